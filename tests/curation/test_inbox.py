@@ -13,6 +13,7 @@ from tests.world.pdf import pdf_of, scan_of
 from utils.curation import inbox_files
 from utils.curation.inbox import take_in
 from utils.errors import StoreFailed
+from utils.formats import ocr
 from utils.harvest.jobs import Ledgers
 from utils.store import body_of
 from utils.system import safe_files
@@ -146,7 +147,8 @@ def test_files_of_unknown_papers_are_looked_up_together(library, world, inbox):
     assert len(asked) <= 3, asked
 
 
-def test_what_is_not_the_whole_paper_stays_and_says_why(library, world, inbox):
+def test_what_is_not_the_whole_paper_stays_and_says_why(library, world, inbox, monkeypatch):
+    monkeypatch.setattr(ocr, "available", lambda: False)
     record = world.paper("paywall")
     cut = jats.article(record, full=False)
     drop(inbox, "cut.xml", cut)

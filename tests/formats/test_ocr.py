@@ -120,6 +120,7 @@ def test_a_text_that_lacks_pages_is_a_part(monkeypatch, paper, world):
     text = read(fetched(pdf_of(world.paper("publisher_pdf"))), paper).markdown
     found = {"pages": 4, "title": paper.title, "opening": text, "numbered": (0, 0)}
     found |= {"markdown": text, "confidence": 0.9, "unread": [3], "engine": "rapidocr 3"}
+    found |= {"doubts": {"pages": [], "foreign": {}}}
     monkeypatch.setattr(ocr, "available", lambda: True)
     monkeypatch.setattr(ocr, "recognise", lambda *_: found)
     with pytest.raises(BadContent, match="gave up 1 of 4 pages") as refused:

@@ -104,7 +104,9 @@ def _read(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         about = {"title": reading.title, "kind": reading.kind, "version": reading.version}
         text = {"text": reading.text, "next_start": reading.next_start}
-        more = {"outline": reading.rows(), "objects": reading.object_rows()}
+        more: dict[str, Any] = {"outline": reading.rows(), "objects": reading.object_rows()}
+        if reading.stored.confidence:
+            more["confidence"] = reading.stored.confidence
         say({**about, **more, **text}, as_json=True)
     elif args.outline:
         for part in reading.rows():
@@ -118,6 +120,8 @@ def _read(args: argparse.Namespace, library: Library) -> int:
             note(f"more: --start {reading.next_start}")
     if reading.kind == "rejected" or reading.stored.by_hand:
         note(describe_text(reading.stored))
+    if reading.doubts:
+        note(f"{reading.doubts} Compare: server.py read {quote(args.paper)} --source")
     return 0
 
 

@@ -29,6 +29,9 @@ from ..system.plain_text import shortened
 
 log = logging.getLogger(__name__)
 MOST_CHARACTERS = 50_000
+_SHOWN = 10  # doubtful pages
+SURE = 0.9
+"""The part of a page's letters that are read beyond doubt where nobody needs to look it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,21 @@ class Reading:
     def version(self) -> Version:
         """Which version of the paper this is."""
         return self.stored.version
+
+    @property
+    def doubtful_pages(self) -> dict[int, float]:
+        """The pages of the PDF of which a tenth and more could not be read beyond doubt."""
+        pages = enumerate(self.stored.confidence, 1)
+        return {number: sure for number, sure in pages if sure < SURE}
+
+    @property
+    def doubts(self) -> str:
+        """What a reader must know of `doubtful_pages`, in a sentence; empty if nothing."""
+        if not (doubtful := self.doubtful_pages):
+            return ""
+        shown = [f"{number} ({sure:.0%})" for number, sure in list(doubtful.items())[:_SHOWN]]
+        shown += [f"{len(doubtful) - _SHOWN} more"] if len(doubtful) > _SHOWN else []
+        return f"Not sure of every letter on these pages of its PDF: {', '.join(shown)}."
 
     def object_rows(self) -> list[dict[str, str]]:
         """Its figures, tables and files: label, kind, and the file of one that is here."""

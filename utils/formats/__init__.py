@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Media, Paper, Verdict, Version
 from ..model.versions import by_host, only_a_preprint
+from .glyphs import mended
 from .licenses import best_license
 
 __all__ = [
@@ -104,7 +105,7 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
 
     reader = reader_of(fetched.media)
     try:
-        document = with_provenance(reader.read(fetched), fetched, paper)
+        document = with_provenance(mended(reader.read(fetched), paper), fetched, paper)
         by_name = identified and not document.ids.shares(paper.ids)
         document = judge(replace(document, ids=paper.ids) if by_name else document, paper)
     except BadContent as bad:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from itertools import chain
@@ -91,8 +91,7 @@ def _text(read: list[dict[str, Any]]) -> dict[str, Any]:
         for lines, (width, height) in zip(found, sizes, strict=True)
     ]
     title = largest_title(pages[0]) if pages and pages[0].lines else ""
-    letters = sum(len(line.text) for lines in found for line in lines)
-    sure = sum(len(line.text) * line.confidence for lines in found for line in lines)
+    letters, sure = _letters(chain.from_iterable(found))
     return {
         "pages": len(read),
         "title": title,
@@ -100,9 +99,22 @@ def _text(read: list[dict[str, Any]]) -> dict[str, Any]:
         "opening": "\n".join(line.text for page in pages[:2] for line in page.lines)[:20_000],
         "numbered": (0, 0),
         "confidence": sure / max(letters, 1),
+        "doubts": {"pages": [_doubts(lines) for lines in found], "foreign": {}},
         "engine": f"rapidocr {metadata.version('rapidocr')}",
         "unread": [number for number, page in enumerate(read, 1) if "lines" not in page],
     }
+
+
+def _letters(lines: Iterable[Recognised]) -> tuple[int, float]:
+    """How many letters lines have, and how many of them the engine is sure of."""
+    counted = [(len(line.text), line.confidence) for line in lines]
+    return sum(count for count, _ in counted), sum(count * sure for count, sure in counted)
+
+
+def _doubts(lines: Sequence[Recognised]) -> dict[str, Any]:
+    """How sure the engine is of a page; not at all of one that it gave up or saw no word in."""
+    letters, sure = _letters(lines)
+    return {"letters": max(letters, 1), "recognised": sure / max(letters, 1)}
 
 
 class Recognised(NamedTuple):

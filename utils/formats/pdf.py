@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import BadContent
 from ..judges.check import SCANNED
+from ..model.doubts import Doubts, PageDoubts
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict
 from ..outline.sections import measure
@@ -80,7 +81,17 @@ def read(fetched: Fetched) -> Document:
         verdict="partial" if lost else "full_text",
         evidence=lost,
         extractor=found.get("extractor", ""),
+        doubts=_doubts(found["doubts"]),
     )
+
+
+def _doubts(told: dict[str, Any]) -> Doubts:
+    """What the child is not sure of."""
+    foreign = {
+        word: {at: (font, letter) for at, font, letter in places}
+        for word, places in told["foreign"].items()
+    }
+    return Doubts(tuple(PageDoubts(**page) for page in told["pages"]), foreign)
 
 
 def _is_scan(found: dict[str, Any]) -> bool:

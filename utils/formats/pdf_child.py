@@ -18,7 +18,7 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
     dict
         ``error`` (``password`` or ``broken``), or ``pages``, ``title``, ``markdown``,
         ``opening`` (the text of the first two pages), ``numbered`` (the last page's number and
-        the number of pages, as the margin prints them).
+        the number of pages, as the margin prints them), ``doubts`` (see `.pdf_doubts`).
 
     Raises
     ------
@@ -40,6 +40,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
     import pypdfium2
 
     from ..outline.words import folded
+    from .pdf_doubts import NotedDoubts
     from .pdf_layout import largest_title, markdown_of, to_blocks
     from .pdf_lines import Page
     from .pdf_margins import pages_to_come
@@ -49,15 +50,16 @@ def read_pages(body: bytes) -> dict[str, Any]:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         return {"error": "password" if "password" in str(error).lower() else "broken"}
-    pages = []
+    pages, doubts = [], NotedDoubts()
     for number in range(min(len(document), MOST_PAGES)):
         try:
             page = document[number]
             width, height = page.get_size()
-            pages.append(Page(tuple(page_lines(page)), width, height))
+            pages.append(Page(tuple(page_lines(page, doubts)), width, height))
             page.close()
         except pypdfium2.PdfiumError:
             pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones
+        doubts.end_page(number + 1)
     opening = "\n".join(line.text for page in pages[:2] for line in page.lines)
     claimed = unescape(str(document.get_metadata_dict().get("Title", ""))).strip()
     named = "".join(folded(claimed))
@@ -68,5 +70,6 @@ def read_pages(body: bytes) -> dict[str, Any]:
         "title": title,
         "markdown": markdown_of(title, to_blocks(pages, title)),
         "opening": opening[:20_000],
+        "doubts": doubts.answer(),
         "numbered": pages_to_come(pages) if len(pages) == len(document) else (0, 0),
     }

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from .pdf_characters import Characters
+from .pdf_doubts import NotedDoubts
 from .pdf_lines import Line, line_of, lines_of, text_of
 from .pdf_tables import CAPTION, Table, tables_of
 from .pdf_words import Word, sheets_of
@@ -19,15 +20,21 @@ from .pdf_words import Word, sheets_of
 _NOT_REBUILT = "[The rows of Table {} could not be told apart; its words follow as text.]"
 
 
-def page_lines(page: Any) -> list[Line]:
-    """Read the lines and tables of an open pypdfium2 page, in the order of its content stream."""
+def page_lines(page: Any, doubts: NotedDoubts) -> list[Line]:
+    """Read the lines and tables of an open pypdfium2 page, in the order of its content stream.
+
+    What its fonts leave in doubt is added to *doubts*.
+    """
     text_page = page.get_textpage()
     try:
         characters = Characters(text_page.raw)
+        doubts.add(characters)
         lines = [line for line in lines_of(characters) if line.text]
         if any(map(_may_caption, lines)):
             sheets = sheets_of(page, characters)
             tables = [table for sheet in sheets for table in tables_of(sheet)]
+            lost = (word for table in tables if not table.rows for word in table.words)
+            doubts.add_unplaced(sum(len(word.text) for word in lost))
             return list(_with_tables(characters, lines, tables)) if tables else lines
         return lines
     finally:

@@ -47,7 +47,7 @@ def _children() -> Children:
 
 
 def _document(row: dict[str, Any]) -> Document:
-    made: dict[str, Any] = {name: tuple(row[name]) for name in ("authors", "walls")}
+    made: dict[str, Any] = {name: tuple(row[name]) for name in ("authors", "walls", "confidence")}
     made |= {"ids": Ids(**row["ids"]), "declared": tuple(map(tuple, row["declared"]))}
     return Document(**row | made)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from .doubts import Doubts
 from .identifiers import Ids
 
 Media = Literal["jats", "elsevier", "html", "pdf", "markdown", "latex"]
@@ -230,7 +231,8 @@ class Document:
     the doorkeepers seen in the page's structure (``captcha``, ``password``, ``paywall`` …).
     ``extractor`` names the reader that made the markdown, and its version; ``declared`` pairs the
     titles of sections with the publisher's own word for them (``sec-type`` of JATS); ``version`` is
-    which version of the paper the text is.
+    which version of the paper the text is. ``confidence`` is the part of each page of a PDF that
+    was read beyond doubt, 0 to 1; ``doubts``, what it is made of once the record is known.
     """
 
     markdown: str
@@ -251,6 +253,8 @@ class Document:
     extractor: str = ""
     declared: tuple[tuple[str, str], ...] = ()
     version: Version = ""
+    confidence: tuple[float, ...] = ()
+    doubts: Doubts | None = None
 
 
 def now() -> str:
@@ -329,7 +333,7 @@ class StoredPaper:
     judges' or, as ``by_hand``, somebody's; ``evidence`` what it rests on, in words; ``judges`` the
     version of the judges who said it (`formats.JUDGES`), 0 where they were never asked. ``version``
     says which version of the paper a text is, ``preprint_version`` the number that its server gave
-    a preprint, where that is known.
+    a preprint, where that is known. ``confidence`` is that of each page, if it is of a PDF.
     """
 
     paper: Paper
@@ -347,6 +351,7 @@ class StoredPaper:
     preprint_version: str = ""
     evidence: str = ""
     judges: int = 0
+    confidence: tuple[float, ...] = ()
 
     @property
     def by_hand(self) -> bool:

@@ -129,6 +129,8 @@ class Record:
         """The record as one line of JSON, without the folder (which may move)."""
         row = to_row(replace(self, stored=replace(self.stored, sections=())))
         row["stored"]["path"] = self.file
+        if not self.stored.confidence:
+            del row["stored"]["confidence"]
         # Lists, without what they end in when that is empty: they are half of a record.
         row["stored"]["sections"] = [_listed(section) for section in self.stored.sections]
         return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
@@ -155,6 +157,7 @@ class Record:
         stored["paper"] = paper_from(stored["paper"])
         stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
         stored["sections"] = tuple(_section(*parts) for parts in stored.get("sections", ()))
+        stored["confidence"] = tuple(map(float, stored.get("confidence", ())))
         # Only the last part: a record is a file too, and must not point out of the shelf.
         stored["path"] = str(folder / Path(stored["path"]).name)
         if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
@@ -268,6 +271,7 @@ def full_text_record(
         preprint_version=paper.version if document.version == "preprint" else "",
         evidence=one_line(document.evidence),
         judges=JUDGES,
+        confidence=document.confidence,
     )
     record = Record(
         stored,
@@ -288,7 +292,13 @@ def renewed_record(record: Record, document: Document) -> Record:
     if document.retracted:
         paper = with_retraction(paper, stored.source)
     license_ = stored.license or document.license
-    renewed = replace(stored, paper=paper, license=license_, sections=_declared(document))
+    renewed = replace(
+        stored,
+        paper=paper,
+        license=license_,
+        sections=_declared(document),
+        confidence=document.confidence,
+    )
     if not stored.by_hand:
         said = one_line(document.evidence)
         renewed = replace(renewed, verdict=document.verdict, evidence=said, judges=JUDGES)

@@ -204,8 +204,10 @@ def _read_tool(library: Library) -> FunctionTool:
                 "objects": reading.object_rows(),
                 "text": reading.text,
                 "next_start": reading.next_start,
+                **({"doubts": reading.doubts} if reading.doubts else {}),
             },
             f"“{reading.title}” ({_kind_and_version(reading.stored)}): {shown}{more}."
+            + (f" {reading.doubts}" if reading.doubts else "")
             + _objects_line([row["label"] or row["kind"] for row in reading.object_rows()], door),
         )
 

@@ -1,0 +1,97 @@
+"""Letters that a PDF's fonts misname, put right where the paper's record proves what they are.
+
+"SkaBa" on the first page and "Skała" among the record's authors prove that this glyph of this font
+is an *ł*, wherever else it stands; nothing is guessed. What stays in doubt lowers the confidence of
+its page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ..model.doubts import Doubts, Glyph, PageDoubts
+from ..model.paper import Document, Paper
+
+_LEAST = 3  # letters that a word has beside those it proves
+_WORD = re.compile(r"[^\W\d_]+")
+_ODD = re.compile(r"[a-z][A-Z][a-z]")
+
+
+def mended(document: Document, paper: Paper) -> Document:
+    """*document* with the letters put right that *paper*'s names and title prove to be misnamed.
+
+    Its ``confidence`` says of each page which part of its letters is beyond doubt.
+    """
+    doubts = document.doubts
+    if doubts is None:
+        return document
+    right = _right_words(doubts, paper, document.markdown) if doubts.foreign else {}
+    return replace(
+        document,
+        markdown=_replaced(document.markdown, right),
+        title=_replaced(document.title, right),
+        abstract=_replaced(document.abstract, right),
+        confidence=tuple(_confidence(page, right) for page in doubts.pages),
+        doubts=None,
+    )
+
+
+def _right_words(doubts: Doubts, paper: Paper, markdown: str) -> dict[str, str]:
+    """The words with a misnamed letter, and what they are."""
+    proven = dict(_proven(doubts, _words_of(paper)))
+    said = {word: _put_right(word, places, proven) for word, places in doubts.foreign.items()}
+    written = Counter(_WORD.findall(markdown)) if proven else Counter()
+    noted = Counter[str]()
+    for page in doubts.pages:
+        noted.update(page.words)
+    # A word that stands there more often stands there in one font, too, where it is no other.
+    return {word: new for word, new in said.items() if new != word and written[word] <= noted[word]}
+
+
+def _words_of(paper: Paper) -> set[str]:
+    names = " ".join(f"{author.family} {author.given}" for author in paper.authors)
+    return set(_WORD.findall(f"{names} {paper.title}"))
+
+
+def _proven(doubts: Doubts, words: set[str]) -> Iterator[tuple[Glyph, str]]:
+    """The glyphs for which the record has a letter, and not two."""
+    meant: dict[Glyph, set[str]] = {}
+    for word, places in doubts.foreign.items():
+        for other in words:
+            for glyph, letter in _meant(word, places, other):
+                meant.setdefault(glyph, set()).add(letter)
+    for glyph, letters in meant.items():
+        if len(letters) == 1:
+            yield glyph, letters.pop()
+
+
+def _meant(word: str, places: Mapping[int, Glyph], other: str) -> Iterator[tuple[Glyph, str]]:
+    """What the foreign letters of a word are if it is *other*: it is, where all else is equal."""
+    if len(word) != len(other) or len(word) - len(places) < _LEAST:
+        return
+    rest = (at for at in range(len(word)) if at not in places)
+    if all(word[at] == other[at] for at in rest):
+        yield from ((glyph, other[at]) for at, glyph in places.items() if not other[at].isascii())
+
+
+def _put_right(word: str, places: Mapping[int, Glyph], proven: Mapping[Glyph, str]) -> str:
+    known = {at: proven[glyph] for at, glyph in places.items() if glyph in proven}
+    return "".join(known.get(at, letter) for at, letter in enumerate(word))
+
+
+def _replaced(text: str, right: Mapping[str, str]) -> str:
+    return _WORD.sub(lambda match: right.get(match[0], match[0]), text) if right else text
+
+
+def _confidence(page: PageDoubts, right: Mapping[str, str]) -> float:
+    """The part of a page's letters that have a code, are in their place and in no odd word."""
+    odd = sum(
+        len(word) * times
+        for word, times in page.words.items()
+        if word not in right and _ODD.search(word)
+    )
+    sure = max(0, page.letters - page.lost - page.unplaced - odd) / max(1, page.letters)
+    return round(sure * page.recognised, 3)

@@ -1,0 +1,101 @@
+"""What a PDF's own fonts leave in doubt: letters without a code, and letters from a strange font.
+
+A font maps its glyphs to characters, and the map may be wrong: where a typesetter had *ł* in a font
+of its own, the PDF may call it *B* ("SkaBa" for "Skała"). Nothing in the file says so, but such a
+letter stands in a word of another font. Here those words are noted, page by page; which letters
+they really have, only the paper's record can prove (`.glyphs`). Runs only in the child process of
+`.pdf_child`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from ..model.doubts import Glyph
+from .pdf_characters import Characters
+from .pdf_lines import BROKEN
+
+_WORD = re.compile(r"[^\W\d_]{3,40}")
+# In the middle of a word, capitals after and before small letters: "SkaBa", seldom "BioRad".
+_ODD = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
+_CAPITAL = re.compile(r"[A-Z]")
+_OPENING = 2  # pages with names and title, on which words may also begin with such a letter
+_MOST_WORDS = 500
+_BLANK = frozenset((9, 10, 13, *BROKEN))
+
+
+class NotedDoubts:
+    """The doubtful letters of a document's pages, which are added one after the other."""
+
+    def __init__(self) -> None:
+        self._pages: list[dict[str, Any]] = []
+        self._places: dict[str, dict[int, Glyph]] = {}
+        self._known: set[Glyph] = set()
+
+    def add(self, page: Characters) -> None:
+        """Note those of the next page."""
+        text = "".join(map(_char, page.codes))
+        words: Counter[str] = Counter()
+        for match in _WORD.finditer(text):
+            if foreign := self._foreign(page, match):
+                words[match[0]] += 1
+                self._places.setdefault(match[0], {}).update(foreign)
+        letters = len(text) - text.count(" ")
+        lost = text.count("\ufffd")
+        self._pages.append({"letters": letters, "lost": lost, "words": dict(words)})
+
+    def add_unplaced(self, letters: int) -> None:
+        """Note that so many letters of the page are in tables that could not be rebuilt."""
+        self._pages[-1]["unplaced"] = letters
+
+    def end_page(self, number: int) -> None:
+        """A page that could not be read is in doubt as a whole; *number* counts from 1."""
+        if len(self._pages) < number:
+            self._pages.append({"letters": 1, "lost": 1, "words": {}})
+
+    def answer(self) -> dict[str, Any]:
+        """The pages (see `..model.doubts.PageDoubts`), and those words.
+
+        ``foreign`` has each word with the places of the letters that are from another font, and
+        what identifies each glyph.
+        """
+        kept = list(self._places.items())[:_MOST_WORDS]
+        foreign = {
+            word: [[at, *glyph] for at, glyph in sorted(places.items())] for word, places in kept
+        }
+        return {"pages": self._pages, "foreign": foreign}
+
+    def _foreign(self, page: Characters, match: re.Match[str]) -> dict[int, Glyph]:
+        """The letters of a word that are in another font than all the rest of it."""
+        word, start = match[0], match.start()
+        is_opening = len(self._pages) < _OPENING
+        asked = {found.start() for found in _ODD.finditer(word)}
+        if is_opening or self._known:
+            capitals = {found.start() for found in _CAPITAL.finditer(word)}
+            letters = {glyph[1] for glyph in self._known}
+            asked |= {at for at in capitals if is_opening or word[at] in letters}
+        if not asked or len(asked) == len(word):
+            return {}
+        rest = next(at for at in range(len(word)) if at not in asked)
+        usual = page.font(start + rest)
+        fonts = {at: page.font(start + at) for at in asked}
+        foreign = {at: (font, word[at]) for at, font in fonts.items() if font != usual}
+        if not foreign or any(page.font(start + at) != usual for at in _beside(foreign, word)):
+            return {}
+        self._known |= set(foreign.values())
+        return foreign
+
+
+def _beside(foreign: dict[int, Glyph], word: str) -> set[int]:
+    """The neighbours of the foreign letters, which in a change of style are foreign, too."""
+    near = {at + step for at in foreign for step in (-1, 1)}
+    return {at for at in near if 0 <= at < len(word) and at not in foreign}
+
+
+def _char(code: int) -> str:
+    if code in _BLANK or code == 0x20 or code == 0xA0:
+        return " "
+    is_lost = code < 32 or 0xE000 <= code < 0xF900 or code == 0xFFFD or code >= 0x110000
+    return "\ufffd" if is_lost or 0xDB80 <= code < 0xDC00 else chr(code)
