@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .corpus import Corpus
     from .curation.audit import Audit, Decision
+    from .curation.excerpts import Excerpt
     from .curation.inbox import InboxResult
     from .curation.places import Places
     from .curation.reading import Reading
@@ -520,6 +521,21 @@ class Library:
             max_chars=max_chars,
             references=references,
         )
+
+    def excerpts(
+        self,
+        papers: Iterable[str],
+        *,
+        sections: Sequence[str] = (),
+        question: str = "",
+        budget: int = 60_000,
+    ) -> list[Excerpt]:
+        """What is worth reading of papers on the shelf; see `.curation.excerpts.excerpts`."""
+        from .curation.excerpts import excerpts
+        from .curation.reading import find
+
+        stored = [find(paper, self.shelf) for paper in papers]
+        return excerpts(stored, self.shelf, sections=sections, question=question, budget=budget)
 
     def sections(self, paper: str) -> list[Section]:
         """What a paper on the shelf consists of, by role; see `.curation.reading.sections`."""

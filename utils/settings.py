@@ -40,7 +40,7 @@ from .model.sites import KEYS, SITES, WITH_TEXT, Key
 _ROOT = Path(__file__).resolve().parent.parent
 _IN_CHECKOUT = (_ROOT / "server.py").exists()
 TOOLSETS = {
-    "core": ("core", "harvests"),
+    "core": ("core", "many_papers", "quotations", "harvests"),
     "pubmed": ("pubmed",),
     "literature": ("literature",),
     "rag": ("rag",),

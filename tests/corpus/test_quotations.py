@@ -14,9 +14,10 @@ from tests.corpus.small_corpus import corpus_in, paper
 from tests.examples import often
 from tests.store.papers import save
 from utils.corpus import Corpus
-from utils.corpus.quotations import FoldedText, Quotation
+from utils.corpus.quotations import Quotation
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
+from utils.passages.wording import FoldedText
 
 FILLER = " ".join(f"Sentence {n} says little about anything." for n in range(80))
 TEXT = f"""# On corals

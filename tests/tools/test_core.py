@@ -25,8 +25,12 @@ NAMES = {
     "list_papers",
     "harvest_papers",
     "harvest_status",
+    "download_papers",
+    "read_papers",
+    "verify_quotes",
+    "cite_papers",
 }
-WRITING = {"download_paper", "harvest_papers"}
+WRITING = {"download_paper", "download_papers", "read_papers", "harvest_papers"}
 
 
 async def call(library, tool, arguments, mode="auto"):

@@ -136,11 +136,11 @@ class Corpus:
             pubmed_only=pubmed_only,
         )
 
-    def verify_quote(self, text: str) -> Quotation:
-        """Where a quotation stands verbatim, or the nearest passage; see `.quotations.verify`."""
-        from .quotations import verify
+    def verify_quote(self, text: str, paper: str = "") -> Quotation:
+        """Where a quotation stands, in one paper or anywhere; see `.quotations.verify`."""
+        from .quotations import verify, verify_in
 
-        return verify(text, self)
+        return verify_in(text, paper, self) if paper else verify(text, self)
 
     def stats(self) -> CorpusStats:
         """What is in the corpus, and what is out of date; see `stats`."""

@@ -211,6 +211,26 @@ def text_of(passage: Passage, corpus: Corpus) -> str:
     raise NotFound(f"{passage.paper} is no longer in the corpus.", "Index again.")
 
 
+def text_named(paper: str, corpus: Corpus) -> Text:
+    """The text of one paper: its file on the shelf, else the abstract of its record.
+
+    Raises
+    ------
+    BadRequest
+        *paper* is no identifier and no file on the shelf.
+    NotFound
+        It is neither on the shelf nor in the corpus.
+    """
+    stored = corpus.shelf.find_by_file(paper.strip()) or corpus.shelf.find(ids := Ids.parse(paper))
+    if stored:
+        key = key_of(stored.paper.ids) or f"file:{name_of(stored)}"
+        return Text(key, stored.paper, stored if stored.kind == "full_text" else None)
+    record = corpus.database.record(ids.pmid) if ids.pmid else None
+    if record and not record.gone:
+        return Text(key_of(record.paper.ids), record.paper)
+    raise NotFound(f"{ids} is not on the shelf.", "Download it first.")
+
+
 def name_of(stored: StoredPaper) -> str:
     """The name of a stored paper's file."""
     return stored.path.replace("\\", "/").rpartition("/")[2]

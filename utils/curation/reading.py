@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,10 +25,12 @@ from ..outline import (
     with_own_roles,
 )
 from ..outline.sections import stretch_end
+from ..passages.anchors import anchors_of
 from ..store import Shelf
 from ..system.plain_text import shortened
 
 log = logging.getLogger(__name__)
+_HANDLE = re.compile(r"(?P<paper>.+)#(?P<anchor>[a-z]+(?:-[a-z0-9.]{1,40})+)")
 MOST_CHARACTERS = 50_000
 _SHOWN = 10  # doubtful pages
 SURE = 0.9
@@ -106,7 +109,8 @@ def read(
     Parameters
     ----------
     paper : str
-        Any identifier, or the name of a file on the shelf.
+        Any identifier, or the name of a file on the shelf; with ``#`` and the name of a block
+        (`..passages.anchors`) behind it, reading starts there.
     section : str, optional
         A role (``methods``, whatever the paper calls them; see `Role`) or a heading (case and
         numbering do not matter); the whole text when empty. The figures and tables that are
@@ -126,15 +130,18 @@ def read(
     if start < 0 or not 1 <= max_chars <= MOST_CHARACTERS:
         msg = f"start is {start} and max_chars {max_chars}."
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
+    paper, anchor = split_handle(paper)
     stored = find(paper, shelf)
     text = shelf.read_text(stored)
+    if anchor and not start and not section:
+        start = _start_of(anchor, text, stored)
     words = section_words(stored.sections)
     parts = outline(text, words)
     if not references:
         text = _without(text, outermost(parts, "references"))
         parts = outline(text, words)
     if section:
-        text = _with_floats(text, _find_sections(section, parts), parts)
+        text = _with_floats(text, find_sections(section, parts), parts)
     end = stretch_end(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
@@ -154,6 +161,31 @@ def _objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[Kept, ...
     except (PaperError, EOFError, zlib.error) as error:
         log.warning("The objects of %s cannot be told: %s", stored.path, error)
         return ()
+
+
+def split_handle(handle: str) -> tuple[str, str]:
+    """A paper, and the name of the block that stands behind its ``#``, if one does.
+
+    >>> split_handle("pmid:7#p-3f9a1c2e"), split_handle("10.1002/a#b")
+    (('pmid:7', 'p-3f9a1c2e'), ('10.1002/a#b', ''))
+    """
+    found = _HANDLE.fullmatch(handle.strip())
+    return (found["paper"], found["anchor"]) if found else (handle, "")
+
+
+def _start_of(anchor: str, text: str, stored: StoredPaper) -> int:
+    """Where a block begins.
+
+    Raises
+    ------
+    BadRequest
+        The text has none of this name.
+    """
+    for one in anchors_of(text):
+        if one.name == anchor:
+            return one.start
+    msg = f"The text of {stored.paper.ids} has no block {anchor}; it may have been read anew since."
+    raise BadRequest(msg, f"Read it from its beginning: read_paper {stored.paper.ids}")
 
 
 def find(paper: str, shelf: Shelf) -> StoredPaper:
@@ -205,8 +237,14 @@ def _with_floats(text: str, chosen: Sequence[Section], parts: Sequence[Section])
     return "\n\n".join(pieces) + "\n"
 
 
-def _find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
-    """The sections of a role, else of a name, else of the role such a name has."""
+def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
+    """The sections of a role, else of a name, else of the role such a name has.
+
+    Raises
+    ------
+    BadRequest
+        There is none.
+    """
     role, sought = role_named(wanted), key(bare(wanted))
     ways: tuple[Callable[[], list[Section]], ...] = (
         lambda: outermost(parts, role) if role else [],

@@ -2,12 +2,6 @@
 
 ``pubmed_sync_delta`` indexes as well; what does not fit into the time of a call goes on behind it.
 
-The index of the corpus, brought up to date in a thread behind the calls that ask for it.
-
-Making vectors of a field takes minutes, and a call has seconds: a call waits as long as it may, and
-the work goes on after that. When the host hangs up, what was done stays, and the next indexing goes
-on from there.
-
 What toolset ``rag`` answers: our dataclasses as the JSON of its contract.
 
 Input and output schemas of toolset ``rag``.
@@ -18,8 +12,6 @@ warnings), so that a passage can be quoted and found again.
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,16 +20,15 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..corpus.stored_records import timestamp
-from ..errors import PaperError
 from ..library import Library
 from ..model.passage import Filters
 from .answers import answer, shelf_links
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
+from .indexing import Indexing
 from .long_calls import LongCalls
 from .schemas import FLAG, NEXT, NUMBER, TEXT, Hundred, Year, record, rows
 
 if TYPE_CHECKING:
-    from ..corpus.index import IndexProgress
     from ..corpus.quotations import Quotation
     from ..corpus.search import Quality, ScoredPassage
     from ..corpus.stored_records import CorpusRecord, SyncResult
@@ -57,7 +48,6 @@ _DOTTED = {
 _MOVES_BACK = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False
 )
-log = logging.getLogger(__name__)
 Key = Annotated[str, Field(min_length=1)]
 DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$")]
 
@@ -209,67 +199,6 @@ def _verdict(found: Quotation) -> str:
     if found.verbatim:
         return f"Verbatim in {where}."
     return f"Not verbatim; nearest ({found.likeness:.2f}): {where}."
-
-
-class Indexing:
-    """Indexing in one thread; each request is served by a run that began after it."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._turn = threading.Condition()
-        self._wanted = 0
-        self._done = 0
-        self._running = False
-        self._progress: IndexProgress | None = None
-        self._trouble: PaperError | None = None
-
-    def update(self, longest_s: float) -> list[str]:
-        """Bring the index up to date, waiting at most *longest_s* seconds; warnings."""
-        with self._turn:
-            self._wanted += 1
-            mine = self._wanted
-            if not self._running:
-                self._running = True
-                threading.Thread(target=self._work, name="indexing", daemon=True).start()
-            over = self._turn.wait_for(lambda: self._done >= mine, max(0.0, longest_s))
-            progress, trouble = self._progress, self._trouble
-        if not over:
-            return [_still_indexing_warning(progress)]
-        if trouble:
-            return [f"Stored, and not indexed: {trouble}"]
-        return list(progress.warnings) if progress else []
-
-    def _work(self) -> None:
-        while True:
-            with self._turn:
-                if self._done >= self._wanted:
-                    self._running = False
-                    return
-                asked_for = self._wanted
-            trouble = self._index()
-            with self._turn:
-                self._done, self._trouble = asked_for, trouble
-                self._turn.notify_all()
-
-    def _index(self) -> PaperError | None:
-        self._progress = None
-        try:
-            for progress in self._library.corpus.index():
-                self._progress = progress
-        except PaperError as error:
-            log.warning("Indexing stopped: %s", error)
-            return error
-        except Exception as bug:
-            # A thread dies silently: whoever waits for it gets the error.
-            log.exception("Indexing stopped")
-            msg = f"Indexing stopped by a mistake of ours: {bug!r}."
-            return PaperError(msg, "Please report it.")
-        return None
-
-
-def _still_indexing_warning(progress: IndexProgress | None) -> str:
-    so_far = f" ({progress.done:,} of {progress.total:,} papers)" if progress else ""
-    return f"Still indexing behind this call{so_far}: searches find more as it goes on."
 
 
 def sync_row(synced: SyncResult) -> dict[str, Any]:

@@ -46,40 +46,30 @@ def rows(of: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": of}
 
 
-def _papers(names: str, **more: dict[str, Any]) -> dict[str, Any]:
-    return rows(texts_and(names, **more))
+def named(names: str) -> dict[str, Any]:
+    """An object with members of these names, whose types their names tell."""
+    return {"type": "object", "required": names.split()}
 
 
-def _search(papers: dict[str, Any]) -> dict[str, Any]:
+def _search(names: str) -> dict[str, Any]:
     return record(
         query=TEXT,
         effective_query=TEXT,
         total=NUMBER,
         next_start=NEXT,
         warnings=rows(TEXT),
-        papers=papers,
+        papers=rows(named(names)),
     )
 
 
 _MINIMAL = "pmid title first_author year journal doi pmcid"
-_FULL = "pmid title abstract authors year journal doi pmcid"
-_FLAGS = {"publication_types": rows(TEXT), "retracted": FLAG}
-SEARCH = _search(_papers(_FULL, **_FLAGS))
-SEARCH_LR = _search(_papers(f"{_FULL} ligand receptor", **_FLAGS))
-SEARCH_MINIMAL = _search(_papers(_MINIMAL))
-DOWNLOAD = record(
-    success=FLAG,
-    file_path=TEXT,
-    source=TEXT,
-    message=TEXT,
-    kind=TEXT,
-    version=TEXT,
-    preprint_version=TEXT,
-    via=TEXT,
-    verdict=TEXT,
-    license=TEXT,
-    retracted=FLAG,
-    attempts=rows(record(source=TEXT, outcome=TEXT, detail=TEXT)),
+_FULL = "pmid title abstract authors year journal doi pmcid publication_types retracted"
+SEARCH = _search(_FULL)
+SEARCH_LR = _search(f"{_FULL} ligand receptor")
+SEARCH_MINIMAL = _search(_MINIMAL)
+DOWNLOAD = named(
+    "success file_path source message kind version preprint_version via verdict license retracted"
+    " attempts"
 )
 READ = record(
     title=TEXT,
@@ -92,7 +82,7 @@ READ = record(
 )
 LIST = record(
     total=NUMBER,
-    papers=_papers(f"{_MINIMAL} kind version preprint_version license file_path"),
+    papers=rows(named(f"{_MINIMAL} kind version preprint_version license file_path")),
     next_start=NEXT,
 )
 HARVEST = record(

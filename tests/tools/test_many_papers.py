@@ -1,0 +1,79 @@
+"""Many papers in one call: fetched, read within one budget, quoted with handles, cited."""
+
+import json
+
+import pytest
+
+from tests.tools.test_core import call
+
+pytestmark = pytest.mark.anyio
+
+
+def size(result):
+    return len(json.dumps(result.structured_content, ensure_ascii=False))
+
+
+async def test_papers_are_fetched_and_read_within_the_budget(library, world):
+    names = [world.paper(branch).pmid for branch in ("pmc_cloud", "publisher_pdf", "paywall")]
+    found = await call(library, "read_papers", {"papers": [*names, "x y"], "budget_tokens": 1500})
+    *read, unknown = found.structured_content["papers"]
+    assert [one["paper"] for one in read] == names
+    assert [one["kind"] for one in read] == ["full_text", "full_text", "abstract"]
+    assert "abstract" in read[2]["why"]
+    assert "x y" in unknown["why"]
+    texts = sum(len(part["text"]) for one in read for part in one["parts"])
+    assert 3000 < texts <= 1500 * 4
+    assert all(one["left_out"] for one in read[:2])
+
+
+async def test_sections_and_a_question_choose_what_is_read(library, world):
+    pmid = world.paper("pmc_cloud").pmid
+    arguments = {"papers": [pmid], "sections": ["methods", "horoscope"], "outline": True}
+    [row] = (await call(library, "read_papers", arguments)).structured_content["papers"]
+    assert row["parts"]
+    assert all("method" in part["section"].lower() for part in row["parts"]), row["parts"]
+    assert "horoscope" in row["why"]
+    assert any("methods" in line for line in row["outline"])
+    text = library.read(pmid, section="results").text
+    question = text.split("\n\n")[1][:150]
+    asked = {"papers": [pmid], "question": question, "budget_tokens": 500}
+    [row] = (await call(library, "read_papers", asked)).structured_content["papers"]
+    assert question[:60] in "".join(part["text"] for part in row["parts"])
+
+
+async def test_a_block_is_read_and_quoted_by_its_handle(library, world):
+    pmid = world.paper("pmc_cloud").pmid
+    [row] = (await call(library, "read_papers", {"papers": [pmid]})).structured_content["papers"]
+    blocks = [block for part in row["parts"] for block in part["text"].split("\n\n")]
+    name, text = max(blocks, key=len)[1:].split("] ", 1)
+    read = await call(library, "read_paper", {"paper": f"{pmid}#{name}"})
+    assert read.structured_content["text"].startswith(text[:40])
+    sentence = text[: text.index(". ")] if ". " in text else text
+    quotes = [
+        {"text": sentence, "paper": f"{pmid}#{name}"},
+        {"text": sentence},
+        {"text": f"{sentence} not"},
+        {"text": "quarks zigzag beneath jovial llamas", "paper": pmid},
+        {"text": "too short"},
+        {"text": sentence, "paper": "1"},
+    ]
+    found = (await call(library, "verify_quotes", {"quotes": quotes})).structured_content["quotes"]
+    verdicts = [one["verdict"] for one in found]
+    assert verdicts == ["verbatim", "verbatim", "near", "absent", "unclear", "unclear"]
+    assert found[0]["handle"] == found[1]["handle"] == f"pmid:{pmid}#{name}"
+    assert any("negation" in one or "added" in one for one in found[2]["differences"])
+    assert "not on the shelf" in found[5]["why"]
+
+
+async def test_papers_are_downloaded_and_cited(library, world):
+    names = [world.paper("pmc_cloud").pmid, world.paper("paywall").pmid]
+    found = (await call(library, "download_papers", {"papers": names})).structured_content
+    assert [row["kind"] for row in found["papers"]] == ["full_text", "abstract"]
+    cited = await call(
+        library, "cite_papers", {"papers": [*names, "99999999"], "style": "vancouver"}
+    )
+    *references, unknown = cited.structured_content["references"]
+    assert all(row["reference"] for row in references)
+    assert unknown["why"]
+    refused = await call(library, "cite_papers", {"papers": names, "style": "rhyme"})
+    assert refused.is_error

@@ -1,0 +1,202 @@
+"""Excerpts of many papers within one budget, block by block, each under the name that lasts.
+
+A review reads twenty papers for the same thing: their methods, or what they say about a question.
+The budget is shared fairly: what a short paper does not need goes to the long ones. Blocks are
+whole; only one that alone is longer than its paper's share is cut at the end of a sentence.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from ..errors import BadRequest
+from ..model.paper import Role, Section, StoredPaper
+from ..model.passage import Anchor
+from ..outline import outermost, outline, section_words
+from ..outline.sections import stretch_end
+from ..passages.anchors import anchors_of
+from ..passages.ranking import plain, terms_of
+from ..store import Shelf
+from .reading import find_sections
+
+_FIRST: tuple[Role, ...] = ("abstract", "results", "conclusion", "discussion", "methods")
+"""What is read first where nobody says what of a paper to read."""
+_MARK = 4  # characters that a block's name takes beside its letters
+_CUT = " […]"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Blocks of one section: names and texts, in reading order."""
+
+    section: str
+    blocks: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """The blocks, each behind its name: ``[p-3f9a1c2e] We asked …``."""
+        return "\n\n".join(f"[{name}] {text}" for name, text in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What was chosen of one paper.
+
+    ``left_out`` pairs the sections that are not there as a whole with the characters left out;
+    ``trouble`` says which sections were asked for and are none; ``sections`` are the paper's.
+    """
+
+    stored: StoredPaper
+    parts: tuple[Part, ...]
+    left_out: tuple[tuple[str, int], ...]
+    sections: tuple[Section, ...]
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A paper's text with its blocks, those first that are wanted most."""
+
+    stored: StoredPaper
+    text: str
+    sections: tuple[Section, ...]
+    blocks: tuple[Anchor, ...]
+    wanted: tuple[Anchor, ...]
+    trouble: str = ""
+
+    def size(self, block: Anchor) -> int:
+        return block.end - block.start + len(block.name) + _MARK
+
+
+def excerpts(
+    papers: Sequence[StoredPaper],
+    shelf: Shelf,
+    *,
+    sections: Sequence[str] = (),
+    question: str = "",
+    budget: int = 60_000,
+) -> list[Excerpt]:
+    """What is worth reading of each of *papers*, together in at most *budget* characters.
+
+    Parameters
+    ----------
+    sections : sequence of str, optional
+        Roles or headings, as `.reading.read` takes them; all of a paper's when empty.
+    question : str, optional
+        The blocks that answer it best come first; without it, the sections asked for in their
+        order, else abstract, results, conclusion, discussion, methods and the rest.
+    """
+    texts = [_opened(stored, shelf, sections) for stored in papers]
+    if question:
+        texts = _ranked(texts, question)
+    needs = [sum(map(text.size, text.wanted)) for text in texts]
+    return [
+        _excerpt(text, share) for text, share in zip(texts, _shares(needs, budget), strict=True)
+    ]
+
+
+def _opened(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text:
+    text = shelf.read_text(stored)
+    parts = outline(text, section_words(stored.sections))
+    unread = outermost(parts, "references")
+    blocks = tuple(one for one in anchors_of(text) if not _is_in(one, unread))
+    if not sections:
+        return _Text(stored, text, tuple(parts), blocks, tuple(_by_role(blocks, parts)))
+    chosen: list[Section] = []
+    missing = []
+    for name in sections:
+        try:
+            chosen += find_sections(name, parts)
+        except BadRequest:
+            missing.append(name)
+    wanted = tuple(one for one in blocks if _is_in(one, chosen))
+    trouble = f"no section {', '.join(missing)}" if missing else ""
+    return _Text(stored, text, tuple(parts), blocks, wanted, trouble)
+
+
+def _is_in(block: Anchor, sections: Iterable[Section]) -> bool:
+    return any(section.start <= block.start < section.end for section in sections)
+
+
+def _by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anchor]:
+    """All blocks, those of the sections that say most first."""
+    seen: set[str] = set()
+    for role in _FIRST:
+        inside = outermost(parts, role)
+        for one in blocks:
+            if one.name not in seen and _is_in(one, inside):
+                seen.add(one.name)
+                yield one
+    yield from (one for one in blocks if one.name not in seen)
+
+
+def _ranked(texts: Sequence[_Text], question: str) -> list[_Text]:
+    """The blocks of each text by how well their words answer a question (BM25 over all texts)."""
+    terms = terms_of(question)
+    asked = " OR ".join(f'"{term}"' for term in terms)
+    with closing(sqlite3.connect(":memory:")) as index:
+        index.execute("CREATE VIRTUAL TABLE block USING fts5(text, tokenize='porter unicode61')")
+        places = [(paper, one) for paper, text in enumerate(texts) for one in text.wanted]
+        rows = (
+            (row, plain(f"{one.section} {texts[paper].text[one.start : one.end]}"))
+            for row, (paper, one) in enumerate(places)
+        )
+        index.executemany("INSERT INTO block(rowid, text) VALUES (?, ?)", rows)
+        sql = "SELECT rowid FROM block WHERE block MATCH ? ORDER BY bm25(block), rowid"
+        hits = [places[row] for (row,) in index.execute(sql, (asked,))]
+    by_paper: dict[int, list[Anchor]] = {}
+    for paper, one in hits:
+        by_paper.setdefault(paper, []).append(one)
+    return [replace(one, wanted=tuple(by_paper.get(paper, ()))) for paper, one in enumerate(texts)]
+
+
+def _shares(needs: Sequence[int], budget: int) -> list[int]:
+    """What each paper gets: an equal share, or all it needs where that is less.
+
+    >>> _shares([10, 500, 500], 600)
+    [10, 295, 295]
+    """
+    shares = [0] * len(needs)
+    left, papers = budget, len(needs)
+    for at in sorted(range(len(needs)), key=lambda number: needs[number]):
+        shares[at] = min(needs[at], left // papers)
+        left -= shares[at]
+        papers -= 1
+    return shares
+
+
+def _excerpt(text: _Text, share: int) -> Excerpt:
+    """As many of the wanted blocks as the share holds, in reading order."""
+    taken: dict[str, str] = {}
+    left = share
+    for one in text.wanted:
+        said = text.text[one.start : one.end].strip()
+        room = left - (text.size(one) - len(said))
+        if len(said) > room and (taken or room < 1):
+            continue
+        if len(said) > room:
+            said = f"{said[: stretch_end(said, 0, room)].rstrip()}{_CUT}"
+        taken[one.name] = said
+        left -= text.size(one)
+    shown = [one for one in text.blocks if one.name in taken]
+    parts = tuple(
+        Part(section, tuple((one.name, taken[one.name]) for one in blocks))
+        for section, blocks in groupby(shown, key=lambda one: one.section)
+    )
+    return Excerpt(
+        text.stored, parts, tuple(_left_out(text, taken).items()), text.sections, text.trouble
+    )
+
+
+def _left_out(text: _Text, taken: Mapping[str, str]) -> Counter[str]:
+    """The characters that the paper's main sections have beside those shown."""
+    left: Counter[str] = Counter()
+    for one in text.blocks:
+        if one.name not in taken:
+            left[one.section.partition(" › ")[0] or "text"] += one.end - one.start
+    return left

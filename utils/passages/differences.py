@@ -1,0 +1,239 @@
+"""What a quotation that is not verbatim says otherwise than the text it comes nearest to.
+
+A slip in a figure, a unit, a "not" or a direction turns a finding round, while another article or
+a synonym does not: each difference has its kind, so that whoever checks sees at once which it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from .wording import NEGATION, FoldedText, Quoted, may_be_left_out
+
+Kind = Literal["number", "unit", "negation", "direction", "words", "left out", "added", "stitched"]
+"""What differs; ``left out`` without a mark, ``stitched`` from stretches that stand apart."""
+_TOKEN = re.compile(
+    r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|[%<>=\u2264\u2265\u00b1\u00b0~]|-(?=\d)"
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_UNIT_WORDS = """
+    % ° s min h d day days week weeks month months year years hour hours minute minutes second
+    seconds m cm mm nm km g kg mg ng pg l ml dl nl mol mmol nmol pmol m2 c f k kda da bp kb mb hz
+    khz mhz w mw v mv a ma j kj kcal cal pa kpa mmhg bar iu u units fold percent μg μl μm μmol gy
+    bq kbq mbq rpm
+"""
+_UNITS = frozenset(_UNIT_WORDS.split())
+_UP = (
+    "increas", "rais", "rise", "rose", "higher", "high", "more", "greater", "larger", "longer",
+    "upregulat", "elevat", "enhanc", "promot", "induc", "activat", "stimulat", "improv", "gain",
+    "positive", "faster", "stronger", "better", "above", "after", "agonist", "accelerat", "benefit",
+    "older", "overexpress", "early", "earlier",
+)  # fmt: skip
+_DOWN = (
+    "decreas", "lower", "declin", "fall", "fell", "drop", "low", "less", "fewer", "smaller",
+    "shorter", "downregulat", "reduc", "impair", "suppress", "inhibit", "attenuat", "worsen",
+    "loss", "lost", "negative", "slower", "weaker", "worse", "below", "before", "antagonist",
+    "delay", "harm", "younger", "underexpress", "late", "later", "prevent", "block", "diminish",
+)  # fmt: skip
+_WIDER = 1.2  # than the quotation: the stretch it is compared with
+_MOST = 12
+_LONGEST = 120  # characters of a difference that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Words of the quotation and those that the text has in their place; either may be empty."""
+
+    kind: Kind
+    quoted: str
+    printed: str
+
+    def __str__(self) -> str:
+        quoted, printed = _short(self.quoted), _short(self.printed)
+        if self.kind == "stitched":
+            return f"stitched: “{quoted}” stands elsewhere, {printed}"
+        if not quoted:
+            return f"{self.kind}: “{printed}” is missing in the quotation"
+        if not printed:
+            return f"{self.kind}: “{quoted}” is not in the text"
+        return f"{self.kind}: “{quoted}”, the text has “{printed}”"
+
+
+class Nearest(NamedTuple):
+    """The stretch of a text most like a quotation: its place, its likeness (0 to 1), what differs.
+
+    ``likeness`` is the share of the quotation's words that it has in their order.
+    """
+
+    start: int
+    end: int
+    likeness: float
+    differences: tuple[Difference, ...]
+
+
+class _Token(NamedTuple):
+    """A word, figure or sign: how it is compared, and where it stands in the folded text."""
+
+    key: str
+    start: int
+    end: int
+
+
+def nearest(quoted: Quoted, text: str, wording: FoldedText | None = None) -> Nearest:
+    """The stretch of *text* most like a quotation that it does not have word for word."""
+    wording = wording or FoldedText.of(text)
+    there = _tokens(wording.words)
+    parts = [FoldedText.of(part).words.strip() for part in quoted.parts]
+    if apart := _stitched(parts, text, wording):
+        return apart
+    found = [_compared(part, wording, there) for part in parts]
+    total = sum(size for *_, size in found) or 1
+    spans = [span for span, _, same, _ in found if same]
+    start, end = _together(spans, wording) if spans else (0, 0)
+    differences = [one for _, some, _, _ in found for one in some]
+    likeness = sum(same for _, _, same, _ in found) / total
+    return Nearest(start, end, min(round(likeness, 3), 0.99), tuple(differences[:_MOST]))
+
+
+def _tokens(folded: str) -> list[_Token]:
+    return [_Token(m[0].casefold(), m.start(), m.end()) for m in _TOKEN.finditer(folded)]
+
+
+def _stitched(parts: Sequence[str], text: str, wording: FoldedText) -> Nearest | None:
+    """Sentences that all stand in the text, but not together as the quotation has them."""
+    sentences = [one.rstrip(".") for part in parts for one in _SENTENCE.split(part) if one]
+    if len(sentences) < 2:
+        return None
+    places = list(_places(sentences, wording))
+    if len(places) < len(sentences):
+        return None
+    differences = []
+    for number, ((_, end), (start, _)) in enumerate(pairwise(places), 1):
+        between = wording.words[end:start].strip(" .")
+        if start >= end and may_be_left_out(end, start, text, wording):
+            if between:
+                differences.append(Difference("left out", "", between))
+            continue
+        if start >= end and len(between) <= _LONGEST and NEGATION.search(between):
+            differences.append(Difference("negation", "", between))
+            continue
+        where = f"{start - end} characters further on" if start >= end else "further up"
+        differences.append(Difference("stitched", sentences[number], where))
+    begin, end = wording.place(*places[0])
+    return Nearest(begin, end, 0.99, tuple(differences[:_MOST])) if differences else None
+
+
+def _places(sentences: Sequence[str], wording: FoldedText) -> Iterator[tuple[int, int]]:
+    """Where each stands, behind the one before if it can; ends at the first that is nowhere."""
+    end = 0
+    for sentence in sentences:
+        at = wording.find(sentence, end)
+        at = at if at >= 0 else wording.find(sentence)
+        if at < 0:
+            return
+        end = at + len(sentence)
+        yield at, end
+
+
+_Compared = tuple[tuple[int, int], list[Difference], int, int]
+
+
+def _compared(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
+    """Place in the folded text, differences, how many tokens are the same, and of how many."""
+    ours = _tokens(part)
+    near = _stretch([token.key for token in ours], there)
+    matcher = SequenceMatcher(
+        None, [token.key for token in ours], [token.key for token in near], autojunk=False
+    )
+    same = [block for block in matcher.get_matching_blocks() if block.size]
+    if not same:
+        return (0, 0), [Difference("added", part, "")], 0, len(ours)
+    first, last = same[0], same[-1]
+    # What the quotation has before its first word that is there may stand for words before it.
+    begin = max(0, first.b - first.a)
+    end = min(len(near), last.b + last.size + len(ours) - last.a - last.size)
+    matcher.set_seq2([token.key for token in near[begin:end]])
+    differences = list(_differences(matcher, ours, near[begin:end], part, wording.words))
+    span = near[begin].start, near[end - 1].end
+    return span, differences, sum(block.size for block in same), len(ours)
+
+
+def _stretch(keys: Sequence[str], there: Sequence[_Token]) -> Sequence[_Token]:
+    """The stretch of a text, a fifth longer than a quotation, that shares most tokens with it."""
+    width = int(len(keys) * _WIDER) + 1
+    needed, shared, best, at = Counter(keys), 0, -1, 0
+    counts: Counter[str] = Counter()
+    for number, token in enumerate(there):
+        counts[token.key] += 1
+        shared += counts[token.key] <= needed[token.key]
+        if number >= width:
+            old = there[number - width].key
+            shared -= counts[old] <= needed[old]
+            counts[old] -= 1
+        if shared > best:
+            best, at = shared, max(0, number - width + 1)
+    slack = width // 4  # the best window may begin a little after its first word
+    return there[max(0, at - slack) : at + width + slack]
+
+
+def _differences(
+    matcher: SequenceMatcher[str],
+    ours: Sequence[_Token],
+    near: Sequence[_Token],
+    part: str,
+    printed: str,
+) -> Iterator[Difference]:
+    for what, i1, i2, j1, j2 in matcher.get_opcodes():
+        if what == "equal":
+            continue
+        quoted = part[ours[i1].start : ours[i2 - 1].end] if i2 > i1 else ""
+        there = printed[near[j1].start : near[j2 - 1].end] if j2 > j1 else ""
+        before = ours[i1 - 1].key if i1 else ""
+        our_keys = [token.key for token in ours[i1:i2]]
+        their_keys = [token.key for token in near[j1:j2]]
+        yield Difference(_kind(our_keys, their_keys, before), quoted, there)
+
+
+def _kind(ours: Sequence[str], theirs: Sequence[str], before: str) -> Kind:
+    """The gravest that differs between two stretches; *before* is the token before both."""
+    if _negated(ours) != _negated(theirs):
+        return "negation"
+    if _figures(ours) != _figures(theirs):
+        return "number"
+    if _directed(ours, _UP) != _directed(theirs, _UP) and (
+        _directed(ours, _DOWN) != _directed(theirs, _DOWN)
+    ):
+        return "direction"
+    units = [{key for key in keys if key in _UNITS} for keys in (ours, theirs)]
+    if units[0] != units[1] and (before[:1].isdigit() or before in _UNITS or _figures(ours)):
+        return "unit"
+    return "words" if ours and theirs else "added" if ours else "left out"
+
+
+def _negated(keys: Sequence[str]) -> bool:
+    return any(NEGATION.fullmatch(key) for key in keys)
+
+
+def _figures(keys: Sequence[str]) -> list[str]:
+    return [key for key in keys if key[0].isdigit() or key in "-<>\u2264\u2265="]
+
+
+def _directed(keys: Sequence[str], stems: tuple[str, ...]) -> bool:
+    return any(key.startswith(stems) for key in keys)
+
+
+def _together(spans: Sequence[tuple[int, int]], wording: FoldedText) -> tuple[int, int]:
+    """The place of all parts in the text; of the first where the others are before it."""
+    first = spans[0]
+    end = max((span[1] for span in spans if span[0] >= first[0]), default=first[1])
+    return wording.place(first[0], end)
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 2].rstrip()} …"

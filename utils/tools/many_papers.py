@@ -1,0 +1,216 @@
+"""Toolset ``core``: many papers in one call, within one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.tools import FunctionTool, ToolResult
+from pydantic import Field
+
+from ..errors import NotFound, PaperError
+from ..library import Library
+from ..model.identifiers import Ids
+from ..model.paper import StoredPaper
+from ..outline import with_own_roles
+from .answers import answer
+from .core import ADDS_FILES, READS_WEB, Word, tool
+from .long_calls import LongCalls
+from .schemas import record, rows
+
+if TYPE_CHECKING:
+    from ..curation.excerpts import Excerpt
+    from ..download.download import Download
+
+_MOST_READ, _MOST_CITED = 20, 200
+_CHARACTERS = 4  # of a token, as models count English
+_PAPERS = record(papers=rows({"type": "object"}))
+Papers = Annotated[list[Word], Field(min_length=1, max_length=_MOST_READ)]
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """Every tool for many papers, working on *library*."""
+    return [
+        _download_tool(library),
+        _read_tool(library),
+        _cite_tool(library),
+    ]
+
+
+def _download_tool(library: Library) -> FunctionTool:
+    waiting = LongCalls("a source")
+
+    def download_papers(papers: Papers) -> ToolResult:
+        """Put papers on the shelf, given identifiers of any kind; hundreds: harvest_papers."""
+        fetched = _fetch(papers, library, waiting)
+        found = [{"paper": name, **_download_row(name, fetched, library)} for name in papers]
+        lines = [f"{row['paper']}: {row['message']}" for row in found]
+        return answer({"papers": found}, "\n".join(lines))
+
+    return tool(download_papers, ADDS_FILES, _PAPERS)
+
+
+def _read_tool(library: Library) -> FunctionTool:
+    waiting = LongCalls("a source")
+
+    def read_papers(
+        papers: Papers,
+        sections: Annotated[
+            Sequence[str], Field(description="roles (methods, …) or headings; none: all")
+        ] = (),
+        question: Annotated[str, Field(description="ranks passages", max_length=2000)] = "",
+        budget_tokens: Annotated[int, Field(ge=500, le=50_000)] = 12_000,
+        outline: bool = False,
+    ) -> ToolResult:
+        """Read papers within one budget; what is missing is fetched first.
+
+        Blocks are named [p-…]: read_paper and quotations take paper#p-… as their place.
+        """
+        fetched = _fetch(papers, library, waiting)
+        held = {name: stored for name in papers if (stored := _held(name, library))}
+        chosen = library.excerpts(
+            [stored.path.replace("\\", "/").rpartition("/")[2] for stored in held.values()],
+            sections=sections,
+            question=question,
+            budget=budget_tokens * _CHARACTERS,
+        )
+        excerpts = dict(zip(held, chosen, strict=True))
+        found = [
+            _excerpt_row(name, excerpts[name], outline)
+            if name in excerpts
+            else {"paper": name, "why": _message(fetched.get(name))}
+            for name in papers
+        ]
+        return answer({"papers": found}, "\n".join(map(_excerpt_line, found)))
+
+    return tool(read_papers, ADDS_FILES, _PAPERS)
+
+
+def _cite_tool(library: Library) -> FunctionTool:
+    waiting = LongCalls()
+
+    def cite_papers(
+        papers: Annotated[list[Word], Field(min_length=1, max_length=_MOST_CITED)],
+        style: Annotated[str, Field(description="apa, vancouver, bibtex, ris, …")] = "apa",
+    ) -> ToolResult:
+        """References of papers in one style."""
+        cited = waiting.call(_cite, library, tuple(papers), style)
+        texts = [row.get("reference") or f"{row['paper']}: {row['why']}" for row in cited]
+        return answer({"references": cited}, f"{len(texts)} references.\n" + "\n".join(texts))
+
+    return tool(cite_papers, READS_WEB, record(references=rows({"type": "object"})))
+
+
+# --- fetching -------------------------------------------------------------------------------------
+
+
+def _fetch(
+    papers: Sequence[str], library: Library, waiting: LongCalls
+) -> Mapping[str, Download | PaperError | None]:
+    """What came of the papers that are not on the shelf; None for one still being fetched."""
+    came: dict[str, Download | PaperError | None] = {}
+    wanted: dict[str, Ids] = {}
+    for name in papers:
+        try:
+            library.find(name)
+        except NotFound:
+            wanted[name] = Ids.parse(name)
+        except PaperError as error:
+            came[name] = error
+    if not wanted:
+        return came
+    ids = tuple(dict.fromkeys(wanted.values()))
+    done = waiting.wait(ids, lambda: dict(library.download_many(ids))) or {}
+    return came | {name: done.get(wanted[name]) for name in wanted}
+
+
+def _held(name: str, library: Library) -> StoredPaper | None:
+    """The paper on the shelf, if it is there with words to read."""
+    try:
+        stored = library.find(name)
+    except PaperError:
+        return None
+    return stored if stored.kind in ("full_text", "abstract") else None
+
+
+def _message(outcome: Download | PaperError | None) -> str:
+    if isinstance(outcome, PaperError):
+        return str(outcome)
+    return outcome.message if outcome else "Still downloading: call again in a minute."
+
+
+def _download_row(
+    name: str, fetched: Mapping[str, Download | PaperError | None], library: Library
+) -> dict[str, Any]:
+    """How a paper lies on the shelf, and what came of fetching it."""
+    try:
+        stored = library.find(name)
+    except PaperError:
+        return {"kind": "", "message": _message(fetched.get(name))}
+    outcome = fetched.get(name)
+    return {
+        "kind": stored.kind,
+        "version": stored.version,
+        "file_path": stored.path,
+        "message": _message(outcome) if outcome else _on_shelf(stored),
+    }
+
+
+def _on_shelf(stored: StoredPaper) -> str:
+    """What is known of a text that nobody was asked for again."""
+    from ..download.download import Download
+
+    return Download(stored, cached=True, file_path=stored.path).message
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
+    """What was chosen of a paper, what was left out of it in tokens, and what is wrong with it."""
+    stored = excerpt.stored
+    row: dict[str, Any] = {
+        "paper": name,
+        "title": stored.paper.title,
+        "year": stored.paper.year,
+        "kind": stored.kind,
+        "parts": [{"section": part.section, "text": part.text} for part in excerpt.parts],
+    }
+    if stored.version not in ("", "published"):
+        row["version"] = stored.version
+    if stored.paper.retracted:
+        row["retracted"] = True
+    notes = [excerpt.trouble] if excerpt.trouble else []
+    if stored.kind != "full_text":
+        notes.append(_on_shelf(stored))
+    if notes:
+        row["why"] = "; ".join(notes)
+    if excerpt.left_out:
+        row["left_out"] = {section: -(-size // _CHARACTERS) for section, size in excerpt.left_out}
+    if outline:
+        row["outline"] = [
+            f"{'  ' * max(0, part.level - 2)}{part.title}{f' ({roles})' if roles else ''}"
+            for part, roles in with_own_roles(excerpt.sections)
+        ]
+    return row
+
+
+def _excerpt_line(row: Mapping[str, Any]) -> str:
+    if "title" not in row:
+        return f"{row['paper']}: {row['why']}"
+    blocks = sum(part["text"].count("\n\n") + 1 for part in row["parts"])
+    left = sum(row.get("left_out", {}).values())
+    rest = f"; left out: {left} tokens, by section in read_paper" if left else ""
+    why = f" {row['why']}" if "why" in row else ""
+    return f"{row['paper']}: “{row['title']}” ({row['kind']}), {blocks} blocks{rest}.{why}"
+
+
+# --- references ---------------------------------------------------------------------------------
+
+
+def _cite(library: Library, papers: Sequence[str], style: str) -> list[dict[str, Any]]:
+    cited = library.cite(papers, style)
+    return [
+        {"paper": name} | ({"why": str(one)} if isinstance(one, PaperError) else {"reference": one})
+        for name, (_, one) in zip(papers, cited, strict=True)
+    ]

@@ -1,0 +1,84 @@
+"""Toolset ``core``: quotations checked word for word, many in a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.tools import FunctionTool, ToolResult
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..errors import PaperError
+from ..library import Library
+from ..system.plain_text import shortened
+from .answers import answer
+from .core import READS_SHELF, Word, tool
+from .indexing import Indexing
+from .long_calls import LongCalls
+from .schemas import record, rows
+
+if TYPE_CHECKING:
+    from ..corpus.quotations import Quotation
+
+_MOST = 100
+_INDEX_S = 8.0  # of a call's twenty seconds, for what was filed since the last index
+_FOUND = 600  # characters of the text beside a quotation that differs from it
+_BEGINNING = 60  # characters of a quotation that name it
+
+
+class QuoteAsked(BaseModel):
+    """A quotation to look for."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
+
+    text: Annotated[str, Field(max_length=5000)]
+    paper: Word = ""
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """The tool, working on *library*."""
+    indexing, waiting = Indexing(library), LongCalls("the corpus")
+
+    def verify_quotes(
+        quotes: Annotated[list[QuoteAsked], Field(min_length=1, max_length=_MOST)],
+    ) -> ToolResult:
+        """Check quotations word for word, in a paper or in all; differences are named."""
+        anywhere = any(not one.paper for one in quotes)
+        warnings = indexing.update(_INDEX_S) if anywhere else []
+        asked = tuple((one.text, one.paper) for one in quotes)
+        found = waiting.call(_verify, library, asked)
+        lines = [_quote_line(text, row) for (text, _), row in zip(asked, found, strict=True)]
+        return answer({"quotes": found, "warnings": warnings}, "\n".join((*lines, *warnings)))
+
+    return [tool(verify_quotes, READS_SHELF, record(quotes=rows({"type": "object"})))]
+
+
+def _verify(library: Library, asked: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    return [_quote_row(text, paper, library) for text, paper in asked]
+
+
+def _quote_row(text: str, paper: str, library: Library) -> dict[str, Any]:
+    """The verdict on one quotation; ``unclear`` where it could not be looked for."""
+    try:
+        found = library.corpus.verify_quote(text, paper.partition("#")[0])
+    except PaperError as error:
+        return {"verdict": "unclear", "why": str(error)}
+    if not found.found:
+        return {"verdict": "absent"}
+    row: dict[str, Any] = {"verdict": found.verdict, "handle": found.handle}
+    if found.section:
+        row["section"] = found.section
+    if not found.verbatim:
+        row |= {"printed": found.printed[:_FOUND], "differences": _differences(found)}
+    return row
+
+
+def _differences(found: Quotation) -> list[str]:
+    return [str(one) for one in found.differences] if found.verdict == "near" else []
+
+
+def _quote_line(text: str, row: Mapping[str, Any]) -> str:
+    said = f"“{shortened(text, _BEGINNING)}” {row['verdict']}"
+    where = f" {row['handle']}" if row.get("handle") else ""
+    what = "; ".join(row.get("differences", ())) or row.get("why", "")
+    return f"{said}{where}{f': {what}' if what else ''}"
