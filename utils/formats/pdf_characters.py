@@ -1,19 +1,35 @@
 """The characters of a PDF page, with their boxes and fonts, by PDFium.
 
-PDFium answers for one character at a time, and pypdfium2 checks the types of the arguments of each
-call, which takes longer than the answer: here its functions are called by their addresses. Runs
-only in the child process of `.pdf_child`, whose one thread may hold Python's lock meanwhile.
+PDFium answers for one character at a time: it is asked for many of them in one loop of C, and for
+the font of those that tell a line's. Runs only in the child process of `.pdf_child`.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
+from collections import deque
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from itertools import compress, repeat
+from operator import add, mul
+from typing import Any, NamedTuple
+
+from .pdf_native import NUMBER, POINTER, REAL, address_of, functions
 
 _MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _NAME_BYTES = 100
+_SOLID = bytes(code > ord(" ") for code in range(256))
+_LAST = 0x10FFFF  # code point
+_UTF16 = f"utf-16-{sys.byteorder[0]}e"
 Box = tuple[float, float, float, float]  # left, bottom, right, top
+
+
+class Face(NamedTuple):
+    """A font's name, and its weight: 400 where it is neither light nor bold."""
+
+    name: str
+    weight: int
 
 
 class Characters:
@@ -21,71 +37,98 @@ class Characters:
 
     Attributes
     ----------
-    codes
-        Their code points, as far as PDFium knows them.
+    text
+        One character of Python's for each, as far as PDFium knows their code points.
     """
 
     def __init__(self, text_page: Any) -> None:
-        self._address = ctypes.cast(text_page, ctypes.c_void_p).value
+        self._address = address_of(text_page)
         self._functions = _functions()
-        self._rectangle = (ctypes.c_float * 4)()  # left, top, right, bottom
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
-        self._boxes: dict[int, Box] = {}
-        self.codes = self._codes()
+        self._faces: dict[int, Face] = {}
+        self.text = self._text()
+        self._rectangles = (REAL * (4 * len(self.text)))()
+        self._edges = memoryview(self._rectangles).cast("B").cast("f")  # left, top, right, bottom
 
-    def _codes(self) -> list[int]:
+    def _text(self) -> str:
         functions = self._functions
-        count = min(max(0, functions["CountChars"](self._address)), _MOST)
+        count = min(max(0, functions["Text_CountChars"](self._address)), _MOST)
         buffer = (ctypes.c_ushort * (count + 1))()
-        if functions["GetText"](self._address, 0, count, buffer) == count + 1:
-            return list(buffer[:count])
+        if functions["Text_GetText"](self._address, 0, count, buffer) == count + 1:
+            text = bytes(buffer)[: 2 * count].decode(_UTF16, "surrogatepass")
+            # A letter of a mathematical alphabet is two characters of PDFium's.
+            return text if len(text) == count else "".join(map(chr, buffer[:count]))
         # Where some have no code point, the text would be shorter.
-        return [functions["GetUnicode"](self._address, index) for index in range(count)]
+        codes = (functions["Text_GetUnicode"](self._address, at) for at in range(count))
+        return "".join(chr(min(code, _LAST)) for code in codes)
+
+    def solid(self) -> list[int]:
+        """The places of all characters that are no blanks."""
+        shown = self.text.encode("latin-1", "replace").translate(_SOLID)
+        return list(compress(range(len(shown)), shown))
 
     def box(self, index: int) -> Box:
         """A character's box as tall as its font, so that *a* and *g* of one line agree."""
-        if index not in self._boxes:
-            self._functions["GetLooseCharBox"](self._address, index, self._rectangle)
-            left, top, right, bottom = self._rectangle
-            self._boxes[index] = left, bottom, right, top
-        return self._boxes[index]
+        left, top, right, bottom = self._edges[4 * index : 4 * index + 4]
+        if top == bottom:  # not measured yet
+            self.measure((index,))
+            left, top, right, bottom = self._edges[4 * index : 4 * index + 4]
+        return left, bottom, right, top
+
+    def boxes(self) -> list[Box]:
+        """The boxes of all characters."""
+        self.measure(range(len(self.text)))
+        edges = self._edges.tolist()
+        return list(zip(edges[0::4], edges[3::4], edges[2::4], edges[1::4], strict=True))
+
+    def wider(self, indices: list[int], least: float) -> list[tuple[int, float]]:
+        """Those of *indices* whose neighbours are further apart than *least*, with how far."""
+        self.measure([at + aside for aside in (-1, 1) for at in indices])
+        edges = self._edges
+        gaps = [edges[4 * at + 4] - edges[4 * at - 2] for at in indices]
+        return [(at, gap) for at, gap in zip(indices, gaps, strict=True) if gap > least]
+
+    def measure(self, indices: Iterable[int]) -> None:
+        """Ask for the boxes of several characters at once."""
+        wanted, size = list(indices), 4 * ctypes.sizeof(REAL)
+        begin = ctypes.addressof(self._rectangles)
+        into = map(add, repeat(begin), map(mul, repeat(size), wanted))
+        ask = self._functions["Text_GetLooseCharBox"]
+        deque(map(ask, repeat(self._address), wanted, into), maxlen=0)
 
     def angle(self, index: int) -> float:
         """How far a character is turned, in radians."""
-        return float(self._functions["GetCharAngle"](self._address, index))
+        return float(self._functions["Text_GetCharAngle"](self._address, index))
 
-    def weight(self, index: int) -> int:
-        """The weight of a character's font, 400 where it is neither light nor bold."""
-        return int(self._functions["GetFontWeight"](self._address, index))
+    def face(self, index: int) -> Face:
+        """The font of a character."""
+        functions, known = self._functions, self._faces
+        piece = functions["Text_GetTextObject"](self._address, index)
+        font = functions["TextObj_GetFont"](piece) if piece else None
+        if font is None:
+            return self._face(index)
+        if font not in known:
+            known[font] = self._face(index)
+        return known[font]
 
-    def font(self, index: int) -> str:
-        """The name of a character's font."""
+    def _face(self, index: int) -> Face:
         self._name.value = b""
-        self._functions["GetFontInfo"](self._address, index, self._name, _NAME_BYTES, None)
-        return str(self._name.value.decode("utf-8", "replace"))
+        self._functions["Text_GetFontInfo"](self._address, index, self._name, _NAME_BYTES, None)
+        weight = self._functions["Text_GetFontWeight"](self._address, index)
+        return Face(self._name.value.decode("utf-8", "replace"), int(weight))
 
 
 @cache
 def _functions() -> dict[str, Any]:
-    """PDFium's functions for the text of a page, by the ends of their names."""
-    import pypdfium2.raw as pdfium
-
-    page, number, pointer = ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p
-    kinds = {
-        "CountChars": (number, page),
-        "GetText": (number, page, number, number, pointer),
-        "GetUnicode": (ctypes.c_uint, page, number),
-        "GetLooseCharBox": (number, page, number, pointer),
-        "GetCharAngle": (ctypes.c_float, page, number),
-        "GetFontWeight": (number, page, number),
-        "GetFontInfo": (ctypes.c_ulong, page, number, pointer, ctypes.c_ulong, pointer),
-    }
-    return {
-        name: _by_address(getattr(pdfium, f"FPDFText_{name}"), *kind)
-        for name, kind in kinds.items()
-    }
-
-
-def _by_address(function: Any, result: Any, *arguments: Any) -> Any:
-    address = ctypes.cast(function, ctypes.c_void_p).value or 0
-    return ctypes.PYFUNCTYPE(result, *arguments)(address)
+    count = ctypes.c_ulong
+    return functions(
+        Text_CountChars=(NUMBER, POINTER),
+        Text_GetText=(NUMBER, POINTER, NUMBER, NUMBER, POINTER),
+        Text_GetUnicode=(ctypes.c_uint, POINTER, NUMBER),
+        Text_GetLooseCharBox=(NUMBER, POINTER, NUMBER, POINTER),
+        Text_GetCharAngle=(REAL, POINTER, NUMBER),
+        Text_GetTextObject=(POINTER, POINTER, NUMBER),
+        Text_GetFontWeight=(NUMBER, POINTER, NUMBER),
+        Text_GetFontInfo=(count, POINTER, NUMBER, POINTER, count, POINTER),
+        TextObj_GetFont=(POINTER, POINTER),
+    )

@@ -60,16 +60,16 @@ def read_pages(body: bytes) -> dict[str, Any]:
         except pypdfium2.PdfiumError:
             pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones
         doubts.end_page(number + 1)
-    opening = "\n".join(line.text for page in pages[:2] for line in page.lines)
-    claimed = unescape(str(document.get_metadata_dict().get("Title", ""))).strip()
+    first = ["\n".join(line.text for line in page.lines) for page in pages[:2]]
+    claimed = unescape(document.get_metadata_value("Title")).strip()
     named = "".join(folded(claimed))
-    trusted = len(claimed.split()) >= 3 and named in "".join(folded(opening))
+    trusted = len(claimed.split()) >= 3 and any(named in "".join(folded(text)) for text in first)
     title = claimed if trusted else largest_title(pages[0]) if pages else ""
     return {
         "pages": len(document),
         "title": title,
         "markdown": markdown_of(title, to_blocks(pages, title)),
-        "opening": opening[:20_000],
+        "opening": "\n".join(first)[:20_000],
         "doubts": doubts.answer(),
         "numbered": pages_to_come(pages) if len(pages) == len(document) else (0, 0),
     }

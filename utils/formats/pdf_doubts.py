@@ -36,7 +36,7 @@ class NotedDoubts:
 
     def add(self, page: Characters) -> None:
         """Note those of the next page."""
-        text = "".join(map(_char, page.codes))
+        text = page.text.translate(_SHOWN)
         words: Counter[str] = Counter()
         for match in _WORD.finditer(text):
             if foreign := self._foreign(page, match):
@@ -79,10 +79,10 @@ class NotedDoubts:
         if not asked or len(asked) == len(word):
             return {}
         rest = next(at for at in range(len(word)) if at not in asked)
-        usual = page.font(start + rest)
-        fonts = {at: page.font(start + at) for at in asked}
+        usual = page.face(start + rest).name
+        fonts = {at: page.face(start + at).name for at in asked}
         foreign = {at: (font, word[at]) for at, font in fonts.items() if font != usual}
-        if not foreign or any(page.font(start + at) != usual for at in _beside(foreign, word)):
+        if not foreign or any(page.face(start + at).name != usual for at in _beside(foreign, word)):
             return {}
         self._known |= set(foreign.values())
         return foreign
@@ -94,8 +94,19 @@ def _beside(foreign: dict[int, Glyph], word: str) -> set[int]:
     return {at for at in near if 0 <= at < len(word) and at not in foreign}
 
 
+class _Shown(dict[int, str]):
+    """One character for each code: a blank, itself, or the sign for what has no letter."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _char(code)
+        return self[code]
+
+
 def _char(code: int) -> str:
     if code in _BLANK or code == 0x20 or code == 0xA0:
         return " "
     is_lost = code < 32 or 0xE000 <= code < 0xF900 or code == 0xFFFD or code >= 0x110000
     return "\ufffd" if is_lost or 0xDB80 <= code < 0xDC00 else chr(code)
+
+
+_SHOWN = _Shown()

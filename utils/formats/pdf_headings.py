@@ -21,6 +21,8 @@ ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z])
 ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
 _HEADING_SIZE = 1.12  # of the body's: less is another font, not a heading
 _HEADING_WORDS = 18
+_FEW_WORDS = 7  # of titles that all papers have
+_SPELLED = re.compile(r"[^\W\d_]{2}")
 BY_FONT = 3  # the level of headings that only their font tells from text
 _DISPLAY_SHARE = 0.06  # of the text's characters, that a font of headings has at most
 _FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
@@ -113,9 +115,12 @@ def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int
     if (
         line.kind != "text"
         or line.holes
-        or not re.search(r"[^\W\d_]{2}", line.text)
         or len(words) > _HEADING_WORDS
+        or not _SPELLED.search(line.text)
     ):
+        return 0
+    is_display = (line.bold and not bold_body) or line.font in display
+    if len(words) > _FEW_WORDS and not is_display and line.size < _HEADING_SIZE * body:
         return 0
     if is_canonical(line.text) or (
         len(words) <= 5 and part_of(line.text) in ("abstract", "references")
@@ -138,7 +143,6 @@ def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int
     numbered = _PREFIX.match(line.text) and begins_large(line.text) and not line.text.endswith(".")
     if _LABEL.match(line.text):
         return 0
-    is_display = (line.bold and not bold_body) or line.font in display
     return BY_FONT if is_display and (short or numbered) else 0
 
 
@@ -155,6 +159,8 @@ def is_compound(text: str) -> bool:
     >>> is_compound("2-(4-Chlorophenyl)-4H-chromen-4-one (3a)"), is_compound("3-Month outcomes")
     (True, False)
     """
+    if "-" not in text:
+        return False
     words = text.split()
     named = sum(bool(_LOCANT.search(word)) for word in words)
     return 2 * named > len(words) or (named > 0 and len(words) > 1 and bool(_COMPOUND.search(text)))

@@ -15,6 +15,9 @@ _SECOND = frozenset(  # of compounds: ends no word without a hyphen
 )
 _FIRST, _WORD_LENGTH = 3, 6  # letters of a compound's first half: "in-dependent" is none
 _LINKING = frozenset(("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e"))
+_BROKEN = re.compile(r"([^\W\d_]+)-$")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LONGEST_WORD = 60
 _DASHED = re.compile(r"[^\W_][-\u2013]$")
 _ADDRESS = re.compile(r"(?:https?:|www\.|doi\.org)\S{0,200}/$")
 _ADDRESS_CHARS = 220
@@ -28,8 +31,8 @@ def text_of_lines(lines: list[str], spoken: set[str]) -> str:
     """
     text = ""
     for line in lines:
-        head = re.search(r"([^\W\d_]+)-$", text[-60:])
-        tail = re.match(r"[^\W\d_]+", line)
+        head = _BROKEN.search(text[-_LONGEST_WORD:]) if text.endswith("-") else None
+        tail = _LETTERS.match(line) if head else None
         if head and tail and tail[0] in _LINKING:  # short- and long-term
             text = f"{text} {line}"
         elif head and tail and (tail[0][0].islower() or (head[1] + tail[0]).lower() in spoken):
@@ -63,5 +66,7 @@ def _is_cut(text: str, rest: str) -> bool:
     """Whether a line ends in the middle of a range, a compound or an address."""
     if _DASHED.search(text[-2:]):
         return rest[:1].isalnum()
-    following = rest.split(maxsplit=1)[0] if rest else ""
+    if not text.endswith("/") or not rest:
+        return False
+    following = rest.split(maxsplit=1)[0]
     return bool(_PATH.search(following) and _ADDRESS.search(text[-_ADDRESS_CHARS:]))

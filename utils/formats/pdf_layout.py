@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from operator import itemgetter
@@ -71,20 +71,27 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
     lines = [line for page in clean for line in page.lines]
     if not lines:
         return []
-    wanted = "".join(folded(title))
     body = _body_size(lines)
     blocks = with_numbered(with_run_ins(list(_rejoined(_blocks(lines, body), body))))
-    found = (block for block in blocks if block.rows or not _says(block.text, wanted))
+    says = _saying(title)
+    found = (block for block in blocks if block.rows or not says(block.text))
     headed = without_column_heads(without_banners(list(found)))
     text = with_small_print(list(headed))
     return list(_with_abstract(text))
 
 
-def _says(text: str, wanted: str) -> bool:
+def _saying(title: str) -> Callable[[str], bool]:
     """Whether a text is the title, the type of the article before it or not."""
-    if len(text) > 2 * len(wanted) + _MOST_OF_TYPE:
-        return False
-    return wanted in ("".join(folded(text)), "".join(folded(_TYPE.sub("", text))))
+    words, small = folded(title), title.casefold()
+    wanted = "".join(words)
+    telling = max((word for word in words if word in small), key=len, default="")
+
+    def says(text: str) -> bool:
+        if telling not in text.casefold() or len(text) > 2 * len(wanted) + _MOST_OF_TYPE:
+            return False
+        return wanted in ("".join(folded(text)), "".join(folded(_TYPE.sub("", text))))
+
+    return says
 
 
 def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
@@ -126,7 +133,12 @@ def _continued(text: str, rest: str) -> str:
 
 def _with_accents(pages: list[Page]) -> Iterator[Page]:
     """The pages with accents on their letters."""
-    texts = iter(composed(text for page in pages for line in page.lines for text in _said(line)))
+    said = [text for page in pages for line in page.lines for text in _said(line)]
+    accented = composed(said)
+    if accented == said:
+        yield from pages
+        return
+    texts = iter(accented)
     for page in pages:
         lines = []
         for line in page.lines:
@@ -313,8 +325,8 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
     gathered: list[Line] = []
     level = 0
     part = "lead"
-    said = (text.lower() for line in lines for text in _said(line))
-    spoken = {word for text in said for word in re.findall(r"[\w-]+", text)}
+    said = "\n".join(text for line in lines for text in _said(line))
+    spoken = set(re.findall(r"[\w-]+", said.lower()))
     display = display_fonts([line for line in lines if line.kind == "text"])
     for line in lines:
         if line.kind in ("table", "remark"):

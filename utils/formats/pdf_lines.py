@@ -16,20 +16,25 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Literal
 
-from .pdf_characters import Characters
+from .pdf_characters import Box, Characters, Face
 
 _GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
+_LEAST_HEIGHT = 4.0  # points
 _BOLD = 600  # font weight
 _MARK_CHARS = 8
 _BOLD_NAME = re.compile(r"(?i:bold|black|heavy|-medi)|(?<=[a-z.])BI?$")
-_SHOWN = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
 BROKEN = (0x02, 0xFFFE, 0xAD)  # how PDFium hands over the hyphen of a word broken at a line's end
-_SHOWN |= {code: chr(code) for code in range(32, 127)} | dict.fromkeys((*BROKEN, 0x2010), "-")
+_SPACE = " "
+_LINE_ENDS = re.compile("[\n\r\x02\ufffe\xad]")
+_BLANK = re.compile(r"[ \xa0\t]")
 # Arbortext's Pi fonts, in most Springer journals of 2005 to 2017: letters are the Greek ones in
 # the order of their alphabet, these four are signs.
 _SIGNS_FONT = re.compile(r"\w{0,6}\+?Adv(?:PSMP\d+|Tir_?symb|P4C4E\w\w)")
@@ -37,9 +42,10 @@ _SIGNS = {"9": "×", "?": "+", "\\": "<", "[": ">"}
 _GREEK = dict(zip("abcdefghijklmnopqrstuvwx", "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
 _MAY_BE_SIGN = re.compile(r"(?<![^\W_])(?:9(?!\d)|[a-x](?![a-z]{2}))|[?\\\[]")
 _RAISED = dict(zip("0123456789-−–+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁻⁺", strict=True))
-_POWER = re.compile(r"(?<![\d.])10[-\u2212\u2013]?\d|[^\W\d_][-\u2212\u2013]\d")
+_POWER = re.compile(
+    r"(?:(?<![\d.])10(?=[-\u2212\u2013]?\d)|[^\W\d_](?=[-\u2212\u2013]\d))(?P<power>.)"
+)
 _TEN = re.compile(r"(?:^|[^\d.])10$")
-_BLANKS = re.compile(r"[ \t\xa0]+")
 _SMALLER = 0.9  # of the digits before: how tall an exponent is at most
 _ACCENTS = {
     "´": "\u0301", "`": "\u0300", "ˆ": "\u0302", "¨": "\u0308", "˜": "\u0303", "¸": "\u0327",
@@ -49,6 +55,24 @@ _ACCENT = re.compile(r"[´`ˆ¨˜¸ˇ˚˝]")
 _ACCENTED = re.compile(r"([^\W\d_])?([´`ˆ¨˜¸ˇ˚˝])([^\W\d_])?")
 _VOWELS = frozenset("aeiouyAEIOUYıȷ")
 _OTHERS = {"¸": "cCsStT", "˜": "nNoOaA", "ˇ": "cCdDeEnNrRsStTzZ", "˚": "aAuU"}
+
+
+class _Shown(dict[int, str]):
+    """What print shows for a code: nothing where it is no character."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
+        self[code] = shown = char if char.isprintable() else " " if char.isspace() else ""
+        return shown
+
+
+_SHOWN = _Shown(
+    {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
+    | dict.fromkeys((*BROKEN, 0x2010), "-")
+)
+
+
+_OTHERWISE = re.compile(f"[{''.join(map(chr, _SHOWN))}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,65 +111,107 @@ class Page:
     height: float
 
 
-def lines_of(page: Characters) -> Iterator[Line]:
+def lines_of(page: Characters) -> list[Line]:
     """The lines of an open page, in the order of its content stream."""
-    count = len(page.codes)
-    start = row = 0
-    for index, code in enumerate([*page.codes, 10]):
-        if code in (10, 13):
-            yield from _pieces(page, start, index, row)
-            start, row = index + 1, row + 1
-        elif code in BROKEN and start < index < count - 1 and _turns(page, index):
-            yield from _pieces(page, start, index + 1, row)
-            start, row = index + 1, row + 1
+    solid = page.solid()
+    pieces = list(_pieces(page))
+    probes = [_probes(solid, start, end) for start, end, _ in pieces]
+    page.measure(chain.from_iterable(probes))
+    return [_line(page, piece, places) for piece, places in zip(pieces, probes, strict=True)]
+
+
+def line_of(page: Characters, start: int, end: int, row: int) -> Line:
+    """The characters from *start* to *end* as one piece of a line."""
+    solid = [at for at in range(start, end) if page.text[at] > _SPACE]
+    return _line(page, (start, end, row), _probes(solid, start, end))
+
+
+def _rows(page: Characters) -> Iterator[tuple[int, int]]:
+    """Where each line of the page begins and ends."""
+    count = len(page.text)
+    start = 0
+    for found in _LINE_ENDS.finditer(page.text):
+        at = found.start()
+        if found[0] in "\r\n":
+            yield start, at
+        elif start < at < count - 1 and _turns(page, at):
+            yield start, at + 1
+        else:
+            continue
+        start = at + 1
+    yield start, count
 
 
 def _turns(page: Characters, index: int) -> bool:
     """Whether the text goes on in another line after a hyphen, which PDFium does not say."""
     left, bottom, right, top = page.box(index - 1)
     next_left, next_bottom, _, next_top = page.box(index + 1)
-    is_next_column = next_left - right > _GAP * max(top - bottom, 4)
+    is_next_column = next_left - right > _GAP * max(top - bottom, _LEAST_HEIGHT)
     return is_next_column or next_left < left or next_top < bottom or next_bottom > top
 
 
-def _pieces(page: Characters, start: int, end: int, row: int) -> Iterator[Line]:
-    """Cut one row where the hole between two words is wider than any space."""
-    begin, codes, box_of = start, page.codes, page.box
-    for index in range(start + 1, end - 1):
-        if codes[index] not in (32, 0xA0, 9):
-            continue
-        _, bottom, right, top = box_of(index - 1)
-        if box_of(index + 1)[0] - right > _GAP * max(top - bottom, 4):
-            yield line_of(page, begin, index, row)
-            begin = index + 1
-    if begin < end:
-        yield line_of(page, begin, end, row)
+def _pieces(page: Characters) -> Iterator[tuple[int, int, int]]:
+    """Where each piece begins and ends, and its row, cut where a hole is wider than any space."""
+    holes = _holes(page)
+    for row, (start, end) in enumerate(_rows(page)):
+        begin = start
+        for hole in holes[bisect_left(holes, start + 1) : bisect_left(holes, end - 1)]:
+            yield begin, hole, row
+            begin = hole + 1
+        if begin < end:
+            yield begin, end, row
 
 
-def line_of(page: Characters, start: int, end: int, row: int) -> Line:
-    """The characters from *start* to *end* as one piece of a line."""
-    codes = page.codes
-    solid = [index for index in range(start, end) if codes[index] > 32] or [start]
-    probes = [solid[0], solid[len(solid) // 2], solid[-1]]
+def _holes(page: Characters) -> list[int]:
+    """The blanks of a page that are wider than any space between two words."""
+    blanks = [found.start() for found in _BLANK.finditer(page.text, 1, len(page.text) - 1)]
+    wide = page.wider(blanks, _GAP * _LEAST_HEIGHT)
+    return [at for at, gap in wide if gap > _GAP * _height(page.box(at - 1))]
+
+
+def _height(box: Box) -> float:
+    return box[3] - box[1]
+
+
+def _probes(solid: Sequence[int], start: int, end: int) -> tuple[int, int, int, int, int]:
+    """The first, the last and three characters between them, of those that are no blanks."""
+    first = bisect_left(solid, start)
+    count = bisect_left(solid, end) - first
+    if not count:
+        return (start,) * 5
+    quarter, half, later = first + count // 4, first + count // 2, first + 3 * count // 4
+    return solid[first], solid[quarter], solid[half], solid[later], solid[first + count - 1]
+
+
+def _line(
+    page: Characters, piece: tuple[int, int, int], probes: tuple[int, int, int, int, int]
+) -> Line:
+    start, end, row = piece
     boxes = [page.box(index) for index in probes]
-    between = (page.box(solid[len(solid) * at // 4]) for at in (1, 3))
+    first, _, middle, _, last = boxes
     # The median, which is no raised footnote mark, nor the index of a formula.
-    _, bottom, _, top = sorted((*boxes, *between), key=lambda box: box[3] - box[1])[2]
-    fonts = {page.font(index) for index in probes}
-    is_bold = all(page.weight(index) >= _BOLD for index in probes)
+    _, bottom, _, top = sorted(boxes, key=_height)[2]
+    is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
+    faces = {page.face(probes[0]), page.face(probes[2]), page.face(probes[4])}
+    is_bold = all(face.weight >= _BOLD for face in faces)
     return Line(
-        text=text_of(page, start, end, fonts),
-        left=min(box[0] for box in boxes),
+        text=text_of(page, start, end, faces),
+        left=min(first[0], middle[0], last[0]),
         bottom=bottom,
-        right=max(box[2] for box in boxes),
+        right=max(first[2], middle[2], last[2]),
         top=top,
         size=top - bottom,
         row=row,
-        bold=is_bold or all(map(_BOLD_NAME.search, fonts)),
-        upright=abs(math.sin(page.angle(probes[1]))) < 0.1,
-        font=fonts.pop() if len(fonts) == 1 else "",
+        bold=is_bold or all(_is_bold(face.name) for face in faces),
+        upright=is_level or abs(math.sin(page.angle(probes[2]))) < 0.1,
+        font=faces.pop().name if len(faces) == 1 else "",
         span=(start, end),
     )
+
+
+@cache
+def _is_bold(font: str) -> bool:
+    return bool(_BOLD_NAME.search(font))
 
 
 def is_mark(line: Line) -> bool:
@@ -165,24 +231,43 @@ def is_below(a: Line, b: Line) -> bool:
     return 0 < a.top - b.top < 2.2 * a.size
 
 
-def text_of(page: Characters, start: int, end: int, fonts: Iterable[str]) -> str:
-    """The text of the characters from *start* to *end*; *fonts* are some of its fonts."""
-    chars = [_SHOWN.get(code) or _shown(code) for code in page.codes[start:end]]
+def text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
+    """The text of the characters from *start* to *end*; *faces* are some of its fonts."""
+    text = page.text[start:end]
+    if not text.isprintable() or (not text.isascii() and _OTHERWISE.search(text)):
+        text = text.translate(_SHOWN)
+    is_plain = len(text) == end - start and not any("Adv" in face.name for face in faces)
+    if not is_plain or (_may_hold_power(text) and _holds_power(page, text, start)):
+        text = "".join(_as_printed(page, start, end, faces))
+    return " ".join(text.split())
+
+
+def _may_hold_power(text: str) -> bool:
+    return "10" in text or "-" in text or "\u2212" in text or "\u2013" in text
+
+
+def _holds_power(page: Characters, text: str, start: int) -> bool:
+    """Whether what may be a power is raised; *text* begins at the character *start*."""
+    return any(_is_raised(page, start + found.start("power")) for found in _POWER.finditer(text))
+
+
+def _as_printed(page: Characters, start: int, end: int, faces: Iterable[Face]) -> list[str]:
+    """The characters from *start* to *end* as print shows them, some as several or none."""
+    written = page.text[start:end]
+    chars = [_SHOWN[ord(char)] for char in written]
     if "" in chars:
-        chars = list(_with_pairs(chars, page.codes, start))
-    text = "".join(chars)
-    if any("Adv" in font for font in fonts) and _MAY_BE_SIGN.search(text):
+        chars = list(_with_pairs(chars, [ord(char) for char in written]))
+    if any("Adv" in face.name for face in faces) and _MAY_BE_SIGN.search("".join(chars)):
         chars = list(_with_signs(page, chars, start))
-        text = "".join(chars)
-    if _POWER.search(text):
-        text = "".join(_with_powers(page, chars, start))
-    return _BLANKS.sub(" ", text).strip()
+    if _POWER.search("".join(chars)):
+        chars = list(_with_powers(page, chars, start))
+    return chars
 
 
-def _with_pairs(chars: list[str], codes: Sequence[int], start: int) -> Iterator[str]:
+def _with_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
     """Letters of mathematical alphabets, which come as two codes, as the plain ones."""
     for at, char in enumerate(chars):
-        high, low = codes[start + at], codes[start + at + 1] if at + 1 < len(chars) else 0
+        high, low = codes[at], codes[at + 1] if at + 1 < len(chars) else 0
         if 0xD800 <= high < 0xDC00 <= low < 0xE000:
             pair = chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
             yield unicodedata.normalize("NFKC", pair)
@@ -197,7 +282,7 @@ def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]
     is_sign = False
     for at, char in enumerate(chars):
         if at in places or (is_sign and char in _GREEK):
-            is_sign = bool(_SIGNS_FONT.match(page.font(start + at)))
+            is_sign = bool(_SIGNS_FONT.match(page.face(start + at).name))
             yield (_SIGNS.get(char) or _GREEK.get(char) or char) if is_sign else char
         else:
             is_sign = False
@@ -208,16 +293,15 @@ def _with_powers(page: Characters, chars: list[str], start: int) -> Iterator[str
     """Powers of ten and of units raised, 10⁴ and g⁻¹. Other raised digits may be citations."""
     is_raised = False
     for at, char in enumerate(chars):
+        if char not in _RAISED:
+            is_raised = False
+            yield char
+            continue
         before = "".join(chars[max(0, at - 3) : at])
         unit = not char.isalnum() and before[-1:].isalpha() and chars[at + 1 : at + 2] != []
-        may_be = char in _RAISED and (is_raised or unit or bool(_TEN.search(before)))
+        may_be = is_raised or unit or bool(_TEN.search(before))
         is_raised = may_be and (is_raised or _is_raised(page, start + at))
         yield _RAISED[char] if is_raised else char
-
-
-def _shown(code: int) -> str:
-    char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
-    return char if char.isprintable() else " " if char.isspace() else ""
 
 
 def _is_raised(page: Characters, index: int) -> bool:
@@ -234,15 +318,17 @@ def composed(texts: Iterable[str]) -> list[str]:
     (['René Dègnon', 'Galéoides'], ['Schrödinger, Poincaré, Noël'])
     """
     originals = list(texts)
-    if not any(map(_ACCENT.search, originals)):
-        return originals
+    accented = {text for text in originals if _ACCENT.search(text)}
     places = Counter(
         place
-        for text in originals
+        for text in accented
         for match in _ACCENTED.finditer(text)
         if (place := _only_place(*match.groups())) is not None
     )
-    return [_ACCENTED.sub(lambda match: _placed(match, places), text) for text in originals]
+    return [
+        _ACCENTED.sub(lambda match: _placed(match, places), text) if text in accented else text
+        for text in originals
+    ]
 
 
 def _only_place(before: str | None, accent: str, after: str | None) -> int | None:

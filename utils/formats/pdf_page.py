@@ -14,7 +14,7 @@ from typing import Any
 from .pdf_characters import Characters
 from .pdf_doubts import NotedDoubts
 from .pdf_lines import Line, line_of, lines_of, text_of
-from .pdf_tables import CAPTION, Table, tables_of
+from .pdf_tables import CAPTION, TITLED, Table, tables_of
 from .pdf_words import Word, sheets_of
 
 _NOT_REBUILT = "[The rows of Table {} could not be told apart; its words follow as text.]"
@@ -45,13 +45,13 @@ def _may_caption(line: Line) -> bool:
     """Whether a table's caption may begin here; PDFium runs lines that go up a page together."""
     found = CAPTION.match(line.text)
     if found or line.upright:
-        return bool(found and found["kind"])
+        return bool(found and found["kind"] and TITLED.match(found["rest"]))
     return any(found["kind"] for found in CAPTION.finditer(line.text))
 
 
 def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> Iterator[Line]:
     """The lines that are in no table, and each table beside its caption."""
-    taken = bytearray(len(page.codes))
+    taken = bytearray(len(page.text))
     for table in tables:
         for word in table.words:
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
@@ -91,7 +91,7 @@ def _outside(page: Characters, line: Line, taken: bytearray) -> Iterator[Line]:
     if not any(taken[start:end]):
         yield line
         return
-    solid = (at for at in range(start, end) if page.codes[at] > 32)
+    solid = (at for at in range(start, end) if page.text[at] > " ")
     for is_taken, run in groupby(solid, key=lambda at: taken[at]):
         if not is_taken:
             places = list(run)
@@ -114,7 +114,7 @@ def _table(page: Characters, table: Table, caption: Line) -> Line:
 def _said(page: Characters, words: Sequence[Word]) -> str:
     """Words as print shows them."""
     said = (
-        text_of(page, word.start, word.end, (page.font(word.start),))
+        text_of(page, word.start, word.end, (page.face(word.start),))
         if word.start >= 0
         else word.text
         for word in words

@@ -15,7 +15,8 @@ from statistics import median
 
 from .pdf_grid import grid_of
 from .pdf_rows import Area, Row, rows_of
-from .pdf_words import Rule, Sheet, Word
+from .pdf_rules import Rule
+from .pdf_words import Sheet, Word
 
 _TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
 CAPTION = re.compile(
