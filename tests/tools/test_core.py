@@ -1,6 +1,7 @@
 """The tools as a host meets them: over the protocol, in both of its eras."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -172,11 +173,15 @@ async def test_upstream_trouble_says_which_site_and_what_next(library, world):
     assert "127.0.0.1" in error["message"]
 
 
-async def test_a_bug_is_masked(library, world, monkeypatch):
+async def test_a_bug_is_masked_and_has_the_envelope(library, world, monkeypatch):
     monkeypatch.setattr(Library, "search", lambda *_, **__: 1 / 0)
     result = await call(library, "search_pubmed", {"query": "coral"})
     assert result.is_error
+    assert json.loads(result.content[0].text)["error"] == result.meta["error"]
+    assert result.meta["error"]["code"] == "UNKNOWN"
     assert "division" not in result.content[0].text
+    # Under this name its traceback stands in the log.
+    assert re.search(r"request [0-9a-f]{8} in", result.meta["error"]["suggestions"][1])
 
 
 @pytest.mark.real_time

@@ -278,6 +278,7 @@ async def test_a_bug_is_masked(library, world, monkeypatch):
         with pytest.raises(MCPError) as refused:
             await client.read_resource("pubmed-connect://stats/pubmed")
     assert "division" not in str(refused.value)
+    assert refused.value.data["error"]["code"] == "UNKNOWN"
 
 
 @ERAS

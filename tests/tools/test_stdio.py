@@ -114,35 +114,6 @@ def test_who_discovers_first_may_go_on_in_the_new_era(world, tmp_path):
         assert host.ask(2, listing)["result"]["tools"]
 
 
-def test_first_calls_at_once_are_all_answered(world, tmp_path):
-    record = world.corpus.branch("pmc_cloud")
-    calls = {
-        "get_article_relationships": {"source_pmid": record.pmid},
-        "search_pubmed": {"query": "coral"},
-        "fetch_article_details": {"pmids": [record.pmid]},
-        "entrez_query": {"operation": "info"},
-        "list_papers": {},
-    }
-    with hosted(world, tmp_path, MCP_TOOLSETS="all") as host:
-        host.ask(0, INITIALIZE)
-        host.send(
-            *(
-                json.dumps(
-                    {
-                        "jsonrpc": "2.0",
-                        "id": name,
-                        "method": "tools/call",
-                        "params": {"name": name, "arguments": arguments},
-                    }
-                )
-                for name, arguments in calls.items()
-            )
-        )
-        answers = [host.answers.get(timeout=60) for _ in calls]
-        assert {answer["id"] for answer in answers} == set(calls)
-        assert all("result" in answer for answer in answers)
-
-
 @pytest.mark.parametrize("line", ["[" * 100_000, "{}" * 3, "nul", '{"a": 1e999999999x}', "\x00"])
 def test_any_line_is_described(line):
     identifier, code, message = describe_fault(line)

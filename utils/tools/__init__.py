@@ -1,7 +1,7 @@
 """The MCP door: which tools a host sees, and how they are served.
 
 The only module that knows how FastMCP registers things. Expected errors become results with
-``isError`` and the envelope; anything else is masked, and logged on stderr.
+``isError`` and the envelope; of anything else the envelope says that it happened, the log what.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
 
     from . import board, harvests, prompts, resources, skills, toolsets
     from .call_log import CallLog
+    from .first_imports import FirstImports
     from .refusals import Refusals
 
     server: FastMCP[Any] = FastMCP(
@@ -43,7 +44,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         INSTRUCTIONS,
         version=version(),
         auth=auth,
-        middleware=[CallLog(), Refusals(library)],
+        middleware=[CallLog(), Refusals(library), FirstImports()],
         mask_error_details=True,
         strict_input_validation=True,  # "7" and true are no numbers
         list_page_size=1000,  # all there is; without a size, any cursor is taken

@@ -5,7 +5,7 @@ one shelf may stand behind a proxy. From outside to inside a request meets: a na
 the check of Host and Origin (DNS rebinding), its token, CORS, its share (`Shares`), the bounds of
 its body (`Bodies`), the scope of what it calls (`StepUp`), the gate, the tool.
 
-Not here, since a proxy does it better: TLS, and timeouts of silent connections.
+Before that stand `.connections`: who sends no headers. Not here, since a proxy does it better: TLS.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from ..system.plain_text import encodable
 from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
 from .call_log import new_request
+from .connections import punctual_connections
 from .logs import belonging_to
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
             app,
+            http=punctual_connections(),
             log_config=None,
             access_log=False,
             server_header=False,

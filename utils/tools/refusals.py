@@ -18,7 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from fastmcp.exceptions import NotFoundError, PromptError, ResourceError, ValidationError
+from fastmcp.exceptions import (
+    NotFoundError,
+    PromptError,
+    ResourceError,
+    ToolError,
+    ValidationError,
+)
 from fastmcp.server.middleware import Middleware
 from fastmcp.utilities.json_schema import dereference_refs
 from mcp import MCPError
@@ -33,6 +39,7 @@ from ..settings import TOOLSETS
 from ..system.plain_text import plain_json
 from . import toolsets
 from .answers import refusal
+from .logs import bound
 
 _RESOURCE_NOT_FOUND = -32002
 _SHOWN = 200
@@ -79,6 +86,8 @@ class Refusals(Middleware):
             listed = await context.fastmcp_context.fastmcp.list_tools(run_middleware=False)
             missing = self._no_tool(message.name, [tool.name for tool in listed])
             raise _error(INVALID_PARAMS, missing) from None
+        except ToolError:  # a mistake of ours, in the log with all there is to know
+            return refusal(_mistake(message.name))
 
     async def on_read_resource(self, context: Any, call_next: Any) -> Any:
         """Pass the reading on; an address with nothing behind it is *resource not found*."""
@@ -91,7 +100,7 @@ class Refusals(Middleware):
         except ResourceError as error:
             cause = error.__cause__
             if not isinstance(cause, PaperError):
-                raise
+                raise _error(INTERNAL_ERROR, _mistake(uri), uri=uri) from None
             absent = isinstance(cause, NotFound | BadRequest)
             code = _not_found(context) if absent else INTERNAL_ERROR
             raise _error(code, cause, uri=uri) from None
@@ -107,7 +116,7 @@ class Refusals(Middleware):
             raise _error(INVALID_PARAMS, NotFound(msg, f"There are: {names}.")) from None
         except PromptError as error:
             if not isinstance(error.__cause__, PaperError):
-                raise
+                raise _error(INTERNAL_ERROR, _mistake(context.message.name)) from None
             raise _error(INVALID_PARAMS, error.__cause__) from None
 
     def _no_tool(self, name: str, listed: list[str]) -> NotFound:
@@ -131,6 +140,13 @@ def _not_found(context: Any) -> int:
     request = context.fastmcp_context.request_context
     modern = request is None or request.protocol_version in MODERN_PROTOCOL_VERSIONS
     return INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
+
+
+def _mistake(what: str) -> PaperError:
+    """Our own failure, by the name under which its traceback stands in the log."""
+    msg = f"{what[:_SHOWN]} failed by a mistake of this server: nothing was found out."
+    named = f"Report it with the lines of request {bound('request')} in the server's log."
+    return PaperError(msg, "Call again; it may go well.", named)
 
 
 def _error(code: int, error: PaperError, **more: str) -> MCPError:
