@@ -66,7 +66,7 @@ _FULL = "pmid title abstract authors year journal doi pmcid"
 _FLAGS = {"publication_types": rows(TEXT), "retracted": FLAG}
 SEARCH = _search(_papers(_FULL, **_FLAGS))
 SEARCH_LR = _search(_papers(f"{_FULL} ligand receptor", **_FLAGS))
-SEARCH_MINIMAL = _search(_papers(_MINIMAL))
+SEARCH_MINIMAL = _search(rows(texts(_MINIMAL)))
 DOWNLOAD = record(
     success=FLAG,
     file_path=TEXT,
@@ -92,17 +92,11 @@ READ = record(
 )
 LIST = record(
     total=NUMBER,
-    papers=_papers(f"{_MINIMAL} kind version preprint_version license file_path"),
+    papers=rows(texts(f"{_MINIMAL} kind version preprint_version license file_path")),
     next_start=NEXT,
 )
-HARVEST = record(
-    job_id=TEXT,
-    state=TEXT,
-    counts={"type": "object", "additionalProperties": NUMBER},
-    eta_s={"type": ["number", "null"]},
-    report=TEXT,
-    waits=rows(TEXT),
-)
+# Its members are those of `.harvest_answers.Status`: both tools would spell them out.
+HARVEST: dict[str, Any] = {"type": "object", "required": ["job_id", "state", "counts", "next"]}
 STILL = "Still downloading: call download_paper again with the same arguments in a minute."
 
 
