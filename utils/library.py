@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -635,11 +636,16 @@ class Library:
         year_from: str = "",
         year_to: str = "",
         journal: str = "",
+        job_id: str = "",
         start: int = 0,
         max_results: int = 20,
     ) -> tuple[int, list[StoredPaper]]:
-        """How many papers fit, and a page of them; see `.store.Shelf.list`."""
+        """How many papers fit, and a page of them; see `.store.Shelf.list`.
+
+        ``job_id`` names a harvest: only its papers.
+        """
         return self.shelf.list(
+            among=self._names_in(job_id) if job_id else None,
             text=text,
             kind=kind,
             year_from=year_from,
@@ -648,6 +654,12 @@ class Library:
             start=start,
             max_results=max_results,
         )
+
+    def _names_in(self, job_id: str) -> frozenset[str]:
+        """Every name of the papers of a harvest."""
+        harvest = self.harvest(job_id=job_id)
+        with closing(harvest.ledger):
+            return harvest.ledger.names()
 
     def take_in(self, *, accept: str = "", folder: str | Path = "") -> Iterator[InboxResult]:
         """File what was dropped into ``inbox/``; see `.curation.inbox.take_in`.

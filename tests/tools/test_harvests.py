@@ -11,8 +11,11 @@ from mcp import MCPError
 from utils import Library
 from utils.errors import StoreFailed
 from utils.harvest.jobs import Harvest
+from utils.model.job import Counts, Coverage, Job
+from utils.reports.coverage import Page
 from utils.store.ledger import Ledger
 from utils.tools import build
+from utils.tools.harvest_answers import Status
 from utils.tools.harvests import Harvests
 
 pytestmark = pytest.mark.anyio
@@ -68,27 +71,17 @@ async def test_progress_is_told_to_who_asked_for_it(library, world):
 
 async def test_progress_only_ever_grows(client, library, world, monkeypatch):
     """The protocol wants it so: what stands still is not told again."""
-    counts = {
-        "requested": 9,
-        "full_text": 1,
-        "abstract": 0,
-        "record": 0,
-        "preprint": 0,
-        "accepted": 0,
-        "failed": 0,
-        "pending": 9,
-    }
-    stages = [{**counts, "pending": pending} for pending in (9, 9, 7, 7, 7, 2)]
+    stages = [Counts(requested=9, full_text=1, pending=left) for left in (9, 9, 7, 7, 7, 2)]
     told = []
 
     async def hear(done, total, message):
         told.append(done)
 
-    def status(self, job_id):
-        now = stages.pop(0) if stages else {**counts, "pending": 0}
+    def status(self, job_id, **page):
+        now = stages.pop(0) if stages else Counts(requested=9)
         state = "running" if stages else "done"
-        rest = {"eta_s": None, "report": "", "waits": []}
-        return {"job_id": job_id, "state": state, "counts": now, **rest}
+        job = Job(job_id, "nine", counts=now)
+        return Status(job, state, Coverage(), None, "", "", Page([], None))
 
     monkeypatch.setattr(Harvests, "status", status)
     monkeypatch.setattr("utils.tools.harvests.time.monotonic", lambda: 0.0)
@@ -172,7 +165,7 @@ def test_who_asks_the_same_at_once_does_not_end_the_harvest(library, world):
     assert harvests.begin(harvest) is run
     run.thread.join()
     assert run.trouble is None
-    assert harvests.status(harvest.job_id)["counts"]["full_text"] == 1
+    assert harvests.status(harvest.job_id).job.counts.full_text == 1
 
 
 async def test_no_more_than_two_run_side_by_side(client, world, monkeypatch):

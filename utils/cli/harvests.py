@@ -9,7 +9,6 @@ import argparse
 import math
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict
@@ -385,7 +384,7 @@ def _open(page: Path) -> None:
 
 
 def _row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
-    state = _state(job, harvest)
+    state = job.standing(running=bool(harvest and harvest.ledger.running()))
     return {
         "job_id": job.job_id,
         "title": job.title,
@@ -395,13 +394,6 @@ def _row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
         "ended_at": job.ended_at,
         "waits": [asdict(wait) for wait in job.waits] if state == "running" else [],
     }
-
-
-def _state(job: Job, harvest: Harvest | None) -> str:
-    """The state, as the tool ``harvest_status`` names it."""
-    if harvest and harvest.ledger.running():
-        return "running"
-    return "interrupted" if job.counts.pending else "done"
 
 
 def _line(job: Job, state: str) -> str:
@@ -418,17 +410,17 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
     """
     job = harvest.job()
     row = _row(job, harvest)
-    reasons = Counter(row.reason for row in harvest.ledger.rows() if row.reason)
+    reasons = harvest.ledger.coverage().reasons
     page = harvest.folder / "report.html"
     if as_json:
-        summary = {"reasons": dict(reasons.most_common()), "notes": list(job.notes)}
+        summary = {"reasons": reasons, "notes": list(job.notes)}
         report = {"report": str(page) if page.exists() else ""}
         say({**row, **summary, **report, **more}, as_json=True)
         return
     say(_line(job, row["state"]))
     if stand_ins := _stand_ins(job.row()):
         say(f"  {stand_ins}")
-    for reason, number in reasons.most_common():
+    for reason, number in reasons.items():
         say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
     for wait in job.waits if row["state"] == "running" else ():
         say(f"  {wait}")

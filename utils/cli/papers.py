@@ -37,6 +37,7 @@ def add(commands: Any) -> None:
     listing.add_argument("--year-from", default="")
     listing.add_argument("--year-to", default="")
     listing.add_argument("--journal", default="", help="part of the journal's name")
+    listing.add_argument("--job", dest="job_id", default="", help="of this harvest only")
     listing.add_argument("--max-results", type=int, default=20)
     listing.add_argument("--start", type=int, default=0)
 
@@ -175,7 +176,7 @@ def describe_place(anchor: Anchor) -> str:
 
 
 def _list(args: argparse.Namespace, library: Library) -> int:
-    names = ("text", "kind", "year_from", "year_to", "journal", "start", "max_results")
+    names = ("text", "kind", "year_from", "year_to", "journal", "job_id", "start", "max_results")
     total, page = library.list_papers(**{name: getattr(args, name) for name in names})
     for stored in page:
         say(_row(stored) if args.json else _list_entry(stored), args.json)

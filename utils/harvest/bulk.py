@@ -59,6 +59,8 @@ _COSTS_S = 10.0  # what a kill may leave uncounted
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
     """Work on a job until none of its papers is pending; says how far it is about twice a second.
 
+    It ends early where the ledger says that the job was cancelled.
+
     Whoever stops listening stops the run; what was done stays done. The caller sees to it that
     nobody else works on the job (`Ledger.exclusive_lock`).
 
@@ -77,7 +79,10 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
     try:
         while harvest.lanes.wait(0.5):
             harvest.costs.write(ledger, every_s=_COSTS_S)
-            yield replace(harvest.status.now(), unread=reading.unread_count())
+            progress = replace(harvest.status.now(), unread=reading.unread_count())
+            yield progress
+            if progress.job.cancelled_at:
+                break
     finally:
         harvest.stop()
         harvest.costs.write(ledger)
@@ -152,6 +157,7 @@ class _Harvest:
     def start(self) -> None:
         """Queue what is pending, and begin."""
         self.ledger.record_waits(())
+        self.ledger.record_cancelled("")
         for number in self.ledger.pending():
             self.lanes.put(_LOOK_UP, number)
         self.lanes.start()

@@ -139,6 +139,13 @@ class Harvest:
         with self.ledger.exclusive_lock():
             return sum(self.ledger.reopen(word) for word in words)
 
+    def cancel(self) -> None:
+        """Have whoever works on the job stop soon, also another process; it can be taken up again.
+
+        What is done stays done.
+        """
+        self.ledger.record_cancelled(now())
+
     def write_letters(self) -> Letters:
         """Write letters that ask authors for their papers; see `.reports.letters`."""
         from ..reports.letters import write_letters
@@ -210,7 +217,8 @@ def harvest(  # noqa: PLR0913 - what may be asked for, and how
         ledger = of_id(job_id, ladder)
     elif not wanted and len(lists) == 1:
         [entries] = lists.values()
-        title = title or f"{len(entries):,} identifier{'s' * (len(entries) != 1)}"
+        name = next(iter(lists)) if isinstance(papers, Mapping) else ""
+        title = title or name or f"{len(entries):,} identifier{'s' * (len(entries) != 1)}"
         ledger = of_list(entries, title, ladder, most=max_papers)
     elif [one.source.name for one in wanted] == ["pubmed"] and not lists:
         ledger = of_query(wanted[0].query, ladder, most=max_papers)

@@ -5,6 +5,7 @@ How far a harvest is, and how long the rest will take.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,8 @@ from .lanes import BY_PUBLISHER, Lanes, Outage, Outages
 
 _SOON_S = 20.0  # what is through so soon is worth no word
 _RATE_OVER_S = 30.0
-_TOO_EARLY_S = 3.0  # earlier, nobody can say how long it will take
+_TOO_EARLY_S = 5.0  # earlier, nobody can say how long it will take
+_SETTLES_S = 20.0  # in which a new estimate has taken the place of the old one, by two thirds
 
 
 class StatusReporter:
@@ -51,7 +53,7 @@ class StatusReporter:
         self._services = {rung.via: rung.source.service for rung in rungs}
         self._settings = web.settings
         self._every = {rate.bucket: seconds for rate, seconds in web.limiter.intervals()}
-        self._meter = ProgressMeter()
+        self._meter = ProgressMeter(self._every)
         self._published: tuple[Wait, ...] = ()
         self._done_at = 0.0
 
@@ -133,10 +135,22 @@ class Progress:
 
 
 class ProgressMeter:
-    """Estimates rate and remaining time from the last half minute."""
+    """Estimates rate and remaining time from the last half minute.
 
-    def __init__(self) -> None:
+    Papers end in bursts, so the time at which all are through is smoothed: who looks twice sees it
+    move, not jump.
+
+    Parameters
+    ----------
+    every : dict of str to float, optional
+        By lane, the seconds between two papers that its site allows: no estimate is faster.
+    """
+
+    def __init__(self, every: Mapping[str, float] | None = None) -> None:
+        self._every = every or {}
         self._samples: deque[tuple[float, dict[str, int], int]] = deque(maxlen=120)
+        self._through: float | None = None
+        self._at = 0.0
 
     def progress(
         self,
@@ -172,5 +186,22 @@ class ProgressMeter:
             times.append(job.counts.pending / rate)
         if later[0]:
             times.append(later[1])
-        eta = max(times) if times and now - began > _TOO_EARLY_S else None
+        if times:
+            times += [size * self._every.get(n, 0.0) for n, size in waiting.items()]
+        eta = self._smooth(now, max(times) if times and seconds > _TOO_EARLY_S else None)
         return Progress(job, rate, eta, {n: size for n, size in waiting.items() if size}, later[0])
+
+    def _smooth(self, now: float, seconds: float | None) -> float | None:
+        """The seconds left, between what was expected so far and what is measured now.
+
+        Where nothing can be measured for a while, what was expected stands until it is over.
+        """
+        passed, self._at = now - self._at, now
+        if seconds is not None and self._through is None:
+            self._through = now + seconds
+        elif seconds is not None and self._through is not None:
+            weight = 1 - math.exp(-passed / _SETTLES_S)
+            self._through += weight * (now + seconds - self._through)
+        elif self._through is not None and self._through <= now:
+            self._through = None
+        return None if self._through is None else max(0.0, self._through - now)

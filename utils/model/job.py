@@ -11,6 +11,8 @@ from ..system.plain_text import one_line
 from .paper import Attempt, Paper
 from .verdicts import MEANINGS
 
+Which = Literal["all", "retrieved", "not_retrieved"]
+Standing = Literal["running", "interrupted", "cancelled", "done"]
 State = Literal["pending", "full_text", "abstract", "record", "failed"]
 # What a reviewer must know first, when several rungs failed for different reasons: a mistake of
 # ours says nothing about the paper; where a site was out nobody can tell yet; a text that is there
@@ -94,6 +96,22 @@ class Counts:
     record: int = 0
     preprint: int = 0
     accepted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Where the texts of a job came from, and why the others have none.
+
+    Parameters
+    ----------
+    sources : dict of str to int
+        By route, how many full texts came that way; the most fruitful first.
+    reasons : dict of str to int
+        By `Harvested.reason`, how many papers ended without a full text; the commonest first.
+    """
+
+    sources: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +202,8 @@ class Job:
         What it was made from; empty for jobs of older versions.
     ask_all : bool
         Every route is asked for every paper, also after the first text: what `yield` counts.
+    cancelled_at : str
+        When somebody had it stopped (ISO 8601, UTC); empty since it was taken up again.
     """
 
     job_id: str
@@ -199,6 +219,15 @@ class Job:
     waits: tuple[Wait, ...] = ()
     searches: tuple[Search, ...] = ()
     ask_all: bool = False
+    cancelled_at: str = ""
+
+    def standing(self, *, running: bool) -> Standing:
+        """How the job stands; *running* says whether some process works on it."""
+        if running:
+            return "running"
+        if not self.counts.pending:
+            return "done"
+        return "cancelled" if self.cancelled_at else "interrupted"
 
     def row(self) -> dict[str, Any]:
         """The counts, as the contract of ``harvest_papers`` words them."""

@@ -7,15 +7,14 @@ that a board of thousands of papers costs a model no more than one of hundreds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from markupsafe import Markup
 
-from ..model.identifiers import Ids
 from ..model.job import Harvested, Job
 from . import prisma
 from .charts import headline
+from .coverage import Rows, page_of, paper_row
 from .figures import STATES, Figures
 from .labels import best_link, reason_for, route_label
 from .library_links import ReadersLibrary
@@ -28,7 +27,7 @@ _DETAIL = 200
 
 def board(
     job: Job,
-    rows: Iterable[Harvested],
+    rows: Rows,
     library: ReadersLibrary,
     *,
     start: int = 0,
@@ -39,22 +38,18 @@ def board(
     Parameters
     ----------
     job : Job
-    rows : iterable
-        Its papers in the order of their numbers, read once.
+    rows : callable
+        Its papers, as its ledger gives them.
     library : ReadersLibrary
         For the links to what is missing.
     start, most : int
-        Which of the papers without a text are named: ``missing``; ``next_start`` goes on.
+        Which of the papers without a text are named as ``missing``: those from number *start* on;
+        ``next_start`` goes on.
     """
-    figures, lacking = Figures(), 0
-    page: list[dict[str, Any]] = []
-    for row in rows:
+    figures = Figures()
+    for row in rows():
         figures.add(row)
-        if row.state not in ("full_text", "pending"):
-            lacking += 1
-            if start < lacking <= start + most:
-                page.append(_missing_row(row, library))
-    end = start + len(page)
+    missing = page_of(rows, "not_retrieved", start=start, most=most)
     return {
         "title": cut_line(job.title, _TITLE),
         "headline": headline(figures),
@@ -62,8 +57,8 @@ def board(
         "sources": _sources(figures),
         "reasons": _reasons(figures),
         "prisma": _prisma(prisma.flow(job, figures)),
-        "missing": page,
-        "next_start": end if end < lacking else None,
+        "missing": [_missing_row(row, library) for row in missing.rows],
+        "next_start": missing.next_start,
         "steps": [step._asdict() for step in next_steps(job, figures)[:3]],
         "waits": [f"{wait}." for wait in job.waits],
     }
@@ -130,21 +125,9 @@ def _prisma(flow: prisma.Flow) -> list[dict[str, Any]]:
     return rows
 
 
-def _names(ids: Ids) -> Iterator[str]:
-    """How a reader looks a paper up: at PubMed, and at its publisher."""
-    if ids.pmid:
-        yield f"PMID {ids.pmid}"
-    if ids.doi:
-        yield f"doi:{ids.doi}"
-    if not (ids.pmid or ids.doi) and ids:
-        yield str(ids)
-
-
 def _missing_row(row: Harvested, library: ReadersLibrary) -> dict[str, Any]:
     return {
-        "number": row.number,
-        "title": cut_line(row.paper.title, _TITLE) or cut_line(row.asked, _TITLE),
-        "paper": " ".join(_names(row.paper.ids)) or row.asked,
+        **paper_row(row),
         "reason": reason_for(row.reason).name,
         "detail": cut_line(row.detail, _DETAIL),
         "link": library.link(row.paper) or best_link(row),

@@ -26,7 +26,7 @@ from typing import Any, get_args
 
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.identifiers import Ids
-from ..model.job import Counts, Harvested, Job, Search, State, Wait
+from ..model.job import Counts, Coverage, Harvested, Job, Search, State, Wait, Which
 from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
 from ..system import safe_files, sharing, sqlite
 from ..system.plain_text import encodable
@@ -35,6 +35,14 @@ from .ledger_schema import INSERT_ASKED, VERSION, create_file, in_memory, migrat
 
 _PATIENCE_S = 30.0
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
+_MISSED = "state IN ('abstract', 'record', 'failed')"
+_ENDED: dict[Which, str] = {
+    "all": "state <> 'duplicate'",
+    "retrieved": "state = 'full_text'",
+    "not_retrieved": _MISSED,
+}
+_BY_SOURCE = "SELECT via, COUNT(*) FROM papers WHERE state = 'full_text' GROUP BY via"
+_BY_REASON = f"SELECT reason, COUNT(*) FROM papers WHERE {_MISSED} GROUP BY reason"  # noqa: S608
 _DUPLICATE = "duplicate"  # a state of rows only: a duplicate is no paper of its own
 _TEXTS = (
     *("file", "source", "via", "license", "version", "sha256", "reason", "detail"),
@@ -45,7 +53,7 @@ _REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
     paper = CASE WHEN ids = '{{}}' THEN paper END WHERE"""  # noqa: S608
 _VERSIONS = """SELECT version, COUNT(*) FROM papers
     WHERE state = 'full_text' AND version IN ('preprint', 'accepted') GROUP BY version"""
-_FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at")
+_FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at", "cancelled_at")
 _MORE_FACTS = ("hits", "duplicates", "notes", "ask_all")
 _COST = "cost of "  # how the fact begins that says what a rung has cost
 _IDENTITY = "identity of "  # and the one that says how a paper without identifier was found
@@ -165,6 +173,11 @@ class Ledger:
         """Write down what papers wait for, for other processes, too."""
         with self._writing() as db:
             _write_facts(db, {"waits": [asdict(wait) for wait in waits]})
+
+    def record_cancelled(self, at: str) -> None:
+        """Write down when the job was to stop, whoever works on it; empty: it may go on."""
+        with self._writing() as db:
+            _write_facts(db, {"cancelled_at": at})
 
     def note(self, text: str) -> None:
         """Keep a remark about the whole job, once."""
@@ -409,6 +422,13 @@ class Ledger:
             rows = db.execute(query, [*values, *names]).fetchall()
         return [number for number, row in rows if not ids.clash(Ids(**json.loads(row)))]
 
+    def names(self) -> frozenset[str]:
+        """Every name of its papers, as `Ids.names` has them."""
+        with self._reading() as db:
+            names = {name for (name,) in db.execute("SELECT name FROM names")}
+            rows = db.execute("SELECT ids FROM papers").fetchall()
+        return frozenset(names.union(*(names_of(Ids(**json.loads(ids))) for (ids,) in rows)))
+
     def lacking(self) -> list[tuple[Ids, str]]:
         """Identifiers and title of the papers without a full text that have an identifier."""
         query = f"""SELECT ids, json_extract(paper, '$.title') FROM papers
@@ -480,13 +500,37 @@ class Ledger:
 
     # -- reading it --------------------------------------------------------------------------
 
-    def rows(self) -> Iterator[Harvested]:
-        """Every paper in the order of the list, read as they are taken."""
+    def coverage(self) -> Coverage:
+        """Where the texts came from by now, and why the others have none."""
+        with self._reading() as db:
+            counted = [
+                dict(db.execute(f"{query} ORDER BY COUNT(*) DESC, 1").fetchall())
+                for query in (_BY_SOURCE, _BY_REASON)
+            ]
+        return Coverage(*counted)
+
+    def rows(
+        self, which: Which = "all", *, start: int = 0, most: int = -1, reason: str = ""
+    ) -> Iterator[Harvested]:
+        """The papers in the order of the list, read as they are taken.
+
+        Parameters
+        ----------
+        which : Which, optional
+            Those that ended with a text, without one, or every paper.
+        start, most : int, optional
+            From the paper of this number on, so many (-1: all). A page that begins with a number
+            stays where it is, whatever ends in the meantime.
+        reason : str, optional
+            Only those without a text for this reason.
+        """
         query = f"""SELECT number, asked, state, paper, ids,
             (SELECT value FROM job WHERE name = '{_IDENTITY}' || number), {", ".join(_TEXTS)}
-            FROM papers WHERE state <> 'duplicate' ORDER BY number"""  # noqa: S608
+            FROM papers WHERE {_ENDED[which]} AND number >= ? AND ? IN (reason, '')
+            ORDER BY number LIMIT ?"""  # noqa: S608
         with self._translate_errors(), closing(_connect(self.path)) as db:
-            for number, asked, state, paper, ids, identity, *texts in db.execute(query):
+            for row in db.execute(query, (start, reason, most)):
+                number, asked, state, paper, ids, identity, *texts = row
                 yield Harvested(
                     number=number,
                     asked=asked,

@@ -61,6 +61,8 @@ _LONGEST_WORD = 60
 _INDEXED = "words JOIN papers ON papers.id = words.rowid"
 _LOOKED_THROUGH = "papers JOIN texts ON texts.id = papers.id"
 _NEWEST = "papers.filed DESC"
+_AMONG = """papers.id IN (SELECT names.paper FROM names
+    WHERE names.name IN (SELECT value FROM json_each(?)))"""
 COLUMNS = (
     *("key", "pmid", "pmcid", "doi", "arxiv", "title", "authors", "journal", "year", "kind"),
     *("source", "via", "license", "retracted", "verdict", "words", "file", "sha256", "saved_at"),
@@ -378,7 +380,8 @@ class RebuildReport:
 class ListingFilter:
     """The filters of a listing; empty means any.
 
-    Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name.
+    Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name;
+    a paper goes by one of the names in ``among``, where that is not None.
 
     Raises
     ------
@@ -391,6 +394,7 @@ class ListingFilter:
     year_from: str = ""
     year_to: str = ""
     journal: str = ""
+    among: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in {"", *get_args(Kind)}:
@@ -428,6 +432,9 @@ class ListingFilter:
             if value:
                 where.append(condition)
                 values.append(value)
+        if self.among is not None:
+            where.append(_AMONG)
+            values.append(json.dumps(sorted(self.among)))
         return tables, where, values, order
 
 

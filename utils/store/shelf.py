@@ -364,19 +364,21 @@ class Shelf:
         year_from: str = "",
         year_to: str = "",
         journal: str = "",
+        among: frozenset[str] | None = None,
         start: int = 0,
         max_results: int = 20,
     ) -> tuple[int, list[StoredPaper]]:
         """How many papers match, and a page of them: best first for words, else newest first.
 
-        Every word of *text* must be in title or abstract; *journal* is part of its name.
+        Every word of *text* must be in title or abstract; *journal* is part of its name; *among*
+        are names of papers (as `Ids.names` has them), of which one must be the paper's.
 
         Raises
         ------
         BadRequest
             A filter has a value that cannot be.
         """
-        wanted = ListingFilter(text, kind, str(year_from), str(year_to), journal.strip())
+        wanted = ListingFilter(text, kind, str(year_from), str(year_to), journal.strip(), among)
         if start < 0 or max_results < 0:
             raise BadRequest("start and max_results cannot be negative.")
         if not self._survey():

@@ -108,8 +108,7 @@ def _board(library: Library, job_id: str, start: int) -> dict[str, Any]:
         job = harvest.job()
         running = harvest.ledger.running()
         links = ReadersLibrary.of(library.settings)
-        made = board(job, harvest.ledger.rows(), links, start=start)
+        made = board(job, harvest.ledger.rows, links, start=start)
     finally:
         harvest.ledger.close()
-    state = "running" if running else "interrupted" if job.counts.pending else "done"
-    return {"job_id": job.job_id, "state": state, **made}
+    return {"job_id": job.job_id, "state": job.standing(running=running), **made}

@@ -226,6 +226,7 @@ def _list_tool(library: Library) -> FunctionTool:
         year_from: Word = "",
         year_to: Word = "",
         journal: str = "",
+        job_id: Annotated[str, Field(description="of this harvest")] = "",
         start: Start = 0,
         max_results: Count = 20,
     ) -> ToolResult:
@@ -236,6 +237,7 @@ def _list_tool(library: Library) -> FunctionTool:
             year_from=year_from,
             year_to=year_to,
             journal=journal,
+            job_id=job_id,
             start=start,
             max_results=max_results,
         )

@@ -9,31 +9,36 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.resources import ResourceResult, ResourceTemplate
 from fastmcp.tools import FunctionTool, ToolResult
-from mcp.types import Annotations, ResourceLink
+from mcp.types import Annotations
 from pydantic import Field
 
 from ..errors import BadRequest, PaperError
 from ..library import Library
+from ..model.job import Job
+from ..web.cancellation import raise_if_cancelled
 from . import schemas
-from .answers import answer
-from .core import ADDS_FILES, READS_SHELF, Word, tool
-from .long_calls import LongCalls, tell
+from .core import ADDS_FILES, READS_SHELF, Start, Word, tool
+from .long_calls import LONGEST_WAIT_S, LongCalls, tell
 from .resources import readable, untrusted
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
     from ..harvest.run_status import Progress
+    from .harvest_answers import Status
 
 log = logging.getLogger(__name__)
 
+_UNNAMED = "Identifiers"
 _MOST = 2  # side by side: more only wait for the same sites
 _STEP_S = 1.0
+_STOPS_S = 15.0  # in which a harvest that is cancelled stops, its report included
 
 
 @dataclass(slots=True)
@@ -85,15 +90,39 @@ class Harvests:
             run.thread.start()
             return run
 
-    def status(self, job_id: str) -> dict[str, Any]:
-        """A job's status, as the tools answer it."""
+    def status(self, job_id: str, **page: Any) -> Status:
+        """How a job stands, with a page of its papers as `.harvest_answers.status_of` has it."""
+        from .harvest_answers import status_of
+
         run = self._runs.get(job_id)
-        harvest = run.harvest if run else self._library.harvest(job_id=job_id)
-        try:
-            return _status_row(harvest, run)
-        finally:
-            if not run:
-                harvest.ledger.close()
+        if not run:
+            harvest = self._library.harvest(job_id=job_id)
+            with closing(harvest.ledger):
+                return status_of(harvest, None, **page)
+        alive, progress = run.alive, run.progress
+        status = status_of(run.harvest, progress.eta_s if alive and progress else None, **page)
+        return replace(status, standing="running") if alive else status
+
+    def wait(self, job_id: str, seconds: float) -> None:
+        """Wait for the end of a job, at most so long."""
+        run = self._runs.get(job_id)
+        if run and run.thread and run.alive:
+            run.thread.join(seconds)
+        else:  # another process works on it
+            time.sleep(seconds)
+
+    def cancel(self, job_id: str) -> None:
+        """Have a job stop, and wait a while until it does."""
+        harvest = self._library.harvest(job_id=job_id)
+        with closing(harvest.ledger):
+            harvest.cancel()
+            until = time.monotonic() + _STOPS_S
+            while self._is_worked_on(harvest) and time.monotonic() < until:
+                self.wait(job_id, _STEP_S)
+
+    def _is_worked_on(self, harvest: Harvest) -> bool:
+        run = self._runs.get(harvest.job_id)
+        return bool(run and run.alive) or harvest.ledger.running()
 
     def trouble(self, job_id: str) -> PaperError | None:
         """The error that ended a run of this server, if one did."""
@@ -115,67 +144,102 @@ def _run_harvest(run: _Run) -> None:
         run.trouble = PaperError(msg, "Please report it. Asked for again, the harvest goes on.")
 
 
-def _status_row(harvest: Harvest, run: _Run | None) -> dict[str, Any]:
-    job = harvest.job()
-    here = run is not None and run.alive
-    if here or harvest.ledger.running():
-        state = "running"
-    elif job.counts.pending:
-        state = "interrupted"
-    else:
-        state = "done"
-    page = harvest.folder / "report.html"
-    return {
-        "job_id": job.job_id,
-        "state": state,
-        "counts": job.row(),
-        "eta_s": run.progress.eta_s if here and run and run.progress else None,
-        "report": f"papers://report/{job.job_id}" if page.exists() else "",
-        "waits": [f"{wait}." for wait in job.waits] if state == "running" else [],
-    }
-
-
 def tools(library: Library) -> list[FunctionTool]:
     """``harvest_papers`` and ``harvest_status``."""
     harvests = Harvests(library)
+    return [
+        tool(_harvest_papers(library, harvests), ADDS_FILES, schemas.HARVEST),
+        tool(_harvest_status(harvests), READS_SHELF, schemas.HARVEST),
+    ]
+
+
+def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., ToolResult]:
     waiting = LongCalls("PubMed")
 
     def harvest_papers(
         query: str = "",
         ids: Annotated[Sequence[Word], Field(description="PMID, PMCID, DOI, arXiv")] = (),
+        lists: Annotated[dict[str, list[Word]] | None, Field(description="more, by name")] = None,
         max_papers: Annotated[int, Field(ge=0)] = 0,
         job_id: Annotated[str, Field(description="take up this harvest again")] = "",
         sources: Annotated[Sequence[Word], Field(description="to search; else PubMed")] = (),
+        retry: Annotated[str, Field(description="what ended so: failed, abstract, reasons")] = "",
+        cancel: Annotated[bool, Field(description="stop job_id")] = False,
     ) -> ToolResult:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
+        from ..harvest.jobs import parse_outcomes
+        from .harvest_answers import status_answer
+
+        if cancel:
+            _refuse_more(job_id, query, ids, lists, retry)
+            harvests.cancel(job_id)
+            return status_answer(harvests.status(job_id))
         library.settings.require_email("NCBI")  # else only the thread would fail
-        harvest = waiting.call(
-            library.harvest,
-            tuple(ids),
-            query=query,
-            sources=tuple(sources),
-            job_id=job_id,
-            max_papers=max_papers,
+        if retry:
+            parse_outcomes(retry)  # refused before there is a job
+        papers = _named(tuple(ids), lists or {})
+        harvest = waiting.result(
+            (repr(papers), query, job_id, max_papers, *sources),
+            lambda: library.harvest(
+                papers, query=query, sources=sources, job_id=job_id, max_papers=max_papers
+            ),
         )
+        before = _retry(harvest, retry) if retry else ""
         run = harvests.begin(harvest)
-        return _answer(harvests.status(run.harvest.job_id))
+        return status_answer(harvests.status(run.harvest.job_id), before)
 
-    def harvest_status(job_id: str, wait_s: Annotated[float, Field(ge=0, le=20)] = 0) -> ToolResult:
-        """Look at a harvest, after up to wait_s seconds or when it is done."""
+    return harvest_papers
+
+
+def _refuse_more(job_id: str, *more: object) -> None:
+    """Refuse to begin something and to stop it in one call."""
+    if not job_id or any(more):
+        msg = "cancel goes with a job_id, and with nothing else."
+        raise BadRequest(msg, "Name the harvest to stop by its job_id.")
+
+
+def _named(ids: tuple[str, ...], lists: dict[str, list[str]]) -> Any:
+    """All that is asked for, by the names of the lists where there are any."""
+    if not lists:
+        return ids
+    named = {name: tuple(papers) for name, papers in lists.items()}
+    return {**named, _UNNAMED: (*named.get(_UNNAMED, ()), *ids)} if ids else named
+
+
+def _retry(harvest: Harvest, which: str) -> str:
+    """Open papers again that ended so; how many, in a sentence."""
+    try:
+        papers = harvest.retry(which)
+    except PaperError:
+        harvest.ledger.close()
+        raise
+    return f"{papers:,} of the papers that ended as {which} are asked for again."
+
+
+def _harvest_status(harvests: Harvests) -> Callable[..., ToolResult]:
+    def harvest_status(
+        job_id: str,
+        wait_s: Annotated[float, Field(ge=0, le=LONGEST_WAIT_S)] = 0,
+        show: Annotated[str, Field(description="papers: retrieved, not_retrieved, a reason")] = "",
+        start: Start = 0,
+        max_results: schemas.Hundred = 20,
+    ) -> ToolResult:
+        """Look at a harvest, after up to wait_s seconds or when done: coverage, reasons, papers."""
+        from .harvest_answers import status_answer
+
         until = time.monotonic() + wait_s
-        status, reported = harvests.status(job_id), -1
-        while status["state"] == "running" and time.monotonic() < until:
-            reported = _report_progress(status, reported)
-            time.sleep(max(0.0, min(_STEP_S, until - time.monotonic())))
-            status = harvests.status(job_id)
-        if status["state"] == "interrupted" and (trouble := harvests.trouble(job_id)):
+        page = {"show": show, "start": start, "most": max_results}
+        status, reported = harvests.status(job_id, **page), -1
+        while status.standing == "running" and time.monotonic() < until:
+            raise_if_cancelled()
+            reported = _report_progress(status.job, reported)
+            harvests.wait(job_id, max(0.0, min(_STEP_S, until - time.monotonic())))
+            status = harvests.status(job_id, **page)
+        if status.standing == "interrupted" and (trouble := harvests.trouble(job_id)):
             raise trouble
-        return _answer(status)
+        return status_answer(status)
 
-    return [
-        tool(harvest_papers, ADDS_FILES, schemas.HARVEST),
-        tool(harvest_status, READS_SHELF, schemas.HARVEST),
-    ]
+    return harvest_status
 
 
 def report(library: Library) -> ResourceTemplate:
@@ -197,35 +261,11 @@ def report(library: Library) -> ResourceTemplate:
     )
 
 
-def _report_progress(status: dict[str, Any], reported: int) -> int:
+def _report_progress(job: Job, reported: int) -> int:
     """Tell the host how many are done, if more than *reported*: progress must grow (MCP)."""
-    counts = status["counts"]
-    done = int(counts["requested"] - counts["pending"])
+    counts = job.counts
+    done = counts.requested - counts.pending
     if done > reported:
-        words = f"{counts['full_text']} full text, {counts['abstract']} abstract"
-        tell(done, counts["requested"], words)
+        words = f"{counts.full_text} full text, {counts.abstract} abstract"
+        tell(done, counts.requested, words)
     return done
-
-
-def _answer(status: dict[str, Any]) -> ToolResult:
-    counts = status["counts"]
-    text = (
-        f"Harvest {status['job_id']} is {status['state']}: {counts['full_text']} full text, "
-        f"{counts['abstract']} abstract only, {counts['record']} record only, "
-        f"{counts['failed']} failed, "
-        f"{counts['pending']} pending of {counts['requested']}."
-    )
-    text = " ".join([text, *status["waits"]])
-    links = []
-    if status["report"]:
-        links = [
-            ResourceLink(
-                type="resource_link",
-                uri=status["report"],
-                name="report.html",
-                title="Report of the harvest",
-                mime_type="text/html",
-                annotations=Annotations(audience=["user", "assistant"], priority=0.5),
-            )
-        ]
-    return answer(status, text, untrusted=False, links=links)

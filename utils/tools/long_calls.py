@@ -19,6 +19,8 @@ from ..errors import Unreachable
 from ..web import Cancellation, Cooldown
 from ..web.shared_work import LONGEST_ANSWER_S, SharedWork
 
+LONGEST_WAIT_S = 50.0
+"""Of a call that asks to wait: hosts give a call up after a minute (TypeScript SDK's default)."""
 _STEP_S = 1.0
 Result = TypeVar("Result")
 P = ParamSpec("P")

@@ -136,7 +136,7 @@ def systematic_review_harvest(tools: Collection[str], question: str, query: str)
         "of search_pubmed_minimal, and wait for my approval before anything is downloaded."
     )
     task.step(
-        "harvest_papers with the query; then harvest_status with wait_s=20 until state is done. An "
+        "harvest_papers with the query; then harvest_status with wait_s=50 until state is done. An "
         "interrupted harvest is taken up again by harvest_papers with its job_id."
     )
     task.step(

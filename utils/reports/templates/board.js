@@ -135,7 +135,7 @@ function head(board) {
 }
 
 function again(board) {
-  if (!canCall() || board.state !== "interrupted") return null;
+  if (!canCall() || !["interrupted", "cancelled"].includes(board.state)) return null;
   return button("Go on with this harvest", "", async () => {
     await call("harvest_papers", { job_id: board.job_id });
     await renew(board.job_id);

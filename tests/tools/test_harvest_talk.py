@@ -1,0 +1,91 @@
+"""A harvest from beginning to account, by a model that knows no more than what tools tell it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.clients.python_clients import CLIENTS, PatientWorld, Place, environment
+
+pytestmark = pytest.mark.anyio
+PAPERS = 200
+CALLS, TOKENS = 6, 4000
+
+
+class Model:
+    """Follows the next call that an answer names, and keeps count of what it was shown."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self.calls = 0
+        self.shown = Counter[str]()
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        step = {"kind": "tool", "name": tool, "arguments": arguments}
+        answer = await self._session.take(step)
+        assert not answer.get("isError"), answer
+        self.calls += 1
+        asked = len(tool) + len(json.dumps(arguments, separators=(",", ":")))
+        blocks = sum(len(block.get("text") or json.dumps(block)) for block in answer["content"])
+        structure = json.dumps(answer["structuredContent"], ensure_ascii=False)
+        self.shown.update(text=asked + blocks, structure=asked + len(structure))
+        return answer
+
+    async def follow(self, said: str) -> dict[str, Any]:
+        """Make a call that is spelled out as ``tool(name=value): why``."""
+        match = re.match(r"(\w+\(.*?\))(: |$)", said)
+        assert match, said
+        spelled = ast.parse(match[1], mode="eval").body
+        assert isinstance(spelled, ast.Call)
+        assert isinstance(spelled.func, ast.Name)
+        arguments = {one.arg: ast.literal_eval(one.value) for one in spelled.keywords}
+        return await self.call(spelled.func.id, **arguments)
+
+
+def text_of(answer: dict[str, Any]) -> str:
+    return "\n".join(block["text"] for block in answer["content"] if block["type"] == "text")
+
+
+def next_calls(text: str) -> list[str]:
+    return re.findall(r"^Next: (.+)$", text, re.M)
+
+
+def counted(text: str, head: str) -> dict[str, int]:
+    """A line such as ``Full texts from: PMC 9, arXiv 1.``, by what is counted."""
+    [line] = re.findall(rf"^{head}: (.+)\.$", text, re.M)
+    pairs = re.findall(r"(.+?) ([\d,]+)(?:, |$)", line)
+    return {name: int(papers.replace(",", "")) for name, papers in pairs}
+
+
+async def test_all_is_collected_and_accounted_for_in_few_calls_and_tokens(tmp_path):
+    """By the text alone, which says no less than the structure beside it."""
+    with PatientWorld(field=PAPERS) as world:
+        place = Place(environment(world, tmp_path) | {"MCP_TOOLSETS": "core"})
+        async with CLIENTS["Python SDK"](place, "auto") as session:
+            model = Model(session)
+            answer = await model.call("harvest_papers", query="field[ti]")
+            while " is running: " in text_of(answer).splitlines()[0]:
+                answer = await model.follow(next_calls(text_of(answer))[0])
+            account, missing = answer, set[str]()
+            while pages := [one for one in next_calls(text_of(answer)) if "show=" in one]:
+                answer = await model.follow(pages[0])
+                missing |= set(re.findall(r"^\d+\. PMID (\d+)", text_of(answer), re.M))
+        truth = list(world.field)
+    assert model.calls <= CALLS
+    shown = {how: characters / 4 for how, characters in model.shown.items()}
+    assert sum(shown.values()) <= TOKENS, shown  # also where a host shows both
+    held = sum(record.expected == "full_text" for record in truth)
+    text, structure = text_of(account), account["structuredContent"]
+    assert f"{PAPERS} of {PAPERS} papers through: {held} full text" in text
+    assert counted(text, "Full texts from") == structure["sources"]
+    reasons = counted(text, "Without full text, by reason")
+    assert {name.partition(" ")[0]: n for name, n in reasons.items()} == structure["reasons"]
+    assert sum(structure["sources"].values()) == held
+    assert sum(structure["reasons"].values()) == PAPERS - held
+    assert missing == {one.pmid for one in truth if one.expected != "full_text"}
+    assert next_calls(text) == structure["next"]

@@ -1,0 +1,215 @@
+"""How a harvest stands, for a model: as rows, and as lines that say the same.
+
+Some hosts show a model only the one or the other, so each is complete: what came from where, why
+the rest has no text, which site is waited for and until when, and the call to make next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from fastmcp.tools import ToolResult
+from mcp.types import Annotations, ResourceLink
+
+from ..errors import BadRequest
+from ..model.job import Coverage, Harvested, Job, Standing, Wait
+from ..reports.coverage import Page, coverage_text, page_of, paper_row, reasons, sources
+from ..reports.labels import counted, duration, route_label
+from ..reports.page import PASSING, cut_line
+from .answers import answer
+from .long_calls import LONGEST_WAIT_S
+
+if TYPE_CHECKING:
+    from ..harvest.jobs import Harvest
+
+_NOTES, _NOTE = 5, 300
+_TITLE = 100  # characters: a page of them is read by a model
+_OUTCOMES = {"abstract": "abstract only", "record": "record only", "failed": "failed"}
+_VERSIONS = {"preprint": "preprints", "accepted": "accepted manuscripts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a harvest stands at one moment.
+
+    Parameters
+    ----------
+    job : Job
+    standing : Standing
+    coverage : Coverage
+    eta_s : float or None
+        The seconds left, where they are known.
+    report : str
+        The address of its report; empty while there is none.
+    show : str
+        Which papers are named: ``retrieved``, ``not_retrieved``, or a reason; empty for none.
+    page : Page
+        Those papers.
+    """
+
+    job: Job
+    standing: Standing
+    coverage: Coverage
+    eta_s: float | None
+    report: str
+    show: str
+    page: Page
+
+    @property
+    def waits(self) -> tuple[Wait, ...]:
+        """The sites that papers wait for now."""
+        return self.job.waits if self.standing == "running" else ()
+
+    @property
+    def notes(self) -> list[str]:
+        """What has to be known about the whole harvest, bounded."""
+        return [cut_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
+
+    def row(self) -> dict[str, Any]:
+        """All of it for a program, and for hosts that show the structure."""
+        shown = {"papers": [*map(_row, self.page.rows)], "next_start": self.page.next_start}
+        return {
+            "job_id": self.job.job_id,
+            "state": self.standing,
+            "counts": self.job.row(),
+            "eta_s": None if self.eta_s is None else round(self.eta_s),
+            "sources": sources(self.coverage),
+            "reasons": reasons(self.coverage),
+            "waits": [*map(_wait_row, self.waits)],
+            **({"notes": self.notes} if self.notes else {}),
+            **(shown if self.show else {}),
+            "report": self.report,
+            "next": self.steps(),
+        }
+
+    def text(self) -> str:
+        """The same in lines."""
+        lines = [self._headline(), *coverage_text(self.coverage)]
+        lines += [f"{wait}." for wait in self.waits]
+        lines += self.notes
+        lines += [_paper_line(_row(row)) for row in self.page.rows]
+        return "\n".join([*lines, *(f"Next: {step}" for step in self.steps())])
+
+    def steps(self) -> list[str]:
+        """The calls that help now, the first one most."""
+        this = f'job_id="{self.job.job_id}"'
+        steps = []
+        if start := self.page.next_start:
+            page = f'harvest_status({this}, show="{self.show}", start={start})'
+            steps.append(f"{page}: the next page")
+        if self.standing == "running":
+            steps.append(f"harvest_status({this}, wait_s={LONGEST_WAIT_S:.0f})")
+        elif self.standing != "done":
+            steps.append(f"harvest_papers({this}): goes on where it stopped")
+        else:
+            steps += self._afterwards(this)
+        return steps
+
+    def _afterwards(self, this: str) -> list[str]:
+        """What helps when all is through."""
+        lacking, steps = self.coverage.reasons, []
+        if passing := [reason for reason in PASSING if reason in lacking]:
+            papers = counted(sum(lacking[reason] for reason in passing), "paper")
+            retry = f'harvest_papers({this}, retry="{",".join(passing)}")'
+            steps.append(f"{retry}: asks again for {papers} that may be had by now")
+        if lacking and not self.show:
+            papers = counted(sum(lacking.values()), "paper")
+            steps.append(f'harvest_status({this}, show="not_retrieved"): names the {papers}')
+        return steps
+
+    def _headline(self) -> str:
+        counts = self.job.row()
+        through = counts["requested"] - counts["pending"]
+        versions = [f"{counts[one]:,} {words}" for one, words in _VERSIONS.items() if counts[one]]
+        aside = f" ({', '.join(versions)})" if versions else ""
+        others = [f"{counts[one]:,} {words}" for one, words in _OUTCOMES.items() if counts[one]]
+        ends = ", ".join((f"{counts['full_text']:,} full text{aside}", *others))
+        line = (
+            f"Harvest {self.job.job_id} is {self.standing}: {through:,} of "
+            f"{counted(counts['requested'], 'paper')} through: {ends}; "
+            f"{counts['pending']:,} pending"
+        )
+        if self.standing != "running":
+            return f"{line}."
+        left = "time left unknown" if self.eta_s is None else f"about {duration(self.eta_s)} left"
+        return f"{line}, {left}."
+
+
+def status_of(
+    harvest: Harvest, eta_s: float | None, *, show: str = "", start: int = 0, most: int = 20
+) -> Status:
+    """How a harvest stands; with *show* a page of its papers, from number *start* on.
+
+    Raises
+    ------
+    BadRequest
+        No paper of this harvest is what *show* says.
+    """
+    job, coverage = harvest.job(), harvest.ledger.coverage()
+    standing = job.standing(running=harvest.ledger.running())
+    there = (harvest.folder / "report.html").exists()
+    return Status(
+        job,
+        standing,
+        coverage,
+        eta_s if standing == "running" else None,
+        f"papers://report/{job.job_id}" if there else "",
+        show,
+        _page(harvest, coverage, show, start, most),
+    )
+
+
+def status_answer(status: Status, before: str = "") -> ToolResult:
+    """A status as a tool's answer; *before* says what was just done."""
+    links = [_link_to(status.report)] if status.report else []
+    # Titles are from outside, and what a site said when it was out.
+    return answer(status.row(), "\n".join(filter(None, (before, status.text()))), links=links)
+
+
+def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int) -> Page:
+    """The papers that *show* names."""
+    if not show:
+        return Page([], None)
+    rows = harvest.ledger.rows
+    if show == "retrieved":
+        return page_of(rows, "retrieved", start=start, most=most)
+    if show == "not_retrieved":
+        return page_of(rows, "not_retrieved", start=start, most=most)
+    if show in coverage.reasons:
+        return page_of(rows, "not_retrieved", start=start, most=most, reason=show)
+    msg = f"No paper of this harvest is {show!r}."
+    choices = ", ".join(("retrieved", "not_retrieved", *reasons(coverage)))
+    raise BadRequest(msg, f"Choose among {choices}.")
+
+
+def _row(row: Harvested) -> dict[str, Any]:
+    """A paper of a page: where its text is from, or why there is none."""
+    made = paper_row(row)
+    made["title"] = cut_line(made["title"], _TITLE)
+    if row.state != "full_text":
+        return {**made, "reason": row.reason}
+    stand_in = {"version": row.version} if row.version in _VERSIONS else {}
+    return {**made, "source": route_label(row.via), **stand_in}
+
+
+def _paper_line(row: dict[str, Any]) -> str:
+    """A paper of a page, in a line."""
+    how = ", ".join(row[name] for name in ("reason", "source", "version") if name in row)
+    return f"{row['number']}. {row['paper']}: {row['title']} – {how}"
+
+
+def _wait_row(wait: Wait) -> dict[str, Any]:
+    """A site that papers wait for; what is not known about it is left out."""
+    return {name: value for name, value in asdict(wait).items() if value != ""}
+
+
+def _link_to(report: str) -> ResourceLink:
+    return ResourceLink(
+        type="resource_link",
+        uri=report,
+        name="report.html",
+        title="Report of the harvest",
+        mime_type="text/html",
+        annotations=Annotations(audience=["user", "assistant"], priority=0.5),
+    )
