@@ -1,13 +1,20 @@
 """What every source must do, asked of every source."""
 
+import json
+import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 import utils.sources
+from tests.world.deceit import HIDDEN, SIGN
+from tests.world.openalex import KEY as OPENALEX_KEY
+from utils import Library
+from utils.model.identifiers import Ids
 from utils.model.sites import KEYS, SITES, WITH_TEXT
 from utils.settings import Settings
-from utils.sources import SOURCES
+from utils.sources import SOURCES, Query
 from utils.web import Web
 
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
@@ -18,6 +25,8 @@ SHARED_WAYS = {
 }
 # What these give is neither a paper nor a list of papers: verbs of their own ask for it.
 OF_THEIR_OWN_KIND = {"pubchem", "bioc", "archive"}
+# It knows the names of papers, and nothing else about them.
+WITHOUT_SENTENCES = {"idconv"}
 # Of the user, and without papers of its own: what others sent is read there.
 OF_THE_USER = {"pdf_service"}
 
@@ -88,3 +97,30 @@ def test_lives_at_an_address_of_the_settings_and_keeps_a_pace(source, tmp_path):
 def test_every_source_has_a_test_file(source, request):
     folder = request.path.parent
     assert (folder / "sources" / f"test_{source.name}.py").exists()
+
+
+@every
+def test_no_record_of_it_deceives(source, settings, world):
+    """However its sentences hide letters, none comes through, and the sentences do."""
+    if not (source.search or source.lookup):
+        return
+    library = Library(**settings, openalex_api_key=OPENALEX_KEY)
+    record = world.paper("arxiv" if source.name == "arxiv" else "pmc_cloud")
+    world.mood("deceptive")
+    papers = []
+    if source.search:
+        papers += source.search(Query("coral" if record.pmid else "title"), library.web).papers
+    if source.lookup:
+        ids = Ids(pmid=record.pmid, pmcid=record.pmcid, doi=record.doi, arxiv=record.arxiv)
+        papers += source.lookup.ask([ids], library.web).values()
+    said = json.dumps([asdict(paper) for paper in papers], ensure_ascii=False)
+    assert papers
+    assert not set(said) & set(HIDDEN)
+    assert SIGN in said or source.name in WITHOUT_SENTENCES
+
+
+@pytest.mark.parametrize("way", sorted(Path(utils.sources.__path__[0]).glob("*.py")), ids=str)
+def test_what_a_site_says_is_read_where_it_is_cleaned(way):
+    """`Answer.json`, `safe_xml.parse` and `unescaped` clean; what is read past them is not."""
+    passed_by = re.findall(r"json\.loads\(.*body|etree\.fromstring|html\.unescape", way.read_text())
+    assert not passed_by

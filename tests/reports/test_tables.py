@@ -64,7 +64,7 @@ def test_no_cell_begins_a_formula(sign: str, tmp_path: Path) -> None:
 
 
 def test_a_cell_is_one_line_without_hidden_characters() -> None:
-    assert cell("A\u202etitle\x1b[2J\nof  two\u2028lines ") == "A title [2J of two lines"
+    assert cell("A\u202etitle\x1b[2J\nof  two\u2028lines ") == "Atitle[2J of two lines"
     assert cell("  ") == ""
 
 

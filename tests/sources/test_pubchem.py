@@ -245,7 +245,7 @@ def test_odd_values_of_properties_are_left_out(library, monkeypatch):
     rows = [row, None, {"CID": 1, "Title": "?"}]
     answering(monkeypatch, {"PropertyTable": {"Properties": rows}})
     [compound] = fetch_compounds([ASPIRIN], library.web).values()
-    assert compound.title == "A name [2J"
+    assert compound.title == "Aname [2J"
     assert (compound.weight, compound.exact_mass, compound.xlogp) == (None, None, None)
     assert (compound.tpsa, compound.charge, compound.heavy_atoms) == (None, None, None)
     assert compound.smiles == ""  # part of a structure would be another structure

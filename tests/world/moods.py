@@ -13,11 +13,11 @@ import struct
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import formatdate
 from functools import lru_cache
 
-from tests.world import walls
+from tests.world import deceit, walls
 from tests.world.wire import HTML, JSON, PDF, TEXT, XML, Call, Reply, as_json, redirect, text
 
 HUGE = 200 * 1024 * 1024
@@ -232,6 +232,12 @@ def _md5_mismatch(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply 
     return reply
 
 
+def _deceptive(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
+    """Every sentence of an answer ends in letters that nobody sees, and in orders."""
+    reply = answer()
+    return replace(reply, body=deceit.in_answer(reply.body, reply.media)) if reply.body else reply
+
+
 def _down(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
     return text("<html><h1>503 Service Unavailable</h1></html>", HTML, 503)
 
@@ -263,6 +269,7 @@ MOODS: dict[str, Make] = {
     "not_acceptable": _not_acceptable,
     "errors_at_200": _errors_at_200,
     "md5_mismatch": _md5_mismatch,
+    "deceptive": _deceptive,
     "yellow": _light("Yellow"),
     "red": _light("Red"),
     "black": _light("Black"),

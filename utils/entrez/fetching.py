@@ -24,7 +24,7 @@ from ..formats.safe_xml import parse
 from ..sources.eutils import efetch
 from ..sources.eutils_summaries import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
-from ..system.plain_text import clean_text, one_line, plain_json
+from ..system.plain_text import one_line, plain_json
 from ..web import Answer, Web
 from .databases import Form
 from .histories import explain_expiry
@@ -336,7 +336,7 @@ def split_records(answer: Answer, form: Form) -> Records:
     """
     if form.retmode == "xml":
         return _split_xml(answer.body, counted=form.rettype not in _LOOSE)
-    text = _ABSENT.sub("", clean_text(answer.text())).lstrip("\n")
+    text = _ABSENT.sub("", answer.text()).lstrip("\n")
     if _NO_RECORDS.match(text):
         raise BadContent("What came is a web page, or an error.", verdict="error_page")
     if "\ufffd" in text[:2000] or "\x00" in text:
@@ -382,8 +382,7 @@ def _split_xml(body: bytes, *, counted: bool) -> Records:
         raise BadContent(f"What came is <{root.tag}>, not records.", verdict="error_page")
     head, tail = _head_and_tail(root)
     pieces = tuple(
-        clean_text(etree.tostring(child, encoding="unicode", with_tail=False))
-        for child in records_of(root)
+        etree.tostring(child, encoding="unicode", with_tail=False) for child in records_of(root)
     )
     # A set within the set is no record of its own.
     counted = counted and root.tag != "Bioseq-set"

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import SourceMiss
 from ..sources.eutils import fetch_database, fetch_database_names
-from ..sources.loose_json import mappings, short_line, whole
+from ..sources.loose_json import mappings, short_text, whole
 from ..web import Web
 from .databases import DATABASES, Database, Form, generic
 from .selection import find_database
@@ -99,10 +99,10 @@ def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
     info, url = fetch_database(known.name, web)
     return DatabaseInfo(
         name=known.name,
-        title=known.title if known.name in DATABASES else short_line(info.get("menuname")),
-        description=short_line(info.get("description")),
+        title=known.title if known.name in DATABASES else short_text(info.get("menuname")),
+        description=short_text(info.get("description")),
         records=whole(info.get("count")) or 0,
-        last_update=short_line(info.get("lastupdate")),
+        last_update=short_text(info.get("lastupdate")),
         uid=known.uid,
         example=known.example,
         fetch=known.forms,
@@ -110,7 +110,7 @@ def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
         fields=tuple(
             _field(row)
             for row in mappings(info.get("fieldlist"))
-            if short_line(row.get("ishidden")) != "Y"
+            if short_text(row.get("ishidden")) != "Y"
         ),
         links=tuple(map(_link, mappings(info.get("linklist")))),
         url=url,
@@ -129,15 +129,15 @@ def _staged_from(database: Database) -> str:
 
 def _field(row: Mapping[str, Any]) -> Field:
     return Field(
-        name=short_line(row.get("name")),
-        title=short_line(row.get("fullname")),
-        description=short_line(row.get("description")),
+        name=short_text(row.get("name")),
+        title=short_text(row.get("fullname")),
+        description=short_text(row.get("description")),
         terms=whole(row.get("termcount")) or 0,
-        is_date=short_line(row.get("isdate")) == "Y",
-        is_number=short_line(row.get("isnumerical")) == "Y",
+        is_date=short_text(row.get("isdate")) == "Y",
+        is_number=short_text(row.get("isnumerical")) == "Y",
     )
 
 
 def _link(row: Mapping[str, Any]) -> LinkKind:
     names = ("name", "menu", "description", "dbto")
-    return LinkKind(*(short_line(row.get(name)) for name in names))
+    return LinkKind(*(short_text(row.get(name)) for name in names))

@@ -21,6 +21,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from ..system.plain_text import one_line
 from .safe_xml import children_of
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def readable_text(element: _Element | None) -> str:
         return text
     if "&" in text:
         text = _REFERENCE.sub(lambda found: html.unescape(found[0]), text)
-    return " ".join(text.split())
+    return one_line(text)
 
 
 def _rendered(element: _Element) -> str:

@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 from ..errors import BadContent, BadRequest, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, NoticeKind, Paper
+from ..system.plain_text import one_line
 from .inline_markup import readable_text
 from .safe_xml import SAFE_OPTIONS, children_of
 
@@ -371,7 +372,7 @@ def _abstract(element: _Element) -> str:
 
 
 def _paragraph(element: _Element) -> str:
-    text, label = readable_text(element), " ".join(element.get("Label", "").split()).rstrip(": ")
+    text, label = readable_text(element), one_line(element.get("Label", "")).rstrip(": ")
     if not text or not label or label.upper() == "UNLABELLED":
         return text
     return text if text.upper().startswith(f"{label.upper()}:") else f"{label}: {text}"
@@ -379,7 +380,8 @@ def _paragraph(element: _Element) -> str:
 
 def _other_abstract(element: _Element) -> tuple[str, str] | None:
     text = _abstract(element)
-    kind, language = element.get("Type", "Other"), element.get("Language", "")
+    kind, language = (one_line(element.get(name, "")) for name in ("Type", "Language"))
+    kind = kind or "Other"
     return (f"{kind} ({language})" if language else kind, text) if text else None
 
 

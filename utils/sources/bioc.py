@@ -15,10 +15,9 @@ from typing import Any
 
 from ..errors import BadContent, Unreachable
 from ..model.identifiers import Ids
-from ..system.plain_text import clean_text
 from ..web import Answer, Web
 from .eutils import RATE
-from .loose_json import line, mapping, mappings, text
+from .loose_json import mapping, mappings, text
 from .source import Source
 
 _MOST_BYTES = 32 * 1024 * 1024
@@ -96,9 +95,9 @@ def _article(reply: object) -> Article:
         Ids(
             pmcid=_number("PMC", front.get("article-id_pmc") or document.get("id")),
             pmid=_number("", front.get("article-id_pmid")),
-            doi=line(front.get("article-id_doi"))[:500],
+            doi=text(front.get("article-id_doi"))[:500],
         ),
-        next((line(word)[:500] for word in words if text(word)), ""),
+        next((text(word)[:500] for word in words if text(word)), ""),
         tuple(islice(_paragraphs(passages), _MOST_PARAGRAPHS)),
     )
 
@@ -107,9 +106,9 @@ def _paragraphs(passages: list[dict[str, Any]]) -> Iterator[Paragraph]:
     for passage in passages:
         infons = mapping(passage.get("infons"))
         words = passage.get("text")
-        if isinstance(words, str) and (words := clean_text(words).strip()):
-            section = line(infons.get("section_type"))[:60].upper()
-            yield Paragraph(section or "OTHER", line(infons.get("type"))[:60], words)
+        if isinstance(words, str) and (words := words.strip()):
+            section = text(infons.get("section_type"))[:60].upper()
+            yield Paragraph(section or "OTHER", text(infons.get("type"))[:60], words)
 
 
 def _number(prefix: str, value: object) -> str:

@@ -13,7 +13,6 @@ and there always is one, so whoever asks has to judge.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from ..errors import NotAvailable, SourceMiss
 from ..formats.licenses import license_name
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now, to_row
+from ..system.plain_text import unescaped
 from ..web import Rate, Web
 from .loose_json import whole
 from .publisher import OpenCopy, distinct, fetch_copies
@@ -246,7 +246,7 @@ def _license(rows: Sequence[dict[str, Any]]) -> str:
 def _plain(text: str) -> str:
     """Titles carry HTML, abstracts a fragment of JATS."""
     spaced = re.sub(r"</jats:(?:p|title)>", "\n\n", text)
-    return html.unescape(re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced)).strip()
+    return unescaped(re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced)).strip()
 
 
 SOURCE = Source(

@@ -19,7 +19,6 @@ come with status 200. https://europepmc.org/RestfulWebService
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,9 +27,9 @@ from typing import Any, Literal
 from ..errors import BadRequest, NotAvailable, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResult
-from ..system.plain_text import one_line
+from ..system.plain_text import one_line, unescaped
 from ..web import Answer, Rate, Web
-from .loose_json import line, mapping, mappings, short_line, short_text, text, whole
+from .loose_json import mapping, mappings, short_text, text, whole
 from .source import Lookup, Query, Route, Source, one_by_one, whole_days
 
 LONGEST_WALK = 10_000
@@ -394,7 +393,7 @@ def without_html(markup: object) -> str:
     >>> without_html("<h4>Aim</h4>P &lt; 0.05 of &lt;i&gt;ATM&lt;/i&gt;")
     'Aim: P < 0.05 of ATM'
     """
-    raw = html.unescape(markup) if isinstance(markup, str) else ""
+    raw = unescaped(markup) if isinstance(markup, str) else ""
     spaced = raw.replace("<h4>", "\n\n").replace("</h4>", ": ")
     return re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced).strip()
 
@@ -471,8 +470,8 @@ def _to_linked(row: dict[str, Any]) -> Linked:
     return Linked(
         pmid=Ids.maybe(text(row.get("id"))).pmid if row.get("source") == "MED" else "",
         title=one_line(without_html(short_text(row.get("title")))),
-        authors=line(row.get("authorString")).rstrip("."),
-        journal=short_line(row.get("journalAbbreviation")),
-        year=line(row.get("pubYear")),
-        doi=line(row.get("doi")).lower(),
+        authors=text(row.get("authorString")).rstrip("."),
+        journal=short_text(row.get("journalAbbreviation")),
+        year=text(row.get("pubYear")),
+        doi=text(row.get("doi")).lower(),
     )

@@ -48,7 +48,7 @@ from ..errors import (
 from ..model.paper import now
 from ..system.plain_text import one_line, shortened
 from ..web import Answer, Rate, Web, redact
-from .loose_json import line, mapping, mappings, text, whole
+from .loose_json import mapping, mappings, text, whole
 
 # The limits are 3 and 10 a second; at exactly a third of a second NCBI still refuses now and then.
 RATE = Rate(
@@ -306,9 +306,9 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
     result = _search(database, params, web)
     uids = result.get("idlist")
     return Hits(
-        uids=tuple(filter(None, map(line, uids if isinstance(uids, list) else ()))),
+        uids=tuple(filter(None, map(text, uids if isinstance(uids, list) else ()))),
         total=total_of(result),
-        translation=line(result.get("querytranslation")),
+        translation=text(result.get("querytranslation")),
         warnings=warnings_of(result, _WARNINGS),
         web_env=text(result.get("webenv")),
         query_key=text(result.get("querykey")),
@@ -324,7 +324,7 @@ def _search(database: str, params: Mapping[str, Any], web: Web) -> dict[str, Any
     request = {"db": database, "retmode": "json", **params}
     answer = ask(web, "esearch", request, read=Answer.json)
     result = mapping(mapping(answer.json()).get("esearchresult"))
-    if error := line(result.get("ERROR")):
+    if error := text(result.get("ERROR")):
         msg = f"{database} could not run the search: {shortened(error, 200)}."
         hints = ("Check brackets, quotes and field tags.", "Try again in a minute.")
         raise EntrezFailed(msg, *hints, database=database)
@@ -348,7 +348,7 @@ def _warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) -> Iterat
     lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
     for kind, sentence in sentences.items():
         items = lists.get(kind)
-        for item in map(line, items if isinstance(items, list) else ()):
+        for item in map(text, items if isinstance(items, list) else ()):
             if item and item != "No items found.":
                 yield sentence.format(shortened(item, 200))
 
@@ -432,7 +432,7 @@ def fetch_database_names(web: Web) -> tuple[str, ...]:
     if not isinstance(known, list):
         known = _names(ask(web, "einfo", {"retmode": "json"}, read=_names))
         web.cache.put("einfo", "", known, _REMEMBERED_DAYS)
-    return tuple(filter(None, (line(name) for name in known)))
+    return tuple(filter(None, (text(name) for name in known)))
 
 
 def _names(answer: Answer) -> list[str]:

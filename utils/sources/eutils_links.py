@@ -27,7 +27,7 @@ from ..formats.safe_xml import parse
 from ..system.plain_text import one_line
 from ..web import Answer, Web
 from .eutils import ask, shown_url
-from .loose_json import mappings, short_line, short_text, text, whole
+from .loose_json import mappings, short_text, text, whole
 
 LinkName = Literal["pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs"]
 BATCH = 50
@@ -114,9 +114,9 @@ def _set(row: Mapping[str, Any]) -> LinkSet:
     rows = mappings(row.get("linksetdbs"))
     errors = [row.get("ERROR"), *(one.get("error") or one.get("ERROR") for one in rows)]
     return LinkSet(
-        uids=tuple(filter(None, map(short_line, uids if isinstance(uids, list) else ()))),
+        uids=tuple(filter(None, map(short_text, uids if isinstance(uids, list) else ()))),
         lists=tuple(_list(one) for one in rows if text(one.get("linkname"))),
-        trouble=" ".join(filter(None, map(short_line, errors))),
+        trouble=" ".join(filter(None, map(short_text, errors))),
     )
 
 
@@ -126,7 +126,7 @@ def _list(row: Mapping[str, Any]) -> LinkList:
         text(one.pmid): one.score for one in map(_link, rows if isinstance(rows, list) else ())
     }
     kept = {uid: score for uid, score in found.items() if uid.isdecimal()}
-    name, database = short_line(row.get("linkname")), short_line(row.get("dbto"))
+    name, database = short_text(row.get("linkname")), short_text(row.get("dbto"))
     return LinkList(name, database, tuple(kept), tuple(kept.values()))
 
 

@@ -12,7 +12,6 @@ https://www.ncbi.nlm.nih.gov/books/NBK25499/
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +20,10 @@ from typing import Any, Literal
 from ..errors import BadContent, Unreachable
 from ..formats.pubmed import iso_date
 from ..formats.safe_xml import parse
-from ..system.plain_text import one_line, shortened
+from ..system.plain_text import one_line, shortened, unescaped
 from ..web import Answer, Web
 from .eutils import ask, shown_url
-from .loose_json import LONGEST_NAME, line, mapping, mappings, text
+from .loose_json import LONGEST_NAME, mapping, mappings, text
 from .pubmed import Hits
 
 MOST = 500
@@ -107,7 +106,7 @@ def _summary(pmid: str, row: Mapping[str, Any]) -> Summary:
 
 
 def _text(value: object) -> str:
-    return one_line(html.unescape(str(value or "")))
+    return " ".join(unescaped(str(value or "")).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def read_summaries(answer: Answer) -> Summaries:
     reply = mapping(answer.json())
     result = reply.get("result")
     if isinstance(result, dict) and isinstance(result.get("uids"), list):
-        uids = (line(uid) for uid in result["uids"])
+        uids = (text(uid) for uid in result["uids"])
         rows = {uid: result.get(uid) for uid in uids if uid}
         return _to_summaries(rows, "docsum_json", answer.body)
     error = _error_text(reply)
@@ -165,7 +164,7 @@ def _to_summaries(
         if not isinstance(row, dict):
             refused[uid] = SILENT
         elif "error" in row:
-            refused[uid] = line(row["error"])[:LONGEST_NAME] or SILENT
+            refused[uid] = text(row["error"])[:LONGEST_NAME] or SILENT
         else:
             records[uid] = row
     return Summaries(records, refused, tuple(rows), form, body)

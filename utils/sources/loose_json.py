@@ -1,15 +1,13 @@
 """Readers of untrusted JSON: any member may be missing, null or of another type.
 
 What a site sends is hostile input also where it is well-formed. These readers never fail: a value
-of the wrong type counts as absent.
+of the wrong type counts as absent. Texts are clean: `..web.answer.Answer` sees to that.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Any
-
-from ..system.plain_text import one_line
 
 LONGEST_NAME = 2000
 """Characters of a title or name that are looked at; the longest real ones have some 1,000."""
@@ -44,16 +42,6 @@ def text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return " ".join(value.split()) if isinstance(value, str) else ""
-
-
-def line(value: object) -> str:
-    """A `text` without characters that act or hide."""
-    return one_line(text(value))
-
-
-def short_line(value: object) -> str:
-    """A `short_text` without characters that act or hide."""
-    return one_line(short_text(value))
 
 
 def short_text(value: object) -> str:

@@ -35,7 +35,7 @@ from urllib.parse import quote
 from ..errors import BadRequest, Unreachable
 from ..system.plain_text import one_line
 from ..web import Answer, Rate, Web
-from .loose_json import line, mapping, mappings, text, whole
+from .loose_json import mapping, mappings, text, whole
 from .source import Source
 
 _MOST_BYTES = 16 * 1024 * 1024  # the PubMed identifiers of the best known compounds take 1
@@ -245,7 +245,7 @@ def _fetch(cids: Sequence[str], web: Web) -> dict[str, dict[str, Any]]:
 def fetch_synonyms(cid: str, web: Web) -> tuple[str, ...]:
     """The names depositors gave a compound, the usual ones first."""
     values = _fetch_list(cid, "synonyms", "Synonym", _DAYS, web)
-    return tuple(dict.fromkeys(name for one in values if (name := line(one)[:500])))
+    return tuple(dict.fromkeys(name for one in values if (name := text(one)[:500])))
 
 
 def fetch_pmids(cid: str, web: Web) -> tuple[str, ...]:
@@ -292,7 +292,7 @@ def _compound(cid: str, row: dict[str, Any]) -> Compound:
 
 def _words(value: object) -> str:
     """One line; what is too long is left out, for a part of a structure is another structure."""
-    words = line(value)
+    words = text(value)
     return words if len(words) <= _LONGEST else ""
 
 
@@ -416,5 +416,5 @@ def _fetch_names(part: str, web: Web) -> dict[str, str]:
     url = f"{web.settings.address('pubchem_autocomplete')}/compound/{quote(part, safe='')}/json"
     reply = mapping(web.get(url, {"limit": _MOST}).json())
     names = mapping(reply.get("dictionary_terms")).get("compound")
-    shown = (line(name) for name in (names if isinstance(names, list) else []))
+    shown = (text(name) for name in (names if isinstance(names, list) else []))
     return {name.lower(): name for name in shown if 0 < len(name) <= _LONGEST_NAME}

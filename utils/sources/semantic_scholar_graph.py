@@ -24,10 +24,10 @@ from ..errors import BadContent, BadRequest, NotAvailable, NotConfigured, NotFou
 from ..formats.licenses import license_name
 from ..model.identifiers import LONGEST, Ids
 from ..model.paper import Author, Paper
-from ..system.plain_text import clean_text, one_line, sendable
+from ..system.plain_text import one_line, sendable
 from ..web import Answer, Rate, Web
 from ..web.retry import WORTH_RETRYING
-from .loose_json import line, mapping, mappings
+from .loose_json import mapping, mappings, text
 
 T = TypeVar("T")
 RATE = Rate(
@@ -315,9 +315,9 @@ def scholar_paper(row: Any) -> ScholarPaper | None:
     if not isinstance(row, dict):
         return None
     authors = [
-        (author, line(one.get("authorId")))
+        (author, text(one.get("authorId")))
         for one in mappings(row.get("authors"))
-        if (author := author_of(line(one.get("name"))))
+        if (author := author_of(text(one.get("name"))))
     ]
     paper = _paper(row, tuple(author for author, _ in authors))
     if not (paper.ids or paper.title):
@@ -329,7 +329,7 @@ def scholar_paper(row: Any) -> ScholarPaper | None:
         influential_citation_count=count(row.get("influentialCitationCount")),
         url=_link(row.get("url")),
         author_ids=tuple(number for _, number in authors),
-        tldr=line(mapping(row.get("tldr")).get("text")),
+        tldr=text(mapping(row.get("tldr")).get("text")),
         open_copy=_link(mapping(row.get("openAccessPdf")).get("url")),
         is_at_publisher=mapping(row.get("openAccessPdf")).get("status") in _AT_PUBLISHER,
     )
@@ -367,20 +367,20 @@ def author_of(name: str) -> Author | None:
 
 def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
     journal, venue = mapping(row.get("journal")), mapping(row.get("publicationVenue"))
-    shown = line(row.get("venue"))
-    name = line(journal.get("name")) or line(venue.get("name")) or shown
+    shown = text(row.get("venue"))
+    name = text(journal.get("name")) or text(venue.get("name")) or shown
     return Paper(
         ids=_ids(row),
-        title=line(row.get("title")),
+        title=text(row.get("title")),
         abstract=_prose(row.get("abstract")),
         authors=authors,
         journal=name,
         journal_abbreviation=shown if shown != name and shown.endswith(".") else "",
-        issn=line(venue.get("issn")),
+        issn=text(venue.get("issn")),
         **_place(journal, preprint=bool(_PREPRINTS.fullmatch(name))),
         published=_published(row),
         publication_types=_types(row, preprint=bool(_PREPRINTS.fullmatch(name))),
-        license=_license(line(mapping(row.get("openAccessPdf")).get("license"))),
+        license=_license(text(mapping(row.get("openAccessPdf")).get("license"))),
         reference_count=count(row.get("referenceCount")) or 0,
     )
 
@@ -388,14 +388,14 @@ def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
 def _ids(row: Mapping[str, Any]) -> Ids:
     """All names of the paper that have the form of one."""
     names = mapping(row.get("externalIds"))
-    doi = Ids.maybe(line(names.get("DOI")))
-    number = line(names.get("PubMedCentral")).upper().removeprefix("PMC")
+    doi = Ids.maybe(text(names.get("DOI")))
+    number = text(names.get("PubMedCentral")).upper().removeprefix("PMC")
     return Ids(
         doi=doi.doi,
-        pmid=Ids.maybe(f"PMID:{line(names.get('PubMed'))}").pmid,
+        pmid=Ids.maybe(f"PMID:{text(names.get('PubMed'))}").pmid,
         pmcid=Ids.maybe(f"PMC{number}").pmcid,
-        arxiv=Ids.maybe(f"arXiv:{line(names.get('ArXiv'))}").arxiv or doi.arxiv,
-        s2=Ids.maybe(line(row.get("paperId"))).s2,
+        arxiv=Ids.maybe(f"arXiv:{text(names.get('ArXiv'))}").arxiv or doi.arxiv,
+        s2=Ids.maybe(text(row.get("paperId"))).s2,
     )
 
 
@@ -409,7 +409,7 @@ def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
     """
     if preprint:
         return {}
-    volume, pages = line(journal.get("volume")), line(journal.get("pages"))
+    volume, pages = text(journal.get("volume")), text(journal.get("pages"))
     number, _, issue = volume.partition(" ")
     if not (number.isdecimal() and re.fullmatch(r"\d+", issue)):
         number, issue = volume, ""
@@ -418,7 +418,7 @@ def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
 
 
 def _published(row: Mapping[str, Any]) -> str:
-    day, year = line(row.get("publicationDate")), line(row.get("year"))
+    day, year = text(row.get("publicationDate")), text(row.get("year"))
     if _DATE.fullmatch(day):
         return day
     return year if re.fullmatch(r"\d{4}", year) else ""
@@ -447,7 +447,7 @@ def _license(name: str) -> str:
 
 def _prose(value: Any) -> str:
     """Paragraphs stay; an abstract that may not be shown is null."""
-    return clean_text(value).strip() if isinstance(value, str) else ""
+    return value.strip() if isinstance(value, str) else ""
 
 
 def count(value: Any) -> int | None:
@@ -457,5 +457,5 @@ def count(value: Any) -> int | None:
 
 def _link(value: Any) -> str:
     """An address a person can open; many "copies" are an empty string with a disclaimer."""
-    link = line(value)
+    link = text(value)
     return link if re.fullmatch(r"https?://[^\s/<>\"]+(/[^\s<>\"]*)?", link) else ""

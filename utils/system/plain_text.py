@@ -2,23 +2,56 @@
 
 Titles, abstracts and pages come from the web. A control sequence in one can rewrite a terminal,
 a direction override can turn a sentence round, invisible letters can carry words nobody sees, and
-half a surrogate pair cannot be written as UTF-8 at all. Which characters do so: Unicode's bidi
-and format controls, and ECMA-48 (C0 and C1).
+half a surrogate pair cannot be written as UTF-8 at all. `clean_text` is the one function that takes
+them out; what a site answers passes it where bytes become values (`..web.answer.Answer`,
+`..formats.safe_xml`, `unescaped`), so that no source can forget it.
+
+Which characters go: ECMA-48's controls (C0 and C1), Unicode's bidi controls and marks, its tag
+letters and what else it calls default-ignorable (UAX #44). Which stay, because somebody's language
+needs them: letters of every script and direction, combining marks, a joiner (U+200C, U+200D) beside
+a letter of a script that joins or behind a pictograph, one variation selector behind a sign, an
+ideograph or a Mongolian letter. Elsewhere the latter two are invisible letters like any other. A
+text that runs from right to left keeps its order: it is in the letters; only marks that overrule it
+are gone.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from typing import Any
 
 from ..errors import BadRequest
 
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Controls and separators; marks that reorder, hide or annotate text; invisible tag letters; halves
-# of surrogate pairs, which cannot be written as UTF-8. Joiners stay: some scripts need them.
+# Controls and separators; marks that reorder, hide or annotate text; tag letters, fillers and
+# others that print nothing; halves of surrogate pairs, which cannot be written as UTF-8.
 _DECEPTIVE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+)
+_PICTOGRAPHS = "\U0001f000-\U0001faff"
+# A form of the sign before it: of symbols, ideographs, pictographs, and letters of three scripts.
+_STRAY_SELECTOR = re.compile(
+    "[\ufe00-\ufe0f\U000e0100-\U000e01ef](?<![\xa9\xae\u1000-\u109f\u2010-\u2bff\u3001-\u303d\u3297"
+    f"\u3299\u3400-\u9fff\ua840-\ua877\uf900-\ufaff{_PICTOGRAPHS}\U00020000-\U0003ffff].)"
+    "|[\u180b-\u180f](?<![\u1820-\u18aa].)"
+)
+# Arabic to Sinhala, Myanmar, Khmer to Balinese and their kin.
+_JOINING = (
+    "\u0600-\u0dff\u1000-\u109f\u1700-\u1c7f\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
+    "\U00010d00-\U00011fff"
+)
+# Pictographs are joined to make others of several.
+_STRAY_JOINER = re.compile(
+    f"[\u200c\u200d](?<![{_JOINING}\u2600-\u27bf\ufe0f{_PICTOGRAPHS}].)(?![{_JOINING}])"
+    "|[\u200c\u200d](?<=[\u200c\u200d].)"
+)
+# What Python takes for printable, and is not always.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile("[\t\n\r]")
@@ -40,8 +73,37 @@ def clean_text(text: str) -> str:
 
     >>> clean_text("a\x1b[2Jb\u202ec\r\nd")
     'a[2Jbc\nd'
+    >>> clean_text("sal\u200dine"), ascii(clean_text("\u0645\u06cc\u200c\u062e"))
+    ('saline', "'\\u0645\\u06cc\\u200c\\u062e'")
     """
-    return _DECEPTIVE.sub("", _BREAK.sub("\n", text))
+    if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
+        return text  # as most do, and there are millions
+    text = _DECEPTIVE.sub("", _BREAK.sub("\n", text))
+    return text if text.isascii() else _STRAY_JOINER.sub("", _STRAY_SELECTOR.sub("", text))
+
+
+def clean_values(value: Any) -> Any:
+    r"""A value of JSON whose texts, names of members too, are clean (`clean_text`).
+
+    >>> clean_values({"a\u202e": ["b\x9b", 1, None]})
+    {'a': ['b', 1, None]}
+    """
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, list):
+        return [clean_values(one) for one in value]
+    if isinstance(value, dict):
+        return {clean_text(name): clean_values(one) for name, one in value.items()}
+    return value
+
+
+def unescaped(text: str) -> str:
+    r"""*text* with its character references read, and clean: they can stand for any character.
+
+    >>> unescaped("a &lt; b&#x202e;")
+    'a < b'
+    """
+    return clean_text(html.unescape(text)) if "&" in text else clean_text(text)
 
 
 def one_line(text: str) -> str:
@@ -50,7 +112,7 @@ def one_line(text: str) -> str:
     >>> one_line("A title\n- DOI: 10.1/false\x07")
     'A title - DOI: 10.1/false'
     """
-    return " ".join(_DECEPTIVE.sub(" ", text).split())
+    return " ".join(clean_text(text).split())
 
 
 def encodable(text: str) -> str:

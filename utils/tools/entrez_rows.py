@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..library import Library
-from ..system.plain_text import clean_text, one_line, shortened
+from ..system.plain_text import one_line, shortened
 from .pubmed_rows import in_lines
 from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts
 
@@ -40,8 +40,7 @@ Report = Callable[[int, int], object]
 def plain(found: Any) -> Any:
     """An answer as JSON has it: dataclasses as objects, without empty members.
 
-    Texts lose characters that deceive: NCBI's summaries come as they were deposited. A member that
-    is empty because there is nothing (no hits, no next page) stays.
+    A member that is empty because there is nothing (no hits, no next page) stays.
     """
     if is_dataclass(found):
         if (convert := _SPECIAL.get(type(found).__name__)) is not None:
@@ -52,7 +51,7 @@ def plain(found: Any) -> Any:
         return {str(name): plain(value) for name, value in found.items()}
     if isinstance(found, list | tuple):
         return [plain(one) for one in found]
-    return clean_text(str(found)) if isinstance(found, str | Path) else found
+    return str(found) if isinstance(found, Path) else found
 
 
 def _says_something(name: str, value: Any) -> bool:

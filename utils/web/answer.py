@@ -9,6 +9,7 @@ limit travels in the work's context, as a `.limiter` does, past code that need n
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ..errors import Unreachable
+from ..system.plain_text import clean_text, clean_values
 
 MAX_BYTES = 64 * 1024 * 1024
 """The largest answer we take, in bytes after decompression."""
@@ -29,6 +31,7 @@ KEYS = SECRETS - _OURSELVES
 DAYS = 1.0
 """Days for which an answer is given again to the same request."""
 _DAY = 86400.0
+_ESCAPE = re.compile(r"\\[ubf]")
 _since: ContextVar[float] = ContextVar("papershelf_since", default=0.0)
 
 
@@ -54,7 +57,10 @@ class Answer:
         return urlsplit(self.url).netloc
 
     def text(self) -> str:
-        """The body as text: in the charset of the header, else UTF-8, else Windows-1252."""
+        """The body as clean text: in the charset of the header, else UTF-8, else Windows-1252."""
+        return clean_text(self._decoded())
+
+    def _decoded(self) -> str:
         if self.charset:
             try:
                 return self.body.decode(self.charset, "replace").removeprefix("\ufeff")
@@ -66,7 +72,7 @@ class Answer:
             return self.body.decode("cp1252", "replace")
 
     def json(self) -> Any:
-        """The body as JSON; raw newlines inside strings are taken, as E-utilities sends them.
+        """The body as JSON with clean texts; raw newlines in them are taken, as E-utilities sends.
 
         Raises
         ------
@@ -74,7 +80,10 @@ class Answer:
             It is not JSON: some gateway answered in the site's place.
         """
         try:
-            return json.loads(self.text(), strict=False)
+            text = self.text()
+            value = json.loads(text, strict=False)
+            # A character that deceives can only be left where it was written as an escape.
+            return clean_values(value) if _ESCAPE.search(text) else value
         except (ValueError, RecursionError):
             msg = f"{self.host} answered with something that is not JSON."
             raise Unreachable(msg, status=self.status) from None
