@@ -14,7 +14,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def pairs(root: Path) -> list[Pair]:
 
 def score(case: str, truth: Truth, markdown: str, scores: Scores) -> None:
     """Everything the JATS can say of a PDF's markdown."""
-    table_rows(case, truth, markdown, scores)
+    table_rows(case, _labelled(truth), markdown, scores)
     headings(case, truth, markdown, scores)
     references(case, truth, markdown, scores)
     found = runs(words(markdown), 4)
@@ -71,11 +71,13 @@ def score(case: str, truth: Truth, markdown: str, scores: Scores) -> None:
     scores["4-word runs within paragraphs"].add(recall(within, found), case, good=0.985)
 
 
-def table_rows(case: str, truth: Truth, markdown: str, scores: Scores) -> None:
+def table_rows(
+    case: str, tables: Iterable[tuple[str, list[Cell]]], markdown: str, scores: Scores
+) -> None:
     """Rows whole and in place, and the numbers of tables that are anywhere in the text."""
     written = _by_label(markdown)
     numbers = Counter(_numbers(markdown))
-    for label, table in _labelled(truth):
+    for label, table in tables:
         rows = _rows([cell for cell in table if not cell.head])
         unused = [list(row) for row in written.get(label, [])]
         if head := [cell for cell in table if cell.head]:
