@@ -80,11 +80,11 @@ def recall(name: str, database: str, web: Web) -> Place:
     name = one_line(name)
     if not _HANDLE.fullmatch(name):
         msg = f"{shortened(name, 40)!r} is no history."
-        raise BadRequest(msg, "search(history=true) and post return one: h_ and 16 characters.")
+        raise BadRequest(msg, "a search with keep and post return one: h_ and 16 characters.")
     kept = _to_place(mapping(web.cache.get(_KIND, name)))
     if kept is None:
         msg = f"The history {name} is not known here (any more)."
-        again = "Search again with history=true, or post the identifiers again."
+        again = "Search again with keep, or post the identifiers again."
         raise NotFound(msg, again, f"A history lives {HOURS} hours on the shelf it was made for.")
     if kept.history.database != database:
         msg = f"The history {name} holds records of {kept.history.database}, not of {database}."
@@ -111,5 +111,5 @@ def explain_expiry(place: Place | None) -> Iterator[None]:
         if place is None or not error.details.get("expired"):
             raise
         msg = f"NCBI has forgotten the history {place.history.id} ({place.history.made_by})."
-        hint = "Search again with history=true, or post the identifiers again."
+        hint = "Search again with keep, or post the identifiers again."
         raise NotFound(msg, hint) from None

@@ -62,10 +62,7 @@ def _read_tool(library: Library) -> FunctionTool:
         budget_tokens: Annotated[int, Field(ge=500, le=50_000)] = 12_000,
         outline: bool = False,
     ) -> ToolResult:
-        """Read papers within one budget; what is missing is fetched first.
-
-        Blocks are named [p-…]: read_paper and quotations take paper#p-… as their place.
-        """
+        """Read papers within one budget, fetching what is missing; [p-…] names a block."""
         fetched = _fetch(papers, library, waiting)
         held = {name: stored for name in papers if (stored := _held(name, library))}
         chosen = library.excerpts(

@@ -283,5 +283,5 @@ def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
             names = [name for one in _members(around) for name in one.get("properties", {})]
             if close := difflib.get_close_matches(str(row["loc"][-1])[:_VALUE_CHARS], names, 1):
                 return f"Did you mean {close[0]}?"
-            return f"There are: {', '.join(names)}."
+            return f"There are: {', '.join(names)}." if names else "It takes no arguments."
     return "Correct it and call again."

@@ -34,7 +34,7 @@ _FOR_MODELS = Annotations(audience=["assistant"], priority=0.5)
 _LISTED = 200
 _STRETCH, _STRETCHES = 50_000, 4
 _COMPLETED_FROM = 5_000
-_UTILITIES = ["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "ESpell", "ECitMatch"]
+_UTILITIES = ["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "EPost", "ESpell", "ECitMatch"]
 _POLICY = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
 _DISCLAIMER = "https://www.ncbi.nlm.nih.gov/About/disclaimer.html"
 

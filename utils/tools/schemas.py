@@ -135,13 +135,9 @@ BIBTEX = texts_and("bibtex")
 GATHERED = record(
     query=TEXT,
     papers=rows(
-        texts_and(
-            "title abstract authors year journal pmid doi pmcid arxiv_id s2_id version",
-            publication_types=_WORDS,
-            retracted=FLAG,
-            sources=_WORDS,
-            same=rows(texts_and("source title reason", ids=_WORDS, confidence=_SHARE)),
-            linked=rows(texts_and("relation title reason", ids=_WORDS, confidence=_SHARE)),
+        named(
+            "title abstract authors year journal pmid doi pmcid arxiv_id s2_id version"
+            " publication_types retracted sources same linked"
         )
     ),
     sources=rows(
