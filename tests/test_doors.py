@@ -57,7 +57,7 @@ async def test_a_host_searches_downloads_and_reads_over_stdio(environment, world
     async with Client(transport, mode=mode) as client:
         modern = client.protocol_version == "2026-07-28"
         assert modern == (mode == "auto")
-        assert len(await client.list_tools()) == 8
+        assert len(await client.list_tools()) == 12
         pmid = world.paper("pmc_cloud").pmid
         got = await client.call_tool("download_paper", {"pmid": pmid})
         assert got.structured_content["kind"] == "full_text"

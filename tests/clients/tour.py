@@ -42,6 +42,7 @@ def examples(world: World) -> dict[str, Any]:
         "doi": paper.doi,
         "job_id": JOB,
         "citations": [citation],
+        "quotes": [{"text": paper.plain_title}],
         "doc_id": f"pmid:{paper.pmid}",
         "query_key": "tour",
         "last_edat": "2025-01-01",
