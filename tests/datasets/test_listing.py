@@ -124,7 +124,7 @@ def test_what_a_dataset_says_of_itself_is_not_trusted(tmp_path: Path) -> None:
     about = {"title": "A\x1b[2J\ntitle", "records": "9" * 5000, "id": "../../etc"}
     dataset(tmp_path, about=about)
     [told] = datasets(tmp_path)
-    assert (told.id, told.title, told.records) == ("gene_00000001", "A [2J title", None)
+    assert (told.id, told.title, told.records) == ("gene_00000001", "A[2J title", None)
 
 
 def test_what_is_forgotten_is_gone(folder: Path) -> None:

@@ -25,6 +25,8 @@ ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 OWN = "http://127.0.0.1:3010/mcp"
 WRITING = {
     "download_paper": {"pmid": "31452104"},
+    "download_papers": {"papers": ["31452104"]},
+    "read_papers": {"papers": ["31452104"]},
     "harvest_papers": {"query": "coral"},
     "pubmed_sync_delta": {"query_key": "reef", "term": "coral"},
     "corpus_checkpoint_set": {"query_key": "reef", "last_edat": "2025-01-01"},

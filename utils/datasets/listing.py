@@ -150,7 +150,7 @@ def sweep(folder: Path, now: float | None = None, most_bytes: int = MOST_BYTES) 
 
 def _path(folder: Path, name: str) -> Path:
     """The file of a name, which cannot lead out of *folder*."""
-    wanted = one_line(name).removesuffix(_ENDING)
+    wanted = name.strip().removesuffix(_ENDING)
     file = folder / f"{wanted}{_ENDING}"
     if not _ID.fullmatch(wanted):
         msg = f"{shortened(one_line(name), 60)!r} is no dataset."
