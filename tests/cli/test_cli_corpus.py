@@ -164,6 +164,11 @@ def test_a_quotation_is_checked(shell, reef, monkeypatch):
     assert (status, err) == (1, "")
     assert out.startswith("Not verbatim; nearest (0.")
     assert TEXT in out
+    assert "words: “cold”, the text has “warm”" in out
+    assert shell("quote", TEXT[7:40], "--paper", "11")[0] == 0
+    status, out, err = shell("quote", TEXT[7:40], "--paper", "99999999")
+    assert (status, out) == (1, "")
+    assert "not on the shelf" in err
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{TEXT}\n"))
     status, out, _ = shell("quote", "-", "--json")
     assert status == 0

@@ -45,6 +45,7 @@ def add(commands: Any) -> None:
     _find_options(command(commands, "find", _find, "find passages by words and by meaning"))
     quote = command(commands, "quote", _quote, "say where a quotation stands, word for word")
     quote.add_argument("text", help="the quotation; - is stdin")
+    quote.add_argument("--paper", default="", help="look in this paper only, by identifier or file")
     command(commands, "stats", _stats, "what is in the corpus, and what is out of date")
 
 
@@ -255,17 +256,19 @@ def _colour(entry: str, query: str) -> Text:
 
 def _quote(args: argparse.Namespace, library: Library) -> int:
     text = sys.stdin.read() if args.text == "-" else args.text
-    found = library.corpus.verify_quote(text)
+    found = library.corpus.verify_quote(text, args.paper)
     if args.json:
         say(asdict(found), as_json=True)
     elif not found.found:
-        say("Not in the corpus, and nothing like it.")
+        say(f"Not in {args.paper or 'the corpus'}, and nothing like it.")
     else:
         where = _place(found)
         head = "Verbatim" if found.verbatim else f"Not verbatim; nearest ({found.likeness:.2f})"
         say(f"{head}: {found.paper} {one_line(found.title)}\n  {where}")
         if not found.verbatim:
             say(f"  {one_line(found.text)}")
+        for one in found.differences if found.verdict == "near" else ():
+            say(f"  - {one_line(str(one))}")
     return 0 if found.verbatim else NOT_VERBATIM
 
 
