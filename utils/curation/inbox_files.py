@@ -177,7 +177,13 @@ def read_document(found: InboxFile) -> Document:
         No text can be read in it.
     """
     reader = formats.reader_of(found.fetched.media)
-    document: Document = reader.read(found.fetched)
+    try:
+        document: Document = reader.read(found.fetched)
+    except BadContent as bad:
+        if bad.outcome != "scanned":
+            raise
+        # Its name may say which paper it is, and the user's own server may read more of it.
+        document = Document("", verdict="scanned", evidence=bad.message)
     return document
 
 
