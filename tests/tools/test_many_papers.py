@@ -38,6 +38,8 @@ async def test_sections_and_a_question_choose_what_is_read(library, world):
     question = text.split("\n\n")[1][:150]
     asked = {"papers": [pmid], "question": question, "budget_tokens": 500}
     [row] = (await call(library, "read_papers", asked)).structured_content["papers"]
+    wordless = await call(library, "read_papers", {"papers": [pmid], "question": "?!"})
+    assert wordless.structured_content["papers"][0]["parts"]
     assert question[:60] in "".join(part["text"] for part in row["parts"])
 
 

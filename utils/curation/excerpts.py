@@ -92,7 +92,7 @@ def excerpts(
         order, else abstract, results, conclusion, discussion, methods and the rest.
     """
     texts = [_opened(stored, shelf, sections) for stored in papers]
-    if question:
+    if terms_of(question):
         texts = _ranked(texts, question)
     needs = [sum(map(text.size, text.wanted)) for text in texts]
     return [

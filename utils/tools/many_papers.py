@@ -64,9 +64,9 @@ def _read_tool(library: Library) -> FunctionTool:
     ) -> ToolResult:
         """Read papers within one budget, fetching what is missing; [p-…] names a block."""
         fetched = _fetch(papers, library, waiting)
-        held = {name: stored for name in papers if (stored := _held(name, library))}
+        held = dict.fromkeys(name for name in papers if _is_held(name, library))
         chosen = library.excerpts(
-            [stored.path.replace("\\", "/").rpartition("/")[2] for stored in held.values()],
+            list(held),
             sections=sections,
             question=question,
             budget=budget_tokens * _CHARACTERS,
@@ -121,13 +121,12 @@ def _fetch(
     return came | {name: done.get(wanted[name]) for name in wanted}
 
 
-def _held(name: str, library: Library) -> StoredPaper | None:
-    """The paper on the shelf, if it is there with words to read."""
+def _is_held(name: str, library: Library) -> bool:
+    """Whether a paper is on the shelf with words to read."""
     try:
-        stored = library.find(name)
+        return library.find(name).kind in ("full_text", "abstract")
     except PaperError:
-        return None
-    return stored if stored.kind in ("full_text", "abstract") else None
+        return False
 
 
 def _message(outcome: Download | PaperError | None) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
 from ..system.plain_text import shortened
@@ -43,24 +44,27 @@ def tools(library: Library) -> list[FunctionTool]:
         quotes: Annotated[list[QuoteAsked], Field(min_length=1, max_length=_MOST)],
     ) -> ToolResult:
         """Check quotations word for word, in a paper or in all; differences are named."""
-        anywhere = any(not one.paper for one in quotes)
-        warnings = indexing.update(_INDEX_S) if anywhere else []
         asked = tuple((one.text, one.paper) for one in quotes)
-        found = waiting.call(_verify, library, asked)
+        found, warnings = waiting.call(_verify, library, indexing, asked)
         lines = [_quote_line(text, row) for (text, _), row in zip(asked, found, strict=True)]
         return answer({"quotes": found, "warnings": warnings}, "\n".join((*lines, *warnings)))
 
     return [tool(verify_quotes, READS_SHELF, record(quotes=rows({"type": "object"})))]
 
 
-def _verify(library: Library, asked: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    return [_quote_row(text, paper, library) for text, paper in asked]
+def _verify(
+    library: Library, indexing: Indexing, asked: Sequence[tuple[str, str]]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The verdict on each quotation, and warnings where some papers were not looked through."""
+    anywhere = any(not paper for _, paper in asked)
+    warnings = indexing.update(_INDEX_S) if anywhere else []
+    return [_quote_row(text, paper, library) for text, paper in asked], warnings
 
 
 def _quote_row(text: str, paper: str, library: Library) -> dict[str, Any]:
     """The verdict on one quotation; ``unclear`` where it could not be looked for."""
     try:
-        found = library.corpus.verify_quote(text, paper.partition("#")[0])
+        found = library.corpus.verify_quote(text, split_handle(paper)[0])
     except PaperError as error:
         return {"verdict": "unclear", "why": str(error)}
     if not found.found:
