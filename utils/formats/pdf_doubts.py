@@ -15,7 +15,6 @@ from typing import Any
 
 from ..model.doubts import Glyph
 from .pdf_characters import Characters
-from .pdf_lines import BROKEN
 
 _WORD = re.compile(r"[^\W\d_]{3,40}")
 # In the middle of a word, capitals after and before small letters: "SkaBa", seldom "BioRad".
@@ -23,7 +22,8 @@ _ODD = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
 _CAPITAL = re.compile(r"[A-Z]")
 _OPENING = 2  # pages with names and title, on which words may also begin with such a letter
 _MOST_WORDS = 500
-_BLANK = frozenset((9, 10, 13, *BROKEN))
+# Controls (2 is a hyphen), private characters of both kinds, and the sign for what has no letter.
+_LOST = re.compile("[\0\x01\x03-\x08\x0e-\x1b\ue000-\uf8ff\udb80-\udbff\ufffd]")
 
 
 class NotedDoubts:
@@ -36,14 +36,13 @@ class NotedDoubts:
 
     def add(self, page: Characters) -> None:
         """Note those of the next page."""
-        text = page.text.translate(_SHOWN)
         words: Counter[str] = Counter()
-        for match in _WORD.finditer(text):
+        for match in _WORD.finditer(page.text):
             if foreign := self._foreign(page, match):
                 words[match[0]] += 1
                 self._places.setdefault(match[0], {}).update(foreign)
-        letters = len(text) - text.count(" ")
-        lost = text.count("\ufffd")
+        letters = len("".join(page.text.split()))
+        lost = len(_LOST.findall(page.text))
         self._pages.append({"letters": letters, "lost": lost, "words": dict(words)})
 
     def add_unplaced(self, letters: int) -> None:
@@ -92,21 +91,3 @@ def _beside(foreign: dict[int, Glyph], word: str) -> set[int]:
     """The neighbours of the foreign letters, which in a change of style are foreign, too."""
     near = {at + step for at in foreign for step in (-1, 1)}
     return {at for at in near if 0 <= at < len(word) and at not in foreign}
-
-
-class _Shown(dict[int, str]):
-    """One character for each code: a blank, itself, or the sign for what has no letter."""
-
-    def __missing__(self, code: int) -> str:
-        self[code] = _char(code)
-        return self[code]
-
-
-def _char(code: int) -> str:
-    if code in _BLANK or code == 0x20 or code == 0xA0:
-        return " "
-    is_lost = code < 32 or 0xE000 <= code < 0xF900 or code == 0xFFFD or code >= 0x110000
-    return "\ufffd" if is_lost or 0xDB80 <= code < 0xDC00 else chr(code)
-
-
-_SHOWN = _Shown()
