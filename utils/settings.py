@@ -261,7 +261,9 @@ class _BaseSettings(BaseSettings):
         (), description="origins of web pages that may call over HTTP; all others get 403"
     )
     mcp_log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="debug, info, warning, error; logs go to stderr"
+        "info",
+        description="debug (every request: method, address without keys, status, milliseconds), "
+        "info, warning, error; logs go to stderr",
     )
     logs_dir: Path | None = Field(
         None, description="rotating log files, one JSON object per line, for the owner only"
