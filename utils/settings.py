@@ -46,7 +46,7 @@ TOOLSETS = {
     "literature": ("literature",),
     "rag": ("rag",),
     "objects": ("objects",),
-    "review": ("board",),
+    "review": ("board", "quote_view"),
     "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 """Each with the modules of ``tools/`` that it consists of."""

@@ -27,11 +27,12 @@ from ..library import Library
 from .answers import answer
 from .core import READS_SHELF, Start, tool
 from .resources import readable, untrusted
+from .schemas import named
 
 PAGE = "ui://papershelf/board.html"
 _MEDIA = "text/html;profile=mcp-app"
 # Its members are those of `..reports.board.board`: a schema of all costs every conversation tokens.
-BOARD: dict[str, Any] = {"type": "object", "required": ["job_id", "state", "next_start"]}
+BOARD = named("job_id state")
 
 
 def tools(library: Library) -> list[FunctionTool]:

@@ -16,11 +16,13 @@ from .answers import answer
 from .core import READS_SHELF, Word, tool
 from .indexing import Indexing
 from .long_calls import LongCalls
-from .schemas import record, rows
+from .schemas import named
+from .toolsets import is_on
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
 
+QUOTES = named("quotes warnings")
 _MOST = 100
 _INDEX_S = 8.0  # of a call's twenty seconds, for what was filed since the last index
 _FOUND = 600  # characters of the text beside a quotation that differs from it
@@ -49,7 +51,15 @@ def tools(library: Library) -> list[FunctionTool]:
         lines = [_quote_line(text, row) for (text, _), row in zip(asked, found, strict=True)]
         return answer({"quotes": found, "warnings": warnings}, "\n".join((*lines, *warnings)))
 
-    return [tool(verify_quotes, READS_SHELF, record(quotes=rows({"type": "object"})))]
+    made = tool(verify_quotes, READS_SHELF, QUOTES)
+    return [_shown_in_its_passage(made) if is_on("review", library) else made]
+
+
+def _shown_in_its_passage(made: FunctionTool) -> FunctionTool:
+    """The tool with the mark that hosts with Apps show each quotation by."""
+    from .board import PAGE, shown_by
+
+    return made.model_copy(update={"meta": shown_by(PAGE)})
 
 
 def _verify(
