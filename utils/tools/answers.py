@@ -77,11 +77,11 @@ def shelf_links(
     return links
 
 
-def bibtex_answer(paper: Paper, **more: str) -> ToolResult:
+def bibtex_answer(paper: Paper, version: str = "", **more: str) -> ToolResult:
     """A paper's BibTeX entry as a tool's answer, beside the members *more*."""
     from ..citations import to_bibtex
 
-    return answer({**more, "bibtex": to_bibtex(paper).strip()})
+    return answer({**more, "bibtex": to_bibtex(paper, version=version).strip()})
 
 
 def block(text: str, *, untrusted: bool) -> TextContent:
