@@ -31,7 +31,7 @@ def tools(library: Library) -> list[FunctionTool]:
     def show_quote(quote: str = "", paper: Word = "") -> ToolResult:
         """Show the user a quotation, or a block (paper#p-…), in its passage."""
         row, warnings = waiting.call(_shown, library, indexing, quote, paper)
-        return answer({**row, "warnings": warnings}, "\n".join((*_lines(row), *warnings)))
+        return answer({**row, "warnings": warnings})
 
     made = tool(show_quote, READS_SHELF, QUOTE)
     return [made.model_copy(update={"meta": shown_by(PAGE)})]
@@ -81,24 +81,3 @@ def _paper_row(shown: QuotedPassage) -> dict[str, Any] | None:
         "license": text.stored.license if text.stored else text.paper.license,
         "retracted": bool(text.about["retracted"]),
     }
-
-
-def _lines(row: dict[str, Any]) -> list[str]:
-    """The same for who reads text alone; the quoted words stand between ⟦ and ⟧."""
-    paper = row["paper"]
-    lines = [f"“{row['quote']}” {row['verdict']}"] if row["verdict"] else []
-    lines += row["differences"]
-    if paper:
-        what = "retracted, " * paper["retracted"] + paper["kind"].replace("_", " ")
-        lines.append(f"{paper['title']} ({paper['reference']}; {paper['ids']}; {what})")
-        lines.append(f"License: {paper['license'] or 'not stated'}")
-    if not row["passage"]:
-        return lines
-    where = f"{row['section'] or 'No section'}, {row['handle']}"
-    count = f", block {row['block']} of {row['blocks']}" if row["blocks"] else ""
-    words = (f"⟦{one['text']}⟧" if one["quoted"] else one["text"] for one in row["passage"])
-    lines += [f"{where}{count}:", "".join(words)]
-    beside = ((name, row[name]) for name in ("previous", "next"))
-    lines += [f"{name.capitalize()}: {handle}" for name, handle in beside if handle]
-    source = row["source"]
-    return [*lines, f"{source['label']}: {source['url']}"] if source["url"] else lines
