@@ -127,7 +127,7 @@ async def test_pair_search_names_the_pair(library, world):
 
 BAD = {
     "empty query": ("search_pubmed", {"query": " "}),
-    "one date": ("search_pubmed", {"query": "a", "min_date": "2020"}),
+    "no date": ("search_pubmed", {"query": "a", "min_date": "2020-05"}),
     "too many": ("search_pubmed", {"query": "a", "max_results": 1001}),
     "unknown argument": ("search_pubmed", {"query": "a", "limit": 3}),
     "wrong type": ("search_pubmed", {"query": "a", "max_results": "many"}),

@@ -7,6 +7,7 @@ import pytest
 from fastmcp import Client
 
 from tests.tools.calling import answer, call
+from tests.world.arxiv_papers import everything
 from tests.world.semantic_scholar import paper_id
 from utils import Library
 from utils.tools import build
@@ -67,6 +68,22 @@ async def test_bibtex_names_the_preprint_for_latex(library, mode):
     fields = {name: field.value for name, field in entry.fields_dict.items()}
     assert (fields["eprint"], fields["archivePrefix"]) == (ARXIV_ID, "arXiv")
     assert fields["primaryClass"]
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+@pytest.mark.parametrize(
+    "spelling", ["{}", "arXiv:{}", "https://arxiv.org/abs/{}", "https://doi.org/10.48550/arXiv.{}"]
+)
+async def test_bibtex_keeps_the_version_that_was_asked_for(library, world, version, spelling):
+    twice = [paper for paper in everything(world) if len(paper.versions) > 1]
+    assert any(paper.doi for paper in twice)  # printed since: its own address is not the article's
+    for preprint in twice[:4]:
+        named = f"{preprint.record.arxiv}v{version}"
+        made = await answer(library, "arxiv_to_bibtex", arxiv_id=spelling.format(named))
+        [entry] = bibtexparser.parse_string(made["bibtex"]).entries
+        fields = {name: field.value for name, field in entry.fields_dict.items()}
+        assert fields["eprint"] == named
+        assert fields["url"] == f"https://arxiv.org/abs/{named}"
 
 
 @ERAS

@@ -109,7 +109,9 @@ async def test_search(library, world, mode):
     )
     assert found["search_parameters"]["sort_by"] == "journal_name"
     assert world.requests[0].params["sort"] == "JournalName"
-    assert found["effective_search_term"] == '(cells) AND ("Journal Article"[pt])'
+    assert (
+        found["effective_search_term"] == '(cells) AND ("Journal Article"[pt]) AND 2020:3000[edat]'
+    )
     assert found["retrieved_pmid_count"] == len(found["pmids"]) == 6 <= found["total_found"]
     assert [one["pmid"] for one in found["brief_summaries"]] == found["pmids"][:2]
     assert "esearch.fcgi" in found["e_search_url"]

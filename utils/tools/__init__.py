@@ -50,6 +50,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         strict_input_validation=True,  # "7" and true are no numbers
         list_page_size=1000,  # all there is; without a size, any cursor is taken
     )
+    server._mcp_server.title = "Papershelf"  # noqa: SLF001 - FastMCP takes none
     tools = toolsets.tools(library)
     for tool in tools:
         server.add_tool(auth.guard(tool) if auth else tool)

@@ -86,13 +86,13 @@ def shelf_links(
     return links
 
 
-def bibtex_answer(paper: Paper, **more: str) -> ToolResult:
+def bibtex_answer(paper: Paper, version: str = "", **more: str) -> ToolResult:
     """A paper's BibTeX entry as a tool's answer, beside the members *more*."""
     from ..citations import to_bibtex
 
     # The abstract is the long part of an entry, and stands in the structure only.
-    short = to_bibtex(replace(paper, abstract="")).strip()
-    structure = {**more, "bibtex": to_bibtex(paper).strip()}
+    short = to_bibtex(replace(paper, abstract=""), version=version).strip()
+    structure = {**more, "bibtex": to_bibtex(paper, version=version).strip()}
     return answer(structure, shortened(short, _LONGEST_ENTRY))
 
 

@@ -39,7 +39,7 @@ def _as_text(value: object) -> object:
 
 # Models send identifiers and years as numbers, and null for what they leave out.
 Word = Annotated[str, BeforeValidator(_as_text)]
-Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
+Day = Annotated[str, Field(description="YYYY[/MM[/DD]]")]
 
 _SPELLED = {
     "arxiv": "arXiv", "rag": "RAG", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH",

@@ -123,7 +123,10 @@ def _preprint_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
 
     def arxiv_to_bibtex(arxiv_id: Word) -> ToolResult:
         """Make a BibTeX entry of an arXiv paper."""
-        return bibtex_answer(waiting.call(library.arxiv_paper, arxiv_id))
+        from ..model.identifiers import arxiv_version
+
+        paper = waiting.call(library.arxiv_paper, arxiv_id)
+        return bibtex_answer(paper, version=arxiv_version(arxiv_id))
 
     return [
         tool(get_arxiv_paper, READS_WEB, schemas.PREPRINT),

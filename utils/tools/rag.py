@@ -13,6 +13,7 @@ warnings), so that a passage can be quoted and found again.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -20,6 +21,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..corpus.stored_records import timestamp
+from ..errors import NotFound
 from ..library import Library
 from ..model.passage import Filters
 from .answers import answer, shelf_links
@@ -72,12 +74,20 @@ def _sync_tool(library: Library) -> FunctionTool:
     indexing = Indexing(library)
 
     def pubmed_sync_delta(
-        query_key: Key, term: Key, overlap_days: Annotated[int, Field(ge=0)] = 5
+        query_key: Key,
+        term: Key,
+        overlap_days: Annotated[int, Field(ge=0)] = 5,
+        full: bool = False,
     ) -> ToolResult:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
         started = time.monotonic()
         synced = waiting.call(
-            library.corpus.sync, query_key, term, overlap_days=overlap_days, longest_s=_SYNC_S
+            library.corpus.sync,
+            query_key,
+            term,
+            overlap_days=overlap_days,
+            full=full,
+            longest_s=_SYNC_S,
         )
         left = _CALL_S - (time.monotonic() - started)
         structure = sync_row(synced)
@@ -144,10 +154,24 @@ def _get_tool(library: Library) -> FunctionTool:
 
 
 def document(library: Library, doc_id: str) -> dict[str, Any]:
-    """The answer of ``rag_get`` for one paper."""
+    """The answer of ``rag_get`` for one paper of the corpus."""
+    return _with_quality(library.corpus.record(doc_id))
+
+
+def known_document(library: Library, pmid: str) -> dict[str, Any]:
+    """The same for any PMID: where the corpus lacks it, as PubMed has it, in version 1."""
+    from ..corpus.stored_records import CorpusRecord
+    from ..pubmed.details import pmid_of
+
+    with suppress(NotFound):
+        return document(library, f"pmid:{pmid_of(pmid)}")
+    paper = library.paper(pmid)
+    return _with_quality(CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, ""))
+
+
+def _with_quality(record: CorpusRecord) -> dict[str, Any]:
     from ..corpus.search import quality_of, today
 
-    record = library.corpus.record(doc_id)
     return document_row(record, quality_of(record.paper, today()))
 
 

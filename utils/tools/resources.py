@@ -9,7 +9,6 @@ import functools
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ParamSpec
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from fastmcp.resources import FunctionResource, ResourceContent, ResourceResult,
 from mcp.types import Annotations
 from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 
-from ..errors import NotFound, PaperError
+from ..errors import PaperError
 from ..library import Library
 from ..settings import version
 from .long_calls import revocable
@@ -66,7 +65,7 @@ def templates(library: Library) -> list[ResourceTemplate]:
     """The resources addressed by a paper's identifier or file name."""
 
     def record(pmid: str) -> ResourceResult:
-        """A PubMed record, with its abstract; as in the corpus where toolset rag has it."""
+        """A PubMed record as rag_get has it: abstract, quality scores, version."""
         return untrusted(_as_json(_record_row(library, pmid)), _JSON)
 
     def text(key: str) -> ResourceResult:
@@ -233,15 +232,10 @@ def _shelf_row(library: Library) -> dict[str, Any]:
 
 
 def _record_row(library: Library, pmid: str) -> dict[str, Any]:
-    """As ``rag_get`` has it, where that tool is loaded and the corpus knows it; else as PubMed."""
-    if {"rag", "all"} & set(library.settings.mcp_toolsets):
-        from .rag import document
+    """As ``rag_get`` answers, whether or not that tool is loaded."""
+    from .rag import known_document
 
-        with suppress(NotFound):
-            return document(library, f"pmid:{pmid}")
-    from .pubmed_rows import paper_row
-
-    return paper_row(library.paper(pmid))
+    return known_document(library, pmid)
 
 
 def _markdown(library: Library, key: str) -> str:
