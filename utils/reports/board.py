@@ -64,25 +64,6 @@ def board(
     }
 
 
-def board_text(board: dict[str, Any]) -> str:
-    """A board in lines, with everything that a reader of text alone needs."""
-    lines = [f"{board['title']}: {board['headline']}."]
-    lines += board["waits"]
-    lines += [f"{row['source']}: {row['full_text']} of {row['asked']}" for row in board["sources"]]
-    lines += [f"Missing, {row['reason']}: {row['papers']}" for row in board["reasons"]]
-    for box in board["prisma"]:
-        number = prisma.TO_FILL if box["n"] is None else f"n = {box['n']}"
-        lines.append(f"PRISMA, {box['title']}: {number}")
-    lines += [
-        f"{row['number']}. {row['title']} ({row['paper']}): {row['reason']} {row['link']}"
-        for row in board["missing"]
-    ]
-    if board["next_start"] is not None:
-        lines.append(f"More that is missing from start={board['next_start']}.")
-    lines += [f"{step['title']}: {step['command'] or step['words']}" for step in board["steps"]]
-    return "\n".join(lines)
-
-
 def view() -> str:
     """The page that shows a board inside a chat, without any data in it."""
     # Ours, from the file beside the page.

@@ -39,10 +39,8 @@ def tools(library: Library) -> list[FunctionTool]:
 
     def review_board(job_id: str = "", start: Start = 0) -> ToolResult:
         """Show a harvest (else the newest): coverage, PRISMA numbers, what is missing and why."""
-        from ..reports.board import board_text
-
         board = _board(library, job_id, start)
-        return answer(board, board_text(board))
+        return answer(board)
 
     made = tool(review_board, READS_SHELF, BOARD)
     return [made.model_copy(update={"meta": shown_by(PAGE)})]

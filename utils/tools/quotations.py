@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
-from ..system.plain_text import shortened
 from .answers import answer
 from .core import READS_SHELF, Word, tool
 from .indexing import Indexing
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _MOST = 100
 _INDEX_S = 8.0  # of a call's twenty seconds, for what was filed since the last index
 _FOUND = 600  # characters of the text beside a quotation that differs from it
-_BEGINNING = 60  # characters of a quotation that name it
 
 
 class QuoteAsked(BaseModel):
@@ -46,8 +44,7 @@ def tools(library: Library) -> list[FunctionTool]:
         """Check quotations word for word, in a paper or in all; differences are named."""
         asked = tuple((one.text, one.paper) for one in quotes)
         found, warnings = waiting.call(_verify, library, indexing, asked)
-        lines = [_quote_line(text, row) for (text, _), row in zip(asked, found, strict=True)]
-        return answer({"quotes": found, "warnings": warnings}, "\n".join((*lines, *warnings)))
+        return answer({"quotes": found, "warnings": warnings})
 
     return [tool(verify_quotes, READS_SHELF, record(quotes=rows({"type": "object"})))]
 
@@ -79,10 +76,3 @@ def _quote_row(text: str, paper: str, library: Library) -> dict[str, Any]:
 
 def _differences(found: Quotation) -> list[str]:
     return [str(one) for one in found.differences] if found.verdict == "near" else []
-
-
-def _quote_line(text: str, row: Mapping[str, Any]) -> str:
-    said = f"“{shortened(text, _BEGINNING)}” {row['verdict']}"
-    where = f" {row['handle']}" if row.get("handle") else ""
-    what = "; ".join(row.get("differences", ())) or row.get("why", "")
-    return f"{said}{where}{f': {what}' if what else ''}"
