@@ -7,6 +7,7 @@ value, or one a desktop host forgot to fill in (``${user_config.email}``), count
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -45,12 +46,12 @@ TOOLSETS = {
     "literature": ("literature",),
     "rag": ("rag",),
     "objects": ("objects",),
-    "review": ("board",),
+    "review": ("board", "quote_view"),
     "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 """Each with the modules of ``tools/`` that it consists of."""
 _LOWER_CASE = {
-    *("mcp_log_level", "mcp_transport_type", "mcp_tool_names"),
+    *("mcp_log_level", "mcp_transport_type", "mcp_tool_names", "mcp_delivery"),
     *("embeddings_provider", "vector_store"),
 }
 _PDF_SERVICE = re.compile(r"(grobid|docling)\+(https?://[^\s/?#@]+(?:/[^\s?#@]*)?)")
@@ -237,6 +238,10 @@ class _BaseSettings(BaseSettings):
     mcp_tool_names: Literal["plain", "dotted"] = Field(
         "plain", description="dotted: `rag.search` and its kin, for hosts that know those names"
     )
+    mcp_delivery: Literal["auto", "structured", "text", "both"] = Field(
+        "auto",
+        description="whether answers come as structure, text or both; auto: as the host shows them",
+    )
     mcp_transport_type: Literal["stdio", "http"] = Field(
         "stdio", description="stdio, http; `--transport` says the same"
     )
@@ -260,7 +265,9 @@ class _BaseSettings(BaseSettings):
         (), description="origins of web pages that may call over HTTP; all others get 403"
     )
     mcp_log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="debug, info, warning, error; logs go to stderr"
+        "info",
+        description="debug (every request: method, address without keys, status, milliseconds), "
+        "info, warning, error; logs go to stderr",
     )
     logs_dir: Path | None = Field(
         None, description="rotating log files, one JSON object per line, for the owner only"
@@ -502,6 +509,7 @@ class Overrides(TypedDict, total=False):
     weaviate_class: str
     mcp_toolsets: Sequence[str]
     mcp_tool_names: Literal["plain", "dotted"]
+    mcp_delivery: Literal["auto", "structured", "text", "both"]
     mcp_transport_type: Literal["stdio", "http"]
     mcp_http_host: str
     mcp_http_port: int
@@ -545,6 +553,30 @@ def version() -> str:
     except metadata.PackageNotFoundError:
         found = re.search(r'^version = "(.+)"', (_ROOT / "pyproject.toml").read_text(), re.M)
         return found[1] if found else "0"
+
+
+def load_file_settings() -> Settings:
+    """The settings of a process that is given no environment: those of ``.env`` beside us.
+
+    An installed package reads ``.env`` where it is started, which is no place to count on.
+    """
+
+    class FileSettings(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls, settings_cls: type[BaseSettings], *_: Any, **__: Any
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return (_File(settings_cls, _ROOT / ".env" if _IN_CHECKOUT else None),)
+
+    try:
+        return FileSettings.model_validate({})
+    except ValidationError:  # the environment overrules it, or we had not come so far
+        return Settings.model_construct()
+
+
+def uv_path() -> str:
+    """The uv that started this process (it says so itself); empty where none did."""
+    return os.environ.get("UV", "")
 
 
 def load_settings(**overrides: Any) -> Settings:

@@ -118,8 +118,8 @@ def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
     if args.year_from or args.year_to:
         if args.min_date or args.max_date:
             raise BadRequest("Years and dates are both given.", "Give one of the two pairs.")
-        args.min_date = f"{args.year_from or 1800:04}"
-        args.max_date = f"{args.year_to or 3000:04}"
+        args.min_date = f"{args.year_from:04}" if args.year_from else ""
+        args.max_date = f"{args.year_to:04}" if args.year_to else ""
     options |= {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
     options["publication_types"] = tuple(args.publication_types)
     if not args.lr:
