@@ -24,6 +24,8 @@ from utils.tools.entrez_capabilities import OPERATIONS
 from utils.tools.entrez_rows import Operation
 
 ROUND = 20  # calls in one mood of the world
+AT_ONCE = 10  # calls that a host makes at the same time
+Call = tuple[str, dict[str, Any]]
 
 CODES = sorted(
     {
@@ -224,6 +226,7 @@ class Tally:
     results: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
+    at_once: int = 0
     defects: list[tuple[str, dict[str, Any], str, str]] = field(default_factory=list)
 
     def table(self) -> str:
@@ -236,6 +239,7 @@ class Tally:
             lines.append(f"{tool:28}{calls:8}" + "".join(f"{count:9}" for count in counts))
         sums = self.results.total(), self.refusals.total(), len(self.defects)
         lines.append(f"{'all':28}{sum(sums[:2]):8}" + "".join(f"{count:9}" for count in sums))
+        lines.append(f"made at once, {AT_ONCE} each: {self.at_once}")
         lines.append(", ".join(f"{code} {count}" for code, count in self.codes.most_common()))
         return "\n".join(lines)
 
@@ -261,7 +265,7 @@ class Caller:
     tools
         As the protocol lists them (``name``, ``inputSchema``, ``outputSchema``).
     call
-        Makes one call; what it returns is the result as it stood on the wire.
+        Makes calls at once; what it returns are the results as they stood on the wire.
     heard
         What was written since it was last asked, where nothing should be: tracebacks in the log,
         bytes on standard output.
@@ -270,7 +274,7 @@ class Caller:
     def __init__(
         self,
         tools: list[dict[str, Any]],
-        call: Callable[[str, dict[str, Any]], dict[str, Any]],
+        call: Callable[[Sequence[Call]], Sequence[dict[str, Any]]],
         heard: Callable[[], str],
     ) -> None:
         self.tally = Tally()
@@ -280,22 +284,33 @@ class Caller:
         self._call, self._heard = call, heard
         self._last = {LAST_JOB: "", LAST_FILE: "", LAST_DATASET: ""}
 
-    def __call__(self, tool: str, arguments: dict[str, Any], mood: str = "") -> None:
-        """Make one call and write down what came of it."""
-        arguments = {name: self._filled(value) for name, value in arguments.items()}
-        result = self._call(tool, arguments)
-        failed = bool(result.get("isError"))
-        (self.tally.refusals if failed else self.tally.results)[tool] += 1
-        complaint = (
-            fault_of_refusal(result) if failed else fault_of_result(result, self._schemas[tool])
-        )
-        if failed:
-            code = (result.get("_meta") or {}).get("error", {}).get("code", "no code")
-            self.tally.codes[code] += 1
-        else:
+    def __call__(self, calls: Sequence[Call], mood: str = "") -> None:
+        """Make calls at once and write down what came of each.
+
+        What was heard meanwhile is written down with the last of them.
+        """
+        made = [(tool, {name: self._filled(value) for name, value in arguments.items()})
+                for tool, arguments in calls]  # fmt: skip
+        results = self._call(made)
+        heard = self._heard()
+        for (tool, arguments), result in zip(made, results, strict=True):
+            if fault := self._fault(tool, result):
+                self.tally.defects.append((tool, arguments, mood or "calm", fault))
+        if heard:
+            self.tally.defects.append((*made[-1], mood or "calm", heard))
+
+    def _fault(self, tool: str, result: Mapping[str, Any]) -> str:
+        """Count a result, remember what it made, and say what is wrong with it."""
+        if not result.get("isError"):
+            self.tally.results[tool] += 1
+            if fault := fault_of_result(result, self._schemas[tool]):
+                return fault
             self._remember(result["structuredContent"])
-        for fault in filter(None, (complaint, self._heard())):
-            self.tally.defects.append((tool, arguments, mood or "calm", fault))
+            return ""
+        self.tally.refusals[tool] += 1
+        code = (result.get("_meta") or {}).get("error", {}).get("code", "no code")
+        self.tally.codes[code] += 1
+        return fault_of_refusal(result)
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -347,14 +362,19 @@ def make_calls(
     world: World,
     settle: Callable[[], None],
 ) -> None:
-    """*number* calls, the world's mood changing after each `ROUND`; *settle* is called between."""
-    moods = itertools.cycle(mood for bad in MOODS for mood in ("", bad))
-    mood = ""
-    for turn, (tool, arguments) in enumerate(itertools.islice(calls, number)):
-        if turn % ROUND == 0:
-            world.reset()
-            settle()
-            if mood := next(moods):
-                world.mood(mood, seconds=0, to=NOWHERE)
-        caller(tool, arguments, mood)
+    """*number* calls, the world's mood changing after each `ROUND`; *settle* is called between.
+
+    In every second round of each mood some are made at once.
+    """
+    moods = itertools.cycle(mood for bad in MOODS for mood in ("", "", bad, bad))
+    planned = itertools.islice(calls, number)
+    for turn, begun in enumerate(iter(lambda: list(itertools.islice(planned, ROUND)), [])):
+        world.reset()
+        settle()
+        if mood := next(moods):
+            world.mood(mood, seconds=0, to=NOWHERE)
+        size = AT_ONCE if turn % 2 else 1
+        for at in range(0, len(begun), size):
+            caller(begun[at : at + size], mood)
+            caller.tally.at_once += size > 1 and len(begun[at : at + size])
     world.reset()

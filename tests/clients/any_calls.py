@@ -20,15 +20,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 from anyio.from_thread import start_blocking_portal
 from fastmcp import Client
 
-from tests.clients.any_arguments import Caller, Calls, Tally, make_calls
+from tests.clients.any_arguments import Call, Caller, Calls, Tally, make_calls
 from tests.clients.python_clients import PatientWorld
 from tests.clock import Clock
 from tests.processes import Process
@@ -82,12 +83,19 @@ class InMemory:
         finally:
             logging.getLogger().removeHandler(hear)
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        def made() -> Any:
-            return self._client.call_tool_mcp(tool, arguments)
+    def call(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
+        results: list[Any] = [None] * len(calls)
 
-        result = self._portal.call(made)
-        return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        async def make(at: int) -> None:
+            results[at] = await self._client.call_tool_mcp(*calls[at])
+
+        async def make_all() -> None:
+            async with anyio.create_task_group() as group:
+                for at in range(len(calls)):
+                    group.start_soon(make, at)
+
+        self._portal.call(make_all)
+        return [one.model_dump(by_alias=True, mode="json", exclude_none=True) for one in results]
 
     def heard(self) -> str:
         stray = self._said.getvalue()
@@ -124,9 +132,9 @@ class OverStdio:
         )
         threading.Thread(target=self._read, daemon=True).start()
         began = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
-        self._ask("initialize", began)
+        self._ask(("initialize", began))
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        self.tools = self._ask("tools/list", {})["tools"]
+        self.tools = self._ask(("tools/list", {}))[0]["tools"]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -138,8 +146,9 @@ class OverStdio:
             self._process.wait()
             self._log.close()
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        return self._ask("tools/call", {"name": tool, "arguments": arguments})
+    def call(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
+        asked = [("tools/call", {"name": name, "arguments": given}) for name, given in calls]
+        return self._ask(*asked)
 
     def heard(self) -> str:
         with self._path.open("rb") as log:
@@ -154,25 +163,35 @@ class OverStdio:
     def settle(self) -> None:
         self._process.send_signal(signal.SIGUSR1)
 
-    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self._number += 1
-        self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
-        while True:
-            try:
-                line = self._lines.get(timeout=LONGEST_S)
-            except queue.Empty:
-                return _no_result(f"no answer in {LONGEST_S} s")
-            try:
-                message = json.loads(line)
-                known = message["jsonrpc"] == "2.0" and ("id" in message or "method" in message)
-            except (ValueError, TypeError, LookupError):
-                known = False
-            if not known or not line.endswith(b"}\n"):
-                self._stray.append(line.decode(errors="replace"))
-                if not line:
-                    return _no_result("the server hung up")
-            elif message.get("id") == self._number:
-                return message.get("result") or _no_result(json.dumps(message))
+    def _ask(self, *questions: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """Ask all at once; the answers in the order of the questions, whichever comes first."""
+        numbers = range(self._number, self._number + len(questions))
+        self._number += len(questions)
+        for number, (method, params) in zip(numbers, questions, strict=True):
+            self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        came: dict[int, dict[str, Any]] = {}
+        why = ""
+        while len(came) < len(questions) and not why:
+            why = self._take(numbers, came)
+        return [came.get(number, _no_result(why)) for number in numbers]
+
+    def _take(self, numbers: range, came: dict[int, dict[str, Any]]) -> str:
+        """Read one line; why no more will come, else nothing."""
+        try:
+            line = self._lines.get(timeout=LONGEST_S)
+        except queue.Empty:
+            return f"no answer in {LONGEST_S} s"
+        try:
+            message = json.loads(line)
+            known = message["jsonrpc"] == "2.0" and ("id" in message or "method" in message)
+        except (ValueError, TypeError, LookupError):
+            known = False
+        if not known or not line.endswith(b"}\n"):
+            self._stray.append(line.decode(errors="replace"))
+            return "" if line else "the server hung up"
+        if message.get("id") in numbers:
+            came[message["id"]] = message.get("result") or _no_result(json.dumps(message))
+        return ""
 
     def _send(self, message: dict[str, Any]) -> None:
         self._process.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
