@@ -46,12 +46,12 @@ TOOLSETS = {
     "literature": ("literature",),
     "rag": ("rag",),
     "objects": ("objects",),
-    "review": ("board",),
+    "review": ("board", "quote_view"),
     "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 """Each with the modules of ``tools/`` that it consists of."""
 _LOWER_CASE = {
-    *("mcp_log_level", "mcp_transport_type", "mcp_tool_names"),
+    *("mcp_log_level", "mcp_transport_type", "mcp_tool_names", "mcp_delivery"),
     *("embeddings_provider", "vector_store"),
 }
 _PDF_SERVICE = re.compile(r"(grobid|docling)\+(https?://[^\s/?#@]+(?:/[^\s?#@]*)?)")
@@ -237,6 +237,10 @@ class _BaseSettings(BaseSettings):
     )
     mcp_tool_names: Literal["plain", "dotted"] = Field(
         "plain", description="dotted: `rag.search` and its kin, for hosts that know those names"
+    )
+    mcp_delivery: Literal["auto", "structured", "text", "both"] = Field(
+        "auto",
+        description="whether answers come as structure, text or both; auto: as the host shows them",
     )
     mcp_transport_type: Literal["stdio", "http"] = Field(
         "stdio", description="stdio, http; `--transport` says the same"
@@ -508,6 +512,7 @@ class Overrides(TypedDict, total=False):
     weaviate_class: str
     mcp_toolsets: Sequence[str]
     mcp_tool_names: Literal["plain", "dotted"]
+    mcp_delivery: Literal["auto", "structured", "text", "both"]
     mcp_transport_type: Literal["stdio", "http"]
     mcp_http_host: str
     mcp_http_port: int

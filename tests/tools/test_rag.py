@@ -16,6 +16,7 @@ from utils import Library
 from utils.corpus.index import IndexProgress
 from utils.errors import EmbeddingsFailed, WeaviateFailed
 from utils.tools import build, rag
+from utils.tools.answers import UNTRUSTED
 from utils.tools.rag import Indexing
 
 pytestmark = pytest.mark.anyio
@@ -176,7 +177,7 @@ async def test_the_resource_is_what_rag_get_answers(library, world):
     row = await answer(library, "rag_get", doc_id="pmid:11")
     async with Client(build(library)) as client:
         [content] = await client.read_resource("resource://pubmed/paper/11")
-        assert json.loads(content.text) == row
+        assert json.loads(content.text) == {"untrusted": UNTRUSTED, **row}
         assert not world.requests
         elsewhere = world.paper("pmc_cloud").pmid
         [content] = await client.read_resource(f"resource://pubmed/paper/{elsewhere}")
@@ -194,7 +195,7 @@ async def test_the_resource_has_one_schema_for_every_paper(settings, world, tool
         for record in records:
             [content] = await client.read_resource(f"resource://pubmed/paper/{record.pmid}")
             row = json.loads(content.text)
-            as_written("rag_get", row)
+            as_written("rag_get", row, {"untrusted"})
             assert row["doc_id"] == f"pmid:{record.pmid}"
             assert row["version"] == 1
         assert not corpus_file.exists()  # reading begins no corpus

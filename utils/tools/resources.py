@@ -21,6 +21,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from ..errors import PaperError
 from ..library import Library
 from ..settings import version
+from .answers import UNTRUSTED
 from .long_calls import revocable
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def templates(library: Library) -> list[ResourceTemplate]:
 
     def record(pmid: str) -> ResourceResult:
         """A PubMed record as rag_get has it: abstract, quality scores, version."""
-        return untrusted(_as_json(_record_row(library, pmid)), _JSON)
+        return untrusted(_as_json({"untrusted": UNTRUSTED, **_record_row(library, pmid)}), _JSON)
 
     def text(key: str) -> ResourceResult:
         """A paper on the shelf as markdown, by file name or any identifier."""
