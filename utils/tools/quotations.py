@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
-from .answers import answer
+from .answers import answer, in_room
 from .core import READS_SHELF, Word, tool
 from .indexing import Indexing
 from .long_calls import LongCalls
-from .schemas import record, rows
+from .schemas import also, record, rows
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
@@ -44,9 +44,11 @@ def tools(library: Library) -> list[FunctionTool]:
         """Check quotations word for word, in a paper or in all; differences are named."""
         asked = tuple((one.text, one.paper) for one in quotes)
         found, warnings = waiting.call(_verify, library, indexing, asked)
-        return answer({"quotes": found, "warnings": warnings})
+        return answer(in_room({"quotes": found, "warnings": warnings}, "quotes"))
 
-    return [tool(verify_quotes, READS_SHELF, record(quotes=rows({"type": "object"})))]
+    return [
+        tool(verify_quotes, READS_SHELF, also("warnings", record(quotes=rows({"type": "object"}))))
+    ]
 
 
 def _verify(
