@@ -50,9 +50,8 @@ _SPELLED = {
 READS_WEB = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
-READS_SHELF = ToolAnnotations(
-    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
-)
+# By the protocol what only reads is idempotent: the word would only cost tokens.
+READS_SHELF = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 ADDS_FILES = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )

@@ -158,7 +158,7 @@ def _server_row(library: Library) -> dict[str, Any]:
         "server_name": "papershelf",
         "server_version": version(),
         "description": "PubMed, and the full text of papers on the user's own shelf.",
-        "contact_email": settings.pubmed_email,
+        "contact_email": settings.contact,
         "mcp_spec_versions": list(SUPPORTED_PROTOCOL_VERSIONS),
         "ncbi_compliance": {
             "api_usage_status": "NCBI API key in use" if key else "no NCBI API key",
