@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from fastmcp import Client
@@ -137,6 +138,35 @@ async def test_a_paper_without_full_text_shows_its_abstract(library, world):
     assert row["verdict"] == "verbatim"
     assert row["paper"]["kind"] == "abstract"
     assert "pubmed" in row["source"]["url"]
+
+
+async def a_sentence_of(library, paper):
+    """A paper's text on the shelf, and a sentence of it."""
+    stored = library.download(paper).stored
+    assert stored.kind == "full_text"
+    text = library.shelf.read_text(stored)
+    blocks = [text[one.start : one.end] for one in anchors_of(text)]
+    return stored, next(sentence(one) for one in blocks[3:] if one.count(". ") > 1)
+
+
+async def test_a_quotation_from_a_pdf_leads_to_its_page(library, world):
+    stored, said = await a_sentence_of(library, world.paper("unpaywall_pdf").doi)
+    row, _ = await shown(library, quote=said, paper=str(stored.paper.ids))
+    page, _, number = row["source"]["url"].partition("#page=")
+    assert page == library.shelf.raw(stored).fetched.url
+    assert row["source"]["label"] == f"Page {number} of the PDF"
+    assert int(number) >= 1
+
+
+async def test_a_quotation_from_a_web_page_leads_to_its_words(library, world):
+    stored, said = await a_sentence_of(library, world.paper("publisher_html").doi)
+    row, _ = await shown(library, quote=said, paper=str(stored.paper.ids))
+    page, _, fragment = row["source"]["url"].partition("#:~:text=")
+    assert page == library.shelf.raw(stored).fetched.url
+    first, last = (unquote(part).split() for part in fragment.split(","))
+    assert " ".join(first) in said
+    assert " ".join(last) in said
+    assert "-" not in fragment  # it would separate what stands before
 
 
 @pytest.mark.parametrize(
