@@ -305,6 +305,28 @@ async def test_a_typed_quotation_is_looked_up(row, tmp_path: Path):
 
 
 @in_a_browser
+async def test_a_quotation_opened_from_a_running_board_stays_until_left(row, tmp_path: Path):
+    board = {
+        "job_id": "j", "state": "running", "title": "Corals", "headline": "Full text for 1 of 2",
+        "counts": {"full_text": 1, "pending": 1}, "sources": [], "reasons": [], "prisma": [],
+        "missing": [], "next_start": None, "steps": [], "waits": [],
+    }  # fmt: skip
+    looked = [
+        ("textarea", {"write": "Somebody typed these words"}),
+        ("button", {"text": "Look it up"}),
+    ]
+    calls = {"show_quote": [result_of(row)], "review_board": [result_of(board)]}
+    # The browser's clock runs past the moment at which the board would be renewed.
+    page = app_host.page(view(), result_of(board), calls, [*looked, *[("#passage", {})] * 150])
+    seen = app_host.seen(page, tmp_path, lasting_ms=12_000)
+    assert seen["marked"] == words_of(row, quoted=True)
+    assert "Back to the board" in seen["shown"]
+    back = [*looked, ("button", {"text": "Back to the board"})]
+    seen = app_host.seen(app_host.page(view(), result_of(board), calls, back), tmp_path)
+    assert "Full text for 1 of 2" in seen["shown"]
+
+
+@in_a_browser
 async def test_without_calls_there_is_no_button_that_could_not_work(row, tmp_path: Path):
     seen = app_host.seen(app_host.page(view(), result_of(row), can_call=False), tmp_path)
     assert seen["marked"]
