@@ -97,6 +97,7 @@ def test_words_from_elsewhere_are_fenced_in_every_tool(tour):
 ODD = {
     "empty": {},
     "nothing found": {"total": 0, "papers": [], "warnings": [], "next_start": None},
+    "a stroke at the end": {"rows": [{"a": "x|"}, {"a": "|"}]},
     "a stroke in a cell": {"rows": [{"a": "x|y", "b": "1"}, {"a": "z", "b": "2"}]},
     "breaks in a cell": {"rows": [{"a": "x\ny", "b": "1"}, {"a": "z", "b": "2"}]},
     "rows of different kinds": {"rows": [{"a": 1}, {"b": 2}, {"c": {"d": [1, 2, {"e": 3}]}}]},

@@ -134,11 +134,17 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterato
     for row in rows:
         long = {column: row.get(column) for column in below}
         inner = list(_members(long, indent + _IN))
-        line = " | ".join(_cell(row.get(column)) for column in flat).rstrip(" |")
+        line = _row([_cell(row.get(column)) for column in flat])
         if not flat and inner:
             line, *inner = inner
         yield f"{indent}- {line.lstrip()}"
         yield from inner
+
+
+def _row(cells: Sequence[str]) -> str:
+    """Cells on one line, without the empty ones at its end."""
+    filled = max((at for at, cell in enumerate(cells, 1) if cell), default=0)
+    return " | ".join(cells[:filled])
 
 
 def _shared(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, str]:
