@@ -1,16 +1,16 @@
 """The README does what it says: its Python runs, its shell commands are commands."""
 
 import json
+import os
 import re
 import shlex
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from utils.cli import _parser
-from utils.curation.health_check import client_snippets
-from utils.settings import load_settings
+from utils.curation.mcp_hosts import host_settings
+from utils.settings import Settings, load_settings
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
 COMMANDS = [
@@ -44,19 +44,33 @@ def test_its_commands_are_found():
     assert len(COMMANDS) >= 5
 
 
-@pytest.mark.parametrize(("language", "read"), [("json", json.loads), ("toml", tomllib.loads)])
-def test_its_snippets_are_those_that_doctor_prints(language, read, tmp_path):
-    (tmp_path / "server.py").touch()
-    settings = load_settings(pubmed_email="me@lab.edu")
-    printed = client_snippets(settings, tmp_path).values()
-    told = [
-        text.replace(str(tmp_path), "/path/to/papershelf").replace("me@lab", "you@your-university")
-        for text in printed
-    ]
-    shown = re.findall(rf"```{language}\n(.*?)```", README, re.S)
-    assert shown
-    for block in shown:
-        assert read(block) in [read(text) for text in told if text[0] == block[0]]
+@pytest.fixture
+def as_printed(monkeypatch):
+    """What `doctor` prints for each host where only the address is set."""
+    for name in list(os.environ):
+        if name.lower() in Settings.model_fields:
+            monkeypatch.delenv(name)
+    settings = load_settings(pubmed_email="me@your-university.edu")
+    command = ["/path/to/uv", "run", "--directory", "/path/to/papershelf", "server.py"]
+    said = host_settings(settings, command, windows=False)
+    return {host: text.replace("me@your", "you@your") for host, text in said.items()}
+
+
+def test_its_snippet_is_the_one_that_doctor_prints(as_printed):
+    [block] = re.findall(r"```json\n(.*?)```", README, re.S)
+    [hosts] = re.findall(r"\n(.*):\n\n```json", README)
+    for host in hosts.replace("`", "").split("), "):
+        assert json.loads(as_printed[f"{host.rstrip(')')})"]) == json.loads(block)
+
+
+def test_its_line_for_claude_code_is_the_one_that_doctor_prints(as_printed):
+    [line] = re.findall(r"```bash\n(claude mcp add .*?)```", README, re.S)
+    assert shlex.split(line.replace("\\\n", " ")) == shlex.split(as_printed["Claude Code"])
+
+
+def test_it_names_every_host_that_doctor_knows(as_printed):
+    text = " ".join(README.split())
+    assert [name for host in as_printed if (name := host.split(" (")[0]) not in text] == []
 
 
 @pytest.mark.parametrize("name", re.findall(r"\]\(([A-Z_]+(?:\.md)?)\)", README))

@@ -7,6 +7,7 @@ value, or one a desktop host forgot to fill in (``${user_config.email}``), count
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -45,12 +46,12 @@ TOOLSETS = {
     "literature": ("literature",),
     "rag": ("rag",),
     "objects": ("objects",),
-    "review": ("board",),
+    "review": ("board", "quote_view"),
     "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 """Each with the modules of ``tools/`` that it consists of."""
 _LOWER_CASE = {
-    *("mcp_log_level", "mcp_transport_type", "mcp_tool_names"),
+    *("mcp_log_level", "mcp_transport_type", "mcp_tool_names", "mcp_delivery"),
     *("embeddings_provider", "vector_store"),
 }
 _PDF_SERVICE = re.compile(r"(grobid|docling)\+(https?://[^\s/?#@]+(?:/[^\s?#@]*)?)")
@@ -237,6 +238,10 @@ class _BaseSettings(BaseSettings):
     mcp_tool_names: Literal["plain", "dotted"] = Field(
         "plain", description="dotted: `rag.search` and its kin, for hosts that know those names"
     )
+    mcp_delivery: Literal["auto", "structured", "text", "both"] = Field(
+        "auto",
+        description="whether answers come as structure, text or both; auto: as the host shows them",
+    )
     mcp_transport_type: Literal["stdio", "http"] = Field(
         "stdio", description="stdio, http; `--transport` says the same"
     )
@@ -260,7 +265,9 @@ class _BaseSettings(BaseSettings):
         (), description="origins of web pages that may call over HTTP; all others get 403"
     )
     mcp_log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="debug, info, warning, error; logs go to stderr"
+        "info",
+        description="debug (every request: method, address without keys, status, milliseconds), "
+        "info, warning, error; logs go to stderr",
     )
     logs_dir: Path | None = Field(
         None, description="rotating log files, one JSON object per line, for the owner only"
@@ -292,17 +299,6 @@ class _BaseSettings(BaseSettings):
         if not text or re.match(r"\$\{[^{}]*\}", text):
             return cls.model_fields[info.field_name].get_default()
         return text
-
-    @field_validator("pubmed_email")
-    @classmethod
-    def _check_email(cls, value: str) -> str:
-        if value and not (_EMAIL.fullmatch(value) and value.isascii()):
-            msg = "is not an e-mail address"
-            raise ValueError(msg)
-        if _PLACEHOLDERS.search(value):
-            msg = "is a placeholder; use your own address"
-            raise ValueError(msg)
-        return value
 
     @field_validator("papers_pdf_service")
     @classmethod
@@ -366,16 +362,30 @@ class _BaseSettings(BaseSettings):
             return value.rstrip("/")
         return value
 
+    @property
+    def email_fault(self) -> str:
+        """Why the address in ``PUBMED_EMAIL`` cannot be used, in words; empty where it can."""
+        if not self.pubmed_email:
+            return "is not set"
+        if not (_EMAIL.fullmatch(self.pubmed_email) and self.pubmed_email.isascii()):
+            return "is not an e-mail address"
+        return "is a placeholder" if _PLACEHOLDERS.search(self.pubmed_email) else ""
+
+    @property
+    def contact(self) -> str:
+        """The user's address where it can be used; else empty: reading the shelf needs none."""
+        return "" if self.email_fault else self.pubmed_email
+
     def require_email(self, site: str) -> str:
         """The contact address, which *site* requires.
 
         Raises
         ------
         NotConfigured
-            ``PUBMED_EMAIL`` is not set.
+            ``PUBMED_EMAIL`` is not set, or no address anybody could be reached at.
         """
-        if not self.pubmed_email:
-            msg = f"{site} asks every client for a contact address, and PUBMED_EMAIL is not set."
+        if fault := self.email_fault:
+            msg = f"{site} asks every client for a contact address, and PUBMED_EMAIL {fault}."
             raise NotConfigured(msg, "Set PUBMED_EMAIL to your own e-mail address.")
         return self.pubmed_email
 
@@ -407,7 +417,7 @@ class _BaseSettings(BaseSettings):
     @property
     def user_agent(self) -> str:
         """``User-Agent``: our name, version and the contact address."""
-        contact = f" (mailto:{self.pubmed_email})" if self.pubmed_email else ""
+        contact = f" (mailto:{self.contact})" if self.contact else ""
         return f"Papershelf/{version()}{contact}"
 
 
@@ -502,6 +512,7 @@ class Overrides(TypedDict, total=False):
     weaviate_class: str
     mcp_toolsets: Sequence[str]
     mcp_tool_names: Literal["plain", "dotted"]
+    mcp_delivery: Literal["auto", "structured", "text", "both"]
     mcp_transport_type: Literal["stdio", "http"]
     mcp_http_host: str
     mcp_http_port: int
@@ -545,6 +556,30 @@ def version() -> str:
     except metadata.PackageNotFoundError:
         found = re.search(r'^version = "(.+)"', (_ROOT / "pyproject.toml").read_text(), re.M)
         return found[1] if found else "0"
+
+
+def load_file_settings() -> Settings:
+    """The settings of a process that is given no environment: those of ``.env`` beside us.
+
+    An installed package reads ``.env`` where it is started, which is no place to count on.
+    """
+
+    class FileSettings(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls, settings_cls: type[BaseSettings], *_: Any, **__: Any
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return (_File(settings_cls, _ROOT / ".env" if _IN_CHECKOUT else None),)
+
+    try:
+        return FileSettings.model_validate({})
+    except ValidationError:  # the environment overrules it, or we had not come so far
+        return Settings.model_construct()
+
+
+def uv_path() -> str:
+    """The uv that started this process (it says so itself); empty where none did."""
+    return os.environ.get("UV", "")
 
 
 def load_settings(**overrides: Any) -> Settings:

@@ -22,7 +22,7 @@ def test_without_summaries_there_is_one_request_and_no_history(library, world):
 
 def test_types_and_dates_are_part_of_what_is_asked(library, world):
     found = library.search_articles("coral", publication_types=("Review",), min_date="2020/05")
-    assert found.term == '(coral) AND ("Review"[pt])'
+    assert found.term == '(coral) AND ("Review"[pt]) AND 2020/05:3000[pdat]'
     sent = world.requests[0].params
     assert (sent["mindate"], sent["maxdate"], sent["datetype"]) == ("2020/05", "3000", "pdat")
     assert "email" not in found.search_url

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from utils import Library
 from utils.tools import build
+from utils.tools.answers import UNTRUSTED
 
 
 async def call(library: Library, tool: str, arguments: dict[str, Any], mode: str = "auto") -> Any:
@@ -21,7 +22,7 @@ async def call(library: Library, tool: str, arguments: dict[str, Any], mode: str
         result = await client.call_tool(tool, arguments, raise_on_error=False)
         if not result.is_error:
             schema = {t.name: t.output_schema for t in await client.list_tools()}[tool]
-            _validator(json.dumps(schema)).validate(result.structured_content)
+            _validator(json.dumps(schema)).validate(without_mark(result))
         return result
 
 
@@ -47,4 +48,11 @@ def closed(schema: Any) -> Any:
 
 async def answer(library: Library, tool: str, mode: str = "auto", **arguments: Any) -> Any:
     """What a successful call brings."""
-    return (await call(library, tool, arguments, mode)).structured_content
+    return without_mark(await call(library, tool, arguments, mode))
+
+
+def without_mark(result: Any) -> dict[str, Any]:
+    """A structure without what marks it as untrusted: no schema declares it, for that costs."""
+    told = {**result.structured_content}
+    assert told.pop("untrusted", UNTRUSTED) == UNTRUSTED
+    return told

@@ -13,6 +13,7 @@ from mcp import MCPError
 from tests.processes import LAST_RESORT_S
 from utils import Library
 from utils.tools import build
+from utils.tools.answers import UNTRUSTED
 from utils.web.shared_work import SharedWork
 
 pytestmark = pytest.mark.anyio
@@ -101,13 +102,13 @@ async def test_search_download_read_list(library, world, mode):
     assert shelf.structured_content["total"] == 1
 
 
-async def test_long_text_is_sent_once_and_marked_as_untrusted(library, world):
+async def test_words_from_elsewhere_are_marked_as_untrusted(library, world):
     await call(library, "download_paper", {"pmid": world.paper("pmc_cloud").pmid})
     read = await call(library, "read_paper", {"paper": world.paper("pmc_cloud").pmid})
     [block] = read.content
-    assert len(block.text) < 300
     assert block.meta == {"untrusted": True}
     assert read.meta["untrusted"] is True
+    assert read.structured_content["untrusted"] == UNTRUSTED
     assert block.annotations.audience == ["assistant"]
 
 
@@ -127,7 +128,7 @@ async def test_pair_search_names_the_pair(library, world):
 
 BAD = {
     "empty query": ("search_pubmed", {"query": " "}),
-    "one date": ("search_pubmed", {"query": "a", "min_date": "2020"}),
+    "no date": ("search_pubmed", {"query": "a", "min_date": "2020-05"}),
     "too many": ("search_pubmed", {"query": "a", "max_results": 1001}),
     "unknown argument": ("search_pubmed", {"query": "a", "limit": 3}),
     "wrong type": ("search_pubmed", {"query": "a", "max_results": "many"}),

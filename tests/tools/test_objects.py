@@ -109,7 +109,7 @@ async def test_a_section_names_what_this_tool_shows(library, rich):
     found = await call(library, "read_paper", {"paper": rich.pmid, "section": "results"})
     rows = found.structured_content["objects"]
     assert [row["label"] for row in rows] == ["Table 1", "Figure 1", "Additional file 1"]
-    assert "paper_objects shows them" in found.content[0].text
+    assert "objects_shown_by: paper_objects" in found.content[0].text
     for row in rows:
         shown = await answer(library, "paper_objects", paper=rich.pmid, which=row["label"])
         assert shown["objects"][0]["label"] == row["label"]

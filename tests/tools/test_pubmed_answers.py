@@ -28,11 +28,10 @@ CALLS = {
 
 
 @pytest.mark.parametrize("tool", CALLS)
-async def test_text_beside_the_structure_is_short_and_marked(library, world, tool):
+async def test_text_beside_the_structure_is_marked(library, world, tool):
     result = await call(library, tool, CALLS[tool])
     block = result.content[0]
     assert not result.is_error
-    assert len(block.text) < 2000
     assert block.meta == {"untrusted": True}
     assert block.annotations.audience == ["assistant"]
     assert block.annotations.priority
@@ -45,13 +44,11 @@ async def test_the_text_alone_tells_what_was_found(library, world):
         return (await call(library, tool, arguments)).content[0].text
 
     found = await call(library, "search_pubmed_articles", {"query_term": "cells"})
-    assert all(pmid in found.content[0].text for pmid in found.structured_content["pmids"][:20])
+    assert all(pmid in found.content[0].text for pmid in found.structured_content["pmids"])
     names_ = await text("convert_ids", ids=[record.doi])
     assert record.pmid in names_
     assert record.pmcid in names_
-    assert "RETRACTED" in await text("get_pubmed_paper", pmid=retracted.pmid)
-    told = await text("fetch_article_details", pmids=[record.pmid, retracted.pmid])
-    assert told.count("RETRACTED") == 1
+    assert "retracted: true" in await text("get_pubmed_paper", pmid=retracted.pmid)
     assert "add the journal" in await text("match_citations", citations=[{"author": "Nobody"}])
 
 

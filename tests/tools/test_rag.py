@@ -16,6 +16,7 @@ from utils import Library
 from utils.corpus.index import IndexProgress
 from utils.errors import EmbeddingsFailed, WeaviateFailed
 from utils.tools import build, rag
+from utils.tools.answers import UNTRUSTED
 from utils.tools.rag import Indexing
 
 pytestmark = pytest.mark.anyio
@@ -87,7 +88,7 @@ async def test_requests_are_those_of_the_document(library):
         for name, wanted in theirs["properties"].items():
             for limit in {"type", "minimum", "maximum", "default", "pattern"} & wanted.keys():
                 assert ours["properties"][name][limit] == wanted[limit]
-        assert ours["properties"].keys() - theirs["properties"].keys() <= {"filters"}
+        assert ours["properties"].keys() - theirs["properties"].keys() <= {"filters", "full"}
 
 
 async def test_hosts_that_know_the_dotted_names_get_them(settings):
@@ -176,11 +177,49 @@ async def test_the_resource_is_what_rag_get_answers(library, world):
     row = await answer(library, "rag_get", doc_id="pmid:11")
     async with Client(build(library)) as client:
         [content] = await client.read_resource("resource://pubmed/paper/11")
-        assert json.loads(content.text) == row
+        assert json.loads(content.text) == {"untrusted": UNTRUSTED, **row}
         assert not world.requests
         elsewhere = world.paper("pmc_cloud").pmid
         [content] = await client.read_resource(f"resource://pubmed/paper/{elsewhere}")
-    assert json.loads(content.text)["pmid"] == elsewhere
+    assert json.loads(content.text)["doc_id"] == f"pmid:{elsewhere}"
+
+
+@pytest.mark.parametrize("toolset", ["core", "rag", "all"])
+async def test_the_resource_has_one_schema_for_every_paper(settings, world, toolset):
+    """In the corpus, on the shelf, or nowhere but in PubMed; whichever tools are loaded."""
+    library = Library(**settings, mcp_toolsets=(toolset,))
+    corpus_file = library.shelf.folder / ".papershelf" / "corpus" / "corpus.db"
+    records = [record for record in world.papers if record.pmid]
+    library.download(records[0].pmid)
+    async with Client(build(library)) as client:
+        for record in records:
+            [content] = await client.read_resource(f"resource://pubmed/paper/{record.pmid}")
+            row = json.loads(content.text)
+            as_written("rag_get", row, {"untrusted"})
+            assert row["doc_id"] == f"pmid:{record.pmid}"
+            assert row["version"] == 1
+        assert not corpus_file.exists()  # reading begins no corpus
+        library.corpus.sync("all", " OR ".join(f"{record.pmid}[uid]" for record in records))
+        [again] = await client.read_resource(f"resource://pubmed/paper/{records[-1].pmid}")
+        assert json.loads(again.text) == row
+    library.corpus.database.close()
+
+
+async def test_a_full_sync_follows_what_was_deleted_long_ago(library, world):
+    """What ``sync --full`` of the shell does."""
+    records = sorted((one for one in world.papers if one.pmid), key=lambda one: one.entered)
+    term = " OR ".join(f"{record.pmid}[uid]" for record in records)
+    arguments = {"query_key": "all", "term": term, "overlap_days": 0}
+    await answer(library, "pubmed_sync_delta", **arguments)
+    world.delete(records[0].pmid)
+    again = await answer(library, "pubmed_sync_delta", **arguments)
+    assert again["updated"] == 0
+    everything = await answer(library, "pubmed_sync_delta", **arguments, full=True)
+    as_written("pubmed_sync_delta", everything)
+    assert everything["pmids_processed"] == len(records)
+    assert everything["updated"] == 1
+    gone = await call(library, "rag_get", {"doc_id": f"pmid:{records[0].pmid}"})
+    assert gone.meta["error"]["code"] == "NOT_FOUND"
 
 
 async def test_a_watermark_is_read_and_moved_also_back(library):

@@ -167,7 +167,7 @@ async def test_pubmed_in_numbers(library, world, mode):
 async def test_a_record_of_pubmed(library, world, mode):
     pmid = world.paper("pmc_cloud").pmid
     content = await read(library, f"resource://pubmed/paper/{pmid}", mode)
-    assert json.loads(content.text)["pmid"] == pmid
+    assert json.loads(content.text)["doc_id"] == f"pmid:{pmid}"
     assert content.meta["untrusted"] is True
 
 

@@ -152,9 +152,12 @@ def to_ris(paper: Paper, file: str = "") -> str:
     return "\n".join([*texts, "ER  - ", "", ""])
 
 
-def to_bibtex(paper: Paper, key: str = "", file: str = "") -> str:
-    """One BibTeX entry, with its blank line; *file* is the path of the text."""
-    item = csl_item(paper, key)
+def to_bibtex(paper: Paper, key: str = "", file: str = "", version: str = "") -> str:
+    """One BibTeX entry, with its blank line.
+
+    *file* is the path of the text, *version* the number of the arXiv version that is meant.
+    """
+    item = csl_item(paper, key, version)
     kind = _BIBTEX_TYPES.get(item["type"], "misc")
     category = paper.categories[0] if paper.ids.arxiv and paper.categories else ""
     fields = _bibtex_fields(item, kind, file, category)

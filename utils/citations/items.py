@@ -75,7 +75,7 @@ _LOWER_IN_TITLES = frozenset(
 )
 
 
-def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
+def csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any]:
     """The paper as one item of CSL-JSON; what is not known is left out.
 
     Parameters
@@ -83,11 +83,15 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
     paper : Paper
     key : str
         The ``id``; made by `citation_key` where it is empty.
+    version : str
+        The number of the arXiv version that is meant, where one is.
     """
     article = ""
     if _is_of_preprint(paper):
         article, paper = one_line(_published_in(paper)), _as_preprint(paper)
     ids, arxiv = paper.ids, one_line(paper.ids.arxiv)
+    if arxiv and version:
+        arxiv = f"{arxiv}v{version}"
     bookshelf = paper.pages if paper.pages.startswith("NBK") else ""
     kind = _kind(paper, bookshelf)
     item = {
@@ -109,7 +113,7 @@ def csl_item(paper: Paper, key: str = "") -> dict[str, Any]:
         "PMCID": one_line(ids.pmcid),
         "archive": "arXiv" if arxiv else "",
         "archive_location": arxiv,
-        "URL": _url(paper, bookshelf),
+        "URL": _arxiv_url(arxiv) if version else _url(paper, bookshelf),
         "language": _language(paper),
         "keyword": "; ".join(_keywords(paper)),
         "abstract": plain(paper.abstract),
@@ -258,11 +262,15 @@ def _url(paper: Paper, bookshelf: str) -> str:
     if bookshelf:
         return f"https://www.ncbi.nlm.nih.gov/books/{quote(bookshelf)}/"
     if ids.arxiv:
-        return f"https://arxiv.org/abs/{quote(one_line(ids.arxiv))}"
+        return _arxiv_url(one_line(ids.arxiv))
     if ids.pmid:
         return f"https://pubmed.ncbi.nlm.nih.gov/{quote(one_line(ids.pmid))}/"
     pmcid = quote(one_line(ids.pmcid))
     return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else ""
+
+
+def _arxiv_url(name: str) -> str:
+    return f"https://arxiv.org/abs/{quote(name)}" if name else ""
 
 
 def _keywords(paper: Paper) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..citations import STYLES
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
-from .output import command, complain, note, read_arguments, say, warn, worst
+from .output import command, complain, complain_of, note, read_arguments, say, warn, worst
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -118,8 +118,8 @@ def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
     if args.year_from or args.year_to:
         if args.min_date or args.max_date:
             raise BadRequest("Years and dates are both given.", "Give one of the two pairs.")
-        args.min_date = f"{args.year_from or 1800:04}"
-        args.max_date = f"{args.year_to or 3000:04}"
+        args.min_date = f"{args.year_from:04}" if args.year_from else ""
+        args.max_date = f"{args.year_to:04}" if args.year_to else ""
     options |= {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
     options["publication_types"] = tuple(args.publication_types)
     if not args.lr:
@@ -220,10 +220,8 @@ def _cite(args: argparse.Namespace, library: Library) -> int:
     if request.query:
         msg = f"{request.query!r} is no identifier, and no file of them."
         raise BadRequest(msg, "Find the paper first: search.")
-    statuses = []
-    if nameless := [entry.asked for entry in request.entries if not entry.ids]:
-        note(f"✗ no identifier in {one_line('; '.join(nameless[:5]))[:200]}")
-        statuses += [BadRequest.exit_code] * len(nameless)
+    nameless = (entry.asked for entry in request.entries if not entry.ids)
+    statuses = [complain_of(asked, args.json) for asked in nameless]
     papers: list[tuple[str, Paper]] = []
     for ids, outcome in library.records(entry.ids for entry in request.entries if entry.ids):
         if isinstance(outcome, PaperError):

@@ -132,10 +132,6 @@ def _settings(args: argparse.Namespace, library: Library) -> int:
 
 
 def _doctor(args: argparse.Namespace, library: Library) -> int:
-    from pathlib import Path
-
-    from ..curation.health_check import client_snippets
-
     marks = {"ok": "✓", "warning": "!", "problem": "✗"}
     checks = library.doctor()
     for check in checks:
@@ -154,10 +150,22 @@ def _doctor(args: argparse.Namespace, library: Library) -> int:
     if "network" in problems:
         return UNREACHABLE  # what to paste where would only push it out of sight
     if not args.json:
-        root = Path(__file__).resolve().parents[2]
-        for host, snippet in client_snippets(library.settings, root).items():
-            say(f"\n{host}\n{snippet}")
+        _say_what_to_paste(library.settings)
     return NO_FULL_TEXT if problems else 0
+
+
+def _say_what_to_paste(settings: Settings) -> None:
+    """Each MCP host's settings, those of hosts that spell them alike once."""
+    from ..curation.mcp_hosts import about_keys, host_settings, server_command
+
+    root = Path(__file__).resolve().parents[2]
+    hosts: dict[str, list[str]] = {}
+    for host, text in host_settings(settings, server_command(root)).items():
+        hosts.setdefault(text, []).append(host)
+    for text, names in hosts.items():
+        say(f"\n{', '.join(names)}\n{text}")
+    if sentence := about_keys(settings, root):
+        say(f"\n{sentence}")
 
 
 def add_audit(commands: Any) -> None:

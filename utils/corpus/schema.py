@@ -255,6 +255,11 @@ class Connections:
         """Whether it is a PostgreSQL."""
         return self._url.get_backend_name() == "postgresql"
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is one already; a PostgreSQL counts as one."""
+        return self.is_postgresql or (self._folder / "corpus.db").exists()
+
     @cached_property
     def engine(self) -> Engine:
         """SQLAlchemy's engine, with the tables made.

@@ -207,7 +207,7 @@ def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) ->
     ids = Ids.parse(doc_id)
     if not ids.pmid:
         raise BadRequest(f"{doc_id} is no PMID.", "Ask for pmid:… as a search answers it.")
-    synced = database.record(ids.pmid)
+    synced = database.record(ids.pmid) if database.exists else None  # looking makes none
     if synced and synced.gone:
         msg = f"PubMed took PMID {ids.pmid} out; its record is kept no longer."
         raise NotFound(msg, "A duplicate may have stayed: search for its title.")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import shlex
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -77,30 +74,6 @@ def _pdf_service(settings: Settings) -> Iterator[Check]:
     yield Check("PDF service", "ok", f"{service.name} answered{version_ and f' {version_}'}{gets}")
 
 
-def client_snippets(settings: Settings, root: Path) -> dict[str, str]:
-    """What to paste into the settings of each MCP host; never a key, only the e-mail address."""
-    email = settings.pubmed_email or "YOUR ADDRESS"
-    in_checkout = (root / "server.py").exists()
-    words = ["uv", "run", "--directory", str(root), "server.py"] if in_checkout else ["papershelf"]
-    command = {"command": words[0], "args": words[1:], "env": {"PUBMED_EMAIL": email}}
-    usual = json.dumps({"mcpServers": {"papershelf": command}}, indent=2)
-    vs_code = json.dumps({"servers": {"papershelf": {"type": "stdio", **command}}}, indent=2)
-    address = f"PUBMED_EMAIL={email}"
-    rest = shlex.join(words)
-    return {
-        "Claude Desktop (claude_desktop_config.json)": usual,
-        "Claude Code": f"claude mcp add papershelf --env {shlex.quote(address)} -- {rest}",
-        "Cursor (~/.cursor/mcp.json)": usual,
-        "VS Code (.vscode/mcp.json)": vs_code,
-        "Gemini CLI (~/.gemini/settings.json)": usual,
-        # TOML strings and lists of strings are spelled as in JSON.
-        "Codex (~/.codex/config.toml)": (
-            f"[mcp_servers.papershelf]\ncommand = {json.dumps(words[0])}\n"
-            f"args = {json.dumps(words[1:])}\nenv = {{ PUBMED_EMAIL = {json.dumps(email)} }}"
-        ),
-    }
-
-
 def _system() -> Iterator[Check]:
     """Versions of Papershelf, Python, the system and SQLite."""
     python = f"Python {platform.python_version()} ({platform.machine()})"
@@ -118,11 +91,11 @@ def _system() -> Iterator[Check]:
 
 
 def _contact(settings: Settings) -> Iterator[Check]:
-    if settings.pubmed_email:
-        yield Check("e-mail", "ok", settings.pubmed_email)
-    else:
+    if fault := settings.email_fault:
         advice = "Set PUBMED_EMAIL to your own address; NCBI and Unpaywall require one."
-        yield Check("e-mail", "problem", "PUBMED_EMAIL is not set", advice)
+        yield Check("e-mail", "problem", f"PUBMED_EMAIL {fault}", advice)
+    else:
+        yield Check("e-mail", "ok", settings.contact)
     for key in KEYS:
         if settings.key(key.setting):
             yield Check(key.setting.upper(), "ok", "set")

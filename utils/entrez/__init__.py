@@ -96,7 +96,7 @@ class Entrez:
         history : bool
             Keep the whole result at NCBI, under a name to ask for it by.
         min_date, max_date : str
-            ``YYYY[/MM[/DD]]``, both or neither; ``date_type`` ``pdat`` (default), ``mdat``, ….
+            ``YYYY[/MM[/DD]]``; ``date_type`` ``pdat`` (default), ``mdat``, ….
         """
         return search(
             database, term, self._web, start=start, most=most, sort=sort, history=history,

@@ -50,7 +50,7 @@ VERSIONS: dict[Media, int] = {
     "jats": 4,
     "elsevier": 1,
     "html": 5,
-    "pdf": 4,
+    "pdf": 5,
     "markdown": 2,
     "latex": 3,
 }

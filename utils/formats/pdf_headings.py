@@ -20,12 +20,18 @@ from .pdf_lines import Line, is_below, same_style
 ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
 ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
 _HEADING_SIZE = 1.12  # of the body's: less is another font, not a heading
-_HEADING_WORDS = 18
+HEADING_WORDS = 18
 _FEW_WORDS = 7  # of titles that all papers have
 _SPELLED = re.compile(r"[^\W\d_]{2}")
-BY_FONT = 3  # the level of headings that only their font tells from text
+BY_FONT, RUN_IN = 3, 4  # the levels of headings that only their font tells from text
 _DISPLAY_SHARE = 0.06  # of the text's characters, that a font of headings has at most
-_FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
+FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
+_LONGEST = 32  # words of a heading on several lines
+_LONGEST_NAME = 60  # characters
+_READ_WORDS = 12  # of a text that ends in no full stop
+_SMALL_WORD = re.compile(r"\W?[a-z]+\W{0,2}")
+_CAPTION = re.compile(r"(?:\(?[A-Za-z]\)?\s){0,4}(?:fig(?:ure)?|scheme|chart)\b\.?\s?\d", re.I)
+_GOES_ON = re.compile(r"[,;:.&)\]]|[a-z]{2,}[\s,]")
 _TEXT_WORDS = 5  # of a line of text below a heading; labels of figures have fewer
 _HEADING_LEAST = 0.85  # of the size of the text below; the boxes of fonts of one size differ
 _CANONICAL = re.compile(
@@ -35,16 +41,26 @@ _CANONICAL = re.compile(
     r"|concluding remarks|case (?:report|presentation)|limitations|objectives?|aims?)\W*",
     re.I,
 )
-_LABEL = re.compile(r"(?:table|fig(?:ure)?|scheme|box|chart|plate)\b\.?\s?[A-Z]?\d", re.I)
-_NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?(?:\s?\|)?\s+[^\W\d_]")
-_RUN_IN = re.compile(  # "R. carthamoides" ends no title
-    r"(\d{1,2}(?:\.\d{1,2}){1,3}\.?\s[^\W\d_].{2,240}?(?:[^\W\d_]{3}|[)\d]))\.\s+(?=[\"\u201c(]?[A-Z])"
+LABEL = re.compile(
+    r"(?:continued\W+)?(?:table|fig(?:ure)?|scheme|box|chart|plate)\b\.?\s?[A-Z]?\d", re.I
 )
-_SIDEBAR = re.compile(
+NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?(?:\s?\|)?\s+[^\W\d_]")
+SIDEBAR = re.compile(
     r"(?:key ?words?|correspondence|corresponding author|edited by|reviewed by|citation|received"
     r"|accepted|published|open access|how to cite|copyright)\b",
     re.I,
 )
+_KIND = re.compile(  # of an article, or of access to it
+    r"(?:(?:original|research|review|short|brief|clinical|mini|full|regular|invited|rapid) ?-?)+"
+    r"(?:articles?|papers?|communications?|contributions?|research)|(?:mini[ -]?)?reviews?"
+    r"|(?:free |full )*open(?: access)?(?: full text(?: article)?)?|editorial|articles?",
+    re.I,
+)
+_NAME = r"(?:[^\W\d_a-z][\w.'\u2019-]*\s){1,4}[^\W\d_a-z][\w'\u2019-]+"
+_MARKS = r"\s?(?:(?<=[^\W\d_])\d|[*\u2020\u2021\u00a7])[\d,*\u2020\u2021\u00a7\s]*"
+_NAMES = re.compile(rf"[,;|&\s]*{_NAME}{_MARKS}(?:(?:[,;|&\s]|and\b)*{_NAME}(?:{_MARKS})?)+\W*")
+_NAME_ALONE = re.compile(rf"[,;|&\s]*(?:and\s)?{_NAME}{_MARKS}\W*")
+BULLETS = "\u25a0\u25aa\u25b6\u25ba\u25cf\u2022 "
 _SMALL_PRINT = re.compile(r"([A-Z][^.:]{5,60}):\s+(?=[A-Z])")
 _OFTEN = 4
 _AUTHORS = re.compile(r"[^\W\d_],?\d{1,2}\b.{3,80}[^\W\d_],?\d{1,2}\b")
@@ -53,7 +69,6 @@ _COMPOUND = re.compile(r"\(?\d{1,3}[a-z]?(?:[\u2013-]\d{0,3}[a-z]?)?\)?\W*$")  #
 _RUN_ON = re.compile(
     r"[^\W\d_]{3}\. [^\W\d_a-z][^\W\d_]* "
 )  # a sentence behind a title in its line
-_LONG_TITLE = 30  # words
 _PARAGRAPH_WORDS = 80  # a text that long is no banner
 _PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
     r"(?:\d{1,2}(?:\.\d{1,2}){0,3}(?:[.)]|\s?\|)?|\(?(?:\d{1,2}|[ivx]{1,4}|[a-h])\)|[IVX]{1,4}\.)"
@@ -76,31 +91,67 @@ class Block:
     is_aside: bool = False
 
 
-def display_fonts(lines: list[Line]) -> set[str]:
-    """The fonts that headings are set in: rare, and in short lines above running text.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a paper is set: its body's size, whether that is bold, and the styles of its headings."""
 
-    Their names seldom say that they are bold.
+    body: float
+    is_bold: bool
+    display: frozenset[tuple[str, float]]
+
+    @classmethod
+    def of(cls, lines: list[Line], body: float) -> Look:
+        """The look of these lines, whose text is mostly of the size *body*."""
+        bold = sum(len(line.text) for line in lines if line.bold)
+        is_bold = 2 * bold > sum(len(line.text) for line in lines)
+        text = [line for line in before_references(lines) if line.kind == "text"]
+        return cls(body, is_bold, _display_styles(text))
+
+    def is_display(self, line: Line) -> bool:
+        """Whether a line is set as headings are."""
+        return (line.bold and not self.is_bold) or style_of(line) in self.display
+
+
+def before_references(lines: list[Line]) -> list[Line]:
+    """The lines above the references, which are set in fonts and sizes of their own."""
+    named = (at for at, line in enumerate(lines) if _names_part(line.text, "references"))
+    return lines[: max(named, default=None)]
+
+
+def _names_part(text: str, *parts: str) -> bool:
+    return len(text) < _LONGEST_NAME and part_of(text) in parts
+
+
+def style_of(line: Line) -> tuple[str, float]:
+    """The font and size of a line, such as headings have throughout a paper."""
+    return line.font, round(2 * line.size) / 2
+
+
+def _display_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
+    """The styles that headings are set in: rare, and in short lines above running text.
+
+    The names of their fonts seldom say that they are bold.
     """
-    runs = [list(run) for _, run in groupby(lines, key=lambda line: line.font)]
-    shares: Counter[str] = Counter()
+    runs = [list(run) for _, run in groupby(lines, key=style_of)]
+    shares: Counter[tuple[str, float]] = Counter()
     for run in runs:
-        shares[run[0].font] += sum(len(line.text) for line in run)
-    counts = Counter(run[0].font for run in runs)
-    fits = Counter(run[0].font for run, (text, *_) in pairwise(runs) if _may_head(run, text))
-    return {
-        font
-        for font, count in fits.items()
-        if font
-        and count >= max(_FEWEST_HEADINGS, _HEADING_RUNS * counts[font])
-        and shares[font] <= _DISPLAY_SHARE * shares.total()
-    }
+        shares[style_of(run[0])] += sum(len(line.text) for line in run)
+    counts = Counter(style_of(run[0]) for run in runs)
+    fits = Counter(style_of(run[0]) for run, (text, *_) in pairwise(runs) if _may_head(run, text))
+    return frozenset(
+        style
+        for style, count in fits.items()
+        if style[0]
+        and count >= max(FEWEST_HEADINGS, _HEADING_RUNS * counts[style])
+        and shares[style] <= _DISPLAY_SHARE * shares.total()
+    )
 
 
 def _may_head(run: list[Line], text: Line) -> bool:
     """Whether lines of one font may be a heading above *text*."""
     first = run[0]
     return (
-        sum(len(line.text.split()) for line in run) <= _HEADING_WORDS
+        sum(len(line.text.split()) for line in run) <= HEADING_WORDS
         and len(text.text.split()) >= _TEXT_WORDS
         and first.size > _HEADING_LEAST * text.size
         and not first.holes
@@ -109,41 +160,44 @@ def _may_head(run: list[Line], text: Line) -> bool:
     )
 
 
-def level_of(line: Line, body: float, bold_body: bool, display: set[str]) -> int:
+def level_of(line: Line, look: Look) -> int:
     """The level of heading a line looks like, 0 for text."""
-    words = line.text.split()
-    if (
-        line.kind != "text"
-        or line.holes
-        or len(words) > _HEADING_WORDS
-        or not _SPELLED.search(line.text)
-    ):
+    text = line.text.lstrip(BULLETS)
+    words = text.split()
+    if line.kind == "title":
+        return RUN_IN
+    is_text = line.kind == "text" and not line.holes and bool(_SPELLED.search(text))
+    if not is_text or len(words) > HEADING_WORDS:
         return 0
-    is_display = (line.bold and not bold_body) or line.font in display
-    if len(words) > _FEW_WORDS and not is_display and line.size < _HEADING_SIZE * body:
+    is_large = line.size >= _HEADING_SIZE * look.body
+    is_display = look.is_display(line)
+    if len(words) > _FEW_WORDS and not is_display and not is_large:
         return 0
-    if is_canonical(line.text) or (
-        len(words) <= 5 and part_of(line.text) in ("abstract", "references")
-    ):
+    if is_canonical(text) or (len(words) <= 5 and part_of(text) in ("abstract", "references")):
         return 2
-    short = (
-        len(words) <= 12
-        and not line.text.endswith((".", ",", ";", ":"))
-        and begins_large(line.text)
+    if _is_no_title(text):
+        return 0
+    is_back = len(words) <= 6 and part_of(text) == "back" and not text.endswith(".")
+    if is_back and (line.bold or line.size > look.body):
+        return 2
+    if is_large and len(text) > 3:
+        return 2 if line.size >= 1.25 * look.body else 3
+    short = len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and begins_large(text)
+    numbered = _PREFIX.match(text) and begins_large(text) and not text.endswith(".")
+    is_title = is_display and (short or numbered) and not LABEL.match(text)
+    return BY_FONT if is_title else 0
+
+
+def _is_no_title(text: str) -> bool:
+    """Whether the words of a line are no section's title, whatever they are set in."""
+    return bool(
+        text.endswith(":")
+        or SIDEBAR.match(text)
+        or _KIND.fullmatch(text)
+        or _NAMES.fullmatch(text)
+        or is_compound(text)
+        or _RUN_ON.search(text)
     )
-    if line.text.endswith(":") or _SIDEBAR.match(line.text) or is_compound(line.text):
-        return 0
-    if _RUN_ON.search(line.text):
-        return 0
-    is_back = len(words) <= 6 and part_of(line.text) == "back" and not line.text.endswith(".")
-    if is_back and (line.bold or line.size > body):
-        return 2
-    if line.size >= _HEADING_SIZE * body and len(line.text) > 3:
-        return 2 if line.size >= 1.25 * body else 3
-    numbered = _PREFIX.match(line.text) and begins_large(line.text) and not line.text.endswith(".")
-    if _LABEL.match(line.text):
-        return 0
-    return BY_FONT if is_display and (short or numbered) else 0
 
 
 def begins_large(text: str) -> bool:
@@ -182,7 +236,9 @@ def without_banners(blocks: list[Block]) -> Iterator[Block]:
         begins -= 1  # what stands right above the first paragraph is its title
     often = Counter(key for block in blocks if block.level and (key := _key(block)))
     for at, block in enumerate(blocks):
-        is_banner = block.level and (at < begins or often[_key(block)] >= _OFTEN)
+        is_author = _NAME_ALONE.fullmatch(block.text) and 4 * at < len(blocks)
+        often_said = often[_key(block)] >= _OFTEN
+        is_banner = block.level and (at < begins or is_author or often_said)
         yield replace(block, level=0) if is_banner else block
 
 
@@ -203,41 +259,19 @@ def _key(block: Block) -> str:
 
 def _begins_text(block: Block) -> bool:
     if block.level:
-        return is_canonical(block.text) or bool(roles_of(block.text))
+        is_own = bool(roles_of(block.text)) and part_of(block.text) in ("abstract", "body")
+        return is_canonical(block.text) or is_own
     return bool(ABSTRACT.match(block.text)) or len(block.text.split()) >= _PARAGRAPH_WORDS
 
 
 def with_small_print(blocks: list[Block]) -> Iterator[Block]:
     """*Conflict of interest: The authors …* below a heading of its own, behind the text."""
     for at, block in enumerate(blocks):
-        may_be = not block.level and 2 * at > len(blocks) and not _SIDEBAR.match(block.text)
+        may_be = not block.level and 2 * at > len(blocks) and not SIDEBAR.match(block.text)
         match = _SMALL_PRINT.match(block.text) if may_be else None
         if match and part_of(match[1]) == "back":
             yield Block(match[1], BY_FONT, block.size)
             yield replace(block, text=block.text[match.end() :])
-        else:
-            yield block
-
-
-def with_run_ins(blocks: list[Block]) -> Iterator[Block]:
-    """Numbered headings by themselves in papers where the text follows them in the same line."""
-    titles = [match[1] for block in blocks if (match := _RUN_IN.match(block.text))]
-    usual = sum(len(title.split()) <= _HEADING_WORDS for title in titles) >= _FEWEST_HEADINGS
-    at = 0
-    while at < len(blocks):
-        block = blocks[at]
-        at += 1
-        is_open = block.level and at < len(blocks) and not blocks[at].level
-        numbered = is_open and _NUMBERED_TITLE.match(blocks[at].text)
-        if usual and is_open and not numbered and not block.text.endswith(ENDS):
-            both = _RUN_IN.match(f"{block.text} {blocks[at].text}")
-            if both and len(both[1]) > len(block.text):
-                block = replace(blocks[at], text=f"{block.text} {blocks[at].text}")
-                at += 1
-        match = _RUN_IN.match(block.text) if usual and not block.rows else None
-        if match and len(match[1].split()) <= _LONG_TITLE:
-            yield Block(match[1], 1 + match[1].split()[0].strip(".").count(".") + 1, block.size)
-            yield replace(block, text=block.text[match.end() :], level=0)
         else:
             yield block
 
@@ -249,7 +283,7 @@ def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
     """
     last: tuple[int, ...] = ()
     for block in blocks:
-        match = _NUMBERED_TITLE.match(block.text)
+        match = NUMBERED_TITLE.match(block.text)
         number = tuple(map(int, match[1].split("."))) if match else ()
         deep = min(6, 1 + len(number))
         goes_on = bool(number) and (number == (1,) or _follows(number, last))
@@ -273,7 +307,7 @@ def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
 
 
 def _is_title(text: str) -> bool:
-    return len(text.split()) <= _HEADING_WORDS and not text.endswith((".", ",", ";", ":"))
+    return len(text.split()) <= HEADING_WORDS and not text.endswith((".", ",", ";", ":"))
 
 
 def continues(previous: Line, line: Line) -> bool:
@@ -287,4 +321,50 @@ def is_next_title(previous: Line, line: Line) -> bool:
     """Whether a heading right below a heading is another: *Methods*, *2.1 Animals*."""
     if _PREFIX.match(line.text) or is_canonical(line.text):
         return True
-    return is_canonical(previous.text) and begins_large(line.text)
+    if _names_part(line.text, "abstract", "references"):
+        return True
+    if not begins_large(line.text):
+        return False
+    is_capital = len(previous.text) > 3 and previous.text.isupper() and not line.text.isupper()
+    is_other = "" != previous.font != line.font != "" and previous.bold != line.bold
+    return is_canonical(previous.text) or is_capital or is_other
+
+
+def is_broken_off(previous: Line, line: Line) -> bool:
+    """Whether a line ends though the first word of the next would have had room behind it."""
+    if not begins_large(line.text) or abs(previous.left - line.left) > line.size / 2:
+        return False
+    width = (line.right - line.left) / max(1, len(line.text))
+    return previous.right + width * (len(line.text.split()[0]) + 2) < line.right
+
+
+def goes_on(text: str) -> bool:
+    """Whether a text goes on with a sentence or a list, by how it begins."""
+    return bool(_GOES_ON.match(text))
+
+
+def without_lettering(blocks: list[Block]) -> Iterator[Block]:
+    """No headings by font or size above what is no text: words of figures, cells, formulas."""
+    is_text = False  # whether what follows is, other headings aside
+    kept: list[Block] = []
+    for block in reversed(blocks):
+        named = is_canonical(block.text) or _PREFIX.match(block.text) or roles_of(block.text)
+        is_title = len(block.text.split()) <= _LONGEST and (named or is_text)
+        level = block.level if is_title else 0
+        if not block.is_aside and not block.level:
+            is_text = _reads(block.text)
+        elif level and named:
+            is_text = True
+        kept.append(replace(block, level=level))
+    yield from reversed(kept)
+
+
+def _reads(text: str) -> bool:
+    """Whether a block is running text."""
+    words = text.split()
+    small = sum(bool(_SMALL_WORD.fullmatch(word)) for word in words)
+    if goes_on(text) or _CAPTION.match(text):
+        return False
+    if text.endswith(ENDS) and len(words) >= _TEXT_WORDS:
+        return small >= 0.3 * len(words)
+    return len(words) >= _READ_WORDS and small >= 0.45 * len(words)

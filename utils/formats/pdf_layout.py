@@ -19,20 +19,24 @@ from ..outline.sections import part_of
 from ..outline.words import folded
 from .pdf_headings import (
     ABSTRACT,
+    BULLETS,
     BY_FONT,
     ENDS,
     Block,
+    Look,
+    before_references,
     begins_large,
     continues,
-    display_fonts,
+    goes_on,
+    is_broken_off,
     is_canonical,
     is_next_title,
     level_of,
     with_numbered,
-    with_run_ins,
     with_small_print,
     without_banners,
     without_column_heads,
+    without_lettering,
 )
 from .pdf_joining import text_of_lines
 from .pdf_lines import (
@@ -44,9 +48,12 @@ from .pdf_lines import (
     same_style,
 )
 from .pdf_margins import with_margins, without_line_numbers, without_running_lines
+from .pdf_run_ins import with_numbered_run_ins, with_run_ins
 from .pdf_tables import CAPTION, TITLED
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
+_MANY = 0.5  # of the characters in the most frequent size
+_WIDE = 0.9  # of a heading's width: how long a line of a sentence above it is at least
 _MOST_BETWEEN = 12  # blocks between the halves of a sentence
 _GUTTER = (0.3, 0.7)  # of the page's width: where the white between two columns may be
 _CROSSING = 0.15  # of the text: titles, tables and wide figures cross the gutter
@@ -71,8 +78,10 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
     lines = [line for page in clean for line in page.lines]
     if not lines:
         return []
-    body = _body_size(lines)
-    blocks = with_numbered(with_run_ins(list(_rejoined(_blocks(lines, body), body))))
+    body = _body_size(before_references(lines) or lines)
+    look = Look.of(lines, body)
+    blocks = without_lettering(list(_blocks(list(with_run_ins(lines, look)), look)))
+    blocks = with_numbered(with_numbered_run_ins(list(_rejoined(blocks, body))))
     says = _saying(title)
     found = (block for block in blocks if block.rows or not says(block.text))
     headed = without_column_heads(without_banners(list(found)))
@@ -210,7 +219,7 @@ def largest_title(page: Page) -> str:
     runs = [
         (group[0].size, " ".join(line.text for line in group), group[0].bold) for group in groups
     ]
-    usual = _body_size(list(page.lines)) if page.lines else 0.0
+    usual = _sizes(list(page.lines)).most_common(1)[0][0] if page.lines else 0.0
     worded = [
         (size, text)
         for size, text, bold in runs
@@ -309,25 +318,31 @@ def _by_column(lines: list[Line], gutter: float) -> list[Line]:
 
 
 def _body_size(lines: list[Line]) -> float:
-    """The size most characters are set in."""
+    """The size the text is set in: the largest of those that many characters are set in.
+
+    Notes, tables and references are set smaller, and may be longer than the text.
+    """
+    sizes = _sizes(lines)
+    most = max(sizes.values())
+    return max(size for size, count in sizes.items() if count >= _MANY * most)
+
+
+def _sizes(lines: list[Line]) -> Counter[float]:
+    """How many characters are set in each size."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size * 2) / 2] += len(line.text)
-    return sizes.most_common(1)[0][0]
+    return sizes
 
 
-def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
+def _blocks(lines: list[Line], look: Look) -> Iterator[Block]:
     """Gather lines into headings and paragraphs."""
     leading = _leading(lines)
-    bold_body = sum(len(line.text) for line in lines if line.bold) * 2 > sum(
-        len(line.text) for line in lines
-    )
     gathered: list[Line] = []
     level = 0
     part = "lead"
     said = "\n".join(text for line in lines for text in _said(line))
     spoken = set(re.findall(r"[\w-]+", said.lower()))
-    display = display_fonts([line for line in lines if line.kind == "text"])
     for line in lines:
         if line.kind in ("table", "remark"):
             if gathered:
@@ -336,13 +351,12 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
             yield Block(line.text, rows=rows, is_remark=not rows, is_aside=True)
             gathered, level = [], 0
             continue
-        previous = gathered[-1] if gathered else None
-        this = level_of(line, body, bold_body, display)
+        this = level_of(line, look)
         if this == BY_FONT and part == "references":
             this = 0  # titles of works in another font
-        if previous and (this == BY_FONT or (level and not begins_large(line.text))):
-            this = level if continues(previous, line) else this
-        if previous and (this != level or _starts_anew(gathered, line, leading, this, part)):
+        if gathered:
+            this = _level_below(gathered[-1], level, line, this, leading)
+        if gathered and (this != level or _starts_anew(gathered, line, leading, this, part)):
             yield (block := _block(gathered, level, spoken))
             named = part_of(block.text) if level else "body"
             # The title and a banner are headings, too; the text begins under a name of its own.
@@ -355,8 +369,30 @@ def _blocks(lines: list[Line], body: float) -> Iterator[Block]:
         yield _block(gathered, level, spoken)
 
 
+def _level_below(previous: Line, level: int, line: Line, this: int, leading: float) -> int:
+    """The level of a line that looks like *this*, below another of *level*."""
+    if line.kind == "title":
+        return this
+    if (this == BY_FONT or (level and not begins_large(line.text))) and continues(previous, line):
+        return level
+    if not level and this >= BY_FONT and _is_in_sentence(previous, line, leading):
+        return 0
+    is_second = level and is_below(previous, line)
+    return 0 if this and not is_second and goes_on(line.text) else this
+
+
+def _is_in_sentence(previous: Line, line: Line, leading: float) -> bool:
+    """Whether the line right above breaks off in the middle of a sentence."""
+    step = previous.top - line.top
+    is_near = 0 < step < 1.2 * leading and previous.left < line.right and line.left < previous.right
+    wide = previous.right - previous.left > _WIDE * (line.right - line.left)
+    return is_near and wide and not previous.text.endswith(ENDS) and previous.kind == line.kind
+
+
 def _block(lines: list[Line], level: int, spoken: set[str]) -> Block:
     text = text_of_lines([line.text for line in lines], spoken)
+    if level:
+        text = text.lstrip(BULLETS) or text
     return Block(text, level, lines[0].size, is_aside=lines[0].kind == "margin")
 
 
@@ -379,6 +415,8 @@ def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, p
         return True
     if level:
         together = same_style(previous, line) and is_below(previous, line)
+        if part != "lead" and line.kind == "text" and is_broken_off(previous, line):
+            return True
         return not together or is_next_title(previous, line)
     if part == "lead" and ABSTRACT.match(line.text):
         return True

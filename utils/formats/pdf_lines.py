@@ -35,6 +35,7 @@ BROKEN = (0x02, 0xFFFE, 0xAD)  # how PDFium hands over the hyphen of a word brok
 _SPACE = " "
 _LINE_ENDS = re.compile("[\n\r\x02\ufffe\xad]")
 _BLANK = re.compile(r"[ \xa0\t]")
+_WORD = re.compile(r"\S+")
 # Arbortext's Pi fonts, in most Springer journals of 2005 to 2017: letters are the Greek ones in
 # the order of their alphabet, these four are signs.
 _SIGNS_FONT = re.compile(r"\w{0,6}\+?Adv(?:PSMP\d+|Tir_?symb|P4C4E\w\w)")
@@ -82,8 +83,10 @@ class Line:
     ``row`` numbers the lines of the page as PDFium sees them: pieces of one row were separated
     by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
-    characters begin and end. A whole table has ``rows`` of cells and no text; ``kind`` says what
-    stands by itself: a table, its caption, a remark of ours, what the margin says.
+    characters begin and end. ``lead`` are the words it begins with if they are in another font
+    than the rest, ``lead_font``. A whole table has ``rows`` of cells and no text; ``kind`` says
+    what stands by itself: a table, its caption, a remark of ours, what the margin says; or a title
+    that was set in the same line as its text.
     """
 
     text: str
@@ -98,7 +101,9 @@ class Line:
     upright: bool = True
     font: str = ""  # if one
     span: tuple[int, int] = (0, 0)
-    kind: Literal["text", "caption", "table", "remark", "margin"] = "text"
+    lead: str = ""
+    lead_font: str = ""
+    kind: Literal["text", "caption", "table", "remark", "margin", "title"] = "text"
     rows: tuple[tuple[str, ...], ...] = ()
 
 
@@ -194,6 +199,7 @@ def _line(
     is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
     faces = {page.face(probes[0]), page.face(probes[2]), page.face(probes[4])}
     is_bold = all(face.weight >= _BOLD for face in faces)
+    begins = page.face(probes[0]) if len(faces) > 1 else None
     return Line(
         text=text_of(page, start, end, faces),
         left=min(first[0], middle[0], last[0]),
@@ -202,15 +208,32 @@ def _line(
         top=top,
         size=top - bottom,
         row=row,
-        bold=is_bold or all(_is_bold(face.name) for face in faces),
+        bold=is_bold or all(is_bold_font(face.name) for face in faces),
         upright=is_level or abs(math.sin(page.angle(probes[2]))) < 0.1,
-        font=faces.pop().name if len(faces) == 1 else "",
+        font="" if begins else faces.pop().name,
         span=(start, end),
+        lead=_lead(page, start, end, begins) if begins else "",
+        lead_font=begins.name if begins else "",
     )
 
 
+def _lead(page: Characters, start: int, end: int, begins: Face) -> str:
+    """The words at the beginning that are in its font, or as bold as it; none if all are."""
+    is_bold = _is_heavy(begins)
+    for found in _WORD.finditer(page.text, start, end):
+        face = page.face(found.start())
+        if not (_is_heavy(face) if is_bold else face.name == begins.name):
+            return text_of(page, start, found.start(), (begins,))
+    return ""
+
+
+def _is_heavy(face: Face) -> bool:
+    return face.weight >= _BOLD or is_bold_font(face.name)
+
+
 @cache
-def _is_bold(font: str) -> bool:
+def is_bold_font(font: str) -> bool:
+    """Whether a font is bold by its name."""
     return bool(_BOLD_NAME.search(font))
 
 

@@ -26,7 +26,16 @@ from ..errors import BadRequest, Unreachable
 from ..model.paper import SearchResult
 from ..sources import Query, Source
 from ..sources.eutils_summaries import Summary, fetch_summaries
-from ..sources.pubmed import LAST_HIT, Hits, count_hits, esearch, fetch_first_hits, search_url, term
+from ..sources.pubmed import (
+    LAST_HIT,
+    Hits,
+    count_hits,
+    esearch,
+    fetch_first_hits,
+    search_url,
+    term,
+    with_dates,
+)
 from ..system.plain_text import sendable, shortened
 from ..web import Web
 
@@ -129,8 +138,7 @@ def checked(query: Query) -> Query:
         raise BadRequest(msg, "Page through more with start.")
     if query.start < 0:
         raise BadRequest(f"start is {query.start}; it counts from 0.", "Use next_start.")
-    first, last = query.min_date.strip(), query.max_date.strip()
-    _require_pair(first, last)
+    first, last = _range(query.min_date.strip(), query.max_date.strip())
     kinds = _kinds(query.publication_types)
     return replace(query, text=text, min_date=first, max_date=last, publication_types=kinds)
 
@@ -178,13 +186,14 @@ def _require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
         raise BadRequest(f"{name} is {shown!r}.", f"It must be one of {', '.join(allowed)}.")
 
 
-def _require_pair(first: str, last: str) -> None:
-    if bool(first) != bool(last):
-        given, absent = ("min_date", "max_date") if first else ("max_date", "min_date")
-        msg = f"{given} is given without {absent}, and PubMed needs both."
-        raise BadRequest(msg, "Use 1800 or 3000 for an open end.")
-    if first and _day(first, "min_date") > _day(last, "max_date", last=True):
+def _range(first: str, last: str) -> tuple[str, str]:
+    """Both ends of a range of dates: PubMed ignores one that comes alone."""
+    if not (first or last):
+        return "", ""
+    first, last = first or _EARLIEST, last or _LATEST
+    if _day(first, "min_date") > _day(last, "max_date", last=True):
         raise BadRequest(f"min_date {first} is later than max_date {last}.", "Swap them.")
+    return first, last
 
 
 def _day(text: str, name: str, *, last: bool = False) -> tuple[int, int, int]:
@@ -222,8 +231,6 @@ class Found:
 def search_articles(query: Query, first: int, web: Web) -> Found:
     """The PMIDs that a query finds, and the *first* papers in brief.
 
-    A range of dates may be open at one end.
-
     Raises
     ------
     BadRequest
@@ -236,10 +243,10 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
     if not 0 <= first <= MOST_SUMMARIES:
         msg = f"fetch_brief_summaries is {first}; it must lie between 0 and {MOST_SUMMARIES}."
         raise BadRequest(msg, "Ask for the details of others by PMID.")
-    query = checked(_closed(query))
+    query = checked(query)
     hits = esearch(query, web, kept=first > 0)
     url = search_url(query, web, kept=first > 0)
-    found = Found(query, term(query), hits, (), hits.warnings, url)
+    found = Found(query, with_dates(term(query), query), hits, (), hits.warnings, url)
     if not (first and hits.pmids):
         return found
     try:
@@ -255,13 +262,6 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
         warnings=(*hits.warnings, *warnings),
         summary_url=summary_url,
     )
-
-
-def _closed(query: Query) -> Query:
-    """PubMed wants both ends of a range of dates."""
-    if not (query.min_date or query.max_date):
-        return query
-    return replace(query, min_date=query.min_date or _EARLIEST, max_date=query.max_date or _LATEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from .page import TEMPLATES, cut_line, next_steps, styled
 _MOST = 12  # routes, and reasons
 _TITLE = 160  # characters of a title
 _DETAIL = 200
+_SCRIPTS = ("bridge.js", "board.js", "quotes.js", "incoming.js")  # the last one begins
 
 
 def board(
@@ -64,30 +65,11 @@ def board(
     }
 
 
-def board_text(board: dict[str, Any]) -> str:
-    """A board in lines, with everything that a reader of text alone needs."""
-    lines = [f"{board['title']}: {board['headline']}."]
-    lines += board["waits"]
-    lines += [f"{row['source']}: {row['full_text']} of {row['asked']}" for row in board["sources"]]
-    lines += [f"Missing, {row['reason']}: {row['papers']}" for row in board["reasons"]]
-    for box in board["prisma"]:
-        number = prisma.TO_FILL if box["n"] is None else f"n = {box['n']}"
-        lines.append(f"PRISMA, {box['title']}: {number}")
-    lines += [
-        f"{row['number']}. {row['title']} ({row['paper']}): {row['reason']} {row['link']}"
-        for row in board["missing"]
-    ]
-    if board["next_start"] is not None:
-        lines.append(f"More that is missing from start={board['next_start']}.")
-    lines += [f"{step['title']}: {step['command'] or step['words']}" for step in board["steps"]]
-    return "\n".join(lines)
-
-
 def view() -> str:
-    """The page that shows a board inside a chat, without any data in it."""
-    # Ours, from the file beside the page.
-    script = Markup((TEMPLATES / "board.js").read_text("utf-8"))  # noqa: S704
-    return styled("board.html", script=script)
+    """The page that shows a board, or quotations, inside a chat, without any data in it."""
+    script = "\n".join((TEMPLATES / name).read_text("utf-8") for name in _SCRIPTS)
+    # Ours, from the files beside the page.
+    return styled("board.html", script=Markup(script))  # noqa: S704
 
 
 def _sources(figures: Figures) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..model.identifiers import Ids
 from ..model.job import Coverage, Harvested, Which
-from .labels import reason_for, route_label
+from .labels import route_label
 from .page import cut_line
 
 _MOST = 12  # sources, and reasons
@@ -62,24 +62,6 @@ def paper_row(row: Harvested) -> dict[str, Any]:
         "paper": " ".join(_names(row.paper.ids)) or cut_line(row.asked, _TITLE),
         "title": cut_line(row.paper.title, _TITLE) or cut_line(row.asked, _TITLE),
     }
-
-
-def coverage_text(coverage: Coverage) -> list[str]:
-    """Both tables in lines, each reason with the word it goes by and its name."""
-    lines = []
-    if found := sources(coverage):
-        lines.append(f"Full texts from: {_joined(found)}.")
-    if coverage.reasons:
-        named = {
-            f"{reason} ({reason_for(reason).name})" if reason != _REST else reason: papers
-            for reason, papers in reasons(coverage).items()
-        }
-        lines.append(f"Without full text, by reason: {_joined(named)}.")
-    return lines
-
-
-def _joined(counted: dict[str, int]) -> str:
-    return ", ".join(f"{name} {papers:,}" for name, papers in counted.items())
 
 
 def _names(ids: Ids) -> Iterator[str]:

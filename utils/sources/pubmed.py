@@ -112,7 +112,7 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
         raise BadRequest(msg, "Narrow the search, for example by date.")
     params = _page_params(query, kept=kept)
     result = result_of(ask(web, "esearch", params, read=Answer.json).json())
-    hits = _hits(result, query.start)
+    hits = _hits(result, query, query.start)
     expected = max(0, min(params["retmax"], hits.total - query.start))
     if (sent := len(hits.pmids)) >= expected:
         return hits
@@ -120,12 +120,12 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
     return replace(hits, warnings=(*hits.warnings, warning))
 
 
-def _hits(result: Mapping[str, Any], start: int) -> Hits:
+def _hits(result: Mapping[str, Any], query: Query, start: int = 0) -> Hits:
     return Hits(
         pmids=tuple(map(str, result["idlist"])),
         start=start,
         total=total_of(result),
-        effective_query=result.get("querytranslation") or "",
+        effective_query=with_dates(result.get("querytranslation") or "", query),
         warnings=warnings_of(result, _WARNINGS),
         web_env=result.get("webenv") or "",
         query_key=result.get("querykey") or "",
@@ -168,7 +168,7 @@ def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
 
     page = {"retmax": LAST_HIT, "sort": "pub_date"}
     answer = ask(web, "esearch", {**_search_params(query, among), **page}, read=read)
-    return _hits(result_of(answer.json()), 0)
+    return _hits(result_of(answer.json()), query)
 
 
 def count_hits(query: Query, web: Web, among: str = "") -> int:
@@ -285,6 +285,17 @@ def _search_params(query: Query, among: str = "") -> dict[str, str]:
         "mindate": query.min_date,
         "maxdate": query.max_date,
     }
+
+
+def with_dates(words: str, query: Query) -> str:
+    """What is searched, with the range of dates it is narrowed to: that is no part of the term.
+
+    >>> with_dates("moss[ti]", Query("moss[ti]", min_date="2020/05", max_date="3000"))
+    'moss[ti] AND 2020/05:3000[pdat]'
+    """
+    days = f"{query.min_date}:{query.max_date}[{query.date_type}]"
+    given = words and query.min_date and query.min_date not in words.rpartition(" AND ")[2]
+    return f"{words} AND {days}" if given else words
 
 
 def term(query: Query) -> str:

@@ -42,8 +42,8 @@ def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]
 class Query:
     """A search as the user asked for it; each source translates it into its own syntax.
 
-    Dates are ``YYYY[/MM[/DD]]`` and come in pairs; ``start`` counts from 0. ``categories`` are
-    arXiv's classes, or Semantic Scholar's fields of study; a site that has no such thing refuses.
+    Dates are ``YYYY[/MM[/DD]]``, either may be left out; ``start`` counts from 0. ``categories``
+    are arXiv's classes, or Semantic Scholar's fields of study; a site that has none refuses.
     """
 
     text: str

@@ -37,6 +37,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
 
     from . import board, harvests, prompts, resources, skills, toolsets
     from .call_log import CallLog
+    from .delivery import Delivery
     from .first_imports import FirstImports
     from .refusals import Refusals
 
@@ -45,11 +46,17 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         INSTRUCTIONS,
         version=version(),
         auth=auth,
-        middleware=[CallLog(), Refusals(library), FirstImports()],
+        middleware=[
+            CallLog(),
+            Refusals(library),
+            FirstImports(),
+            Delivery(library.settings.mcp_delivery),
+        ],
         mask_error_details=True,
         strict_input_validation=True,  # "7" and true are no numbers
         list_page_size=1000,  # all there is; without a size, any cursor is taken
     )
+    server._mcp_server.title = "Papershelf"  # noqa: SLF001 - FastMCP takes none
     tools = toolsets.tools(library)
     for tool in tools:
         server.add_tool(auth.guard(tool) if auth else tool)

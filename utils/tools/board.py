@@ -27,11 +27,12 @@ from ..library import Library
 from .answers import answer
 from .core import READS_SHELF, Start, tool
 from .resources import readable, untrusted
+from .schemas import named
 
 PAGE = "ui://papershelf/board.html"
 _MEDIA = "text/html;profile=mcp-app"
 # Its members are those of `..reports.board.board`: a schema of all costs every conversation tokens.
-BOARD: dict[str, Any] = {"type": "object", "required": ["job_id", "state", "next_start"]}
+BOARD = named("job_id state")
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -39,10 +40,8 @@ def tools(library: Library) -> list[FunctionTool]:
 
     def review_board(job_id: str = "", start: Start = 0) -> ToolResult:
         """Show a harvest (else the newest): coverage, PRISMA numbers, what is missing and why."""
-        from ..reports.board import board_text
-
         board = _board(library, job_id, start)
-        return answer(board, board_text(board))
+        return answer(board)
 
     made = tool(review_board, READS_SHELF, BOARD)
     return [made.model_copy(update={"meta": shown_by(PAGE)})]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..download.download import Download
     from ..model.paper import SearchResult, StoredPaper
 
-_MOST_LABELS = 20
 Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]
 Count = Annotated[int, Field(ge=1, le=1000)]
@@ -39,7 +38,7 @@ def _as_text(value: object) -> object:
 
 # Models send identifiers and years as numbers, and null for what they leave out.
 Word = Annotated[str, BeforeValidator(_as_text)]
-Day = Annotated[str, Field(description="YYYY[/MM[/DD]]; both or neither")]
+Day = Annotated[str, Field(description="YYYY[/MM[/DD]]")]
 
 _SPELLED = {
     "arxiv": "arXiv", "rag": "RAG", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH",
@@ -50,9 +49,8 @@ _SPELLED = {
 READS_WEB = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
-READS_SHELF = ToolAnnotations(
-    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
-)
+# By the protocol what only reads is idempotent: the word would only cost tokens.
+READS_SHELF = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 ADDS_FILES = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
@@ -168,15 +166,14 @@ def _download_tool(library: Library) -> FunctionTool:
             ),
         )
         if download is None:
-            return answer(schemas.still_downloading(ids), schemas.STILL, untrusted=False)
-        links = [shelf_link(download.stored)]
-        return answer(download.row(), f"{download.message} {download.file_path}", links=links)
+            return answer(schemas.still_downloading(ids), untrusted=False)
+        return answer(download.row(), links=[shelf_link(download.stored)])
 
     return tool(download_paper, ADDS_FILES, schemas.DOWNLOAD)
 
 
 def _read_tool(library: Library) -> FunctionTool:
-    door = "; paper_objects shows them" if is_on("objects", library) else ""
+    door = "paper_objects" if is_on("objects", library) else ""
 
     def read_paper(
         paper: Annotated[Word, Field(description="any identifier, or a file name on the shelf")],
@@ -191,32 +188,24 @@ def _read_tool(library: Library) -> FunctionTool:
         reading = library.read(
             paper, section=section, start=start, max_chars=max_chars, references=references
         )
-        shown = f"{len(reading.text)} characters"
-        more = "" if reading.next_start is None else f"; more from start={reading.next_start}"
-        if start and not reading.text:
-            more = f"; start={start} lies beyond the end"
+        beyond = [f"start={start} lies beyond the end."] if start and not reading.text else []
+        objects = reading.object_rows()
         return answer(
             {
                 "title": reading.title,
                 "kind": reading.kind,
                 "version": reading.version,
                 "outline": reading.rows(),
-                "objects": reading.object_rows(),
+                "objects": objects,
+                **({"objects_shown_by": door} if door and objects else {}),
+                **({"doubts": reading.doubts} if reading.doubts else {}),
+                **({"warnings": beyond} if beyond else {}),
                 "text": reading.text,
                 "next_start": reading.next_start,
-                **({"doubts": reading.doubts} if reading.doubts else {}),
-            },
-            f"“{reading.title}” ({_kind_and_version(reading.stored)}): {shown}{more}."
-            + (f" {reading.doubts}" if reading.doubts else "")
-            + _objects_line([row["label"] or row["kind"] for row in reading.object_rows()], door),
+            }
         )
 
     return tool(read_paper, READS_SHELF, schemas.READ)
-
-
-def _objects_line(labels: Sequence[str], door: str) -> str:
-    """The figures, tables and files of what was read, and what gives them."""
-    return f" In it: {', '.join(labels[:_MOST_LABELS])}{door}." if labels else ""
 
 
 def _list_tool(library: Library) -> FunctionTool:
@@ -243,9 +232,14 @@ def _list_tool(library: Library) -> FunctionTool:
         )
         end = start + len(page)
         rows = [_on_shelf(stored) for stored in page]
+        beyond = _beyond_end(start, total)
         return answer(
-            {"total": total, "papers": rows, "next_start": end if end < total else None},
-            _listing([stored.paper for stored in page], total, "on the shelf", start),
+            {
+                "total": total,
+                "papers": rows,
+                "next_start": end if end < total else None,
+                **({"warnings": beyond} if beyond else {}),
+            }
         )
 
     return tool(list_papers, READS_SHELF, schemas.LIST)
@@ -262,8 +256,7 @@ def _search_answer(
         "warnings": [*found.warnings, *_beyond_end(start, found.total)],
         "papers": [row(paper) for paper in found.papers],
     }
-    text = _listing(found.papers, found.total, "in PubMed", start)
-    return answer(structure, "\n".join((text, *found.warnings)))
+    return answer(structure)
 
 
 def _beyond_end(start: int, total: int) -> list[str]:
@@ -278,14 +271,3 @@ def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
     if stored.by_hand or stored.kind == "rejected":  # rarely: every row costs tokens
         row |= {"verdict": stored.verdict, "evidence": stored.evidence}
     return row
-
-
-def _kind_and_version(stored: StoredPaper) -> str:
-    return ", ".join(filter(None, (stored.kind, stored.version)))
-
-
-def _listing(papers: Sequence[Paper], total: int, where: str, start: int = 0) -> str:
-    """Titles only: the rest is in the structure."""
-    lines = [f"{len(papers)} of {total} papers {where}.", *_beyond_end(start, total)]
-    lines += [f"{paper.ids}: {paper.title} ({paper.year})" for paper in papers[:20]]
-    return "\n".join(lines)

@@ -12,7 +12,7 @@ from ..library import Library
 from . import entrez_rows as schemas
 from .answers import answer
 from .core import READS_WEB, Start, Word, tool
-from .entrez_rows import Arguments, Operation, in_short, plain
+from .entrez_rows import Arguments, Operation, plain
 from .long_calls import LongCalls
 
 Name = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
@@ -130,6 +130,6 @@ def tools(library: Library) -> list[FunctionTool]:
             (operation, *args.items()),
             lambda: OPERATIONS[operation].run(operation, library, args),
         )
-        return answer(row := plain(found), in_short(operation, row))
+        return answer(plain(found))
 
     return [tool(entrez_query, READS_WEB, schemas.QUERIED)]

@@ -20,7 +20,6 @@ from . import entrez_rows as schemas
 from .answers import answer
 from .core import READS_SHELF, Word, tool
 from .entrez_rows import Operation
-from .pubmed_rows import in_lines
 
 OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
     "entrez_query": entrez.OPERATIONS,
@@ -53,20 +52,15 @@ def tools(library: Library) -> list[FunctionTool]:
         sets = [_toolset_row(name, library) for name in TOOLSETS]
         extras = [_extra_row(name, *about) for name, about in _EXTRAS.items()]
         keys = [_key_row(key.setting, key.gives, library) for key in KEYS]
-        row = {"toolsets": sets, "extras": extras, "keys": keys}
-        off = [one["switch_on"] for part in row.values() for one in part if not one["on"]]
-        return answer(row, in_lines(f"Off: {len(off)}.", off), untrusted=False)
+        return answer({"toolsets": sets, "extras": extras, "keys": keys}, untrusted=False)
 
     def entrez_tool_info(tool_name: Word) -> ToolResult:
         """Describe one tool: its operations, what each takes and costs."""
-        row = _tool_row(tool_name, library)
-        lines = [f"{name}: {one['does']}" for name, one in row["operations"].items()]
-        return answer(row, in_lines(row["description"], lines), untrusted=False)
+        return answer(_tool_row(tool_name, library), untrusted=False)
 
     def system_api_key_status() -> ToolResult:
         """Tell whether an NCBI API key is set and works; never the key."""
-        row = _key_status_row(library)
-        return answer(row, row["message"], untrusted=False)
+        return answer(_key_status_row(library), untrusted=False)
 
     return [
         tool(entrez_capabilities, READS_SHELF, schemas.CAPABILITIES),

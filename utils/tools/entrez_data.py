@@ -14,7 +14,6 @@ from .answers import answer
 from .core import ADDS_FILES, Start, Word, tool
 from .entrez_rows import Arguments, Operation, plain
 from .long_calls import LongCalls
-from .pubmed_rows import in_lines
 
 Name = Literal["fetch_and_stage", "schema", "query", "list_datasets", "export"]
 _MOST_RECORDS = 1_000
@@ -113,26 +112,6 @@ def tools(library: Library) -> list[FunctionTool]:
                 progress.pop(call, None)
 
         row = waiting.result(call, work, lambda: progress.get(call, ""))
-        return answer(row, _HEADS[operation](row))
+        return answer(row)
 
     return [tool(entrez_data, ADDS_FILES, schemas.DATA)]
-
-
-def _of_stage(row: Mapping[str, Any]) -> str:
-    tables = (f"{name}: {rows:,} rows" for name, rows in row["tables"].items())
-    head = f"{row['records']:,} records staged as {row['dataset']}, until {row['expires']}."
-    return in_lines(head, tables, row.get("warnings", ()))
-
-
-def _of_list(row: Mapping[str, Any]) -> str:
-    lines = (f"{one['id']}: {one.get('title', '')}" for one in row["datasets"])
-    return in_lines(f"{len(row['datasets'])} datasets.", lines)
-
-
-_HEADS: Mapping[str, Any] = {
-    "fetch_and_stage": _of_stage,
-    "schema": lambda row: in_lines(f"{len(row['tables'])} tables."),
-    "query": lambda row: in_lines(f"{len(row['rows'])} rows of {', '.join(row['columns'])}."),
-    "list_datasets": _of_list,
-    "export": lambda row: in_lines(f"{row['written']:,} rows in {row['file']}."),
-}

@@ -15,7 +15,7 @@ from .answers import answer
 from .core import READS_WEB, Start, Word, tool
 from .entrez_rows import Arguments, Operation, plain
 from .long_calls import LongCalls
-from .pubmed_rows import converted_row, in_lines
+from .pubmed_rows import converted_row
 
 Name = Literal[
     "compounds", "names", "papers", "similar", "substructure", "superstructure", "ids", "text"
@@ -108,20 +108,6 @@ def tools(library: Library) -> list[FunctionTool]:
             (operation, *args.items()),
             lambda: OPERATIONS[operation].run(operation, library, args),
         )
-        return answer(row, _in_short(row))
+        return answer(row)
 
     return [tool(entrez_external, READS_WEB, schemas.EXTERNAL)]
-
-
-def _in_short(row: Mapping[str, Any]) -> str:
-    """The text beside an answer."""
-    warnings = row.get("warnings", ())
-    if "compounds" in row:
-        lines = [f"CID {one['cid']}: {one.get('title', '')}" for one in row["compounds"]]
-        return in_lines(f"{row['total']:,} compounds.", lines, warnings)
-    if "compound" in row:
-        head = f"{row['total']:,} of CID {row['compound']['cid']}."
-        return in_lines(head, row["rows"], warnings)
-    if "records" in row:
-        return in_lines(f"{row['total']:,} papers.")
-    return in_lines(f"{row['total']:,} characters of {row.get('section') or 'the article'}.")

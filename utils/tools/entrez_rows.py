@@ -20,16 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..library import Library
-from ..system.plain_text import one_line, shortened
-from .pubmed_rows import in_lines
+from ..system.plain_text import shortened
 from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts
 
 if TYPE_CHECKING:
     from ..entrez import DatabaseInfo, DatabaseList, Summary
 
 _ALWAYS = {"total", "next_start", "ids", "records", "corrected", "counts", "rows"}
-_LONGEST_LINE = 160
-_MOST_SHOWN = 20
 _OBJECT = {"type": "object"}
 _ROWS = rows(_OBJECT)
 _WORDS = rows(TEXT)
@@ -92,55 +89,6 @@ _SPECIAL: Mapping[str, Any] = {
     "Summary": _summary,
     "DatabaseInfo": _database,
     "DatabaseList": _databases,
-}
-
-
-def in_short(operation: str, row: Mapping[str, Any]) -> str:
-    """The text beside an answer: its counts, without its long parts."""
-    head = _HEADS[operation](row)
-    return in_lines(head, map(str, row.get("warnings", ())), _onward(row))
-
-
-def _onward(row: Mapping[str, Any]) -> list[str]:
-    if row.get("next_start") is None:
-        return []
-    offset = f", offset={row['next_offset']}" if row.get("next_offset") else ""
-    return [f"Next: start={row['next_start']}{offset}."]
-
-
-def _of_records(row: Mapping[str, Any]) -> str:
-    there = row["records"] if isinstance(row["records"], int) else len(row["records"])
-    return f"{there} of {row['total']:,} records of {row['database']}."
-
-
-def _of_counts(row: Mapping[str, Any]) -> str:
-    counts = (f"{one['database']} {one['total']:,}" for one in row["counts"][:_MOST_SHOWN])
-    silent = row.get("could_not_tell", ())
-    more = f" Could not tell: {', '.join(one['database'] for one in silent)}." if silent else ""
-    return f"Hits: {', '.join(counts) or 'none'}.{more}"
-
-
-def _of_history(row: Mapping[str, Any]) -> str:
-    return f"{row['total']:,} records of {row['database']}, kept as {row['id']}."
-
-
-def _of_info(row: Mapping[str, Any]) -> str:
-    if "databases" in row:
-        return f"{len(row['databases'])} databases."
-    return f"{row['name']} ({row['title']}): {row['total']:,} records."
-
-
-_HEADS: Mapping[str, Any] = {
-    "search": lambda row: (
-        f"{row['total']:,} hits in {row['database']}: {' '.join(row['ids'][:20])}"
-    ),
-    "summary": _of_records,
-    "fetch": lambda row: f"{_of_records(row)} {row['gives']}.",
-    "link": lambda row: f"Links of {len(row['records'])} records of {row['database_from']}.",
-    "info": _of_info,
-    "post": _of_history,
-    "spell": lambda row: one_line(row["corrected"] or "No other spelling.")[:_LONGEST_LINE],
-    "global_query": _of_counts,
 }
 
 

@@ -1,7 +1,7 @@
-"""How a harvest stands, for a model: as rows, and as lines that say the same.
+"""How a harvest stands, for a model.
 
-Some hosts show a model only the one or the other, so each is complete: what came from where, why
-the rest has no text, which site is waited for and until when, and the call to make next.
+What came from where, why the rest has no text, which site is waited for and until when, and the
+call to make next.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from mcp.types import Annotations, ResourceLink
 
 from ..errors import BadRequest
 from ..model.job import Coverage, Harvested, Job, Standing, Wait
-from ..reports.coverage import Page, coverage_text, page_of, paper_row, reasons, sources
-from ..reports.labels import counted, duration, route_label
+from ..reports.coverage import Page, page_of, paper_row, reasons, sources
+from ..reports.labels import counted, route_label
 from ..reports.page import PASSING, cut_line
 from .answers import answer
 from .long_calls import LONGEST_WAIT_S
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 _NOTES, _NOTE = 5, 300
 _TITLE = 100  # characters: a page of them is read by a model
-_OUTCOMES = {"abstract": "abstract only", "record": "record only", "failed": "failed"}
-_VERSIONS = {"preprint": "preprints", "accepted": "accepted manuscripts"}
+_STAND_INS = ("preprint", "accepted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class Status:
         return [cut_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
 
     def row(self) -> dict[str, Any]:
-        """All of it for a program, and for hosts that show the structure."""
+        """All of it."""
         shown = {"papers": [*map(_row, self.page.rows)], "next_start": self.page.next_start}
         return {
             "job_id": self.job.job_id,
@@ -82,14 +81,6 @@ class Status:
             "report": self.report,
             "next": self.steps(),
         }
-
-    def text(self) -> str:
-        """The same in lines."""
-        lines = [self._headline(), *coverage_text(self.coverage)]
-        lines += [f"{wait}." for wait in self.waits]
-        lines += self.notes
-        lines += [_paper_line(_row(row)) for row in self.page.rows]
-        return "\n".join([*lines, *(f"Next: {step}" for step in self.steps())])
 
     def steps(self) -> list[str]:
         """The calls that help now, the first one most."""
@@ -117,23 +108,6 @@ class Status:
             papers = counted(sum(lacking.values()), "paper")
             steps.append(f'harvest_status({this}, show="not_retrieved"): names the {papers}')
         return steps
-
-    def _headline(self) -> str:
-        counts = self.job.row()
-        through = counts["requested"] - counts["pending"]
-        versions = [f"{counts[one]:,} {words}" for one, words in _VERSIONS.items() if counts[one]]
-        aside = f" ({', '.join(versions)})" if versions else ""
-        others = [f"{counts[one]:,} {words}" for one, words in _OUTCOMES.items() if counts[one]]
-        ends = ", ".join((f"{counts['full_text']:,} full text{aside}", *others))
-        line = (
-            f"Harvest {self.job.job_id} is {self.standing}: {through:,} of "
-            f"{counted(counts['requested'], 'paper')} through: {ends}; "
-            f"{counts['pending']:,} pending"
-        )
-        if self.standing != "running":
-            return f"{line}."
-        left = "time left unknown" if self.eta_s is None else f"about {duration(self.eta_s)} left"
-        return f"{line}, {left}."
 
 
 def status_of(
@@ -164,7 +138,7 @@ def status_answer(status: Status, before: str = "") -> ToolResult:
     """A status as a tool's answer; *before* says what was just done."""
     links = [_link_to(status.report)] if status.report else []
     # Titles are from outside, and what a site said when it was out.
-    return answer(status.row(), "\n".join(filter(None, (before, status.text()))), links=links)
+    return answer({**({"done": before} if before else {}), **status.row()}, links=links)
 
 
 def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int) -> Page:
@@ -189,14 +163,8 @@ def _row(row: Harvested) -> dict[str, Any]:
     made["title"] = cut_line(made["title"], _TITLE)
     if row.state != "full_text":
         return {**made, "reason": row.reason}
-    stand_in = {"version": row.version} if row.version in _VERSIONS else {}
+    stand_in = {"version": row.version} if row.version in _STAND_INS else {}
     return {**made, "source": route_label(row.via), **stand_in}
-
-
-def _paper_line(row: dict[str, Any]) -> str:
-    """A paper of a page, in a line."""
-    how = ", ".join(row[name] for name in ("reason", "source", "version") if name in row)
-    return f"{row['number']}. {row['paper']}: {row['title']} – {how}"
 
 
 def _wait_row(wait: Wait) -> dict[str, Any]:

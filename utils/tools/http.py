@@ -39,6 +39,7 @@ from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
 from .call_log import new_request
 from .connections import punctual_connections
+from .delivery import NamedSessions
 from .logs import belonging_to
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def door(library: Library, own_address: str) -> ASGIApp:
             Middleware(Shares),
             Middleware(Bodies),
             Middleware(StepUp, gate),
+            Middleware(NamedSessions),
         ],
         stateless_http=True,
         host_origin_protection=True,

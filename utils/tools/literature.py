@@ -19,11 +19,9 @@ from .long_calls import LongCalls
 from .schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
 
 if TYPE_CHECKING:
-    from ..literature.search import Gathered, SourceAnswer
     from ..model.paper import Paper
     from ..sources.semantic_scholar import ScholarPage, ScholarPaper
 
-_TITLES = 20  # in the text beside the structure
 _ANY_ID = Field(description="Semantic Scholar ID, DOI, PMID, PMCID, arXiv ID")
 
 
@@ -73,7 +71,7 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             "sources": [one.row() for one in gathered.asked],
             "warnings": list(gathered.warnings),
         }
-        return answer(structure, _gathered_in_short(gathered))
+        return answer(structure)
 
     return tool(search_papers, READS_WEB, schemas.GATHERED)
 
@@ -108,9 +106,7 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             "effective_query": found.effective_query,
             "warnings": list(found.warnings),
         }
-        head = f"{len(found.papers)} of {found.total} preprints at arXiv."
-        lines = [f"arXiv:{paper.ids.arxiv}: {paper.title}" for paper in found.papers[:_TITLES]]
-        return answer(structure, "\n".join((head, *lines, *found.warnings)))
+        return answer(structure)
 
     return tool(search_arxiv, READS_WEB, schemas.PREPRINTS)
 
@@ -118,12 +114,14 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 def _preprint_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
     def get_arxiv_paper(arxiv_id: Word) -> ToolResult:
         """Get one arXiv record, in the version named or the newest."""
-        row = preprint_row(waiting.call(library.arxiv_paper, arxiv_id))
-        return answer(row, f"arXiv:{row['id']}: {row['title']}")
+        return answer(preprint_row(waiting.call(library.arxiv_paper, arxiv_id)))
 
     def arxiv_to_bibtex(arxiv_id: Word) -> ToolResult:
         """Make a BibTeX entry of an arXiv paper."""
-        return bibtex_answer(waiting.call(library.arxiv_paper, arxiv_id))
+        from ..model.identifiers import arxiv_version
+
+        paper = waiting.call(library.arxiv_paper, arxiv_id)
+        return bibtex_answer(paper, version=arxiv_version(arxiv_id))
 
     return [
         tool(get_arxiv_paper, READS_WEB, schemas.PREPRINT),
@@ -156,7 +154,7 @@ def _scholar_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             bulk=bulk,
             token=token,
         )
-        return _page(page, "papers at Semantic Scholar")
+        return answer(scholar_rows(page))
 
     return tool(search_semantic_scholar, READS_WEB, schemas.SCHOLARS)
 
@@ -167,7 +165,7 @@ def _citations_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     ) -> ToolResult:
         """List the papers that cite one, the newest first."""
         page = waiting.call(library.citing_papers, paper_id, max_results=max_results, start=start)
-        return _page(page, "citing papers")
+        return answer(scholar_rows(page))
 
     return tool(get_paper_citations, READS_WEB, schemas.SCHOLARS)
 
@@ -176,7 +174,7 @@ def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionT
     def get_semantic_scholar_paper(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
         """Get one Semantic Scholar record, with citation counts."""
         found = waiting.call(library.scholar_paper, identifier)
-        return answer(scholar_row(found), f"{found.paper.title}\n{found.tldr}".strip())
+        return answer({**scholar_row(found), "tldr": found.tldr})
 
     def semantic_scholar_to_bibtex(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
         """Make a BibTeX entry of a Semantic Scholar record."""
@@ -187,24 +185,6 @@ def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionT
         tool(get_semantic_scholar_paper, READS_WEB, schemas.SCHOLAR),
         tool(semantic_scholar_to_bibtex, READS_WEB, schemas.BIBTEX),
     ]
-
-
-def _page(page: ScholarPage, what: str) -> ToolResult:
-    of = "" if page.total is None else f" of {page.total}"
-    lines = [f"{found.paper.ids.s2}: {found.paper.title}" for found in page.papers[:_TITLES]]
-    text = "\n".join((f"{len(page.papers)}{of} {what}.", *lines, *page.warnings))
-    return answer(scholar_rows(page), text)
-
-
-def _gathered_in_short(gathered: Gathered) -> str:
-    titles = [f"{found.paper.ids}: {found.paper.title}" for found in gathered.papers[:_TITLES]]
-    return "\n".join((*map(_source_line, gathered.asked), *titles, *gathered.warnings))
-
-
-def _source_line(answer: SourceAnswer) -> str:
-    if answer.outcome == "answered":
-        return f"{answer.source}: {answer.returned} of {answer.total} hits."
-    return f"{answer.source}: {answer.outcome}. {answer.message}"
 
 
 def preprint_row(paper: Paper) -> dict[str, Any]:

@@ -44,8 +44,7 @@ def _download_tool(library: Library) -> FunctionTool:
         """Put papers on the shelf, given identifiers of any kind; hundreds: harvest_papers."""
         fetched = _fetch(papers, library, waiting)
         found = [{"paper": name, **_download_row(name, fetched, library)} for name in papers]
-        lines = [f"{row['paper']}: {row['message']}" for row in found]
-        return answer({"papers": found}, "\n".join(lines))
+        return answer({"papers": found})
 
     return tool(download_papers, ADDS_FILES, _PAPERS)
 
@@ -78,7 +77,7 @@ def _read_tool(library: Library) -> FunctionTool:
             else {"paper": name, "why": _message(fetched.get(name))}
             for name in papers
         ]
-        return answer({"papers": found}, "\n".join(map(_excerpt_line, found)))
+        return answer({"papers": found})
 
     return tool(read_papers, ADDS_FILES, _PAPERS)
 
@@ -92,8 +91,7 @@ def _cite_tool(library: Library) -> FunctionTool:
     ) -> ToolResult:
         """References of papers in one style."""
         cited = waiting.call(_cite, library, tuple(papers), style)
-        texts = [row.get("reference") or f"{row['paper']}: {row['why']}" for row in cited]
-        return answer({"references": cited}, f"{len(texts)} references.\n" + "\n".join(texts))
+        return answer({"references": cited})
 
     return tool(cite_papers, READS_WEB, record(references=rows({"type": "object"})))
 
@@ -189,16 +187,6 @@ def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
             for part, roles in with_own_roles(excerpt.sections)
         ]
     return row
-
-
-def _excerpt_line(row: Mapping[str, Any]) -> str:
-    if "title" not in row:
-        return f"{row['paper']}: {row['why']}"
-    blocks = sum(part["text"].count("\n\n") + 1 for part in row["parts"])
-    left = sum(row.get("left_out", {}).values())
-    rest = f"; left out: {left} tokens, by section in read_paper" if left else ""
-    why = f" {row['why']}" if "why" in row else ""
-    return f"{row['paper']}: “{row['title']}” ({row['kind']}), {blocks} blocks{rest}.{why}"
 
 
 # --- references ---------------------------------------------------------------------------------

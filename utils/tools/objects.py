@@ -17,7 +17,7 @@ from ..system.plain_text import shortened
 from .answers import answer
 from .core import ADDS_FILES, Start, Word, tool
 from .long_calls import LongCalls
-from .schemas import NEXT, TEXT, rows
+from .schemas import NEXT, NUMBER, TEXT, rows
 
 if TYPE_CHECKING:
     from ..model.objects import Grid
@@ -38,11 +38,13 @@ _IMAGES = {
 OBJECTS = {
     "type": "object",
     "properties": {
+        "total": NUMBER,
         "objects": rows({"type": "object"}),
         "columns": rows(TEXT),
         "rows": rows(rows(TEXT)),
         "notes": rows(TEXT),
         "next_start": NEXT,
+        "warnings": rows(TEXT),
     },
     "required": ["objects", "next_start"],
 }
@@ -73,20 +75,14 @@ def tools(library: Library) -> list[FunctionTool]:
 def _list(found: Sequence[Kept], start: int) -> ToolResult:
     end = start + _LISTED
     page = [{"number": at, **_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][start:end]
-    lines = [f"{len(found)} objects.", *(f"{row['number']}: {_title(row)}" for row in page)]
-    return answer(
-        {"objects": page, "next_start": end if end < len(found) else None}, "\n".join(lines)
-    )
+    more = end if end < len(found) else None
+    return answer({"total": len(found), "objects": page, "next_start": more})
 
 
 def _row(one: Kept, most: int) -> dict[str, Any]:
     """What is known of it, with *most* characters of its caption."""
     caption = {"caption": shortened(one.caption, most)} if one.caption else {}
     return one.row() | {"label": shortened(one.label, _LABEL)} | caption
-
-
-def _title(row: dict[str, Any]) -> str:
-    return ". ".join(filter(None, (row["label"] or row["kind"], row.get("caption", ""))))
 
 
 def _table(one: Kept, grid: Grid, start: int) -> ToolResult:
@@ -101,28 +97,24 @@ def _table(one: Kept, grid: Grid, start: int) -> ToolResult:
         page.append([shortened(cell, longest) for cell in cells])
     end = start + len(page)
     structure = {
+        "total": len(grid.rows),
         "objects": [_row(one, _ALONE)],
         "columns": [shortened(name, longest) for name in grid.columns],
         "rows": page,
         "notes": [shortened(note, _ALONE) for note in grid.notes[:_NOTES]],
         "next_start": end if end < len(grid.rows) else None,
     }
-    more = f"; more from start={end}" if end < len(grid.rows) else ""
-    text = f"{_title(_row(one, _IN_LIST))}: {len(page)} of {len(grid.rows)} rows{more}."
-    return answer(structure, text)
+    return answer(structure)
 
 
 def _pictures(found: Sequence[Kept]) -> ToolResult:
     """The images of a figure that a host can show; of others, where they lie."""
     images = [image for one in found[:_MOST_SHOWN] if (image := _picture(one))]
-    lines = [
-        f"{_title(_row(one, _IN_LIST))} ({one.file or f'{one.reason} {one.url}'.strip()})"
-        for one in found[:_LISTED]
-    ]
-    if not images and any(one.file for one in found):
-        lines.append("No picture that can be shown here: open the file.")
     shown = [_row(one, _ALONE) for one in found[:_LISTED]]
-    result = answer({"objects": shown, "next_start": None}, "\n".join(lines))
+    structure: dict[str, Any] = {"total": len(found), "objects": shown, "next_start": None}
+    if not images and any(one.file for one in found):
+        structure["warnings"] = ["No picture that can be shown here: open the file."]
+    result = answer(structure)
     result.content += images
     return result
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..citations import FORMATS, PRINTED
+from ..citations import FORMATS
 from ..library import Library
 from ..system.plain_text import shortened
 from .answers import answer, bibtex_answer, shelf_links
@@ -23,23 +23,18 @@ from .long_calls import LongCalls
 from .pubmed_rows import (
     LONGEST_ECHO,
     converted_row,
-    details_in_short,
     details_page,
-    first_twenty,
     heading_row,
-    in_lines,
     match_row,
-    names,
     paper_row,
     parameters_row,
     relation_rows,
     search_rows,
-    title_line,
 )
 from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts, texts_and
 
 if TYPE_CHECKING:
-    from ..model.paper import Paper
+    pass
 
 _MOST_LINKS = 20
 _LONGEST_REFERENCE = 1000
@@ -91,12 +86,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             date_range=dates.model_dump(),
             fetch_brief_summaries=fetch_brief_summaries,
         )
-        structure = {"search_parameters": parameters, **search_rows(found)}
-        head = f"{len(found.hits.pmids)} of {found.hits.total} PMIDs in PubMed."
-        brief = {one.pmid: f"PMID {one.pmid}: {one.title}" for one in found.summaries}
-        others = [pmid for pmid in found.hits.pmids if pmid not in brief]
-        more = [f"PMIDs: {', '.join(first_twenty(others))}"] if others else []
-        return answer(structure, in_lines(head, brief.values(), more, found.warnings))
+        return answer({"search_parameters": parameters, **search_rows(found)})
 
     return tool(search_pubmed_articles, READS_WEB, SEARCH)
 
@@ -122,7 +112,7 @@ def _details_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         )
         papers = (f"PMID:{one['pmid']}" for one in page["articles"])
         links = shelf_links(library, papers, _MOST_LINKS)
-        return answer(page, details_in_short(found, page), links=links)
+        return answer(page, links=links)
 
     return tool(fetch_article_details, READS_WEB, DETAILS)
 
@@ -144,26 +134,11 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             paper = waiting.call(library.paper, source_pmid)
             [references] = library.citations([paper], citation_styles)
             nothing = relation_rows(Relations((), 0, "", "PubMed"))
-            return answer(
-                {**question, "citations": references, **nothing}, _citation_lines(paper, references)
-            )
+            return answer({**question, "citations": references, **nothing})
         found = waiting.call(library.related, source_pmid, relationship_type, max_related_results)
-        head = f"{len(found.articles)} of {found.total} papers, as listed by {found.source}."
-        titles = [
-            title_line(one.pmid, one.title, retracted=one.retracted) for one in found.articles
-        ]
-        structure = {**question, "citations": {}, **relation_rows(found)}
-        return answer(structure, in_lines(head, titles, found.warnings))
+        return answer({**question, "citations": {}, **relation_rows(found)})
 
     return tool(get_article_relationships, READS_WEB, RELATIONS)
-
-
-def _citation_lines(paper: Paper, references: dict[str, Any]) -> str:
-    """The references that are a line of print; the names of those that are files."""
-    lines = [f"“{shortened(paper.title, _LONGEST_REFERENCE)}” as {', '.join(references)}."]
-    printed = [style.name for style in PRINTED.values() if style.name in references]
-    lines += [f"{name}: {references[name]}" for name in printed]
-    return "\n".join(shortened(line, _LONGEST_REFERENCE) for line in lines)
 
 
 def _single_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
@@ -171,8 +146,7 @@ def _single_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTo
         """Get one PubMed record: abstract, authors, MeSH terms."""
         paper = waiting.call(library.paper, pmid)
         links = shelf_links(library, [f"PMID:{paper.ids.pmid}"])
-        text = title_line(paper.ids.pmid, paper.title, retracted=paper.retracted)
-        return answer(paper_row(paper), text, links=links)
+        return answer(paper_row(paper), links=links)
 
     def pubmed_to_bibtex(pmid: Word) -> ToolResult:
         """Make a BibTeX entry of a PubMed record."""
@@ -191,9 +165,7 @@ def _convert_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         found = waiting.call(library.convert_ids, tuple(ids))
         records = [converted_row(one) for one in found]
         count = sum(one.status == "found" for one in found)
-        lines = [f"{one.requested}: {one.message or names(one.ids)}" for one in found]
-        text = in_lines(f"{count} of {len(found)} found.", lines)
-        return answer({"records": records, "found": count}, text)
+        return answer({"records": records, "found": count})
 
     return tool(convert_ids, READS_WEB, CONVERTED)
 
@@ -208,9 +180,7 @@ def _match_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         found = waiting.result(call, lambda: library.match_citations(rows))
         results = [match_row(one) for one in found]
         count = sum(one.status == "matched" for one in found)
-        lines = [f"{one.key}: {one.pmid or one.detail}" for one in found]
-        text = in_lines(f"{count} of {len(found)} matched.", lines)
-        return answer({"results": results, "matched": count}, text)
+        return answer({"results": results, "matched": count})
 
     return tool(match_citations, READS_WEB, MATCHES)
 
@@ -224,17 +194,14 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
             "corrected_query": found.corrected,
             "replaced": list(found.replaced),
         }
-        text = found.corrected or "PubMed suggests no other spelling."
-        return answer(structure, shortened(text, LONGEST_ECHO))
+        return answer(structure)
 
     def lookup_mesh(term: str, max_results: Few = 5) -> ToolResult:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
         total, headings = waiting.call(library.look_up_mesh, term, max_results)
         terms = [heading_row(heading) for heading in headings]
-        lines = [f"{row['heading']} ({row['ui']})" for row in terms]
-        text = in_lines(f"{len(terms)} of {total} MeSH records.", lines)
         echo = shortened(term, LONGEST_ECHO)
-        return answer({"query": echo, "total": total, "terms": terms}, text)
+        return answer({"query": echo, "total": total, "terms": terms})
 
     return [
         tool(spell_check, READS_WEB, SPELLING),

@@ -10,7 +10,6 @@ from ..system.plain_text import shortened
 
 if TYPE_CHECKING:
     from ..download.lookup import Converted
-    from ..model.identifiers import Ids
     from ..model.paper import Paper
     from ..pubmed.citation_matching import Match
     from ..pubmed.details import Details, Level
@@ -43,24 +42,6 @@ def first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str
     if len(every) > _MOST_LINES:
         shown.append(f"… and {len(every) - _MOST_LINES:,} more")
     return shown
-
-
-def in_lines(head: str, *parts: Iterable[str]) -> str:
-    """A text block: *head*, then the texts of *parts*, a line each."""
-    return "\n".join(
-        (head, *(line for part in parts for line in first_twenty(part, _LONGEST_LINE)))
-    )
-
-
-def title_line(pmid: str, title: str, *, retracted: bool) -> str:
-    """A paper's line in a text block."""
-    return f"{'RETRACTED: ' * retracted}PMID {pmid or '–'}: {title}"
-
-
-def names(ids: Ids) -> str:
-    """The identifiers NCBI converts between, as people write them."""
-    present = (f"PMID {ids.pmid}" if ids.pmid else "", ids.pmcid, ids.doi and f"doi:{ids.doi}")
-    return ", ".join(filter(None, present))
 
 
 def search_rows(found: Found) -> dict[str, Any]:
@@ -192,22 +173,6 @@ def _page_of_articles(
             break
         shown.append(here)
     return {"articles": shown, "text": ""}, start + len(shown), len(records)
-
-
-def details_in_short(found: Details, page: dict[str, Any]) -> str:
-    """The text beside the records: titles, and what is missing."""
-    notes = list(page["warnings"])
-    if missing := page["not_found_pmids"]:
-        notes.append(f"Not in PubMed: {', '.join(missing)}.")
-    notes += [f"{one['pmid']}: {one['message']}" for one in page["failed"]]
-    if page["next_start"] is not None:
-        notes.append(f"More from start={page['next_start']}.")
-    titles = [
-        title_line(one["pmid"], one["title"], retracted=one.get("retracted", False))
-        for one in page["articles"]
-    ]
-    head = f"{len(found.records)} of {len(found.requested)} records."
-    return in_lines(head, titles, notes[::-1])
 
 
 def relation_rows(found: Relations) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -11,20 +11,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
-from ..system.plain_text import shortened
 from .answers import answer
 from .core import READS_SHELF, Word, tool
 from .indexing import Indexing
 from .long_calls import LongCalls
-from .schemas import record, rows
+from .schemas import named
+from .toolsets import is_on
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
 
+QUOTES = named("quotes warnings")
 _MOST = 100
 _INDEX_S = 8.0  # of a call's twenty seconds, for what was filed since the last index
 _FOUND = 600  # characters of the text beside a quotation that differs from it
-_BEGINNING = 60  # characters of a quotation that name it
 
 
 class QuoteAsked(BaseModel):
@@ -46,10 +46,17 @@ def tools(library: Library) -> list[FunctionTool]:
         """Check quotations word for word, in a paper or in all; differences are named."""
         asked = tuple((one.text, one.paper) for one in quotes)
         found, warnings = waiting.call(_verify, library, indexing, asked)
-        lines = [_quote_line(text, row) for (text, _), row in zip(asked, found, strict=True)]
-        return answer({"quotes": found, "warnings": warnings}, "\n".join((*lines, *warnings)))
+        return answer({"quotes": found, "warnings": warnings})
 
-    return [tool(verify_quotes, READS_SHELF, record(quotes=rows({"type": "object"})))]
+    made = tool(verify_quotes, READS_SHELF, QUOTES)
+    return [_shown_in_its_passage(made) if is_on("review", library) else made]
+
+
+def _shown_in_its_passage(made: FunctionTool) -> FunctionTool:
+    """The tool with the mark that hosts with Apps show each quotation by."""
+    from .board import PAGE, shown_by
+
+    return made.model_copy(update={"meta": shown_by(PAGE)})
 
 
 def _verify(
@@ -79,10 +86,3 @@ def _quote_row(text: str, paper: str, library: Library) -> dict[str, Any]:
 
 def _differences(found: Quotation) -> list[str]:
     return [str(one) for one in found.differences] if found.verdict == "near" else []
-
-
-def _quote_line(text: str, row: Mapping[str, Any]) -> str:
-    said = f"“{shortened(text, _BEGINNING)}” {row['verdict']}"
-    where = f" {row['handle']}" if row.get("handle") else ""
-    what = "; ".join(row.get("differences", ())) or row.get("why", "")
-    return f"{said}{where}{f': {what}' if what else ''}"

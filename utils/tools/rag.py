@@ -13,6 +13,7 @@ warnings), so that a passage can be quoted and found again.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -20,6 +21,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..corpus.stored_records import timestamp
+from ..errors import NotFound
 from ..library import Library
 from ..model.passage import Filters
 from .answers import answer, shelf_links
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 
 # A call has twenty seconds (`..web.patience`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
-_TITLES = 20
-_SNIPPET = 200
 _DOTTED = {
     "pubmed_sync_delta": "pubmed.sync_delta",
     "rag_search": "rag.search",
@@ -72,17 +72,25 @@ def _sync_tool(library: Library) -> FunctionTool:
     indexing = Indexing(library)
 
     def pubmed_sync_delta(
-        query_key: Key, term: Key, overlap_days: Annotated[int, Field(ge=0)] = 5
+        query_key: Key,
+        term: Key,
+        overlap_days: Annotated[int, Field(ge=0)] = 5,
+        full: bool = False,
     ) -> ToolResult:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
         started = time.monotonic()
         synced = waiting.call(
-            library.corpus.sync, query_key, term, overlap_days=overlap_days, longest_s=_SYNC_S
+            library.corpus.sync,
+            query_key,
+            term,
+            overlap_days=overlap_days,
+            full=full,
+            longest_s=_SYNC_S,
         )
         left = _CALL_S - (time.monotonic() - started)
         structure = sync_row(synced)
         structure["warnings"] += _unfinished_warning(synced) or indexing.update(left)
-        return answer(structure, _sync_text(structure))
+        return answer(structure)
 
     return tool(pubmed_sync_delta, ADDS_FILES, SYNCED)
 
@@ -91,14 +99,6 @@ def _unfinished_warning(synced: SyncResult) -> list[str]:
     if not synced.unfinished:
         return []
     return ["Not finished: call again with the same arguments to go on."]
-
-
-def _sync_text(row: dict[str, Any]) -> str:
-    head = (
-        f"{row['pmids_processed']} records: {row['inserted']} new, {row['updated']} updated, "
-        f"{row['skipped']} as they were."
-    )
-    return "\n".join((head, *row["warnings"]))
 
 
 def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
@@ -118,36 +118,42 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             pubmed_only=True,
         )
         results = [passage_row(one) for one in found.hits]
-        lines = [_line(row["doc_id"], row["title"]) for row in results[:_TITLES]]
-        text = "\n".join((f"{len(results)} passages.", *lines, *found.warnings))
         links = shelf_links(library, (row["doc_id"] for row in results if row["file"]))
-        structure = {"results": results, "warnings": list(found.warnings)}
-        return answer(structure, text, links=links)
+        return answer({"results": results, "warnings": list(found.warnings)}, links=links)
 
     # A provider of vectors on the web is sent the question.
     asks_web = library.settings.embeddings_provider == "openai"
     return tool(rag_search, READS_WEB if asks_web else READS_SHELF, FOUND)
 
 
-def _line(doc_id: str, words: str) -> str:
-    return f"{doc_id}: {words[:_SNIPPET]}"
-
-
 def _get_tool(library: Library) -> FunctionTool:
     def rag_get(doc_id: DocId) -> ToolResult:
         """Get one record of the corpus, with its quality scores and version."""
         row = document(library, doc_id)
-        text = _line(row["doc_id"], row["title"] or "")
-        return answer(row, text, links=shelf_links(library, [row["doc_id"]]))
+        return answer(row, links=shelf_links(library, [row["doc_id"]]))
 
     return tool(rag_get, READS_SHELF, DOCUMENT)
 
 
 def document(library: Library, doc_id: str) -> dict[str, Any]:
-    """The answer of ``rag_get`` for one paper."""
+    """The answer of ``rag_get`` for one paper of the corpus."""
+    return _with_quality(library.corpus.record(doc_id))
+
+
+def known_document(library: Library, pmid: str) -> dict[str, Any]:
+    """The same for any PMID: where the corpus lacks it, as PubMed has it, in version 1."""
+    from ..corpus.stored_records import CorpusRecord
+    from ..pubmed.details import pmid_of
+
+    with suppress(NotFound):
+        return document(library, f"pmid:{pmid_of(pmid)}")
+    paper = library.paper(pmid)
+    return _with_quality(CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, ""))
+
+
+def _with_quality(record: CorpusRecord) -> dict[str, Any]:
     from ..corpus.search import quality_of, today
 
-    record = library.corpus.record(doc_id)
     return document_row(record, quality_of(record.paper, today()))
 
 
@@ -158,15 +164,14 @@ def _checkpoint_tools(library: Library) -> list[FunctionTool]:
 
         checkpoint = library.corpus.checkpoint(query_key)
         last = timestamp(checkpoint.last_edat) if checkpoint else None
-        structure = {"query_key": query_key, "last_edat": last}
-        return answer(structure, last or "Never synced.", untrusted=False)
+        return answer({"query_key": query_key, "last_edat": last}, untrusted=False)
 
     def corpus_checkpoint_set(
         query_key: Key, last_edat: Annotated[str, Field(description="ISO 8601 UTC")]
     ) -> ToolResult:
         """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
         library.corpus.set_checkpoint(query_key, last_edat, by=_caller())
-        return answer({"ok": True}, "Moved.", untrusted=False)
+        return answer({"ok": True}, untrusted=False)
 
     return [
         tool(corpus_checkpoint_get, READS_SHELF, CHECKPOINT),
@@ -187,18 +192,9 @@ def _quote_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         """Check whether a quotation stands in the corpus word for word, and where."""
         found = waiting.call(library.corpus.verify_quote, text)
         links = shelf_links(library, [found.paper] if found.file else [])
-        return answer(quotation_row(found), _verdict(found), links=links)
+        return answer(quotation_row(found), links=links)
 
     return tool(verify_quote, READS_SHELF, QUOTED)
-
-
-def _verdict(found: Quotation) -> str:
-    if not found.found:
-        return "Not in the corpus, and nothing like it."
-    where = f"{_line(found.paper, found.title)}, characters {found.start} to {found.end}"
-    if found.verbatim:
-        return f"Verbatim in {where}."
-    return f"Not verbatim; nearest ({found.likeness:.2f}): {where}."
 
 
 def sync_row(synced: SyncResult) -> dict[str, Any]:

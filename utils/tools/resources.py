@@ -9,7 +9,6 @@ import functools
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ParamSpec
 from urllib.parse import quote
@@ -19,9 +18,10 @@ from fastmcp.resources import FunctionResource, ResourceContent, ResourceResult,
 from mcp.types import Annotations
 from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 
-from ..errors import NotFound, PaperError
+from ..errors import PaperError
 from ..library import Library
 from ..settings import version
+from .answers import UNTRUSTED
 from .long_calls import revocable
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def templates(library: Library) -> list[ResourceTemplate]:
     """The resources addressed by a paper's identifier or file name."""
 
     def record(pmid: str) -> ResourceResult:
-        """A PubMed record, with its abstract; as in the corpus where toolset rag has it."""
-        return untrusted(_as_json(_record_row(library, pmid)), _JSON)
+        """A PubMed record as rag_get has it: abstract, quality scores, version."""
+        return untrusted(_as_json({"untrusted": UNTRUSTED, **_record_row(library, pmid)}), _JSON)
 
     def text(key: str) -> ResourceResult:
         """A paper on the shelf as markdown, by file name or any identifier."""
@@ -157,7 +157,7 @@ def _server_row(library: Library) -> dict[str, Any]:
         "server_name": "papershelf",
         "server_version": version(),
         "description": "PubMed, and the full text of papers on the user's own shelf.",
-        "contact_email": settings.pubmed_email,
+        "contact_email": settings.contact,
         "mcp_spec_versions": list(SUPPORTED_PROTOCOL_VERSIONS),
         "ncbi_compliance": {
             "api_usage_status": "NCBI API key in use" if key else "no NCBI API key",
@@ -233,15 +233,10 @@ def _shelf_row(library: Library) -> dict[str, Any]:
 
 
 def _record_row(library: Library, pmid: str) -> dict[str, Any]:
-    """As ``rag_get`` has it, where that tool is loaded and the corpus knows it; else as PubMed."""
-    if {"rag", "all"} & set(library.settings.mcp_toolsets):
-        from .rag import document
+    """As ``rag_get`` answers, whether or not that tool is loaded."""
+    from .rag import known_document
 
-        with suppress(NotFound):
-            return document(library, f"pmid:{pmid}")
-    from .pubmed_rows import paper_row
-
-    return paper_row(library.paper(pmid))
+    return known_document(library, pmid)
 
 
 def _markdown(library: Library, key: str) -> str:

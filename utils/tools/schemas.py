@@ -26,6 +26,11 @@ def record(**properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
+def also(names: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """*schema* with optional members of these names, whose types their names tell."""
+    return {**schema, "properties": {**schema["properties"], **{n: {} for n in names.split()}}}
+
+
 def some(**properties: dict[str, Any]) -> dict[str, Any]:
     """An object with these members, all optional."""
     return {"type": "object", "properties": properties}
@@ -71,19 +76,25 @@ DOWNLOAD = named(
     "success file_path source message kind version preprint_version via verdict license retracted"
     " attempts"
 )
-READ = record(
-    title=TEXT,
-    kind=TEXT,
-    version=TEXT,
-    outline=rows(some(heading=TEXT, chars=NUMBER, roles=TEXT)),
-    objects=rows({"type": "object"}),
-    text=TEXT,
-    next_start=NEXT,
+READ = also(
+    "doubts warnings objects_shown_by",
+    record(
+        title=TEXT,
+        kind=TEXT,
+        version=TEXT,
+        outline=rows(some(heading=TEXT, chars=NUMBER, roles=TEXT)),
+        objects=rows({"type": "object"}),
+        text=TEXT,
+        next_start=NEXT,
+    ),
 )
-LIST = record(
-    total=NUMBER,
-    papers=rows(named(f"{_MINIMAL} kind version preprint_version license file_path")),
-    next_start=NEXT,
+LIST = also(
+    "warnings",
+    record(
+        total=NUMBER,
+        papers=rows(named(f"{_MINIMAL} kind version preprint_version license file_path")),
+        next_start=NEXT,
+    ),
 )
 # Its members are those of `.harvest_answers.Status`: both tools would spell them out.
 HARVEST: dict[str, Any] = {"type": "object", "required": ["job_id", "state", "counts", "next"]}
@@ -119,7 +130,7 @@ PREPRINT = texts_and(
 PREPRINTS = record(
     total=NUMBER, papers=rows(PREPRINT), next_start=NEXT, effective_query=TEXT, warnings=_WORDS
 )
-SCHOLAR = texts_and(
+_SCHOLAR = texts_and(
     "paper_id title url doi pmid pmcid arxiv_id open_access_pdf",
     abstract=_OR_NOTHING,
     venue=_OR_NOTHING,
@@ -130,7 +141,14 @@ SCHOLAR = texts_and(
     reference_count=NEXT,
     influential_citation_count=NEXT,
 )
-SCHOLARS = record(total=NEXT, papers=rows(SCHOLAR), next_start=NEXT, token=TEXT, warnings=_WORDS)
+SCHOLAR = also("tldr", _SCHOLAR)
+SCHOLARS = record(
+    total=NEXT,
+    papers=rows(named(" ".join(_SCHOLAR["required"]))),
+    next_start=NEXT,
+    token=TEXT,
+    warnings=_WORDS,
+)
 BIBTEX = texts_and("bibtex")
 GATHERED = record(
     query=TEXT,

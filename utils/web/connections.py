@@ -75,6 +75,11 @@ class RequestContext:
         Those that can end it.
     quiet : float, optional
         Seconds without a single byte after which it is given up.
+
+    Attributes
+    ----------
+    status : int
+        What was answered; 0 before there is an answer.
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class RequestContext:
     ) -> None:
         self.address_policy = address_policy
         self.quiet = quiet
+        self.status = 0
         self.until = time.monotonic() + seconds
         self._cancellations = [one for one in cancellations if one]
         self._socket: socket.socket | None = None

@@ -31,6 +31,7 @@ from .cancellation import Cancellation, current
 from .connections import CONNECT_S, QUIET_S, Damaged, RequestContext, Unpacker, pools, require_socks
 from .failures import proxy_error, unreachable
 from .proxies import Proxy, ProxyRules
+from .request_log import logged
 from .trust import Certificate
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Transport:
         host, proxy = urlsplit(hop.url).netloc, self._proxy_rules.proxy_for(hop.url)
         context = RequestContext(self._guard, seconds, self._all, current(), quiet=self._quiet)
         try:
-            with context.active():
+            with context.active(), logged(hop, context):
                 self._judge(hop, proxy, context)
                 yield proxy, context
         except (requests.exceptions.InvalidURL, LocationValueError):
@@ -212,7 +213,7 @@ class Transport:
         url = request.url or ""
         forwarded = proxy and not proxy.socks and urlsplit(url).scheme == "http"
         left = context.seconds_left()
-        return (
+        response = (
             self._pools_for(proxy)
             .connection_from_url(url)
             .urlopen(
@@ -228,6 +229,8 @@ class Transport:
                 timeout=Timeout(connect=min(CONNECT_S, left), read=min(self._quiet, left)),
             )
         )
+        context.status = response.status
+        return response
 
     def _pools_for(self, proxy: Proxy) -> urllib3.PoolManager:
         with self._lock:

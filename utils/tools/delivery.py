@@ -1,0 +1,191 @@
+"""In which form a host is given an answer: as structure, as text, or both.
+
+Hosts show a model different parts of a result, and those that show text blocks only would hide what
+stands in the structure alone. Who shows what (evidence in TECHNICAL_REFERENCE.md, *Which host shows
+its model what*): `_FORMS`. A host that is not named there may be a program that needs the structure
+or show its model either part, so both are complete; `text` is what every host shows.
+
+The name is that of ``clientInfo``: said once at ``initialize``, or with every request (2026-07-28,
+where it is optional). Over HTTP nothing is kept between requests, so before 2026-07-28 the name
+travels in the session id (`NamedSessions`). It decides about the form only, never about a right.
+
+Before 2025-06-18 the protocol has neither structured content nor links to resources.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools import ToolResult
+from mcp.types import ResourceLink
+
+from .answers import UNTRUSTED, block
+from .rendering import in_brief, render
+
+if TYPE_CHECKING:
+    from fastmcp.tools import Tool
+    from mcp.types import ContentBlock
+
+Form = Literal["structured", "text", "both"]
+FORMS: Mapping[str, Form] = {
+    # The structure replaces the text.
+    "claude-code": "structured",
+    "codex": "structured",
+    "visual-studio-code": "structured",
+    # The text alone reaches the model, or is what surely does.
+    "claude-ai": "text",
+    "cursor": "text",
+    "gemini-cli": "text",
+    "goose": "text",
+    "kimi": "text",
+    # Both do, and the model would read everything twice.
+    "chatgpt": "structured",  # its widgets need the structure
+    "openai-mcp": "structured",
+    "github-copilot-developer": "text",
+    "hermes": "text",
+}
+"""By the beginning of the client's name, as `host_name` writes it."""
+_STRUCTURED_SINCE = "2025-06-18"
+_VIA = re.compile(r"\s*\(via .*", re.DOTALL)
+_LONGEST_NAME = 64
+_LARGEST_OPENING = 100_000  # bytes of an ``initialize``
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Who asks: the client's name, empty where it is not known, and the protocol agreed on."""
+
+    name: str
+    protocol: str
+
+    def form(self, setting: str) -> Form:
+        """In which form this host gets answers, where ``MCP_DELIVERY`` is *setting*."""
+        if self.protocol < _STRUCTURED_SINCE:
+            return "text"
+        if setting != "auto":
+            return setting  # type: ignore[return-value]
+        named = (form for name, form in FORMS.items() if f"{self.name}-".startswith(f"{name}-"))
+        return next(named, "both")
+
+
+def host_name(said: str) -> str:
+    """A client's name in one spelling: ``Visual Studio Code`` and ``Visual-Studio-Code`` are one.
+
+    >>> host_name("claude-ai (via mcp-remote 0.1.18)"), host_name("Visual Studio Code")
+    ('claude-ai', 'visual-studio-code')
+    """
+    words = re.findall(r"[a-z0-9.]+", _VIA.sub("", said[:1000]).lower())
+    return "-".join(words)[:_LONGEST_NAME]
+
+
+class Delivery(Middleware):
+    """Gives every tool's answer, and the list of tools, the form that the host shows its model."""
+
+    def __init__(self, setting: str) -> None:
+        self._setting = setting
+
+    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+        """List the tools; without output schemas where no structure follows them."""
+        listed: Sequence[Tool] = await call_next(context)
+        if _host(context).form(self._setting) != "text":
+            return listed
+        bare = {"output_schema": None}
+        return [tool if _has_page(tool) else tool.model_copy(update=bare) for tool in listed]
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Call the tool, and put its answer into this host's form."""
+        result = await call_next(context)
+        if not isinstance(result, ToolResult) or result.structured_content is None:
+            return result
+        host = _host(context)
+        tool = await context.fastmcp_context.fastmcp.get_tool(context.message.name)
+        return _delivered(result, host, host.form(self._setting), page=_has_page(tool))
+
+
+def _delivered(result: ToolResult, host: Host, form: Form, *, page: bool) -> ToolResult:
+    """An answer in its form; *page* says whether a page of ours shows it, which reads it all."""
+    structure = result.structured_content or {}
+    untrusted = bool((result.meta or {}).get("untrusted"))
+    links = [one for one in result.content if isinstance(one, ResourceLink)]
+    others = [one for one in result.content if not isinstance(one, ResourceLink)]
+    made = in_brief if form == "structured" else render
+    text = made(structure, untrusted=untrusted)
+    if links and (page or host.protocol < _STRUCTURED_SINCE):
+        text += "\n" + "\n".join(f"Resource: {one.uri}" for one in links)
+        links = []
+    content: list[ContentBlock] = [block(text, untrusted=untrusted), *others, *links]
+    sent = {"untrusted": UNTRUSTED, **structure} if untrusted else structure
+    kept = page and host.protocol >= _STRUCTURED_SINCE
+    return ToolResult(content, sent if form != "text" or kept else None, meta=result.meta)
+
+
+def _has_page(tool: Tool | None) -> bool:
+    return bool(tool and (tool.meta or {}).get("ui"))
+
+
+def _host(context: Any) -> Host:
+    """Who sent the request."""
+    request = context.fastmcp_context.request_context
+    if request is None:
+        return Host("", _STRUCTURED_SINCE)
+    told = request.session.client_params
+    name = host_name(told.client_info.name) if told else _name_in(_session(request.request))
+    return Host(name, request.protocol_version)
+
+
+def _session(request: Any) -> str:
+    return request.headers.get("mcp-session-id", "") if request else ""
+
+
+def _name_in(session: str) -> str:
+    return host_name(session.partition(".")[2])
+
+
+class NamedSessions:
+    """Answers ``initialize`` over HTTP with a session id that carries the client's name.
+
+    The server keeps no sessions: the id is all that a later request says of who sends it.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass the request on; the answer to an ``initialize`` gets an id."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        name = ""
+
+        async def read() -> Any:
+            nonlocal name
+            message = await receive()
+            name = name or _initializing(message.get("body", b""))
+            return message
+
+        async def name_session(message: Any) -> None:
+            if message["type"] == "http.response.start" and name and message["status"] == 200:
+                session = f"{secrets.token_hex(16)}.{name}".encode()
+                message["headers"] = [*message["headers"], (b"mcp-session-id", session)]
+            await send(message)
+
+        await self._app(scope, read, name_session)
+
+
+def _initializing(body: bytes) -> str:
+    """The client's name in an ``initialize`` request; empty for any other."""
+    if len(body) > _LARGEST_OPENING or b'"initialize"' not in body:
+        return ""
+    try:
+        request = json.loads(body)
+        if request["method"] != "initialize":
+            return ""
+        return host_name(str(request["params"]["clientInfo"]["name"]))
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return ""

@@ -1,0 +1,206 @@
+"""What a tool answers, in lines: for hosts that show a model only text.
+
+Made from the structure alone, so that a new tool has it for nothing. Every value stands in it once:
+single values as ``name: value``, rows of one kind as a table that names its columns once, with what
+is too long for a cell below its row. That takes fewer tokens than JSON, which repeats each name.
+
+Words from elsewhere stand inside a fence, numbers and what to do next outside of it. The mark of a
+fence is made from what stands in it and does not occur there, so that no text can close its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..system.plain_text import shortened
+
+_ROWS, _CHARACTERS, _TEXT = 20, 200, 2000  # of an answer in brief
+_CELL = 160  # characters of a column on average, else its values stand below the rows
+_ROOM = 300  # characters of a list on one line
+_NEXT = ("next_start", "next_offset", "next")
+# Words of ours; a word that is not here may be somebody else's.
+_OURS = ("job_id", "state", "kind", "counts")
+_IN = "  "
+
+
+def render(structure: Mapping[str, Any], *, untrusted: bool) -> str:
+    """All that *structure* says, in lines; *untrusted* words of it in a fence.
+
+    >>> print(render({"total": 2, "papers": [{"pmid": "1", "year": "2020"},
+    ...     {"pmid": "2", "year": "2021"}], "next_start": None}, untrusted=False))
+    total: 2
+    papers: pmid | year
+    - 1 | 2020
+    - 2 | 2021
+    """
+    parts: dict[str, dict[str, Any]] = {"first": {}, "words": {}, "last": {}}
+    for name, value in structure.items():
+        own = name in _OURS or isinstance(value, int | float) or value is None
+        place = "last" if name in _NEXT else "words" if untrusted and not own else "first"
+        parts[place][name] = value
+    words = "\n".join(_members(parts["words"], ""))
+    first, last = (list(_members(parts[place], "")) for place in ("first", "last"))
+    return "\n".join([*first, *([fenced(words)] if words else []), *last])
+
+
+def in_brief(structure: Mapping[str, Any], *, untrusted: bool) -> str:
+    """The beginning of it, for a person beside hosts that show the model the structure."""
+    text = render(_beginning(structure), untrusted=False)[:_TEXT]
+    return fenced(text) if untrusted else text
+
+
+def fenced(text: str) -> str:
+    """*text* between two marks that say it is not to be trusted and do not occur in it."""
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    # A text that foresaw the beginning of its own digest is fenced by more of it.
+    marks = (f"untrusted-{digest[:length]}" for length in range(4, len(digest) + 1))
+    mark = next(mark for mark in marks if mark not in text)
+    return f"<{mark}>\n{text}\n</{mark}>"
+
+
+def _members(members: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """The lines of a record; a long text comes last, so that nothing is looked for behind it."""
+    texts = {name for name, value in members.items() if isinstance(value, str) and "\n" in value}
+    for name in sorted(members, key=texts.__contains__):
+        yield from _member(name, members[name], indent)
+
+
+def _member(name: str, value: Any, indent: str) -> Iterator[str]:
+    """``name: value``, or the name and the value's lines below."""
+    if value == [] and not indent and name != "warnings":
+        yield f"{name}: none"
+    elif _is_empty(value):
+        return
+    elif (inline := _inline(value)) is not None:
+        yield f"{indent}{name}: {inline}"
+    elif _are(value, Mapping):
+        yield from _table(name, value, indent)
+    elif isinstance(value, Mapping):
+        yield f"{indent}{name}:"
+        yield from _members(value, indent + _IN)
+    elif isinstance(value, str):
+        yield f"{indent}{name}:"
+        yield from _indented(value, indent and indent + _IN)
+    else:
+        yield f"{indent}{name}:"
+        for one in value:
+            first, *more = _item(one, indent + _IN)
+            yield f"{indent}- {first.lstrip()}"
+            yield from more
+
+
+def _item(value: Any, indent: str) -> list[str]:
+    """The lines of one value of a list."""
+    if isinstance(value, list):
+        return [" | ".join("null" if one is None else _cell(one) for one in value)]
+    if isinstance(value, Mapping):
+        return list(_members(value, indent)) or [""]
+    return list(_indented(_inline(value) or str(value), indent))
+
+
+def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
+    """Rows of one kind: columns, then a line for each row with its long values below it."""
+    columns = [
+        column
+        for column in dict.fromkeys(column for row in rows for column in row)
+        if not all(_is_empty(row.get(column)) for row in rows)
+    ]
+    same, flat = _shared(rows, columns), []
+    for column in columns:
+        cells = [_inline(row.get(column)) for row in rows]
+        short = None not in cells and sum(len(cell or "") for cell in cells) <= _CELL * len(rows)
+        if short and column not in same:
+            flat.append(column)
+    below = [column for column in columns if column not in flat and column not in same]
+    filled = sum(not _is_empty(row.get(column)) for row in rows for column in flat)
+    if 2 * filled < len(flat) * len(rows):
+        same, flat, below = {}, [], columns
+    told = "; ".join(f"{column}={value}" for column, value in same.items())
+    yield f"{indent}{name}: {' | '.join(flat)}{told and f' (all: {told})'}".rstrip()
+    for row in rows:
+        long = {column: row.get(column) for column in below}
+        inner = list(_members(long, indent + _IN))
+        line = " | ".join(_cell(row.get(column)) for column in flat).rstrip(" |")
+        if not flat and inner:
+            line, *inner = inner
+        yield f"{indent}- {line.lstrip()}"
+        yield from inner
+
+
+def _shared(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, str]:
+    """The columns whose value is the same in all of several rows, with it."""
+    if len(rows) < 2:
+        return {}
+    found = {}
+    for column in columns:
+        value = rows[0].get(column)
+        inline = _inline(value)
+        if inline and all(row.get(column) == value for row in rows):
+            found[column] = inline
+    return found
+
+
+def _cell(value: Any) -> str:
+    """A value in a line of several."""
+    if isinstance(value, str):
+        return " ".join(value.split("\n")).replace("|", "\\|")
+    return (_inline(value) or "").replace("|", "\\|")
+
+
+def _inline(value: Any) -> str | None:
+    """A value on one line; None where it needs several."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return None if "\n" in value else value
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if isinstance(value, Mapping):
+        parts = {name: _inline(one) for name, one in value.items() if not _is_empty(one)}
+        nested = any(isinstance(one, list | Mapping) for one in value.values())
+        texts = [f"{name}={part}" for name, part in parts.items()]
+        return None if nested or None in parts.values() else _joined(texts, "; ")
+    if any(isinstance(one, list | Mapping) for one in value):
+        return None
+    items = [_inline(one) for one in value]
+    return None if None in items else _joined([item or "" for item in items], ", ", "; ")
+
+
+def _joined(texts: Sequence[str], *marks: str) -> str | None:
+    """*texts* on one line, by the first mark that none of them has in it."""
+    if len(texts) < 2:
+        return "".join(texts)
+    for mark in marks:
+        if not any(mark.strip() in text for text in texts):
+            line = mark.join(texts)
+            sentences = len(line) > _ROOM and len(line) > 40 * len(texts)
+            return None if sentences else line
+    return None
+
+
+def _indented(text: str, indent: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        yield f"{indent}{line}" if line else ""
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def _are(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(one, kind) for one in value)
+
+
+def _beginning(value: Any) -> Any:
+    """A value with the first of its rows and of its characters, and how many more there are."""
+    if isinstance(value, str):
+        return shortened(value, _CHARACTERS)
+    if isinstance(value, Mapping):
+        return {name: _beginning(one) for name, one in value.items()}
+    if isinstance(value, list):
+        more = [f"… and {len(value) - _ROWS:,} more"] if len(value) > _ROWS else []
+        return [*map(_beginning, value[:_ROWS]), *more]
+    return value
