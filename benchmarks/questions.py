@@ -162,7 +162,9 @@ def _symbol(case: Case, words: Counter[str], chance: random.Random) -> Iterator[
     ]
     if symbols and rare:
         symbol = chance.choice(sorted(set(symbols)))
-        yield Question("symbol + 1 word", case.key, f"{_other(symbol, chance)} {chance.choice(sorted(rare))}")
+        yield Question(
+            "symbol + 1 word", case.key, f"{_other(symbol, chance)} {chance.choice(sorted(rare))}"
+        )
 
 
 def _other(symbol: str, chance: random.Random) -> str:

@@ -89,7 +89,9 @@ def engine(_database: Any) -> Any:
     from sqlalchemy import text
 
     with _database.begin() as connection:
-        connection.execute(text("DROP TABLE IF EXISTS corpus_terms, corpus_finder, corpus_finder_model"))
+        connection.execute(
+            text("DROP TABLE IF EXISTS corpus_terms, corpus_finder, corpus_finder_model")
+        )
     return _database
 
 
@@ -261,7 +263,9 @@ def test_every_store_makes_one_order_of_words_and_meaning(finder: Finder) -> Non
     # Most words are nowhere: what is near in meaning comes first, and tells both scores.
     vague = finder.search("zebra yak xenon quail films", vectors(5)[0], 4, Filters())
     assert vague[0].paper == "pmid:25"
-    [worded] = [hit for hit in finder.search("zebra films", vectors(5)[0], 12, Filters()) if hit.bm25]
+    [worded] = [
+        hit for hit in finder.search("zebra films", vectors(5)[0], 12, Filters()) if hit.bm25
+    ]
     assert worded.paper == "pmid:22"
     assert worded.sim == pytest.approx(float(vectors(2)[0] @ vectors(5)[0]), abs=1e-3)
 

@@ -312,7 +312,9 @@ def _by_words(
     scores: dict[str, float] = {}
     for term in set(_split(query, "whitespace")):
         having = {
-            name: [(of[prop].count(term), len(of[prop]), prop) for prop in weights if term in of[prop]]
+            name: [
+                (of[prop].count(term), len(of[prop]), prop) for prop in weights if term in of[prop]
+            ]
             for name, of in split.items()
         }
         count = sum(map(bool, having.values()))

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..model.versions import STAND_INS
-from ..passages.terms import asked, indexed
+from ..passages import terms
 from ..system.plain_text import clean_text, one_line
 from .output import UNREACHABLE, command, counted, note, say, show_count, warn
 
@@ -209,7 +209,7 @@ def snippet(text: str, query: str) -> str:
     line = one_line(text)
     if len(line) <= _SNIPPET:
         return line
-    matches = [(found.start(), indexed(found[0])) for found in _query_words(line, query)]
+    matches = [(found.start(), terms.indexed(found[0])) for found in _query_words(line, query)]
 
     def words_from(start: int) -> int:
         return len({word for at, word in matches if start <= at < start + _SNIPPET})
@@ -224,9 +224,9 @@ def snippet(text: str, query: str) -> str:
 
 def _query_words(text: str, query: str) -> Iterator[re.Match[str]]:
     """The words of *text* that an index takes for words of *query*."""
-    terms = set(asked(query))
+    wanted = set(terms.asked(query))
     found = re.finditer(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*", text)
-    return (word for word in found if terms.intersection(indexed(word[0]).split()))
+    return (word for word in found if wanted.intersection(terms.indexed(word[0]).split()))
 
 
 def _colour(entry: str, query: str) -> Text:

@@ -58,7 +58,7 @@ CREATE TABLE appended (start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, crc INT
 _WORDS = f"""
 CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '', {FTS5});
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(3.0, 1.5, 1.0)')
-"""
+"""  # noqa: S608
 _FIRST_FACTS: dict[str, Any] = {
     "format": FORMAT,
     "stamp": 0,

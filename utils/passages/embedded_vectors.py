@@ -93,7 +93,6 @@ class View:
         best = best[np.lexsort((rows[best], -scores[best]))]
         return [(int(self.passages[rows[at]]), float(scores[at])) for at in best]
 
-
     def cosines(self, vector: Rows, rows: Mapping[int, int]) -> dict[int, float]:
         """The cosines of passages, given the row of each."""
         scores = np.einsum("ij,j->i", self.matrix[list(rows.values())], vector)

@@ -14,7 +14,6 @@ Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); p
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -280,20 +279,20 @@ def _row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]
 
 def _terms(passage: Passage) -> tuple[dict[str, float], int]:
     """The weight of each term, and how many there are: FTS5 counts those of the title once."""
-    weights: Counter[str] = Counter()
+    weights: dict[str, float] = {}
     length = 0
     for name, weight in _WEIGHTS.items():
         terms = indexed(getattr(passage, name)).split()
         length += len(terms)
         for term in terms:
-            weights[term] += weight  # type: ignore[assignment]
+            weights[term] = weights.get(term, 0.0) + weight
     return weights, length
 
 
 def _reworded(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
     """Those that are new or say something else than before: an index of words holds the others."""
     query = "SELECT uuid::text, digest FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
-    held = {uuid: digest for uuid, digest in db.execute(text(query), {"uuids": list(rows)})}
+    held = dict(map(tuple, db.execute(text(query), {"uuids": list(rows)})))
     return [
         uuid for uuid, row in rows.items() if not row["digest"] or held.get(uuid) != row["digest"]
     ]

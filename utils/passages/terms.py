@@ -105,7 +105,7 @@ def _compounds(text: str) -> list[str]:
 def _parts(compound: str) -> tuple[list[str], list[str]]:
     """The stems of a compound's parts, and of each two neighbours as one word."""
     parts = _BREAK.split(compound, _MOST_PARTS)[:_MOST_PARTS]
-    pairs = [*pairwise(parts), *([tuple(parts)] if len(parts) == 3 else [])]  # noqa: PLR2004  # "IL-1β"
+    pairs = [*pairwise(parts), *([tuple(parts)] if len(parts) == 3 else [])]  # "IL-1β"
     return [_stem(part) for part in parts], [_as_one(pair) for pair in pairs]
 
 

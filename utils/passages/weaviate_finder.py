@@ -2,9 +2,10 @@
 
 Words (BM25F) and meaning (HNSW, cosine) are searched by Weaviate and made one order here, as for
 every other store (`.ranking`): its own fusion neither says the scores nor can weigh the ways by how
-sure they are. Passages carry their own UUIDs and vectors, so that writing twice is writing once. The client needs HTTP and
-gRPC: ``WEAVIATE_URL=http://host:8080`` uses gRPC port 50051, ``…:8080?grpc_port=50061`` another;
-Weaviate Cloud has a gRPC host of its own, which the client knows.
+sure they are. Passages carry their own UUIDs and vectors, so that writing twice is writing once.
+The client needs HTTP and gRPC: ``WEAVIATE_URL=http://host:8080`` uses gRPC port 50051,
+``…:8080?grpc_port=50061`` another; Weaviate Cloud has a gRPC host of its own, which the client
+knows.
 
 Passages in Weaviate: the class, its properties, and filters over them.
 
@@ -354,7 +355,7 @@ def _by_meaning(
         return_properties=["pmid"],
         return_metadata=MetadataQuery(distance=True),
     )
-    return [_scored(one, 1.0 - float(one.metadata.distance)) for one in answer.objects]
+    return [_scored(one, 1.0 - float(one.metadata.distance or 0.0)) for one in answer.objects]
 
 
 def _looked_up(
