@@ -112,7 +112,7 @@ def test_no_dtd_is_opened_wherever_it_is_said_to_be(scheme: str, tmp_path: Path)
     """lxml's ``collect_ids=False`` makes libxml2 load it, whatever ``load_dtd`` says."""
     (tmp_path / "own.dtd").write_text("<!ELEMENT broken")
     address = f"{scheme}pubmed.dtd" if scheme else (tmp_path / "own.dtd").as_uri()
-    body = pack(article("7"), doctype=f'<!DOCTYPE PubmedArticleSet SYSTEM "{address}">')
+    body = pack(article(pmid="7"), doctype=f'<!DOCTYPE PubmedArticleSet SYSTEM "{address}">')
     assert [record.ids.pmid for record in read_records(body)] == ["7"]  # type: ignore[union-attr]
 
 
