@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..citations import FORMATS
 from ..library import Library
 from ..system.plain_text import shortened
-from .answers import answer, bibtex_answer, shelf_links
+from .answers import answer, bibtex_answer, in_room, shelf_links
 from .core import READS_WEB, Count, DateType, Start, Word, tool
 from .long_calls import LongCalls
 from .pubmed_rows import (
@@ -86,7 +86,9 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             date_range=dates.model_dump(),
             fetch_brief_summaries=fetch_brief_summaries,
         )
-        return answer({"search_parameters": parameters, **search_rows(found)})
+        structure = {"search_parameters": parameters, **search_rows(found)}
+        rest = "fetch_article_details has the others"
+        return answer(in_room(structure, "brief_summaries", rest=rest))
 
     return tool(search_pubmed_articles, READS_WEB, SEARCH)
 
@@ -98,7 +100,7 @@ def _details_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         include_mesh_terms: bool = True,
         include_grant_info: bool = False,
         start: Annotated[Start, Field(description="next_start of the last answer")] = 0,
-        max_chars: Annotated[int, Field(ge=1000, le=200_000)] = 40_000,
+        max_chars: Annotated[int, Field(ge=1000, le=60_000)] = 40_000,
     ) -> ToolResult:
         """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
         found = waiting.call(library.details, tuple(pmids), detail_level)

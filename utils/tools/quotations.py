@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
-from .answers import answer
+from .answers import answer, in_room
 from .core import READS_SHELF, Word, tool
 from .indexing import Indexing
 from .long_calls import LongCalls
@@ -46,7 +46,7 @@ def tools(library: Library) -> list[FunctionTool]:
         """Check quotations word for word, in a paper or in all; differences are named."""
         asked = tuple((one.text, one.paper) for one in quotes)
         found, warnings = waiting.call(_verify, library, indexing, asked)
-        return answer({"quotes": found, "warnings": warnings})
+        return answer(in_room({"quotes": found, "warnings": warnings}, "quotes"))
 
     made = tool(verify_quotes, READS_SHELF, QUOTES)
     return [_shown_in_its_passage(made) if is_on("review", library) else made]
