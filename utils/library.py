@@ -372,12 +372,14 @@ class Library:
 
         return details(list(pmids), level, self.web)
 
-    def related(self, pmid: str | int, kind: Relationship, most: int = 5) -> Relations:
+    def related(
+        self, pmid: str | int, kind: Relationship, most: int = 5, *, start: int = 0
+    ) -> Relations:
         """Similar papers, citing and cited ones; see `.pubmed.relationships.find_related`."""
         from .pubmed.details import pmid_of
         from .pubmed.relationships import find_related
 
-        return find_related(pmid_of(pmid), kind, most, self.web)
+        return find_related(pmid_of(pmid), kind, most, self.web, start=start)
 
     def search_papers(
         self,

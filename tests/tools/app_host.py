@@ -113,11 +113,14 @@ def page(
     return filled.replace("VIEW", escape(shut), 1)
 
 
-def seen(html: str, folder: Path) -> dict[str, Any]:
-    """What a browser says of a host's page: what was asked, what was shown."""
+def seen(html: str, folder: Path, lasting_ms: int = 4000) -> dict[str, Any]:
+    """What a browser says of a host's page: what was asked, what was shown.
+
+    *lasting_ms* is on the browser's own clock, which runs ahead where there is nothing to do.
+    """
     file = folder / "host.html"
     file.write_text(html, "utf-8")
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000"]
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--virtual-time-budget={lasting_ms}"]
     command = [BROWSER, *flags, f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
     done = subprocess.run([*command, file.as_uri()], capture_output=True, timeout=120, check=True)
     log = done.stdout.decode().rpartition('<pre id="log">')[2].partition("</pre>")[0]

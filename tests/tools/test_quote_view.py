@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from fastmcp import Client
@@ -139,6 +140,35 @@ async def test_a_paper_without_full_text_shows_its_abstract(library, world):
     assert "pubmed" in row["source"]["url"]
 
 
+async def a_sentence_of(library, paper):
+    """A paper's text on the shelf, and a sentence of it."""
+    stored = library.download(paper).stored
+    assert stored.kind == "full_text"
+    text = library.shelf.read_text(stored)
+    blocks = [text[one.start : one.end] for one in anchors_of(text)]
+    return stored, next(sentence(one) for one in blocks[3:] if one.count(". ") > 1)
+
+
+async def test_a_quotation_from_a_pdf_leads_to_its_page(library, world):
+    stored, said = await a_sentence_of(library, world.paper("unpaywall_pdf").doi)
+    row, _ = await shown(library, quote=said, paper=str(stored.paper.ids))
+    page, _, number = row["source"]["url"].partition("#page=")
+    assert page == library.shelf.raw(stored).fetched.url
+    assert row["source"]["label"] == f"Page {number} of the PDF"
+    assert int(number) >= 1
+
+
+async def test_a_quotation_from_a_web_page_leads_to_its_words(library, world):
+    stored, said = await a_sentence_of(library, world.paper("publisher_html").doi)
+    row, _ = await shown(library, quote=said, paper=str(stored.paper.ids))
+    page, _, fragment = row["source"]["url"].partition("#:~:text=")
+    assert page == library.shelf.raw(stored).fetched.url
+    first, last = (unquote(part).split() for part in fragment.split(","))
+    assert " ".join(first) in said
+    assert " ".join(last) in said
+    assert "-" not in fragment  # it would separate what stands before
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -272,6 +302,28 @@ async def test_a_typed_quotation_is_looked_up(row, tmp_path: Path):
     seen = app_host.seen(html, tmp_path)
     assert ["show_quote", {"quote": "Somebody typed these words", "paper": ""}] in seen["asked"]
     assert "in no paper that could be looked through" in seen["shown"]
+
+
+@in_a_browser
+async def test_a_quotation_opened_from_a_running_board_stays_until_left(row, tmp_path: Path):
+    board = {
+        "job_id": "j", "state": "running", "title": "Corals", "headline": "Full text for 1 of 2",
+        "counts": {"full_text": 1, "pending": 1}, "sources": [], "reasons": [], "prisma": [],
+        "missing": [], "next_start": None, "steps": [], "waits": [],
+    }  # fmt: skip
+    looked = [
+        ("textarea", {"write": "Somebody typed these words"}),
+        ("button", {"text": "Look it up"}),
+    ]
+    calls = {"show_quote": [result_of(row)], "review_board": [result_of(board)]}
+    # The browser's clock runs past the moment at which the board would be renewed.
+    page = app_host.page(view(), result_of(board), calls, [*looked, *[("#passage", {})] * 150])
+    seen = app_host.seen(page, tmp_path, lasting_ms=12_000)
+    assert seen["marked"] == words_of(row, quoted=True)
+    assert "Back to the board" in seen["shown"]
+    back = [*looked, ("button", {"text": "Back to the board"})]
+    seen = app_host.seen(app_host.page(view(), result_of(board), calls, back), tmp_path)
+    assert "Full text for 1 of 2" in seen["shown"]
 
 
 @in_a_browser

@@ -31,7 +31,7 @@ from .pubmed_rows import (
     relation_rows,
     search_rows,
 )
-from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts, texts_and
+from .schemas import FLAG, NEXT, NUMBER, TEXT, also, record, rows, some, texts, texts_and
 
 if TYPE_CHECKING:
     pass
@@ -125,6 +125,7 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         relationship_type: Relationship = "pubmed_similar_articles",
         max_related_results: Annotated[int, Field(ge=1, le=50)] = 5,
         citation_styles: Annotated[list[Style], Field(min_length=1)] = ["ris"],  # noqa: B006
+        start: Start = 0,
     ) -> ToolResult:
         """Find similar, citing or cited papers of one, or format its citation."""
         from ..pubmed.details import pmid_of
@@ -137,7 +138,8 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             [references] = library.citations([paper], citation_styles)
             nothing = relation_rows(Relations((), 0, "", "PubMed"))
             return answer({**question, "citations": references, **nothing})
-        found = waiting.call(library.related, source_pmid, relationship_type, max_related_results)
+        page = {"most": max_related_results, "start": start}
+        found = waiting.call(library.related, source_pmid, relationship_type, **page)
         return answer({**question, "citations": {}, **relation_rows(found)})
 
     return tool(get_article_relationships, READS_WEB, RELATIONS)
@@ -299,22 +301,25 @@ DETAILS = record(
     warnings=_WORDS,
     e_fetch_details=record(urls=_WORDS, request_method=TEXT),
 )
-RELATIONS = record(
-    source_pmid=TEXT,
-    relationship_type=TEXT,
-    related_articles=rows(
-        texts_and(
-            "pmid title authors journal year doi link_url",
-            retracted=FLAG,
-            score={"type": ["integer", "null"]},
-        )
+RELATIONS = also(
+    "next_start",
+    record(
+        source_pmid=TEXT,
+        relationship_type=TEXT,
+        related_articles=rows(
+            texts_and(
+                "pmid title authors journal year doi link_url",
+                retracted=FLAG,
+                score={"type": ["integer", "null"]},
+            )
+        ),
+        citations={**some(csl_json={"type": "object"}), "additionalProperties": TEXT},
+        retrieved_count=NUMBER,
+        total=NUMBER,
+        source=TEXT,
+        warnings=_WORDS,
+        e_link_url=TEXT,
     ),
-    citations={**some(csl_json={"type": "object"}), "additionalProperties": TEXT},
-    retrieved_count=NUMBER,
-    total=NUMBER,
-    source=TEXT,
-    warnings=_WORDS,
-    e_link_url=TEXT,
 )
 PAPER = texts_and(
     "pmid title abstract journal year pmcid url",

@@ -99,11 +99,14 @@ function paper(one) {
 function board(found) {
   draw(head(found), coverage(found), prisma(found), missing(found) ?? "", lookUp() ?? "");
   clearTimeout(timer);
+  before = { label: "Back to the board", show: () => board(found) };
   if (found.state === "running" && canCall()) {
     timer = setTimeout(() => renew(found.job_id).catch((trouble) => view.prepend(line("said", trouble.message))), POLL_MS);
   }
 }
 
 async function renew(job_id) {
-  board(await call("review_board", { job_id }));
+  const mine = timer;
+  const found = await call("review_board", { job_id });
+  if (timer === mine) board(found); // else something else is looked at by now
 }

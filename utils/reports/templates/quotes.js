@@ -4,7 +4,7 @@ const VERDICTS = {
   verbatim: "Word for word", near: "Near, not word for word", absent: "Not in the text", unclear: "Could not be looked for",
 };
 const KINDS = { full_text: "full text", abstract: "abstract only" };
-let listed = null; // the quotations that one was chosen from
+let before = null; // what was shown when a quotation was opened: its label, and how it is drawn
 let looked = null; // the quotation whose neighbours are read
 
 const badge = (verdict) => make("span", `verdict ${verdict in VERDICTS ? verdict : "unclear"}`, VERDICTS[verdict] ?? verdict);
@@ -12,7 +12,7 @@ const differences = (found) => found.differences?.length
   ? make("ul", "differences", ...found.differences.map((one) => make("li", "", one))) : null;
 
 function quotations(found) {
-  listed = found;
+  before = { label: "All quotations", show: () => quotations(found) };
   const given = asked.quotes ?? [];
   const rows = found.quotes.map((one, index) => quoteRow(one, given[index]?.text ?? "", given[index]?.paper ?? ""));
   const exact = found.quotes.filter((one) => one.verdict === "verbatim").length;
@@ -47,6 +47,8 @@ async function open(what) {
 }
 
 function quotation(found) {
+  clearTimeout(timer); // a board that is renewed would take its place
+  timer = 0;
   if (found.quote) looked = found;
   draw(
     make("section", "", ...verdict(found), ...about(found), found.passage.length ? passage(found) : null),
@@ -147,9 +149,9 @@ function ways(found) {
     quotation(looked);
     document.getElementById("passage")?.focus();
   }) : null;
-  const all = listed ? button("All quotations", "quiet", () => {
-    quotations(listed);
-    view.querySelector("button")?.focus();
+  const all = before ? button(before.label, "quiet", () => {
+    before.show();
+    view.querySelector("button, summary")?.focus();
   }) : null;
   const source = found.source.url ? link(found.source.url, found.source.label) : null;
   return make("nav", "ways", beside("previous", "← Previous block"), beside("next", "Next block →"), back, all, source);
