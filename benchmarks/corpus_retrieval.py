@@ -6,8 +6,9 @@
 Titles and abstracts are cut and indexed as Papershelf does it; what is asked, in nine kinds, is
 made from FOLDER by `.questions`. The score is nDCG@10 with one right paper: ``1 / log2(1 + rank)``
 of its first passage among the different papers found. ``find`` is the order of `Corpus.find`: what
-speaks for a record counts up to a fifth. ``ranks`` are those of words and meaning fused as Papershelf did
-before (reciprocal ranks, Cormack, Clarke and Büttcher, SIGIR 2009, k = 12) and with their k of 60.
+speaks for a record counts up to a fifth. ``ranks`` are those of words and meaning fused as
+Papershelf did before (reciprocal ranks, Cormack, Clarke and Büttcher, SIGIR 2009, k = 12) and with
+their k of 60.
 
 ``--beside`` asks Chroma's default index (uv fetches it) with vectors as its default model makes
 them: float32, of the first 256 word pieces. Last, the choice by signs that large shelves make
