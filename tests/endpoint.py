@@ -7,6 +7,7 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -32,15 +33,15 @@ _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # made once: that takes longe
 
 
 class Endpoint:
-    """A running door; ``with`` closes it."""
+    """A running door; ``with`` closes it. *opened* makes the application of a library."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, opened: Callable[[Library, str], Any] = door) -> None:
         self.settings = library.settings
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self.base = f"http://127.0.0.1:{self.port}"
         self.url = f"{self.base}/mcp"
-        self._server = Server(door(library, self.url))
+        self._server = Server(opened(library, self.url))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
 
     def __enter__(self) -> Endpoint:

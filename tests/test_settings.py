@@ -1,6 +1,8 @@
 """Every knob: where it is read from, what counts as unset, what is refused and how."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from utils.errors import BadRequest, NotConfigured
 from utils.settings import Settings, load_settings
@@ -28,8 +30,6 @@ def test_blank_and_unfilled_values_are_unset(monkeypatch, value):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("PUBMED_EMAIL", "nobody"),
-        ("PUBMED_EMAIL", "you@example.com"),
         ("PAPERS_SOURCES", "pmc,scihub"),
         ("EUTILS_BASE_URL", "ftp://eutils"),
         ("NCBI_MAX_RETRIES", "50"),
@@ -83,6 +83,20 @@ def test_the_default_shelf_lies_beside_the_server(monkeypatch):
 def test_without_an_address_one_sentence_says_what_to_set():
     with pytest.raises(NotConfigured, match="PUBMED_EMAIL"):
         Settings().require_email("NCBI")
+
+
+no_addresses = st.sampled_from(
+    ["you@example.com", "me@lab.example", "your@lab.edu", "user@uni.edu", "name@x.org", "ü@lab.edu"]
+) | st.text("abc@. ", max_size=12).filter(lambda text: "@" not in text.strip().strip("@"))
+
+
+@given(no_addresses)
+def test_what_is_no_address_stops_only_what_needs_one(value):
+    settings = load_settings(pubmed_email=value)
+    assert (settings.contact, settings.user_agent.count("mailto")) == ("", 0)
+    with pytest.raises(NotConfigured, match="PUBMED_EMAIL is") as missed:
+        settings.require_email("NCBI")
+    assert missed.value.hints
 
 
 def test_the_user_agent_names_us_and_a_way_to_reach_the_user():

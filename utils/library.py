@@ -188,11 +188,17 @@ class Library:
     def download_many(
         self, papers: Iterable[str | int | Ids], *, prefer_pmc: bool = True, force: bool = False
     ) -> Iterator[tuple[Ids, Download | PaperError]]:
-        """Put many papers on the shelf; see `.download.download.download_many`."""
-        from .download.download import download_many
+        """Put many papers on the shelf; see `.download.download.download_many`.
 
-        wanted = [_ids_of(paper) for paper in papers]
-        return download_many(wanted, self._ladder, prefer_pmc=prefer_pmc, force=force)
+        What is no identifier comes first, with the error that names it, under empty `Ids`.
+        """
+        from .download.download import download_many
+        from .model.identifiers import Ids
+
+        read = [_read(paper) for paper in papers]
+        yield from ((Ids(), wrong) for wrong in read if isinstance(wrong, BadRequest))
+        wanted = [ids for ids in read if not isinstance(ids, BadRequest)]
+        yield from download_many(wanted, self._ladder, prefer_pmc=prefer_pmc, force=force)
 
     def harvest(
         self,
@@ -309,11 +315,18 @@ class Library:
         return fetch_paper(pmid, self.web)
 
     def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
-        """The record of each paper, or why there is none; see `.download.lookup.records`."""
+        """The record of each paper, or why there is none; see `.download.lookup.records`.
+
+        What is no identifier stands in its place, with the error that names it.
+        """
         from .download.lookup import records
+        from .model.identifiers import Ids
         from .sources import SOURCES
 
-        return records(map(_ids_of, papers), self.shelf, self.web, SOURCES)
+        read = [_read(paper) for paper in papers]
+        wanted = (ids for ids in read if isinstance(ids, Ids))
+        known = iter(records(wanted, self.shelf, self.web, SOURCES))
+        return [next(known) if isinstance(ids, Ids) else (Ids(), ids) for ids in read]
 
     def resolve(self, papers: Asked, *, anew: bool = False) -> Iterator[Resolution]:
         """What the papers of a list are that name no identifier; see `.literature.resolve`.
@@ -359,12 +372,14 @@ class Library:
 
         return details(list(pmids), level, self.web)
 
-    def related(self, pmid: str | int, kind: Relationship, most: int = 5) -> Relations:
+    def related(
+        self, pmid: str | int, kind: Relationship, most: int = 5, *, start: int = 0
+    ) -> Relations:
         """Similar papers, citing and cited ones; see `.pubmed.relationships.find_related`."""
         from .pubmed.details import pmid_of
         from .pubmed.relationships import find_related
 
-        return find_related(pmid_of(pmid), kind, most, self.web)
+        return find_related(pmid_of(pmid), kind, most, self.web, start=start)
 
     def search_papers(
         self,
@@ -733,3 +748,11 @@ def _ids_of(paper: str | int | Ids) -> Ids:
     from .model.identifiers import Ids
 
     return paper if isinstance(paper, Ids) else Ids.parse(str(paper))
+
+
+def _read(paper: str | int | Ids) -> Ids | BadRequest:
+    """The identifiers of one of many, or what is wrong with them: the others go on."""
+    try:
+        return _ids_of(paper)
+    except BadRequest as wrong:
+        return wrong

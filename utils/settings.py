@@ -46,7 +46,7 @@ TOOLSETS = {
     "literature": ("literature",),
     "rag": ("rag",),
     "objects": ("objects",),
-    "review": ("board",),
+    "review": ("board", "quote_view"),
     "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 """Each with the modules of ``tools/`` that it consists of."""
@@ -300,17 +300,6 @@ class _BaseSettings(BaseSettings):
             return cls.model_fields[info.field_name].get_default()
         return text
 
-    @field_validator("pubmed_email")
-    @classmethod
-    def _check_email(cls, value: str) -> str:
-        if value and not (_EMAIL.fullmatch(value) and value.isascii()):
-            msg = "is not an e-mail address"
-            raise ValueError(msg)
-        if _PLACEHOLDERS.search(value):
-            msg = "is a placeholder; use your own address"
-            raise ValueError(msg)
-        return value
-
     @field_validator("papers_pdf_service")
     @classmethod
     def _check_pdf_service(cls, value: str) -> str:
@@ -373,16 +362,30 @@ class _BaseSettings(BaseSettings):
             return value.rstrip("/")
         return value
 
+    @property
+    def email_fault(self) -> str:
+        """Why the address in ``PUBMED_EMAIL`` cannot be used, in words; empty where it can."""
+        if not self.pubmed_email:
+            return "is not set"
+        if not (_EMAIL.fullmatch(self.pubmed_email) and self.pubmed_email.isascii()):
+            return "is not an e-mail address"
+        return "is a placeholder" if _PLACEHOLDERS.search(self.pubmed_email) else ""
+
+    @property
+    def contact(self) -> str:
+        """The user's address where it can be used; else empty: reading the shelf needs none."""
+        return "" if self.email_fault else self.pubmed_email
+
     def require_email(self, site: str) -> str:
         """The contact address, which *site* requires.
 
         Raises
         ------
         NotConfigured
-            ``PUBMED_EMAIL`` is not set.
+            ``PUBMED_EMAIL`` is not set, or no address anybody could be reached at.
         """
-        if not self.pubmed_email:
-            msg = f"{site} asks every client for a contact address, and PUBMED_EMAIL is not set."
+        if fault := self.email_fault:
+            msg = f"{site} asks every client for a contact address, and PUBMED_EMAIL {fault}."
             raise NotConfigured(msg, "Set PUBMED_EMAIL to your own e-mail address.")
         return self.pubmed_email
 
@@ -414,7 +417,7 @@ class _BaseSettings(BaseSettings):
     @property
     def user_agent(self) -> str:
         """``User-Agent``: our name, version and the contact address."""
-        contact = f" (mailto:{self.pubmed_email})" if self.pubmed_email else ""
+        contact = f" (mailto:{self.contact})" if self.contact else ""
         return f"Papershelf/{version()}{contact}"
 
 

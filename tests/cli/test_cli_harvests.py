@@ -166,7 +166,7 @@ def test_a_question_among_identifiers_is_not_guessed_at(shell, world, words):
         (b"%PDF-1.4", "is a PDF"),
         (b"PK\x03\x04", "Excel or ZIP"),
         (bytes(range(256)) * 40_000, "no text"),
-        (b"lorem ipsum", "'lorem'"),
+        (b"lorem ipsum", "'lorem ipsum'"),
     ],
 )
 def test_a_file_that_is_no_list_is_named(shell, tmp_path, data, said):

@@ -16,7 +16,7 @@ from tests.world import World
 
 JOB, DATASET = "$job", "$dataset"
 # Tools whose arguments are all optional, but not all at once.
-CHOSEN = {"download_paper": ("pmid",), "harvest_papers": ("ids",)}
+CHOSEN = {"download_paper": ("pmid",), "harvest_papers": ("ids",), "show_quote": ("quote",)}
 # Those after need what these leave.
 FIRST = ("pubmed_sync_delta", "download_paper", "harvest_papers")
 REFUSED = {"kind": "refusal", "name": "search_pubmed", "arguments": {"query": ""}}
@@ -46,6 +46,7 @@ def examples(world: World) -> dict[str, Any]:
         "doc_id": f"pmid:{paper.pmid}",
         "query_key": "tour",
         "last_edat": "2025-01-01",
+        "quote": paper.plain_title,
         "text": paper.plain_title,
         "tool_name": "search_pubmed",
     }

@@ -200,7 +200,7 @@ BAD = {
     "open quote": (b'PMID,Title\n1,"never closed\n2,T\n', "line 2"),
     "endless cell": (b'PMID,Title\n1,"' + b"a\n" * 600_000 + b'"\n2,T\n', "line 2"),
     "endless line": (b"PMID,Title\n1," + b"a" * (1 << 21), "Line 2"),
-    "words": (b"1\nhello world\n", "'hello' (line 2)"),
+    "words": (b"1\nhello world\n2 moons\n", "'hello world' (line 2)"),
     "words under a header": (b"PMID\nhello\n", "'hello' (line 2)"),
     "nothing": (b"", "No identifier"),
     "only a header": (b"PMID,DOI\n", "names no paper"),

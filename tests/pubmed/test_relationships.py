@@ -49,6 +49,27 @@ def test_the_longer_list_wins_and_lists_are_never_mixed(library, world):
         assert found.source == ("NCBI ELink" if in_pmc == everybody else "Europe PMC")
 
 
+@pytest.mark.parametrize("kind", ["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"])
+def test_a_list_is_paged_to_its_end_and_every_page_is_of_the_same_one(library, pmid, kind):
+    first = library.related(pmid, kind, 2)
+    seen, page = list(first.articles), first
+    while page.next_start is not None:
+        assert page.next_start == len(seen)
+        page = library.related(pmid, kind, 2, start=page.next_start)
+        assert page.source == first.source
+        seen += page.articles
+    assert len(seen) == len(set(seen)) == first.total
+    beyond = library.related(pmid, kind, 2, start=first.total + 5)
+    assert (beyond.articles, beyond.next_start) == ((), None)
+
+
+def test_where_a_site_shows_no_more_it_is_said():
+    rows = tuple(Related(str(number)) for number in range(200))
+    page = relationships._page(Relations(rows, 5_000, "", "OpenAlex"), 190, 20)
+    assert (len(page.articles), page.next_start) == (10, None)
+    assert page.warnings == ("OpenAlex shows the first 200 of 5,000; e_link_url leads there.",)
+
+
 def test_when_ncbis_links_are_down_europe_pmc_answers_and_it_is_said(library, world, pmid):
     world.mood("down", "eutils", path="elink")
     found = library.related(pmid, "pubmed_citedin", 3)

@@ -34,8 +34,9 @@ addEventListener("message", ({data, source}) => {
   if (data.method === "ui/initialize") {
     asked.push(["ui/initialize", data.params.protocolVersion]);
     post({id: data.id, result: {protocolVersion: "2026-01-26", hostInfo: {name: "h", version: "1"},
-      hostCapabilities: {serverTools: {}, openLinks: {}}, hostContext: {theme: "THEME"}}});
+      hostCapabilities: CAPABILITIES, hostContext: {theme: "THEME"}}});
   } else if (data.method === "ui/notifications/initialized") {
+    post({method: "ui/notifications/tool-input", params: {arguments: answers.asked}});
     post({method: "ui/notifications/tool-result", params: answers.first});
     setTimeout(next, 50);
   } else if (data.method === "tools/call") {
@@ -57,13 +58,16 @@ function next() {
       || one.textContent === words.text);
     if (!at) trouble.push(`nothing is ${selector} ${JSON.stringify(words)}`);
     else if (words.write !== undefined) at.value = words.write;
+    else if (words.key) at.dispatchEvent(
+      new inside.defaultView.KeyboardEvent("keydown", {key: words.key, bubbles: true}));
     else at.click();
     setTimeout(next, 50);
     return;
   }
   document.getElementById("log").textContent = JSON.stringify({asked, trouble,
     shown: inside.getElementById("view").innerText, scripts: inside.scripts.length,
-    images: inside.images.length,
+    images: inside.images.length, focused: inside.activeElement?.id ?? "",
+    marked: [...inside.querySelectorAll("mark")].map((one) => one.textContent).join(""),
     links: [...inside.links].map((one) => one.getAttribute("href"))});
 }
 </script>"""
@@ -75,6 +79,8 @@ def page(
     calls: Mapping[str, Sequence[Any]] | None = None,
     acts: Sequence[tuple[str, Mapping[str, str]]] = (),
     *,
+    asked: Any = None,
+    can_call: bool = True,
     theme: str = "light",
     height: int = 1400,
 ) -> str:
@@ -87,23 +93,34 @@ def page(
     calls : mapping, optional
         What calls of each tool are answered, one after the other; the last one again and again.
     acts : sequence, optional
-        What a person does then: a selector, and ``{"text": …}`` of what is clicked or
-        ``{"write": …}`` into it.
+        What a person does then: a selector, and ``{"text": …}`` of what is clicked,
+        ``{"write": …}`` into it or ``{"key": …}`` pressed there.
+    asked : dict, optional
+        The arguments of the call that *first* answers.
+    can_call : bool, optional
+        Whether the host passes calls of tools on.
     """
     policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     shut = view.replace("<head>", f"<head>{policy}", 1)
-    answers = json.dumps({"first": first, "calls": calls or {}}).replace("<", "\\u003c")
+    answers = json.dumps({"first": first, "calls": calls or {}, "asked": asked or {}}).replace(
+        "<", "\\u003c"
+    )
     filled = _HOST.replace("HEIGHT", str(height)).replace("THEME", theme)
+    capabilities = {"openLinks": {}} | ({"serverTools": {}} if can_call else {})
+    filled = filled.replace("CAPABILITIES", json.dumps(capabilities))
     filled = filled.replace("GROUND", "#fff" if theme == "light" else "#14171a")
     filled = filled.replace("ANSWERS", answers, 1).replace("ACTS", json.dumps(list(acts)), 1)
     return filled.replace("VIEW", escape(shut), 1)
 
 
-def seen(html: str, folder: Path) -> dict[str, Any]:
-    """What a browser says of a host's page: what was asked, what was shown."""
+def seen(html: str, folder: Path, lasting_ms: int = 4000) -> dict[str, Any]:
+    """What a browser says of a host's page: what was asked, what was shown.
+
+    *lasting_ms* is on the browser's own clock, which runs ahead where there is nothing to do.
+    """
     file = folder / "host.html"
     file.write_text(html, "utf-8")
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000"]
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--virtual-time-budget={lasting_ms}"]
     command = [BROWSER, *flags, f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
     done = subprocess.run([*command, file.as_uri()], capture_output=True, timeout=120, check=True)
     log = done.stdout.decode().rpartition('<pre id="log">')[2].partition("</pre>")[0]

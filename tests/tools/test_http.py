@@ -421,3 +421,42 @@ async def test_two_processes_serve_one_shelf(settings, world):
             assert totals[0] == totals[1] > 0
             uri = f"papers://report/{job['job_id']}"
             assert "<html" in (await second.read_resource(uri))[0].text
+
+
+PING_ = b'{"jsonrpc": "2.0", "id": 2, "method": "ping"}'
+
+
+@pytest.mark.parametrize("version", ["2025-03-26", "2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize(
+    ("body", "identifier", "code"),
+    [
+        (b'{"jsonrpc":', None, -32700),
+        (b"", None, -32700),
+        (b'{"jsonrpc": "2.0", "id": 9, "method": "ping\\ud800"}', 9, -32700),
+        (b'{"jsonrpc": "2.0", "id": 9, "method": "ping\xff"}', None, -32700),
+        (b"[" * 100_000, None, -32700),
+        (b"7", None, -32600),
+        (b'"ping"', None, -32600),
+        (b'{"id": "a", "speaks": "nothing"}', "a", -32600),
+        (b'{"jsonrpc": "1.0", "id": 5, "method": "ping"}', 5, -32600),
+        (b"[" + PING_ + b"," + PING_ + b"]", None, -32600),
+        (b"[]", None, -32600),
+    ],
+)
+def test_what_is_no_message_is_answered_as_on_stdio(endpoint, version, body, identifier, code):
+    answer = endpoint.post(endpoint.token(), body, mcp_protocol_version=version)
+    assert answer.status_code == 400
+    said = answer.json()
+    assert (said["jsonrpc"], said["id"], said["error"]["code"]) == ("2.0", identifier, code)
+    assert len(said["error"]["message"]) < 300
+    assert "pydantic" not in said["error"]["message"]
+
+
+def test_who_has_no_token_learns_nothing_of_its_body(endpoint):
+    assert endpoint.post(body=b'{"jsonrpc":').status_code == 401
+
+
+def test_a_cursor_that_nobody_gave_is_refused(endpoint):
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": "made up"}}
+    answer = endpoint.post(endpoint.token(), listing, mcp_protocol_version="2025-11-25")
+    assert '"code":-32602' in answer.text

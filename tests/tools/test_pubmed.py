@@ -11,6 +11,7 @@ from fastmcp import Client
 
 from tests.processes import LAST_RESORT_S
 from tests.tools.calling import answer, call
+from tests.tools.test_rendering import lost
 from utils import Library
 from utils.errors import BadRequest
 from utils.settings import load_settings
@@ -171,8 +172,7 @@ async def test_citation_formats(library, world, mode):
     arguments = {"source_pmid": found["source_pmid"], "relationship_type": "citation_formats"}
     arguments["citation_styles"] = styles
     text = (await call(library, "get_article_relationships", arguments)).content[0].text
-    for style in styles:
-        assert (str(made[style]) in text) == (style in ("apa_string", "mla_string", "vancouver"))
+    assert not lost(made, text)
     assert made["ris"].startswith("TY  - JOUR")
     assert made["csl_json"]["DOI"] == world.paper("pmc_cloud").doi
     assert all("Sørensen" in made[style] for style in styles[:5])

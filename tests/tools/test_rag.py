@@ -88,7 +88,11 @@ async def test_requests_are_those_of_the_document(library):
         for name, wanted in theirs["properties"].items():
             for limit in {"type", "minimum", "maximum", "default", "pattern"} & wanted.keys():
                 assert ours["properties"][name][limit] == wanted[limit]
-        assert ours["properties"].keys() - theirs["properties"].keys() <= {"filters", "full"}
+        assert ours["properties"].keys() - theirs["properties"].keys() <= {
+            "filters",
+            "full",
+            "start",
+        }
 
 
 async def test_hosts_that_know_the_dotted_names_get_them(settings):

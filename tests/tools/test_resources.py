@@ -12,6 +12,8 @@ from utils.entrez import Entrez
 from utils.errors import NotConfigured, Unreachable
 from utils.sources import eutils
 from utils.tools import build
+from utils.tools.answers import UNTRUSTED
+from utils.tools.rendering import fenced
 from utils.web import Answer
 
 pytestmark = pytest.mark.anyio
@@ -174,7 +176,7 @@ async def test_a_record_of_pubmed(library, world, mode):
 @ERAS
 async def test_the_shelf_and_a_paper_on_it(library, world, mode):
     assert await told(library, "papers://index", mode) == {
-        "total": 0, "shown": 0, "more": "", "papers": [],
+        "untrusted": UNTRUSTED, "total": 0, "shown": 0, "more": "", "papers": [],
     }  # fmt: skip
     record = world.paper("pmc_cloud")
     library.download(record.pmid)
@@ -191,7 +193,7 @@ async def test_the_shelf_and_a_paper_on_it(library, world, mode):
     ):
         content = await read(library, uri, mode)
         assert content.mime_type == "text/markdown"
-        assert content.text == library.read(record.pmid, max_chars=50_000).text
+        assert content.text == fenced(library.read(record.pmid, max_chars=50_000).text)
         assert content.meta["untrusted"] is True
     assert len(world.requests) == before
 

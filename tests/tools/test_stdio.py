@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.tools.stdio import describe_fault
+from utils.tools.messages import describe_line
 
 ROOT = Path(__file__).resolve().parents[2]
 INITIALIZE = {
@@ -90,7 +90,11 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_served(world, tm
         assert (fault["id"], fault["error"]["code"]) == (9, -32700)
         fault = host.answer_to('[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]')
         assert (fault["id"], fault["error"]["code"]) == (None, -32600)
-        assert "one message a line" in fault["error"]["message"]
+        assert "each message by itself" in fault["error"]["message"]
+        fault = host.answer_to('{"jsonrpc": "1.0", "id": 5, "method": "ping"}')
+        assert (fault["id"], fault["error"]["code"]) == (5, -32600)
+        fault = host.answer_to('"a text"')
+        assert (fault["id"], fault["error"]["code"]) == (None, -32600)
         fault = host.answer_to('{"id": "a", "speaks": "nothing"}')
         assert (fault["id"], fault["error"]["code"]) == ("a", -32600)
         host.send("", "\r")
@@ -116,6 +120,6 @@ def test_who_discovers_first_may_go_on_in_the_new_era(world, tmp_path):
 
 @pytest.mark.parametrize("line", ["[" * 100_000, "{}" * 3, "nul", '{"a": 1e999999999x}', "\x00"])
 def test_any_line_is_described(line):
-    identifier, code, message = describe_fault(line)
+    identifier, code, message = describe_line(line)
     assert (identifier, code) == (None, -32700)
     assert len(message) < 300

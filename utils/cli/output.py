@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import BadRequest, PaperError
-from ..lists.pasted import Entry
+from ..lists.pasted import Entry, why_unread
 from ..lists.references import MOST_BYTES, entries_in
 from ..model.identifiers import Ids
-from ..system.plain_text import clean_text, plain_json
+from ..system.plain_text import clean_text, one_line, plain_json
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -117,6 +117,14 @@ def complain(error: PaperError, as_json: bool) -> int:
     return error.exit_code
 
 
+def complain_of(text: str, as_json: bool) -> int:
+    """Say that *text*, one of many, is no identifier; returns its exit status."""
+    wrong = why_unread(text)
+    shown = one_line(text)[:80]
+    say({"paper": shown, **wrong.envelope()} if as_json else f"✗ {shown}: {wrong}", as_json)
+    return wrong.exit_code
+
+
 class QueryOrLists(NamedTuple):
     """A query, or else papers, by the files they came from."""
 
@@ -153,8 +161,7 @@ def read_arguments(words: Sequence[str]) -> QueryOrLists:
         elif ids := Ids.maybe(word):
             lists.setdefault(TYPED, []).append(Entry(word, ids))
         elif _IDENTIFIER.fullmatch(word):
-            ids = Ids.parse(word)  # which says what is wrong with it
-            lists.setdefault(TYPED, []).append(Entry(word, ids))
+            lists.setdefault(TYPED, []).append(Entry(word, ids))  # a slip, named with the rest
         elif _FILE.fullmatch(word):
             raise _missing_file_error(word)
         else:
@@ -162,6 +169,8 @@ def read_arguments(words: Sequence[str]) -> QueryOrLists:
     if others and lists:
         msg = f"{others[0]!r} is neither a file nor an identifier, and others here are."
         raise BadRequest(msg, "Put a question into quotes; beside lists, it goes with --query.")
+    if list(lists) == [TYPED] and not any(entry.ids for entry in lists[TYPED]):
+        raise why_unread(lists[TYPED][0].asked)
     query = " ".join(others).strip()
     if not (query or lists):
         raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")

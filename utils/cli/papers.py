@@ -15,7 +15,7 @@ from ..model.paper import Kind, StoredPaper
 from ..model.passage import Anchor
 from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
-from .output import NO_FULL_TEXT, command, note, say, show_count, worst
+from .output import NO_FULL_TEXT, command, complain_of, note, say, show_count, worst
 from .upkeep import describe_text, remind
 
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..curation.reading import Reading
     from ..download.download import Download
     from ..library import Library
+    from ..lists.pasted import Entry
     from ..model.identifiers import Ids
 
 
@@ -70,8 +71,9 @@ def _add_read(commands: Any) -> None:
 
 
 def _download(args: argparse.Namespace, library: Library) -> int:
-    wanted = identifiers_of(args.paper)
-    if args.output_path and len(wanted) != 1:
+    entries = entries_of(args.paper)
+    wanted = [entry.ids for entry in entries if entry.ids]
+    if args.output_path and len(entries) != 1:
         raise BadRequest("--output-path goes with exactly one paper.")
     if args.output_path:
         [ids] = wanted
@@ -80,7 +82,7 @@ def _download(args: argparse.Namespace, library: Library) -> int:
         outcomes: Iterable[tuple[Ids, Download | PaperError]] = [(ids, download)]
     else:
         outcomes = library.download_many(wanted, prefer_pmc=args.prefer_pmc, force=args.force)
-    statuses = []
+    statuses = [complain_of(entry.asked, args.json) for entry in entries if not entry.ids]
     show_count(0, len(wanted))
     for number, (ids, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, PaperError):
@@ -198,16 +200,25 @@ def _list_entry(stored: StoredPaper) -> str:
     return f"{head}{description}\n  {stored.path}"
 
 
-def identifiers_of(arguments: Sequence[str]) -> list[Ids]:
-    """The identifiers among *arguments*; ``-``, or no argument, stands for standard input."""
-    from ..lists.pasted import identifier_lines, identifiers_in
+def entries_of(arguments: Sequence[str]) -> list[Entry]:
+    """The papers among *arguments*; ``-``, or no argument, stands for standard input.
 
-    lines = list(arguments) or ["-"]
-    if "-" in lines:
-        at = lines.index("-")
-        piped = sys.stdin is not None and not sys.stdin.isatty()
-        lines[at : at + 1] = identifier_lines(sys.stdin.buffer.read()) if piped else []
-    return identifiers_in(lines)
+    Raises
+    ------
+    BadRequest
+        There is no identifier at all, or what is piped in is no list of them.
+    """
+    from ..lists.pasted import identifier_lines, parse_entries, read_entries
+
+    entries: list[Entry] = []
+    for word in arguments or ["-"]:
+        if word != "-":
+            entries += read_entries([word])
+        elif sys.stdin is not None and not sys.stdin.isatty():
+            entries += parse_entries(identifier_lines(sys.stdin.buffer.read()))
+    if not any(entry.ids for entry in entries):
+        parse_entries(list(arguments))  # which says what is wrong with them
+    return entries
 
 
 def _download_line(ids: Ids, download: Download) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..citations import STYLES
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
-from .output import command, complain, note, read_arguments, say, warn, worst
+from .output import command, complain, complain_of, note, read_arguments, say, warn, worst
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -220,10 +220,8 @@ def _cite(args: argparse.Namespace, library: Library) -> int:
     if request.query:
         msg = f"{request.query!r} is no identifier, and no file of them."
         raise BadRequest(msg, "Find the paper first: search.")
-    statuses = []
-    if nameless := [entry.asked for entry in request.entries if not entry.ids]:
-        note(f"✗ no identifier in {one_line('; '.join(nameless[:5]))[:200]}")
-        statuses += [BadRequest.exit_code] * len(nameless)
+    nameless = (entry.asked for entry in request.entries if not entry.ids)
+    statuses = [complain_of(asked, args.json) for asked in nameless]
     papers: list[tuple[str, Paper]] = []
     for ids, outcome in library.records(entry.ids for entry in request.entries if entry.ids):
         if isinstance(outcome, PaperError):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from ..errors import NotFound, StoreFailed
 from ..model.passage import Filters
 from ..passages.anchors import anchor_at
-from ..passages.differences import Difference, Nearest, nearest
+from ..passages.differences import Difference, Nearest, nearest, stitched
 from ..passages.wording import FoldedText, Quoted, find_verbatim, parse
 from .texts import text_named, text_of
 
@@ -96,10 +96,18 @@ def verify(text: str, corpus: Corpus) -> Quotation:
         msg = "The index is empty: the quotation was looked for nowhere."
         raise StoreFailed(msg, "Sync a question or download papers, then: server.py index.")
     candidates = _candidates(quoted, corpus)
+    apart = None
     for passage in _one_of_each(candidates):
-        if found := _verbatim(quoted, passage, corpus):
-            return found
-    return _nearest(quoted, candidates, corpus)
+        try:
+            text = text_of(passage, corpus)
+        except NotFound:
+            continue  # gone since it was indexed
+        wording = FoldedText.of(text)
+        if span := find_verbatim(quoted, text, wording):
+            return _placed(Nearest(*span, 1.0, ()), text, passage, corpus)
+        if not apart and (near := stitched(quoted, text, wording)):
+            apart = _placed(near, text, passage, corpus)
+    return apart or _nearest(quoted, candidates, corpus)
 
 
 def verify_in(text: str, paper: str, corpus: Corpus) -> Quotation:
@@ -171,30 +179,26 @@ def _one_of_each(passages: Sequence[Passage]) -> Iterator[Passage]:
             yield passage
 
 
-def _verbatim(quoted: Quoted, passage: Passage, corpus: Corpus) -> Quotation | None:
-    """The quotation, if the text of this passage's paper has it word for word."""
-    try:
-        text = text_of(passage, corpus)
-    except NotFound:
-        return None  # gone since it was indexed
-    span = find_verbatim(quoted, text, FoldedText.of(text))
-    if not span:
-        return None
-    place = _passage_at(span[0], corpus.database.passages_of(passage.paper))
+def _placed(near: Nearest, text: str, passage: Passage, corpus: Corpus) -> Quotation:
+    """What was found in *text*, the whole text of this passage's paper."""
+    there, verbatim = text[near.start : near.end], not near.differences
+    place = _passage_at(near.start, corpus.database.passages_of(passage.paper))
+    shown = place or passage
     return Quotation(
         found=True,
-        verbatim=True,
+        verbatim=verbatim,
         paper=passage.paper,
         title=passage.title,
         file=passage.file,
         section=place.section if place else "",
-        start=span[0],
-        end=span[1],
-        text=text[slice(*span)],
-        likeness=1.0,
-        uuid=place.uuid if place else "",
-        anchor=_anchor(text, *span),
-        printed=text[slice(*span)],
+        start=near.start if verbatim else shown.start,
+        end=near.end if verbatim else shown.end,
+        text=there if verbatim else shown.text,
+        likeness=near.likeness,
+        uuid=place.uuid if place else "" if verbatim else passage.uuid,
+        anchor=_anchor(text, near.start, near.end),
+        printed=there,
+        differences=near.differences,
     )
 
 

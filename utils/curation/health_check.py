@@ -91,11 +91,11 @@ def _system() -> Iterator[Check]:
 
 
 def _contact(settings: Settings) -> Iterator[Check]:
-    if settings.pubmed_email:
-        yield Check("e-mail", "ok", settings.pubmed_email)
-    else:
+    if fault := settings.email_fault:
         advice = "Set PUBMED_EMAIL to your own address; NCBI and Unpaywall require one."
-        yield Check("e-mail", "problem", "PUBMED_EMAIL is not set", advice)
+        yield Check("e-mail", "problem", f"PUBMED_EMAIL {fault}", advice)
+    else:
+        yield Check("e-mail", "ok", settings.contact)
     for key in KEYS:
         if settings.key(key.setting):
             yield Check(key.setting.upper(), "ok", "set")

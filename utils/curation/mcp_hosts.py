@@ -84,7 +84,7 @@ def host_settings(
         Whether the shell that the line for Claude Code is pasted into is one of Windows.
     """
     words = [*command, *_stdio_only(settings)]
-    missing = {} if settings.pubmed_email else {"PUBMED_EMAIL": "YOUR ADDRESS"}
+    missing = {} if settings.contact else {"PUBMED_EMAIL": "YOUR ADDRESS"}
     env = missing | environment(settings)
     server = {"command": words[0], "args": words[1:], "env": env}
     usual = _json({"mcpServers": {"papershelf": server}})

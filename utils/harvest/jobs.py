@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, get_args
 from ..citations import each_bibtex, each_ris
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..lists.pasted import Entry, merged
+from ..lists.pasted import Entry, merged, why_unread
 from ..model.identifiers import Ids
 from ..model.job import Harvested, Job, Search
 from ..model.paper import Paper, StoredPaper, Verdict, moment, now
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _SLUG = 40
-_OUTCOMES = {
+OUTCOMES = {
     *("failed", "abstract", "record", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
@@ -150,7 +150,7 @@ class Harvest:
         """Write letters that ask authors for their papers; see `.reports.letters`."""
         from ..reports.letters import write_letters
 
-        sender = self.ladder.web.settings.pubmed_email
+        sender = self.ladder.web.settings.contact
         return write_letters(self.ledger.rows(), self.folder, sender)
 
     def report(self) -> Path:
@@ -209,7 +209,7 @@ def harvest(  # noqa: PLR0913 - what may be asked for, and how
     if retry:
         parse_outcomes(retry)  # refused before there is a job
     wanted = wanted_searches(query, sources, ladder.sources)
-    lists = {name: [entry_of(one) for one in asked] for name, asked in _lists(papers).items()}
+    lists = _entries(papers)
     if bool(job_id) == bool(wanted or lists):
         msg = "A harvest needs queries, identifiers or both, or else the name of a job."
         raise BadRequest(msg, "Give the one or the other.")
@@ -230,17 +230,31 @@ def harvest(  # noqa: PLR0913 - what may be asked for, and how
     return meant
 
 
-def _lists(papers: Asked | Mapping[str, Asked]) -> Mapping[str, Asked]:
-    if isinstance(papers, Mapping):
-        return papers
-    return {"Identifiers": papers} if papers else {}
+def _entries(papers: Asked | Mapping[str, Asked]) -> dict[str, list[Entry]]:
+    """What is asked for, by the names of the lists.
+
+    Raises
+    ------
+    BadRequest
+        Nothing but texts is given, and none of them is an identifier.
+    """
+    named = papers if isinstance(papers, Mapping) else {"Identifiers": papers} if papers else {}
+    given = {name: list(asked) for name, asked in named.items()}
+    lists = {name: [entry_of(one) for one in asked] for name, asked in given.items()}
+    slips = [one for asked in given.values() for one in asked if isinstance(one, str)]
+    if slips and not any(entry.ids or entry.paper for asked in lists.values() for entry in asked):
+        raise why_unread(slips[0])
+    return lists
 
 
 def entry_of(paper: str | int | Ids | Entry) -> Entry:
-    """What a list says of a paper: as it is, or of its identifier."""
+    """What a list says of a paper: as it is, or of its identifier.
+
+    What is none has no identifiers: it ends by that name, and the others go on.
+    """
     if isinstance(paper, Entry):
         return paper
-    return Entry(str(paper), paper if isinstance(paper, Ids) else Ids.parse(str(paper)))
+    return Entry(str(paper), paper if isinstance(paper, Ids) else Ids.maybe(str(paper)))
 
 
 def parse_outcomes(which: str) -> list[str]:
@@ -252,7 +266,7 @@ def parse_outcomes(which: str) -> list[str]:
         No paper can.
     """
     words = [word.strip() for word in which.split(",")]
-    choices = _OUTCOMES.union(STAND_INS)
+    choices = OUTCOMES.union(STAND_INS)
     if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
         raise BadRequest(msg, f"Choose among {', '.join(sorted(choices))}.")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TextIO
 
@@ -81,38 +81,44 @@ def identifier_lines(data: bytes) -> list[str]:
     return ["" if line.lstrip().startswith("#") else line for line in lines]
 
 
-def identifiers_in(lines: Sequence[str]) -> list[Ids]:
-    """The identifiers in lines that hold none, one or several, in any mix of kinds.
+def read_entries(lines: Sequence[str]) -> list[Entry]:
+    """The papers of lines that hold none, one or several, in any mix of kinds.
 
-    >>> [str(ids) for ids in identifiers_in(["10.1000/a,10.1000/b; PMC7", "1 2"])]
-    ['doi:10.1000/a', 'doi:10.1000/b', 'PMC7', 'PMID 1', 'PMID 2']
+    What cannot be read is an entry without identifiers: one slip does not spoil a list.
+
+    >>> [(e.asked, str(e.ids)) for e in read_entries(["10.1000/a,10.1000/b; PMC7", "1 2", "moss"])]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [('10.1000/a', 'doi:10.1000/a'), ('10.1000/b', 'doi:10.1000/b'), ('PMC7', 'PMC7'),
+     ('1', 'PMID 1'), ('2', 'PMID 2'), ('moss', '')]
+    """
+    return [entry for line in lines for entry in _entries_of(line)]
+
+
+def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
+    """As `read_entries`, of a file that should be a list; *first* numbers its first line.
 
     Raises
     ------
     BadRequest
-        There is none at all, or some cannot be read: the first of them named, with their lines.
+        There is no identifier at all, or less of it can be read than not: then it is no list.
     """
-    return [entry.ids for entry in parse_entries(lines)]
-
-
-def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
-    """As `identifiers_in`, each with its words in the list; *first* numbers the first line."""
     wanted: list[Entry] = []
     unreadable: list[str] = []
     others = 0
     for number, line in enumerate(lines, first):
-        for text in _pieces(line):
-            if ids := Ids.maybe(text):
-                wanted.append(Entry(one_line(text), ids))
-            elif len(unreadable) < _MOST_NAMED:
-                unreadable.append(f"{text[:80]!r} (line {number})")
+        for entry in _entries_of(line):
+            wanted.append(entry)
+            if entry.ids:
+                continue
+            if len(unreadable) < _MOST_NAMED:
+                unreadable.append(f"{entry.asked[:80]!r} (line {number})")
             else:
                 others += 1
-        if others > _HOPELESS:
+        if others > _HOPELESS + len(wanted) // 2:
             break
-    if len(unreadable) == first == len(lines):
+    if len(unreadable) == len(wanted) == first == len(lines):
         Ids.parse(lines[0])  # says it in its own words
-    if unreadable:
+    if 2 * (len(unreadable) + others) > len(wanted):
         named = ", ".join(unreadable) + f" and {others:,} or more others" * bool(others)
         raise BadRequest(f"These are no identifiers: {named}.", EXAMPLES)
     if not wanted:
@@ -120,10 +126,37 @@ def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
     return wanted
 
 
+def why_unread(text: str) -> BadRequest:
+    """Why *text* is no identifier."""
+    try:
+        Ids.parse(text)
+    except BadRequest as wrong:
+        return wrong
+    return BadRequest(f"{one_line(text)[:80]!r} cannot be read.", EXAMPLES)
+
+
+def _entries_of(line: str) -> list[Entry]:
+    """The papers of a line; of one with many other words, no number is one."""
+    entries = [Entry(one_line(part)[:_LONGEST_CITATION], Ids.maybe(part)) for part in _parts(line)]
+    slips = sum(not entry.ids for entry in entries)
+    if 4 * slips <= len(entries):
+        return entries
+    return [Entry(one_line(line)[:_LONGEST_CITATION], Ids())]
+
+
+def _parts(line: str) -> Iterator[str]:
+    for piece in filter(None, map(str.strip, _SEPARATOR.split(line))):
+        if Ids.maybe(piece):
+            yield piece
+            continue
+        for word in piece.split():  # a DOI may hold commas
+            yield from [word] if "/" in word else filter(None, re.split("[,;]", word))
+
+
 def are_plain(lines: Iterable[str]) -> bool:
     """Whether lines hold identifiers and remarks only."""
     bare = (line for line in lines if not line.lstrip().startswith("#"))
-    return all(bool(Ids.maybe(text)) for line in bare for text in _pieces(line))
+    return all(bool(entry.ids) for line in bare for entry in _entries_of(line))
 
 
 def ids_of_record(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
@@ -178,11 +211,6 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _pieces(line: str) -> list[str]:
-    pieces = filter(None, map(str.strip, _SEPARATOR.split(line)))
-    return [part for piece in pieces for part in ([piece] if Ids.maybe(piece) else piece.split())]
 
 
 def _parse_id(kind: IdName, text: str) -> Ids:

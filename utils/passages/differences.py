@@ -10,14 +10,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import pairwise
+from difflib import Match, SequenceMatcher
+from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
 from .wording import NEGATION, FoldedText, Quoted, may_be_left_out
 
-Kind = Literal["number", "unit", "negation", "direction", "words", "left out", "added", "stitched"]
-"""What differs; ``left out`` without a mark, ``stitched`` from stretches that stand apart."""
+Kind = Literal[
+    "number", "unit", "negation", "direction", "words", "left out", "added", "stitched",
+    "capitals", "punctuation",
+]  # fmt: skip
+"""What differs; ``left out`` without a mark, ``stitched`` from stretches that stand apart.
+
+``capitals`` and ``punctuation`` are named where nothing else differs.
+"""
 _TOKEN = re.compile(
     r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|[%<>=\u2264\u2265\u00b1\u00b0~]|-(?=\d)"
 )
@@ -41,7 +47,23 @@ _DOWN = (
     "loss", "lost", "negative", "slower", "weaker", "worse", "below", "before", "antagonist",
     "delay", "harm", "younger", "underexpress", "late", "later", "prevent", "block", "diminish",
 )  # fmt: skip
+_NUMBER_WORDS = """
+    two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty
+    hundred thousand million billion half third quarter first second fourth fifth once twice thrice
+    double twofold threefold fourfold fivefold tenfold
+"""
+_NUMBERS = frozenset(_NUMBER_WORDS.split())
+_DENIED = re.compile(
+    rf"{NEGATION.pattern}|\b(?:non|lack\w*|absen\w*|hardly|barely|rarely|seldom)\b", re.I
+)
+_DENYING = ("un", "in", "im", "ir", "il", "non", "dis")
+_OPPOSITE = (
+    *(("hyper", "hypo"), ("up", "down"), ("over", "under"), ("post", "pre"), ("super", "infer")),
+    *(("max", "min"), ("ex", "in"), ("pro", "anti"), ("homo", "hetero"), ("bi", "uni")),
+)
 _WIDER = 1.2  # than the quotation: the stretch it is compared with
+_SLACK = 6
+_STRETCHES, _AS_LIKE = 4, 0.8  # that are compared, if they share so much of what the best shares
 _MOST = 12
 _LONGEST = 120  # characters of a difference that are shown
 
@@ -89,9 +111,9 @@ def nearest(quoted: Quoted, text: str, wording: FoldedText | None = None) -> Nea
     """The stretch of *text* most like a quotation that it does not have word for word."""
     wording = wording or FoldedText.of(text)
     there = _tokens(wording.words)
-    parts = [FoldedText.of(part).words.strip() for part in quoted.parts]
-    if apart := _stitched(parts, text, wording):
+    if apart := stitched(quoted, text, wording):
         return apart
+    parts = _folded_parts(quoted)
     found = [_compared(part, wording, there) for part in parts]
     total = sum(size for *_, size in found) or 1
     spans = [span for span, _, same, _ in found if same]
@@ -105,8 +127,13 @@ def _tokens(folded: str) -> list[_Token]:
     return [_Token(m[0].casefold(), m.start(), m.end()) for m in _TOKEN.finditer(folded)]
 
 
-def _stitched(parts: Sequence[str], text: str, wording: FoldedText) -> Nearest | None:
-    """Sentences that all stand in the text, but not together as the quotation has them."""
+def _folded_parts(quoted: Quoted) -> list[str]:
+    return [FoldedText.of(part).words.strip() for part in quoted.parts]
+
+
+def stitched(quoted: Quoted, text: str, wording: FoldedText) -> Nearest | None:
+    """Sentences that all stand in *text*, but not together as the quotation has them."""
+    parts = _folded_parts(quoted)
     sentences = [one.rstrip(".") for part in parts for one in _SENTENCE.split(part) if one]
     if len(sentences) < 2:
         return None
@@ -147,11 +174,11 @@ _Compared = tuple[tuple[int, int], list[Difference], int, int]
 def _compared(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
     """Place in the folded text, differences, how many tokens are the same, and of how many."""
     ours = _tokens(part)
-    near = _stretch([token.key for token in ours], there)
+    near = _likest([token.key for token in ours], there)
     matcher = SequenceMatcher(
         None, [token.key for token in ours], [token.key for token in near], autojunk=False
     )
-    same = [block for block in matcher.get_matching_blocks() if block.size]
+    same = _together_in_text([block for block in matcher.get_matching_blocks() if block.size])
     if not same:
         return (0, 0), [Difference("added", part, "")], 0, len(ours)
     first, last = same[0], same[-1]
@@ -161,14 +188,58 @@ def _compared(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compa
     matcher.set_seq2([token.key for token in near[begin:end]])
     differences = list(_differences(matcher, ours, near[begin:end], part, wording.words))
     span = near[begin].start, near[end - 1].end
+    differences = differences or list(_in_signs(ours, near[begin:end], part, wording.words))
     return span, differences, sum(block.size for block in same), len(ours)
 
 
-def _stretch(keys: Sequence[str], there: Sequence[_Token]) -> Sequence[_Token]:
-    """The stretch of a text, a fifth longer than a quotation, that shares most tokens with it."""
+def _together_in_text(same: list[Match]) -> list[Match]:
+    """Without a word or two, at either end, that stand far from the rest: they are chance."""
+    while len(same) > 1 and _is_far(same[0], same[1], same[0].size):
+        same = same[1:]
+    while len(same) > 1 and _is_far(same[-2], same[-1], same[-1].size):
+        same = same[:-1]
+    return same
+
+
+def _is_far(one: Match, other: Match, size: int) -> bool:
+    left_out = (other.b - one.b) - (other.a - one.a)
+    return left_out > 4 * size
+
+
+def _likest(keys: Sequence[str], there: Sequence[_Token]) -> Sequence[_Token]:
+    """The stretch of a text, a fifth longer than a quotation, that has most of it in its order."""
+    matcher = SequenceMatcher(None, keys, (), autojunk=False)
+
+    def in_order(stretch: Sequence[_Token]) -> int:
+        matcher.set_seq2([token.key for token in stretch])
+        return max(block.size for block in matcher.get_matching_blocks())
+
+    return max(_stretches(keys, there), key=in_order)
+
+
+def _stretches(keys: Sequence[str], there: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+    """The few stretches that share most tokens with a quotation, whatever their order."""
     width = int(len(keys) * _WIDER) + 1
-    needed, shared, best, at = Counter(keys), 0, -1, 0
+    shared = list(_shared(Counter(keys), there, width))
+    most = max(shared, default=0)
+    # The best window may begin a little after its first word, and words may be left out.
+    slack = max(_SLACK, width // 4)
+    taken: list[int] = []
+    for end in sorted(range(len(there)), key=lambda number: -shared[number]):
+        if len(taken) == _STRETCHES or shared[end] < _AS_LIKE * most:
+            break
+        if all(abs(end - other) >= width for other in taken):
+            taken.append(end)
+            at = max(0, end - width + 1)
+            yield there[max(0, at - slack) : at + width + slack]
+    if not taken:
+        yield there
+
+
+def _shared(needed: Counter[str], there: Sequence[_Token], width: int) -> Iterator[int]:
+    """How many of the tokens are in the window that ends at each place of a text."""
     counts: Counter[str] = Counter()
+    shared = 0
     for number, token in enumerate(there):
         counts[token.key] += 1
         shared += counts[token.key] <= needed[token.key]
@@ -176,10 +247,7 @@ def _stretch(keys: Sequence[str], there: Sequence[_Token]) -> Sequence[_Token]:
             old = there[number - width].key
             shared -= counts[old] <= needed[old]
             counts[old] -= 1
-        if shared > best:
-            best, at = shared, max(0, number - width + 1)
-    slack = width // 4  # the best window may begin a little after its first word
-    return there[max(0, at - slack) : at + width + slack]
+        yield shared
 
 
 def _differences(
@@ -200,28 +268,63 @@ def _differences(
         yield Difference(_kind(our_keys, their_keys, before), quoted, there)
 
 
+def _in_signs(
+    ours: Sequence[_Token], near: Sequence[_Token], part: str, printed: str
+) -> Iterator[Difference]:
+    """What differs between the same words: their capitals, or the signs between them."""
+    for at, (one, other) in enumerate(zip(ours, near, strict=False)):
+        quoted, there = part[one.start : one.end], printed[other.start : other.end]
+        if at and quoted != there:  # quoting may begin with a capital
+            yield Difference("capitals", quoted, there)
+    for (one, after), (other, behind) in zip(pairwise(ours), pairwise(near), strict=False):
+        quoted, there = part[one.end : after.start], printed[other.end : behind.start]
+        if quoted != there:
+            quoted, there = part[one.start : after.end], printed[other.start : behind.end]
+            yield Difference("punctuation", quoted, there)
+
+
 def _kind(ours: Sequence[str], theirs: Sequence[str], before: str) -> Kind:
     """The gravest that differs between two stretches; *before* is the token before both."""
-    if _negated(ours) != _negated(theirs):
+    if _negated(ours) != _negated(theirs) or _is_denied(ours, theirs):
         return "negation"
     if _figures(ours) != _figures(theirs):
         return "number"
-    if _directed(ours, _UP) != _directed(theirs, _UP) and (
-        _directed(ours, _DOWN) != _directed(theirs, _DOWN)
-    ):
+    if _is_turned(ours, theirs):
         return "direction"
     units = [{key for key in keys if key in _UNITS} for keys in (ours, theirs)]
-    if units[0] != units[1] and (before[:1].isdigit() or before in _UNITS or _figures(ours)):
+    behind = before[:1].isdigit() or before in _UNITS
+    first = behind and not _UNITS.isdisjoint((*ours[:1], *theirs[:1]))
+    if units[0] != units[1] and (first or _figures(ours)):
         return "unit"
     return "words" if ours and theirs else "added" if ours else "left out"
 
 
 def _negated(keys: Sequence[str]) -> bool:
-    return any(NEGATION.fullmatch(key) for key in keys)
+    return any(_DENIED.fullmatch(key) for key in keys)
+
+
+def _is_denied(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether a word of the one is the other's with a *not* in front: unaffected, insufficient."""
+    pairs = [*product(ours, theirs), *product(theirs, ours)]
+    return any(one == before + other for one, other in pairs for before in _DENYING)
 
 
 def _figures(keys: Sequence[str]) -> list[str]:
-    return [key for key in keys if key[0].isdigit() or key in "-<>\u2264\u2265="]
+    signs = "-<>\u2264\u2265="
+    return [key for key in keys if key[0].isdigit() or key in signs or key in _NUMBERS]
+
+
+def _is_turned(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether they point in opposite directions, by whole words or by how words begin."""
+    up = _directed(ours, _UP) != _directed(theirs, _UP)
+    if up and _directed(ours, _DOWN) != _directed(theirs, _DOWN):
+        return True
+    pairs = [*product(ours, theirs), *product(theirs, ours)]
+    return any(
+        one.startswith(high) and low + one.removeprefix(high) == other
+        for one, other in pairs
+        for high, low in _OPPOSITE
+    )
 
 
 def _directed(keys: Sequence[str], stems: tuple[str, ...]) -> bool:

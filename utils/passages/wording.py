@@ -43,11 +43,12 @@ _RAISED = dict(
 _UP = "".join(_RAISED)
 _DASHES = "\u2010-\u2015\u2212\ufe58\ufe63\uff0d-"
 _LONG = "\u2014\u2015"
+_TYPED = str.maketrans(dict.fromkeys(_LONG, "-"))
 _HIDDEN = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
 _COMPATIBLE = "\ufb00-\ufb06\uff01-\uff5e\u2080-\u2089"
 _STRETCHES = (
     rf"(?P<hidden>[{_HIDDEN}]+)"
-    rf"|(?P<power>(?<=\d)(?:<sup>|(?=[{_UP}])))"
+    rf"|(?P<power>(?<=\d)(?:<sup>(?=[+\u2212-]?\d)|(?=[{_UP[10:]}]?[{_UP[:10]}])))"
     rf"|(?P<raised>[{_UP}])"
     r"|(?P<tag></?(?:i|b|u|em|strong|sub|sup|sc|span|code)>)"
     r"|(?P<entity>&(?:amp|lt|gt|quot|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,5});)"
@@ -105,7 +106,14 @@ def find_verbatim(quoted: Quoted, text: str, wording: FoldedText) -> tuple[int, 
     for parts in quoted.readings:
         if span := _in_order(parts, text, wording):
             return wording.place(*span)
-    return None
+    # Who types has one dash for all: "cells-and mice-died".
+    typed = text.translate(_TYPED)
+    if typed == text or not any("-" in part for part in quoted.parts):
+        return None
+    wording = FoldedText.of(typed)
+    parts = [FoldedText.of(part.translate(_TYPED)).words.strip() for part in quoted.parts]
+    span = _in_order(parts, typed, wording)
+    return wording.place(*span) if span else None
 
 
 def _in_order(parts: Sequence[str], text: str, wording: FoldedText) -> tuple[int, int] | None:

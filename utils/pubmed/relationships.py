@@ -24,6 +24,7 @@ from ..web import Web
 
 Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
 MOST = 50
+_EUROPEPMC_PAGE = 1_000  # https://europepmc.org/RestfulWebService, pageSize
 _AT_NCBI: dict[Relationship, LinkName] = {
     "pubmed_similar_articles": "pubmed_pubmed",
     "pubmed_citedin": "pubmed_pubmed_citedin",
@@ -51,20 +52,28 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """A list: its first papers, its length, and the site it is from."""
+    """A page of a list, the list's length, and the site it is from.
+
+    ``next_start`` is where the next page begins; None at the end of what the site shows.
+    """
 
     articles: tuple[Related, ...]
     total: int
     url: str
     source: str = ""
     warnings: tuple[str, ...] = ()
+    next_start: int | None = None
 
 
 _Asks = Callable[[str, Relationship, int, Web], Relations | None]
 
 
-def find_related(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
-    """The first *most* papers of a list, with their titles.
+def find_related(
+    pmid: str, kind: Relationship, most: int, web: Web, *, start: int = 0
+) -> Relations:
+    """At most *most* papers of a list, from number *start* on, with their titles.
+
+    Pages with the same *most* are of the same list.
 
     Raises
     ------
@@ -79,16 +88,33 @@ def find_related(pmid: str, kind: Relationship, most: int, web: Web) -> Relation
     if not 1 <= most <= MOST:
         msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
         raise BadRequest(msg, f"Ask for {MOST} at the most.")
-    return _enrich(pmid, _ask_for_longest(pmid, kind, most, web), web)
+    listed = _ask_for_longest(pmid, kind, most, start + most, web)
+    return _enrich(pmid, _page(listed, start, most), web)
 
 
-def _ask_for_longest(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
-    """The first list that is as long as wanted, else the longest; raises where there is none."""
+def _page(listed: Relations, start: int, most: int) -> Relations:
+    """The papers from number *start* on, of a list as far as its site shows it."""
+    page = listed.articles[start : start + most]
+    end = start + len(page)
+    if end >= listed.total:
+        return replace(listed, articles=page)
+    if len(listed.articles) >= start + most:
+        return replace(listed, articles=page, next_start=end)
+    shown = len(listed.articles)
+    told = f"{listed.source} shows the first {shown:,} of {listed.total:,}; e_link_url leads there."
+    return replace(listed, articles=page, warnings=(*listed.warnings, told))
+
+
+def _ask_for_longest(pmid: str, kind: Relationship, most: int, reach: int, web: Web) -> Relations:
+    """The first list as long as *most*, else the longest, as far as *reach*.
+
+    Raises where there is none.
+    """
     best: Relations | None = None
     silent: dict[str, SourceMiss] = {}
     for source, ask in _LISTS.items():
         try:
-            listed = ask(pmid, kind, most, web)
+            listed = ask(pmid, kind, reach, web)
         except SourceMiss as miss:
             silent[source] = miss
             continue
@@ -132,7 +158,9 @@ def _asker(lists: Lists, key: str = "") -> _Asks:
 # where a site has no list of that kind, or only for a key.
 _LISTS: dict[str, _Asks] = {
     "NCBI ELink": _ask_ncbi,
-    "Europe PMC": _asker(lambda ids, *rest: fetch_linked(ids.pmid, *rest)),
+    "Europe PMC": _asker(
+        lambda ids, kind, most, web: fetch_linked(ids.pmid, kind, min(most, _EUROPEPMC_PAGE), web)
+    ),
     "OpenAlex": _asker(openalex_links.fetch_linked, "openalex_api_key"),
     "Semantic Scholar": _asker(semantic_scholar_links.fetch_linked, "semantic_scholar_api_key"),
 }

@@ -81,7 +81,7 @@ def _fetch_work(doi: str, web: Web) -> dict[str, Any]:
     """What Crossref has on a DOI; empty where it knows of none."""
     answer = web.get(
         f"{web.settings.address('crossref')}/works/{quote(doi, safe='')}",
-        {"mailto": web.settings.pubmed_email},
+        {"mailto": web.settings.contact},
         allow={404},
         check=lambda got: got.status == 404 or got.json(),
         kept=True,
@@ -112,7 +112,7 @@ def find_works(words: str, web: Web, most: int = 5) -> list[Paper]:
         "query.bibliographic": words,
         "rows": most,
         "select": _SELECTED,
-        "mailto": web.settings.pubmed_email,
+        "mailto": web.settings.contact,
     }
     address = f"{web.settings.address('crossref')}/works"
     answer = web.get(address, params, check=lambda got: got.json()["message"]["items"], kept=True)

@@ -75,9 +75,7 @@ def _judge(answer: Answer, web: Web) -> None:
             msg = (
                 "Elsevier sent the abstract alone: this key and network have no right to the text."
             )
-            raise NotEntitled(
-                msg, "Ask from your institution's network, or set ELSEVIER_INSTTOKEN.", status=200
-            )
+            raise NotEntitled(msg, _other_network(web), status=200)
         case 400 | 404 | 406:
             raise NotAvailable("Elsevier has no such article as XML.", status=answer.status)
         case 401 | 403:
@@ -86,13 +84,18 @@ def _judge(answer: Answer, web: Web) -> None:
             raise _too_much(answer)
 
 
+def _other_network(web: Web) -> str:
+    token = "" if web.settings.key("elsevier_insttoken") else ", or set ELSEVIER_INSTTOKEN"
+    return f"Ask from your institution's network or VPN{token}."
+
+
 def _about_us(said: str, status: int, web: Web) -> NotEntitled | NotConfigured:
     """A refusal that the next article would meet as well: nobody asks again for an hour."""
     refusal: NotEntitled | NotConfigured
     if "does not resolve to an account" in said:
         refusal = NotEntitled(
             "Elsevier does not know this network as a subscriber's.",
-            "Use your institution's network or VPN, or its token: ELSEVIER_INSTTOKEN.",
+            _other_network(web),
             status=status,
         )
     elif "Institution Token" in said:

@@ -123,7 +123,7 @@ class _Search:
                 "pageSize": size,
                 "cursorMark": mark,
                 "sort": self.sort,
-                "email": settings.pubmed_email,
+                "email": settings.contact,
             },
             check=_refuse,
         )
@@ -192,7 +192,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
             "format": "json",
             "resultType": "core",
             "pageSize": 4 * len(wanted),
-            "email": web.settings.pubmed_email,
+            "email": web.settings.contact,
         },
         check=_complain,
         kept=True,
@@ -459,7 +459,7 @@ def fetch_linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[
         return total, mappings(rows.get(inner))
 
     url = f"{web.settings.address('europepmc')}/MED/{pmid}/{kind}"
-    params = {"format": "json", "page": 1, "pageSize": most, "email": web.settings.pubmed_email}
+    params = {"format": "json", "page": 1, "pageSize": most, "email": web.settings.contact}
     answer = web.get(url, params, check=read)
     total, rows = read(answer)
     found = [_to_linked(row) for row in rows]

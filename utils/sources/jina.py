@@ -90,7 +90,13 @@ def _visitor(web: Web) -> str:
 
 def _require_welcome(web: Web) -> None:
     if refusal := web.cache.get("jina_refuses_us", _visitor(web)):
-        raise NotAvailable(str(refusal), "Set another JINA_API_KEY, or try again in an hour.")
+        raise NotAvailable(str(refusal), _another_way(web, "in an hour"))
+
+
+def _another_way(web: Web, when: str) -> str:
+    """What to do about a refusal: a key that is set need not be set."""
+    about_key = "See what JINA_API_KEY has left" if _key(web) else "Set JINA_API_KEY"
+    return f"{about_key}, or try again {when}."
 
 
 def _require_success(answer: Answer, target: str, web: Web) -> None:
@@ -99,8 +105,8 @@ def _require_success(answer: Answer, target: str, web: Web) -> None:
     refusal = f"Jina Reader {_REFUSALS[answer.status]}"
     if answer.status in _ABOUT_US:
         web.cache.put("jina_refuses_us", _visitor(web), f"{refusal}.", _REMEMBERED_DAYS)
-    msg = f"{refusal} ({target})."
-    raise NotAvailable(msg, "Set JINA_API_KEY, or try again later.", status=answer.status)
+    hint = _another_way(web, "later") if answer.status in _ABOUT_US | {403, 451} else ""
+    raise NotAvailable(f"{refusal} ({target}).", hint, status=answer.status)
 
 
 def _to_fetched(body: bytes, url: str, via: str) -> Fetched:

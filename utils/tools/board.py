@@ -24,14 +24,15 @@ from mcp.types import Annotations
 
 from ..errors import NotFound
 from ..library import Library
-from .answers import answer
+from .answers import UNTRUSTED, answer
 from .core import READS_SHELF, Start, tool
 from .resources import readable, untrusted
+from .schemas import named
 
 PAGE = "ui://papershelf/board.html"
 _MEDIA = "text/html;profile=mcp-app"
 # Its members are those of `..reports.board.board`: a schema of all costs every conversation tokens.
-BOARD: dict[str, Any] = {"type": "object", "required": ["job_id", "state", "next_start"]}
+BOARD = named("job_id state")
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -39,8 +40,7 @@ def tools(library: Library) -> list[FunctionTool]:
 
     def review_board(job_id: str = "", start: Start = 0) -> ToolResult:
         """Show a harvest (else the newest): coverage, PRISMA numbers, what is missing and why."""
-        board = _board(library, job_id, start)
-        return answer(board)
+        return answer(_board(library, job_id, start))
 
     made = tool(review_board, READS_SHELF, BOARD)
     return [made.model_copy(update={"meta": shown_by(PAGE)})]
@@ -73,8 +73,8 @@ def numbers(library: Library) -> ResourceTemplate:
 
     def board(job_id: str) -> ResourceResult:
         """The figures of a harvest: coverage, PRISMA numbers, what is missing and why."""
-        made = json.dumps(_board(library, job_id, 0), ensure_ascii=False, indent=1)
-        return untrusted(made, "application/json")
+        made = {"untrusted": UNTRUSTED, **_board(library, job_id, 0)}
+        return untrusted(json.dumps(made, ensure_ascii=False, indent=1), "application/json")
 
     return ResourceTemplate.from_function(
         readable(board),

@@ -14,7 +14,7 @@ from ..library import Library
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from . import schemas
-from .answers import answer, refusing, shelf_link
+from .answers import answer, in_room, refusing, shelf_link
 from .long_calls import LongCalls, revocable
 from .toolsets import is_on
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..download.download import Download
     from ..model.paper import SearchResult, StoredPaper
 
+MOST_AUTHORS = 100  # as many as in toolset pubmed
 Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]
 Count = Annotated[int, Field(ge=1, le=1000)]
@@ -49,9 +50,8 @@ _SPELLED = {
 READS_WEB = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
-READS_SHELF = ToolAnnotations(
-    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
-)
+# By the protocol what only reads is idempotent: the word would only cost tokens.
+READS_SHELF = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 ADDS_FILES = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=False, open_world_hint=True
 )
@@ -90,7 +90,11 @@ def _search_tools(library: Library) -> list[FunctionTool]:
     waiting = LongCalls("PubMed")
 
     def search_pubmed_lr(
-        ligand: str, receptor: str, max_results: Count = 5, sort_by: Sort = "pub_date"
+        ligand: str,
+        receptor: str,
+        max_results: Count = 5,
+        start: Start = 0,
+        sort_by: Sort = "pub_date",
     ) -> ToolResult:
         """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
         found = waiting.call(
@@ -98,9 +102,11 @@ def _search_tools(library: Library) -> list[FunctionTool]:
             ligand,
             receptor,
             max_results=max_results,
+            start=start,
             sort_by=sort_by,
         )
-        return _search_answer(found, lambda p: {**p.row(), "ligand": ligand, "receptor": receptor})
+        pair = {"ligand": ligand, "receptor": receptor}
+        return _search_answer(found, lambda paper: {**paper.row(), **pair}, start)
 
     whole = _search(library, waiting, Paper.row)
     whole.__name__ = "search_pubmed"
@@ -234,14 +240,13 @@ def _list_tool(library: Library) -> FunctionTool:
         end = start + len(page)
         rows = [_on_shelf(stored) for stored in page]
         beyond = _beyond_end(start, total)
-        return answer(
-            {
-                "total": total,
-                "papers": rows,
-                "next_start": end if end < total else None,
-                **({"warnings": beyond} if beyond else {}),
-            }
-        )
+        structure = {
+            "total": total,
+            "papers": rows,
+            "next_start": end if end < total else None,
+            **({"warnings": beyond} if beyond else {}),
+        }
+        return answer(in_room(structure, "papers", start))
 
     return tool(list_papers, READS_SHELF, schemas.LIST)
 
@@ -255,9 +260,18 @@ def _search_answer(
         "total": found.total,
         "next_start": found.next_start,
         "warnings": [*found.warnings, *_beyond_end(start, found.total)],
-        "papers": [row(paper) for paper in found.papers],
+        "papers": [few_authors(row(paper)) for paper in found.papers],
     }
-    return answer(structure)
+    return answer(in_room(structure, "papers", start))
+
+
+def few_authors(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with the first hundred of its authors: some papers have thousands."""
+    names = row.get("authors", "").split(", ")
+    if len(names) <= MOST_AUTHORS:
+        return row
+    told = f"… and {len(names) - MOST_AUTHORS:,} more"
+    return {**row, "authors": ", ".join([*names[:MOST_AUTHORS], told])}
 
 
 def _beyond_end(start: int, total: int) -> list[str]:

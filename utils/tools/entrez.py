@@ -17,12 +17,13 @@ from .long_calls import LongCalls
 
 Name = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
 _PAGE = "start max_results"
+_MOST_IDS = 4_000  # of one answer; it says where the next begins
 
 
 def _search(library: Library, args: Arguments) -> Any:
     return library.entrez.search(
         args["database"] or "pubmed", args["term"], start=args["start"],
-        most=args["max_results"] or 20, sort=args["sort"], history=args["keep"],
+        most=min(args["max_results"] or 20, _MOST_IDS), sort=args["sort"], history=args["keep"],
     )  # fmt: skip
 
 
@@ -42,9 +43,10 @@ def _fetch(library: Library, args: Arguments) -> Any:
 
 
 def _link(library: Library, args: Arguments) -> Any:
+    most = max(1, min(args["max_results"] or 100, _MOST_IDS // len(args["ids"])))
     return library.entrez.link(
         args["database"] or "pubmed", args["ids"], args["to_database"], args["link_name"],
-        start=args["start"], most=args["max_results"] or 100,
+        start=args["start"], most=most,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ..library import Library
 from . import entrez_rows as schemas
-from .answers import answer
+from .answers import answer, in_room
 from .core import ADDS_FILES, Start, Word, tool
 from .entrez_rows import Arguments, Operation, plain
 from .long_calls import LongCalls
@@ -45,7 +45,8 @@ def _query(library: Library, args: Arguments) -> Any:
 
 
 def _list(library: Library, args: Arguments) -> Any:
-    return {"datasets": plain(library.datasets.list())}
+    every = plain(library.datasets.list())[args["start"] :]
+    return in_room({"datasets": every}, "datasets", args["start"])
 
 
 def _export(library: Library, args: Arguments) -> Any:
@@ -67,7 +68,9 @@ OPERATIONS: Mapping[str, Operation] = {
         "the answer to one reading SQL statement (SQLite), stopped after 2 s",
         _query, needs="dataset sql", takes="start max_rows", costs="at most about 6,000",
     ),
-    "list_datasets": Operation("the datasets there are", _list, costs="about 80 a dataset"),
+    "list_datasets": Operation(
+        "the datasets there are", _list, takes="start", costs="about 80 a dataset"
+    ),
     "export": Operation(
         "all rows of a statement as a file: .csv or .parquet in papers/exports",
         _export, needs="dataset sql file", costs="about 60",

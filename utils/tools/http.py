@@ -3,7 +3,8 @@
 Stateless: no request needs what an earlier one left in memory, so any number of these processes on
 one shelf may stand behind a proxy. From outside to inside a request meets: a name for the logs,
 the check of Host and Origin (DNS rebinding), its token, CORS, its share (`Shares`), the bounds of
-its body (`Bodies`), the scope of what it calls (`StepUp`), the gate, the tool.
+its body (`Bodies`), the scope of what it calls (`StepUp`), whether it is a message at all
+(`Messages`), the gate, the tool.
 
 Before that stand `.connections`: who sends no headers. Not here, since a proxy does it better: TLS.
 """
@@ -41,10 +42,12 @@ from .call_log import new_request
 from .connections import punctual_connections
 from .delivery import NamedSessions
 from .logs import belonging_to
+from .messages import Fault, describe_line, fault_in
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from fastmcp import FastMCP
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..settings import Settings
@@ -128,9 +131,12 @@ def _leave() -> NoReturn:
 
 def door(library: Library, own_address: str) -> ASGIApp:
     """The ASGI application on *library*, middleware included."""
-    settings = library.settings
-    gate = token_gate(settings, own_address)
-    server = build(library, gate)
+    gate = token_gate(library.settings, own_address)
+    return behind(gate, build(library, gate), library.settings, own_address)
+
+
+def behind(gate: TokenGate, server: FastMCP[Any], settings: Settings, own_address: str) -> ASGIApp:
+    """A server, behind its gate and all that a request meets before it."""
 
     @server.custom_route("/healthz", methods=["GET"])
     async def healthz(_: Request) -> Response:
@@ -151,6 +157,7 @@ def door(library: Library, own_address: str) -> ASGIApp:
             Middleware(Shares),
             Middleware(Bodies),
             Middleware(StepUp, gate),
+            Middleware(Messages),
             Middleware(NamedSessions),
         ],
         stateless_http=True,
@@ -271,6 +278,30 @@ class Bodies:
             await _refusal(413, "The request is too large.")(scope, receive, send)
         else:
             await self._app(scope, _replay(bytes(body), receive), send)
+
+
+class Messages:
+    """Answers a body that is no message in the words of stdio, with its id where it has one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on if it is a message."""
+        if scope["type"] != "http" or scope["method"] != "POST" or not _token(scope):
+            await self._app(scope, receive, send)
+            return
+        body = await Request(scope, receive).body()
+        if not (fault := fault_in(body) or _empty(body)):
+            await self._app(scope, _replay(body, receive), send)
+            return
+        error = {"code": fault.code, "message": fault.message}
+        content = {"jsonrpc": "2.0", "id": _sendable_id(fault.id), "error": error}
+        await JSONResponse(content, 400)(scope, receive, send)
+
+
+def _empty(body: bytes) -> Fault | None:
+    return None if body.strip() else describe_line("")
 
 
 class StepUp:

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from ..library import Library
 from . import schemas
-from .answers import answer, bibtex_answer
-from .core import READS_WEB, Start, Word, tool
+from .answers import answer, bibtex_answer, in_room
+from .core import MOST_AUTHORS, READS_WEB, Start, Word, few_authors, tool
 from .long_calls import LongCalls
 from .schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
 
@@ -44,7 +44,7 @@ def tools(library: Library) -> list[FunctionTool]:
 
 
 def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def search_papers(
+    def search_papers(  # noqa: PLR0913, PLR0917 - what sources can be asked for
         query: str,
         sources: Sequence[SourceName] = (),
         max_results: Hundred = 10,
@@ -53,6 +53,7 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         author: Word = "",
         sort_by: MergedSort = "relevance",
         abstracts: bool = False,
+        start: Start = 0,
     ) -> ToolResult:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
         gathered = waiting.call(
@@ -67,11 +68,13 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         )
         structure = {
             "query": gathered.query,
-            "papers": [found.row(abstract=abstracts) for found in gathered.papers],
             "sources": [one.row() for one in gathered.asked],
             "warnings": list(gathered.warnings),
+            "papers": [
+                few_authors(found.row(abstract=abstracts)) for found in gathered.papers[start:]
+            ],
         }
-        return answer(structure)
+        return answer(in_room(structure, "papers", start))
 
     return tool(search_papers, READS_WEB, schemas.GATHERED)
 
@@ -106,7 +109,7 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             "effective_query": found.effective_query,
             "warnings": list(found.warnings),
         }
-        return answer(structure)
+        return answer(in_room(structure, "papers", start))
 
     return tool(search_arxiv, READS_WEB, schemas.PREPRINTS)
 
@@ -154,7 +157,7 @@ def _scholar_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             bulk=bulk,
             token=token,
         )
-        return answer(scholar_rows(page))
+        return answer(in_room(scholar_rows(page), "papers", start))
 
     return tool(search_semantic_scholar, READS_WEB, schemas.SCHOLARS)
 
@@ -165,7 +168,7 @@ def _citations_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     ) -> ToolResult:
         """List the papers that cite one, the newest first."""
         page = waiting.call(library.citing_papers, paper_id, max_results=max_results, start=start)
-        return answer(scholar_rows(page))
+        return answer(in_room(scholar_rows(page), "papers", start))
 
     return tool(get_paper_citations, READS_WEB, schemas.SCHOLARS)
 
@@ -193,7 +196,8 @@ def preprint_row(paper: Paper) -> dict[str, Any]:
     return {
         "id": name,
         "title": paper.title,
-        "authors": [author.name for author in paper.authors],
+        "authors": [author.name for author in paper.authors[:MOST_AUTHORS]],
+        **_author_count(paper),
         "abstract": paper.abstract,
         "published": paper.published,
         "updated": paper.revised,
@@ -206,6 +210,12 @@ def preprint_row(paper: Paper) -> dict[str, Any]:
     }
 
 
+def _author_count(paper: Paper) -> dict[str, Any]:
+    """How many authors there are, where not all are named."""
+    count = len(paper.authors)
+    return {"author_count": count} if count > MOST_AUTHORS else {}
+
+
 def scholar_row(found: ScholarPaper) -> dict[str, Any]:
     """A paper as Semantic Scholar knows it; null where it says nothing."""
     paper = found.paper
@@ -216,8 +226,9 @@ def scholar_row(found: ScholarPaper) -> dict[str, Any]:
         "year": int(paper.year) if paper.year.isdigit() else None,
         "authors": [
             {"author_id": number, "name": author.name}
-            for author, number in zip(paper.authors, found.author_ids, strict=False)
+            for author, number in zip(paper.authors, found.author_ids[:MOST_AUTHORS], strict=False)
         ],
+        **_author_count(paper),
         "citation_count": found.citation_count,
         "reference_count": found.reference_count,
         "influential_citation_count": found.influential_citation_count,

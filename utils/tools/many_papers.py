@@ -13,10 +13,10 @@ from ..library import Library
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
 from ..outline import with_own_roles
-from .answers import answer
+from .answers import answer, in_room
 from .core import ADDS_FILES, READS_WEB, Word, tool
 from .long_calls import LongCalls
-from .schemas import record, rows
+from .schemas import also, record, rows
 
 if TYPE_CHECKING:
     from ..curation.excerpts import Excerpt
@@ -91,9 +91,11 @@ def _cite_tool(library: Library) -> FunctionTool:
     ) -> ToolResult:
         """References of papers in one style."""
         cited = waiting.call(_cite, library, tuple(papers), style)
-        return answer({"references": cited})
+        return answer(in_room({"references": cited}, "references"))
 
-    return tool(cite_papers, READS_WEB, record(references=rows({"type": "object"})))
+    return tool(
+        cite_papers, READS_WEB, also("warnings", record(references=rows({"type": "object"})))
+    )
 
 
 # --- fetching -------------------------------------------------------------------------------------

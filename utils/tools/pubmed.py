@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..citations import FORMATS
 from ..library import Library
 from ..system.plain_text import shortened
-from .answers import answer, bibtex_answer, shelf_links
+from .answers import answer, bibtex_answer, in_room, shelf_links
 from .core import READS_WEB, Count, DateType, Start, Word, tool
 from .long_calls import LongCalls
 from .pubmed_rows import (
@@ -31,7 +31,7 @@ from .pubmed_rows import (
     relation_rows,
     search_rows,
 )
-from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts, texts_and
+from .schemas import FLAG, NEXT, NUMBER, TEXT, also, record, rows, some, texts, texts_and
 
 if TYPE_CHECKING:
     pass
@@ -86,7 +86,9 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             date_range=dates.model_dump(),
             fetch_brief_summaries=fetch_brief_summaries,
         )
-        return answer({"search_parameters": parameters, **search_rows(found)})
+        structure = {"search_parameters": parameters, **search_rows(found)}
+        rest = "fetch_article_details has the others"
+        return answer(in_room(structure, "brief_summaries", rest=rest))
 
     return tool(search_pubmed_articles, READS_WEB, SEARCH)
 
@@ -98,7 +100,7 @@ def _details_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         include_mesh_terms: bool = True,
         include_grant_info: bool = False,
         start: Annotated[Start, Field(description="next_start of the last answer")] = 0,
-        max_chars: Annotated[int, Field(ge=1000, le=200_000)] = 40_000,
+        max_chars: Annotated[int, Field(ge=1000, le=60_000)] = 40_000,
     ) -> ToolResult:
         """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
         found = waiting.call(library.details, tuple(pmids), detail_level)
@@ -123,6 +125,7 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         relationship_type: Relationship = "pubmed_similar_articles",
         max_related_results: Annotated[int, Field(ge=1, le=50)] = 5,
         citation_styles: Annotated[list[Style], Field(min_length=1)] = ["ris"],  # noqa: B006
+        start: Start = 0,
     ) -> ToolResult:
         """Find similar, citing or cited papers of one, or format its citation."""
         from ..pubmed.details import pmid_of
@@ -135,7 +138,8 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             [references] = library.citations([paper], citation_styles)
             nothing = relation_rows(Relations((), 0, "", "PubMed"))
             return answer({**question, "citations": references, **nothing})
-        found = waiting.call(library.related, source_pmid, relationship_type, max_related_results)
+        page = {"most": max_related_results, "start": start}
+        found = waiting.call(library.related, source_pmid, relationship_type, **page)
         return answer({**question, "citations": {}, **relation_rows(found)})
 
     return tool(get_article_relationships, READS_WEB, RELATIONS)
@@ -297,22 +301,25 @@ DETAILS = record(
     warnings=_WORDS,
     e_fetch_details=record(urls=_WORDS, request_method=TEXT),
 )
-RELATIONS = record(
-    source_pmid=TEXT,
-    relationship_type=TEXT,
-    related_articles=rows(
-        texts_and(
-            "pmid title authors journal year doi link_url",
-            retracted=FLAG,
-            score={"type": ["integer", "null"]},
-        )
+RELATIONS = also(
+    "next_start",
+    record(
+        source_pmid=TEXT,
+        relationship_type=TEXT,
+        related_articles=rows(
+            texts_and(
+                "pmid title authors journal year doi link_url",
+                retracted=FLAG,
+                score={"type": ["integer", "null"]},
+            )
+        ),
+        citations={**some(csl_json={"type": "object"}), "additionalProperties": TEXT},
+        retrieved_count=NUMBER,
+        total=NUMBER,
+        source=TEXT,
+        warnings=_WORDS,
+        e_link_url=TEXT,
     ),
-    citations={**some(csl_json={"type": "object"}), "additionalProperties": TEXT},
-    retrieved_count=NUMBER,
-    total=NUMBER,
-    source=TEXT,
-    warnings=_WORDS,
-    e_link_url=TEXT,
 )
 PAPER = texts_and(
     "pmid title abstract journal year pmcid url",

@@ -181,6 +181,7 @@ def relation_rows(found: Relations) -> dict[str, Any]:
         "related_articles": [_related_row(article) for article in found.articles],
         "retrieved_count": len(found.articles),
         "total": found.total,
+        "next_start": found.next_start,
         "source": found.source,
         "warnings": first_twenty(found.warnings),
         "e_link_url": found.url,

@@ -11,15 +11,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
-from .answers import answer
+from .answers import answer, in_room
 from .core import READS_SHELF, Word, tool
 from .indexing import Indexing
 from .long_calls import LongCalls
-from .schemas import record, rows
+from .schemas import named
+from .toolsets import is_on
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
 
+QUOTES = named("quotes warnings")
 _MOST = 100
 _INDEX_S = 8.0  # of a call's twenty seconds, for what was filed since the last index
 _FOUND = 600  # characters of the text beside a quotation that differs from it
@@ -44,9 +46,17 @@ def tools(library: Library) -> list[FunctionTool]:
         """Check quotations word for word, in a paper or in all; differences are named."""
         asked = tuple((one.text, one.paper) for one in quotes)
         found, warnings = waiting.call(_verify, library, indexing, asked)
-        return answer({"quotes": found, "warnings": warnings})
+        return answer(in_room({"quotes": found, "warnings": warnings}, "quotes"))
 
-    return [tool(verify_quotes, READS_SHELF, record(quotes=rows({"type": "object"})))]
+    made = tool(verify_quotes, READS_SHELF, QUOTES)
+    return [_shown_in_its_passage(made) if is_on("review", library) else made]
+
+
+def _shown_in_its_passage(made: FunctionTool) -> FunctionTool:
+    """The tool with the mark that hosts with Apps show each quotation by."""
+    from .board import PAGE, shown_by
+
+    return made.model_copy(update={"meta": shown_by(PAGE)})
 
 
 def _verify(

@@ -24,11 +24,11 @@ from ..corpus.stored_records import timestamp
 from ..errors import NotFound
 from ..library import Library
 from ..model.passage import Filters
-from .answers import answer, shelf_links
-from .core import ADDS_FILES, READS_SHELF, READS_WEB, tool
+from .answers import answer, in_room, shelf_links
+from .core import ADDS_FILES, READS_SHELF, READS_WEB, Start, tool
 from .indexing import Indexing
 from .long_calls import LongCalls
-from .schemas import FLAG, NEXT, NUMBER, TEXT, Hundred, Year, record, rows
+from .schemas import FLAG, NEXT, NUMBER, TEXT, Hundred, Year, also, record, rows
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
@@ -107,6 +107,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         top_k: Hundred = 20,
         quality_bias: bool = True,
         filters: PassageFilters | None = None,
+        start: Start = 0,
     ) -> ToolResult:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
         found = waiting.call(
@@ -117,9 +118,10 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             filters=(filters or PassageFilters()).to_filters(),
             pubmed_only=True,
         )
-        results = [passage_row(one) for one in found.hits]
-        links = shelf_links(library, (row["doc_id"] for row in results if row["file"]))
-        return answer({"results": results, "warnings": list(found.warnings)}, links=links)
+        every = [passage_row(one) for one in found.hits[start:]]
+        structure = in_room({"results": every, "warnings": list(found.warnings)}, "results", start)
+        on_shelf = (row["doc_id"] for row in structure["results"] if row["file"])
+        return answer(structure, links=shelf_links(library, on_shelf))
 
     # A provider of vectors on the web is sent the question.
     asks_web = library.settings.embeddings_provider == "openai"
@@ -314,17 +316,20 @@ SYNCED = record(
     max_edat_seen=_OR_NOTHING,
     warnings=_WORDS,
 )
-FOUND = record(
-    results=rows(
-        record(
-            **_each("doc_id uuid text section title file kind version", TEXT),
-            start=NUMBER,
-            end=NUMBER,
-            score=_SCORE,
-            **_each("sim bm25 quality", _SCORE_OR_NOTHING),
-        )
+FOUND = also(
+    "next_start",
+    record(
+        results=rows(
+            record(
+                **_each("doc_id uuid text section title file kind version", TEXT),
+                start=NUMBER,
+                end=NUMBER,
+                score=_SCORE,
+                **_each("sim bm25 quality", _SCORE_OR_NOTHING),
+            )
+        ),
+        warnings=_WORDS,
     ),
-    warnings=_WORDS,
 )
 DOCUMENT = record(
     doc_id=TEXT,

@@ -14,7 +14,7 @@ value it sent and what is allowed. The latter is read from the input schema.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -111,9 +111,9 @@ class Refusals(Middleware):
             return await call_next(context)
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_prompts(run_middleware=False)
-            names = ", ".join(prompt.name for prompt in listed)
             msg = f"There is no prompt {context.message.name[:_SHOWN]!r}."
-            raise _error(INVALID_PARAMS, NotFound(msg, f"There are: {names}.")) from None
+            hint = _choice(prompt.name for prompt in listed)
+            raise _error(INVALID_PARAMS, NotFound(msg, hint)) from None
         except PromptError as error:
             if not isinstance(error.__cause__, PaperError):
                 raise _error(INTERNAL_ERROR, _mistake(context.message.name)) from None
@@ -127,7 +127,13 @@ class Refusals(Middleware):
                 wanted = ",".join((*ours, toolset))
                 msg = f"{name} belongs to the toolset {toolset}, which is not loaded."
                 return NotFound(msg, f"Set MCP_TOOLSETS={wanted} and start the server again.")
-        return NotFound(msg, f"There are: {', '.join(listed)}.")
+        return NotFound(msg, _choice(listed))
+
+
+def _choice(names: Iterable[str]) -> str:
+    """What there is to choose from; *names* are those this caller may use."""
+    told = ", ".join(names)
+    return f"There are: {told}." if told else "None is open to this caller here."
 
 
 def _names(library: Library, toolset: str) -> set[str]:

@@ -21,8 +21,9 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from ..errors import PaperError
 from ..library import Library
 from ..settings import version
-from .answers import UNTRUSTED
+from .answers import UNTRUSTED, in_room
 from .long_calls import revocable
+from .rendering import fenced
 
 if TYPE_CHECKING:
     from fastmcp.server.completions import CompletionHandler
@@ -32,7 +33,7 @@ P = ParamSpec("P")
 _JSON = "application/json"
 _FOR_MODELS = Annotations(audience=["assistant"], priority=0.5)
 _LISTED = 200
-_STRETCH, _STRETCHES = 50_000, 4
+_STRETCH, _STRETCHES = 50_000, 2
 _COMPLETED_FROM = 5_000
 _UTILITIES = ["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "EPost", "ESpell", "ECitMatch"]
 _POLICY = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
@@ -71,7 +72,7 @@ def templates(library: Library) -> list[ResourceTemplate]:
 
     def text(key: str) -> ResourceResult:
         """A paper on the shelf as markdown, by file name or any identifier."""
-        return untrusted(_markdown(library, key), "text/markdown")
+        return untrusted(fenced(_markdown(library, key)), "text/markdown")
 
     at = functools.partial(ResourceTemplate.from_function, annotations=_FOR_MODELS)
     return [
@@ -157,7 +158,7 @@ def _server_row(library: Library) -> dict[str, Any]:
         "server_name": "papershelf",
         "server_version": version(),
         "description": "PubMed, and the full text of papers on the user's own shelf.",
-        "contact_email": settings.pubmed_email,
+        "contact_email": settings.contact,
         "mcp_spec_versions": list(SUPPORTED_PROTOCOL_VERSIONS),
         "ncbi_compliance": {
             "api_usage_status": "NCBI API key in use" if key else "no NCBI API key",
@@ -213,10 +214,9 @@ def _pubmed_row(library: Library) -> dict[str, Any]:
 
 def _shelf_row(library: Library) -> dict[str, Any]:
     total, page = library.list_papers(max_results=_LISTED)
-    return {
+    row: dict[str, Any] = {
+        "untrusted": UNTRUSTED,
         "total": total,
-        "shown": len(page),
-        "more": "list_papers" if total > len(page) else "",
         "papers": [
             {
                 "uri": f"papers://{quote(stored.path.rpartition('/')[2])}",
@@ -230,6 +230,12 @@ def _shelf_row(library: Library) -> dict[str, Any]:
             for stored in page
         ],
     }
+    row = in_room(row, "papers", 0)
+    shown = len(row["papers"])
+    row["shown"] = shown
+    row["more"] = f"list_papers(start={shown})" if shown < total else ""
+    row.pop("next_start", None)  # a resource takes no arguments
+    return row
 
 
 def _record_row(library: Library, pmid: str) -> dict[str, Any]:
@@ -240,7 +246,7 @@ def _record_row(library: Library, pmid: str) -> dict[str, Any]:
 
 
 def _markdown(library: Library, key: str) -> str:
-    """A whole paper, or the first 200,000 characters of it and where to go on."""
+    """A whole paper, or the first 100,000 characters of it and where to go on."""
     parts: list[str] = []
     start: int | None = 0
     while start is not None and len(parts) < _STRETCHES:

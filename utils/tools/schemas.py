@@ -121,11 +121,14 @@ MergedSort = Literal["relevance", "pub_date"]
 _OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
 _WORDS = rows(TEXT)
 _SHARE: dict[str, Any] = {"type": "number"}
-PREPRINT = texts_and(
-    "id title abstract published updated url pdf_url primary_category doi",
-    authors=_WORDS,
-    categories=_WORDS,
-    retracted=FLAG,
+PREPRINT = also(
+    "author_count",
+    texts_and(
+        "id title abstract published updated url pdf_url primary_category doi",
+        authors=_WORDS,
+        categories=_WORDS,
+        retracted=FLAG,
+    ),
 )
 PREPRINTS = record(
     total=NUMBER, papers=rows(PREPRINT), next_start=NEXT, effective_query=TEXT, warnings=_WORDS
@@ -141,7 +144,7 @@ _SCHOLAR = texts_and(
     reference_count=NEXT,
     influential_citation_count=NEXT,
 )
-SCHOLAR = also("tldr", _SCHOLAR)
+SCHOLAR = also("tldr author_count", _SCHOLAR)
 SCHOLARS = record(
     total=NEXT,
     papers=rows(named(" ".join(_SCHOLAR["required"]))),
@@ -150,16 +153,19 @@ SCHOLARS = record(
     warnings=_WORDS,
 )
 BIBTEX = texts_and("bibtex")
-GATHERED = record(
-    query=TEXT,
-    papers=rows(
-        named(
-            "title abstract authors year journal pmid doi pmcid arxiv_id s2_id version"
-            " publication_types retracted sources same linked"
-        )
+GATHERED = also(
+    "next_start",
+    record(
+        query=TEXT,
+        papers=rows(
+            named(
+                "title abstract authors year journal pmid doi pmcid arxiv_id s2_id version"
+                " publication_types retracted sources same linked"
+            )
+        ),
+        sources=rows(
+            texts_and("source outcome query message", total=NEXT, returned=NUMBER, warnings=_WORDS)
+        ),
+        warnings=_WORDS,
     ),
-    sources=rows(
-        texts_and("source outcome query message", total=NEXT, returned=NUMBER, warnings=_WORDS)
-    ),
-    warnings=_WORDS,
 )

@@ -7,17 +7,15 @@ that is no message is answered, as over HTTP, instead of passed over, and who as
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from .messages import describe
+
 if TYPE_CHECKING:
     from fastmcp import FastMCP
     from mcp.shared.message import SessionMessage
-
-_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
-_MOST_CHARACTERS = 10_000_000  # of a line that is read again, for its id
 
 
 async def speak(server: FastMCP[Any]) -> None:
@@ -94,46 +92,7 @@ async def _messages(incoming: Any, outgoing: Any) -> AsyncIterator[SessionMessag
     async for item in incoming:
         if isinstance(item, SessionMessage):
             yield item
-        elif (said := _said(item)) != "":
-            identifier, code, message = describe_fault(said)
-            error = ErrorData(code=code, message=message)
-            answer = JSONRPCError(jsonrpc="2.0", id=identifier, error=error)
+        elif fault := describe(item):
+            error = ErrorData(code=fault.code, message=fault.message)
+            answer = JSONRPCError(jsonrpc="2.0", id=fault.id, error=error)
             await outgoing.send(SessionMessage(answer))
-
-
-def _said(fault: Exception) -> Any:
-    """What pydantic could make no message of: a line, or what it says in JSON."""
-    with suppress(AttributeError, IndexError, KeyError):
-        errors: list[dict[str, Any]] = fault.errors()  # type: ignore[attr-defined]
-        said = errors[0]["input"]
-        return said.strip() if isinstance(said, str) else said
-    return None
-
-
-def describe_fault(said: Any) -> tuple[str | int | None, int, str]:
-    """The id of a request that is none, the JSON-RPC code and what is wrong with it.
-
-    *said* is a line that is not JSON, or a value that is no message.
-
-    >>> describe_fault({"id": 7})
-    (7, -32600, 'This is no JSON-RPC message: see https://www.jsonrpc.org/specification.')
-    """
-    if not isinstance(said, str):
-        if isinstance(said, list):
-            return None, _INVALID_REQUEST, "Batches are not served: send one message a line."
-        what = "This is no JSON-RPC message: see https://www.jsonrpc.org/specification."
-        return _id_of(said), _INVALID_REQUEST, what
-    try:
-        value = json.loads(said[:_MOST_CHARACTERS])
-    except ValueError as error:
-        return None, _PARSE_ERROR, f"This line is not JSON: {error}."
-    except RecursionError:
-        return None, _PARSE_ERROR, "This line is not JSON: it is nested too deeply."
-    # Python reads what stands for no character; nobody else does.
-    return _id_of(value), _PARSE_ERROR, "This line is not JSON: a surrogate without its other half."
-
-
-def _id_of(said: Any) -> str | int | None:
-    found = said.get("id") if isinstance(said, dict) else None
-    known = isinstance(found, (str, int)) and not isinstance(found, bool)
-    return found if known and str(found).isprintable() else None

@@ -1,108 +1,4 @@
-// The view of the MCP App: it draws what the host hands it, and asks the host for more.
-// Every word from a paper enters as text, never as markup; no address is contacted.
-"use strict";
-
-const PROTOCOL = "2026-01-26";
-const POLL_MS = 5000;
-const view = document.getElementById("view");
-let host = {};
-let timer = 0;
-
-// -- the host ---------------------------------------------------------------------------------
-
-const waiting = new Map();
-let number = 0;
-const post = (message) => window.parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
-const tell = (method, params = {}) => post({ method, params });
-
-function ask(method, params = {}) {
-  const id = ++number;
-  post({ id, method, params });
-  return new Promise((answer, refuse) => waiting.set(id, { answer, refuse }));
-}
-
-async function call(name, given) {
-  const result = await ask("tools/call", { name, arguments: given });
-  if (result.isError) throw new Error(words(result) || `${name} failed.`);
-  return result.structuredContent ?? {};
-}
-
-function words(result) {
-  const text = (result.content ?? []).find((block) => block.type === "text")?.text ?? "";
-  try {
-    const { error } = JSON.parse(text);
-    return [error.message, ...(error.suggestions ?? [])].join(" ");
-  } catch {
-    return text;
-  }
-}
-
-window.addEventListener("message", ({ source, data }) => {
-  if (source !== window.parent || data?.jsonrpc !== "2.0") return;
-  if (data.method === undefined) {
-    const one = waiting.get(data.id);
-    waiting.delete(data.id);
-    if (data.error) one?.refuse(new Error(data.error.message));
-    else one?.answer(data.result ?? {});
-  } else if (data.method === "ui/notifications/tool-result") {
-    show(data.params ?? {});
-  } else if (data.method === "ui/notifications/tool-cancelled") {
-    draw(line("said", "The call was cancelled."));
-  } else if (data.method === "ui/notifications/host-context-changed") {
-    dress(data.params ?? {});
-  } else if (data.id !== undefined) {
-    if (data.method === "ui/resource-teardown") clearTimeout(timer);
-    post({ id: data.id, result: {} });
-  }
-});
-
-// A host's light or dark wins over the system's.
-function dress({ theme }) {
-  if (theme === "light" || theme === "dark") document.documentElement.style.colorScheme = theme;
-}
-
-const canCall = () => Boolean(host.hostCapabilities?.serverTools);
-
-// -- pieces -----------------------------------------------------------------------------------
-
-function make(tag, looks, ...inside) {
-  const made = document.createElement(tag);
-  if (looks) made.className = looks;
-  made.append(...inside.filter((one) => one !== null && one !== undefined && one !== ""));
-  return made;
-}
-
-const line = (looks, ...inside) => make("p", looks, ...inside);
-const count = (n) => Number(n).toLocaleString();
-const draw = (...parts) => view.replaceChildren(...parts);
-const section = (title, ...inside) => make("section", "", make("h2", "", title), ...inside);
-
-function link(address, ...inside) {
-  const made = make("a", "", ...inside);
-  made.href = /^https?:/.test(address) ? address : "#";
-  made.addEventListener("click", (event) => {
-    event.preventDefault();
-    ask("ui/open-link", { url: address }).catch(() => undefined);
-  });
-  return made;
-}
-
-function button(label, looks, act) {
-  const made = make("button", looks, label);
-  made.type = "button";
-  made.addEventListener("click", async () => {
-    made.disabled = true;
-    try {
-      await act(made);
-    } catch (trouble) {
-      made.after(line("said", trouble.message));
-    }
-    made.disabled = false;
-  });
-  return made;
-}
-
-// -- the board --------------------------------------------------------------------------------
+// -- the board: a harvest at a glance ---------------------------------------------------------
 
 const STATES = {
   full_text: "full text", abstract: "abstract only", record: "record only",
@@ -201,37 +97,16 @@ function paper(one) {
 }
 
 function board(found) {
-  draw(head(found), coverage(found), prisma(found), missing(found) ?? "");
+  draw(head(found), coverage(found), prisma(found), missing(found) ?? "", lookUp() ?? "");
   clearTimeout(timer);
+  before = { label: "Back to the board", show: () => board(found) };
   if (found.state === "running" && canCall()) {
     timer = setTimeout(() => renew(found.job_id).catch((trouble) => view.prepend(line("said", trouble.message))), POLL_MS);
   }
 }
 
 async function renew(job_id) {
-  board(await call("review_board", { job_id }));
+  const mine = timer;
+  const found = await call("review_board", { job_id });
+  if (timer === mine) board(found); // else something else is looked at by now
 }
-
-// -- what comes in ----------------------------------------------------------------------------
-
-function show(result) {
-  const found = result.structuredContent ?? {};
-  if (result.isError) draw(line("said", words(result)));
-  else if (Array.isArray(found.prisma)) board(found);
-  else draw(make("pre", "", words(result)));
-}
-
-new ResizeObserver(() => {
-  const { width, height } = document.documentElement.getBoundingClientRect();
-  tell("ui/notifications/size-changed", { width: Math.ceil(width), height: Math.ceil(height) });
-}).observe(document.documentElement);
-
-ask("ui/initialize", {
-  appCapabilities: {},
-  appInfo: { name: "papershelf-board", version: "1" },
-  protocolVersion: PROTOCOL,
-}).then((answer) => {
-  host = answer;
-  dress(answer.hostContext ?? {});
-  tell("ui/notifications/initialized");
-});

@@ -1,0 +1,337 @@
+"""Every hint can be followed: its commands, options, tools, arguments and settings exist.
+
+All texts of the product's code are gone through (its syntax trees), and what they name is held
+against the real argument parsers, the real schemas of the tools and the fields of the settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import asyncio
+import itertools
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from fastmcp import Client
+
+from tests.tools.calling import call
+from utils import Library, cli, errors
+from utils.errors import BadRequest, NotFound, PaperError
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
+from utils.model.sites import WITH_TEXT
+from utils.settings import Settings
+from utils.sources import elsevier, jina
+from utils.tools import build
+from utils.web import Answer
+
+ROOT = Path(__file__).resolve().parents[2]
+ERRORS = {
+    name
+    for name, one in vars(errors).items()
+    if isinstance(one, type) and issubclass(one, PaperError)
+}
+# What stands for a value that is put in when the text is shown.
+FILLED_IN = "X1"
+# Commands that come before the parser of the shell (`server.py`).
+OWN = {"token", "demo", "--transport", "--help", "--version"}
+# Of pip, uv, hosts and the like; `server.py --transport` has a parser of its own.
+FOREIGN_OPTIONS = {
+    *("--extra", "--group", "--no-deps", "--transport", "--host", "--port", "--scopes", "--days"),
+    *("--env", "--scope", "--directory", "--field", "--until-eof"),
+}
+FOREIGN_VARIABLES = {"HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_XET"}
+
+
+class Text(NamedTuple):
+    """A text of the code, and where it stands."""
+
+    place: str
+    text: str
+
+
+def spelled(node: ast.AST) -> str | None:
+    """A text as it will be shown, with what is put in replaced."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        parts = (
+            spelled(one) if isinstance(one, ast.Constant) else FILLED_IN for one in node.values
+        )
+        return "".join(part or "" for part in parts)
+    return None
+
+
+def texts_in(path: Path) -> Iterator[Text]:
+    """Every text of a module but its docstrings; the pieces of a longer one are not repeated."""
+    tree = ast.parse(path.read_text())
+    left_out: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            left_out.add(node.value)
+        if isinstance(node, ast.JoinedStr):
+            left_out.update(node.values)
+    for node in ast.walk(tree):
+        if node not in left_out and (text := spelled(node)) is not None:
+            yield Text(f"{path.relative_to(ROOT)}:{node.lineno}", text)
+
+
+def hints_in(path: Path) -> Iterator[Text]:
+    """What a reader is told to do: the arguments of our errors behind the message, and advice."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        values: list[ast.AST] = []
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ERRORS:
+            values = [one for argument in node.args[1:] for one in ast.walk(argument)]
+        if isinstance(node, ast.Assign) and any(
+            re.search(r"hint|advice", getattr(target, "id", "")) for target in node.targets
+        ):
+            values = list(ast.walk(node.value))
+        inner = {part for one in values if isinstance(one, ast.JoinedStr) for part in one.values}
+        for value in values:
+            if value not in inner and (text := spelled(value)):
+                yield Text(place, text)
+
+
+MODULES = sorted((ROOT / "utils").rglob("*.py"))
+TEXTS = [text for path in MODULES for text in texts_in(path)]
+HINTS = [text for path in MODULES for text in hints_in(path)]
+
+
+@cache
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    """The parser of every command of the shell."""
+    [commands] = [
+        action
+        for action in cli._parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    ]
+    return dict(commands.choices)
+
+
+@cache
+def schemas() -> dict[str, dict]:
+    """The input schema of every tool."""
+
+    async def listed() -> dict[str, dict]:
+        async with Client(build(Library(mcp_toolsets=("all",)))) as client:
+            return {one.name: one.input_schema for one in await client.list_tools()}
+
+    return asyncio.run(listed())
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """The commands of the shell that a text names, without what follows them in the sentence."""
+    for rest in text.split("server.py ")[1:]:
+        told = re.match(r"(?:'[^']*'|[^\s'\"]+)(?:\s+(?:'[^']*'|[^\s'\"]+))*", rest)
+        words = re.split(
+            r"[.;)](?:\s|$)|,\s|\s\(|…|\s–\s|`|\stells\b|:\s", told[0] if told else ""
+        )[0]
+        yield words.strip().rstrip(".,;:)`").replace(f"audit{FILLED_IN}", "audit")
+
+
+COMMANDS = sorted({(text.place, words) for text in TEXTS for words in commands_in(text.text)})
+
+
+@pytest.mark.parametrize(("place", "words"), COMMANDS, ids=[" ".join(one) for one in COMMANDS])
+def test_every_command_named_is_taken_by_its_parser(place, words):
+    verb, *rest = shlex.split(words) or [""]
+    if verb in OWN or not verb:
+        return
+    assert verb in parsers(), f"{place}: there is no command {verb}"
+    if rest:  # else it only names the command
+        parsers()[verb].parse_args(rest)
+
+
+def test_the_search_for_commands_finds_them():
+    assert len(COMMANDS) > 40
+    told = "Ask: server.py harvest --job X1, or (server.py resolve LIST tells). `server.py doctor`"
+    assert list(commands_in(told)) == ["harvest --job X1", "resolve LIST", "doctor"]
+    with pytest.raises(BadRequest):
+        parsers()["harvest"].parse_args(["--no-such-option"])
+
+
+def options() -> set[str]:
+    return {
+        name
+        for parser in (*parsers().values(), cli._parser())
+        for action in parser._actions
+        for name in action.option_strings
+    } | FOREIGN_OPTIONS
+
+
+def test_every_option_named_exists():
+    named = {
+        (text.place, option)
+        for text in TEXTS
+        if not text.place.startswith(("utils/formats", "utils/store/ledger", "utils/passages/pgv"))
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text.text)
+    }
+    assert len({option for _, option in named}) > 20
+    assert not {one for one in named if one[1] not in options()}
+
+
+def variables() -> set[str]:
+    """The names of all settings, as they are written in the environment."""
+    return {
+        str(name).upper()
+        for field, about in Settings.model_fields.items()
+        for name in getattr(about.validation_alias, "choices", [field])
+    }
+
+
+def test_every_setting_named_exists():
+    prefixes = {name.partition("_")[0] for name in variables()}
+    named = {
+        (text.place, word)
+        for text in (*TEXTS, *HINTS)
+        for word in re.findall(r"(?<![\w${])[A-Z]{2,}(?:_[A-Z]+)+(?![\w(])", text.text)
+        if word.partition("_")[0] in prefixes
+    }
+    assert len({word for _, word in named}) > 20
+    assert not {one for one in named if one[1] not in variables() | FOREIGN_VARIABLES}
+
+
+def test_every_tool_and_argument_in_a_hint_exists():
+    """A name in small letters with an underscore is a tool, an argument or what a tool answers."""
+    tools = schemas()
+    arguments = {name for schema in tools.values() for name in properties(schema)}
+    chosen = {value for schema in tools.values() for value in choices(schema)}
+    known = {*tools, *arguments, *chosen, *answered(), *Settings.model_fields, *WITH_TEXT}
+    named = {
+        (hint.place, word)
+        for hint in HINTS
+        for word in re.findall(r"(?<![\w./{])[a-z]+(?:_[a-z0-9]+)+(?![\w.(*/])", hint.text)
+    }
+    assert len({word for _, word in named}) > 10
+    assert not {one for one in named if one[1] not in known}
+
+
+def properties(schema: object) -> Iterator[str]:
+    """The names of all members of a schema, at any depth."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        yield from (name for value in schema.values() for name in properties(value))
+    elif isinstance(schema, list):
+        yield from (name for value in schema for name in properties(value))
+
+
+def choices(schema: object) -> Iterator[str]:
+    """The values that members of a schema are limited to, at any depth."""
+    if isinstance(schema, dict):
+        yield from (value for value in schema.get("enum", ()) if isinstance(value, str))
+        yield from (value for part in schema.values() for value in choices(part))
+    elif isinstance(schema, list):
+        yield from (value for part in schema for value in choices(part))
+
+
+@cache
+def answered() -> set[str]:
+    """The names that tools answer with."""
+
+    async def listed() -> set[str]:
+        async with Client(build(Library(mcp_toolsets=("all",)))) as client:
+            return {
+                name for one in await client.list_tools() for name in properties(one.output_schema)
+            }
+
+    return asyncio.run(listed()) | {"next_offset"}
+
+
+VALUES = {"true": "boolean", "false": "boolean"}
+
+
+def test_every_value_in_a_hint_fits_its_argument():
+    """``keep=true`` is for a switch, ``start=5`` for a number."""
+    named = {
+        (hint.place, *found)
+        for hint in HINTS
+        for found in re.findall(r"(?<![\w.])([a-z][a-z_]*)=(true|false)\b", hint.text)
+    }
+    assert named
+    for place, name, value in named:
+        kinds = {
+            one["properties"][name].get("type")
+            for one in schemas().values()
+            if name in one["properties"]
+        }
+        assert VALUES[value] in kinds, f"{place}: no argument {name} is {value}"
+
+
+# -- hints that depend on what is there ------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_no_list_in_a_hint_is_empty(settings):
+    """Nothing is there under any name: then that is said, not `There are: .`"""
+    from fastmcp import FastMCP
+
+    from utils.tools.refusals import Refusals
+
+    server = FastMCP("empty", middleware=[Refusals(Library(**settings))])
+    async with Client(server) as client:
+        for ask in (client.call_tool("no_such_tool", {}), client.get_prompt("no_such_prompt")):
+            with pytest.raises(Exception, match="There is no") as refused:
+                await ask
+            assert "There are: ." not in str(refused.value)
+
+
+def test_no_hint_tells_to_set_what_is_set(settings, world):
+    """Whatever is refused: a key that is set is corrected, not set."""
+    paper = Paper(Ids(doi="10.1000/a"), title="Corals")
+    for key, status in itertools.product(("", "jina_key"), (401, 402)):
+        library = Library(
+            **{**settings, "jina_reader_base_url": world.url("jina")}, jina_api_key=key
+        )
+        refused = Answer(status, "https://r.jina.ai/x", b"{}")
+        hints = {
+            hint
+            for ask in (
+                lambda: jina._require_success(refused, "a page", library.web),  # noqa: B023
+                lambda: list(jina.SOURCE.routes[-1].fetch([paper], library.web)),  # noqa: B023
+            )
+            for hint in told(ask)
+        }
+        assert any("JINA_API_KEY" in hint for hint in hints)
+        assert any("Set JINA_API_KEY" in hint for hint in hints) is (not key)
+
+
+def test_no_hint_tells_to_set_a_token_that_is_set(settings):
+    for token in ("", "inst_token"):
+        web = Library(**settings, elsevier_api_key="k", elsevier_insttoken=token).web
+        said = "APIKey k with IP address 1.2.3.4 does not resolve to an account"
+        [hint] = elsevier._about_us(said, 401, web).hints
+        assert ("set ELSEVIER_INSTTOKEN" in hint) is (not token)
+
+
+def told(ask: Callable[[], object]) -> tuple[str, ...]:
+    with pytest.raises(PaperError) as raised:
+        ask()
+    return raised.value.hints
+
+
+@pytest.mark.anyio
+async def test_the_hint_of_a_long_search_is_an_argument_it_takes(settings):
+    library = Library(**settings, mcp_toolsets=("entrez",))
+    [hint] = told(lambda: library.entrez.search("gene", "human", most=20_000))
+    assert "keep=true" in hint
+    kept = await call(
+        library,
+        "entrez_query",
+        {"operation": "search", "database": "gene", "term": "human", "keep": True},
+    )
+    assert kept.structured_content["history"]["id"].startswith("h_")
+
+
+def test_errors_without_hints_have_one_of_their_kind():
+    for name in ERRORS:
+        kind = getattr(errors, name)
+        [suggestion] = kind("It failed.").envelope()["error"]["suggestions"]
+        assert suggestion.endswith((".", "doctor")), name
+    assert NotFound("It is nowhere.", "", "Look elsewhere.").hints == ("Look elsewhere.",)

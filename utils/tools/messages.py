@@ -1,0 +1,87 @@
+"""What a host sends that is no message of the protocol, in words, the same over every transport.
+
+The SDK passes over such a line on stdio, and over HTTP answers it with pages about its own types.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+_MOST_CHARACTERS = 10_000_000  # of a line that is read again, for its id
+
+
+class Fault(NamedTuple):
+    """The id of a request that is none, the JSON-RPC code and what is wrong with it."""
+
+    id: str | int | None
+    code: int
+    message: str
+
+
+def fault_in(sent: str | bytes) -> Fault | None:
+    """What is wrong with *sent*, as the SDK reads it; None where it is a message."""
+    from mcp_types import jsonrpc_message_adapter
+
+    try:
+        jsonrpc_message_adapter.validate_json(sent, by_name=False)
+    except ValidationError as error:
+        return describe(error)
+    return None
+
+
+def describe(error: Exception) -> Fault | None:
+    """The fault that the SDK met; None where only blanks were sent."""
+    if not isinstance(error, ValidationError):
+        return describe_value(None)
+    errors: list[Any] = error.errors()
+    if errors[0]["type"] != "json_invalid":
+        # Of the message's own members each is complained of alone; of those that lack, the whole.
+        lacking = (one["input"] for one in errors if one["type"] == "missing")
+        return describe_value(next(lacking, errors[0]["input"]))
+    line = _text(errors[0]["input"])
+    if line is None:
+        return Fault(None, PARSE_ERROR, "This is not JSON: it is not UTF-8.")
+    return describe_line(line) if line.strip() else None
+
+
+def _text(sent: str | bytes) -> str | None:
+    """What was sent, as text; None where its bytes are none."""
+    try:
+        return sent.decode() if isinstance(sent, bytes) else sent
+    except UnicodeDecodeError:
+        return None
+
+
+def describe_value(value: Any) -> Fault:
+    """The fault of JSON that is no message.
+
+    >>> describe_value({"id": 7})
+    Fault(id=7, code=-32600, message='This is no JSON-RPC message: see https://www.jsonrpc.org/specification.')
+    """
+    if isinstance(value, list):
+        return Fault(None, INVALID_REQUEST, "Batches are not served: send each message by itself.")
+    what = "This is no JSON-RPC message: see https://www.jsonrpc.org/specification."
+    return Fault(_id_of(value), INVALID_REQUEST, what)
+
+
+def describe_line(line: str) -> Fault:
+    """The fault of what is not JSON."""
+    try:
+        value = json.loads(line[:_MOST_CHARACTERS])
+    except ValueError as error:
+        return Fault(None, PARSE_ERROR, f"This is not JSON: {error}.")
+    except RecursionError:
+        return Fault(None, PARSE_ERROR, "This is not JSON: it is nested too deeply.")
+    # Python reads what stands for no character; nobody else does.
+    what = "This is not JSON: a surrogate without its other half."
+    return Fault(_id_of(value), PARSE_ERROR, what)
+
+
+def _id_of(said: Any) -> str | int | None:
+    found = said.get("id") if isinstance(said, dict) else None
+    known = isinstance(found, (str, int)) and not isinstance(found, bool)
+    return found if known and str(found).isprintable() else None
