@@ -46,3 +46,13 @@ def test_an_advertisement_between_two_entries_is_in_neither() -> None:
         *(Paragraph(text, SMALL) for text in told[3:]),
     )
     assert set(told[:2]) | set(told[3:]) <= set(lines_of(markdown))
+
+
+def test_numbers_that_break_off_leave_the_rest_to_its_indents() -> None:
+    """After the sixth entry the numbers are of a font that names no digits."""
+    hanging = ParagraphStyle("hanging", parent=TEXT, firstLineIndent=-14, leftIndent=14)
+    told = [f"{at}. {entry}." for at, entry in enumerate(ENTRIES, 1)]
+    told += [f"x. {PROSE[at % 3]} Seen in {2000 + at}." for at in range(9)]
+    story: list[Flowable] = [*section("Introduction", *PROSE), *section("References")]
+    markdown = markdown_of(*story, *(Paragraph(text, hanging) for text in told))
+    assert set(told[7:]) <= set(lines_of(markdown))

@@ -19,6 +19,7 @@ _NUMBERED = re.compile(  # (1) Li, [2] "On …", 3. de Wit, 4 Ito
 )
 _FEWEST = 5  # entries in a row that follow each other
 _MOST_MISSED = 1  # numbers in a row that begin no line
+_LONGEST = 14  # lines of an entry
 _SPACED = 1.45  # of the distance of lines: more sets what follows apart
 _OTHER = 0.2  # of the size: lines that differ more are no part of an entry
 _LONGEST_NAME = 60  # characters of the title of a list
@@ -31,10 +32,10 @@ def with_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line
     """
     begin = max((at for at, line in enumerate(lines) if _names_list(line)), default=len(lines))
     starts = _starts(lines, begin)
-    if len(starts) < _FEWEST:
+    end = _end_of_list(lines, starts[-1], look, leading) if starts else 0
+    if len(starts) < _FEWEST or end - starts[-1] > _LONGEST:  # its numbers are not all read
         yield from lines
         return
-    end = _end_of_list(lines, starts[-1], look, leading)
     begins = set(starts)
     for at, line in enumerate(lines):
         if at in begins:
