@@ -244,26 +244,6 @@ def answered() -> set[str]:
     return asyncio.run(listed()) | {"next_offset"}
 
 
-VALUES = {"true": "boolean", "false": "boolean"}
-
-
-def test_every_value_in_a_hint_fits_its_argument():
-    """``keep=true`` is for a switch, ``start=5`` for a number."""
-    named = {
-        (hint.place, *found)
-        for hint in HINTS
-        for found in re.findall(r"(?<![\w.])([a-z][a-z_]*)=(true|false)\b", hint.text)
-    }
-    assert named
-    for place, name, value in named:
-        kinds = {
-            one["properties"][name].get("type")
-            for one in schemas().values()
-            if name in one["properties"]
-        }
-        assert VALUES[value] in kinds, f"{place}: no argument {name} is {value}"
-
-
 # -- hints that depend on what is there ------------------------------------------------------------
 
 
