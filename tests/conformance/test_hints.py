@@ -319,10 +319,13 @@ def told(ask: Callable[[], object]) -> tuple[str, ...]:
 @pytest.mark.anyio
 async def test_the_hint_of_a_long_search_is_an_argument_it_takes(settings):
     library = Library(**settings, mcp_toolsets=("entrez",))
-    wrong = {"operation": "search", "database": "gene", "term": "human", "max_results": 20_000}
-    refused = await call(library, "entrez_query", wrong)
-    assert "keep=true" in " ".join(refused.meta["error"]["suggestions"])
-    kept = await call(library, "entrez_query", {**wrong, "max_results": 5, "keep": True})
+    [hint] = told(lambda: library.entrez.search("gene", "human", most=20_000))
+    assert "keep=true" in hint
+    kept = await call(
+        library,
+        "entrez_query",
+        {"operation": "search", "database": "gene", "term": "human", "keep": True},
+    )
     assert kept.structured_content["history"]["id"].startswith("h_")
 
 
