@@ -416,7 +416,9 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
 
 
 def _stored_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:
-    columns = (_records.c[name] for name in ("pmid", "content_hash", "lr", "version", "gone", "edat"))
+    columns = (
+        _records.c[name] for name in ("pmid", "content_hash", "lr", "version", "gone", "edat")
+    )
     query = select(*columns)
     found: dict[int, Any] = {}
     for some in batches(list(pmids)):

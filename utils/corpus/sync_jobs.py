@@ -168,7 +168,7 @@ class SyncJob:
         since = _records.c.edat >= str(stretch.first)
         with self._database.writing() as connection:
             query = self._members_where(until if stretch.first == BEGINNING else until & since)
-            known = set(connection.execute(query).scalars())
+            known = set(connection.execute(query).scalars().all())
             fresh = sorted(found - known)
             self._want(connection, stretch, fresh)
             self._found_after_all(connection, stretch, fresh)
@@ -185,7 +185,7 @@ class SyncJob:
             self._want(connection, stretch, lost)
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
 
-    def _members_where(self, condition: Any) -> Select[tuple[int]]:
+    def _members_where(self, condition: Any) -> Select[Any]:
         return (
             select(_members.c.pmid)
             .join(_records, _records.c.pmid == _members.c.pmid)
