@@ -48,7 +48,8 @@ class Excerpt:
     """What was chosen of one paper.
 
     ``left_out`` pairs the sections that are not there as a whole with the characters left out;
-    ``trouble`` says which sections were asked for and are none; ``sections`` are the paper's.
+    ``trouble`` says which sections were asked for and are none, and that no block has a word of
+    the question; ``sections`` are the paper's.
     """
 
     stored: StoredPaper
@@ -151,7 +152,14 @@ def _ranked(texts: Sequence[_Text], question: str) -> list[_Text]:
     by_paper: dict[int, list[Anchor]] = {}
     for paper, one in hits:
         by_paper.setdefault(paper, []).append(one)
-    return [replace(one, wanted=tuple(by_paper.get(paper, ()))) for paper, one in enumerate(texts)]
+    return [_answering(one, by_paper.get(paper, ())) for paper, one in enumerate(texts)]
+
+
+def _answering(text: _Text, found: Sequence[Anchor]) -> _Text:
+    """A text of which the blocks *found* are wanted; where there are none, it is said."""
+    nothing = "" if found or not text.wanted else "no passage has a word of the question"
+    trouble = "; ".join(one for one in (text.trouble, nothing) if one)
+    return replace(text, wanted=tuple(found), trouble=trouble)
 
 
 def _shares(needs: Sequence[int], budget: int) -> list[int]:
