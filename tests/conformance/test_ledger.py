@@ -35,10 +35,10 @@ Answers = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def here(_running_world: World, tmp_path_factory: Any) -> Iterator[Callable[[str], dict[str, str]]]:
-    """The environment of a door, each with a shelf of its own."""
-    _running_world.reset()
+    """The environment of a door, each with a shelf of its own, in a world without memory."""
 
     def environment(door: str) -> dict[str, str]:
+        _running_world.reset()  # each keeps limits of its own, which the door before has used up
         folder = tmp_path_factory.mktemp(door)
         folders = {"PAPERS_DIR": str(folder / "papers"), "PAPERS_PACE_DIR": str(folder / "pace")}
         own = {"NCBI_API_KEY": KEY, "MCP_TOOLSETS": "all", "EMBEDDINGS_PROVIDER": "none"}
@@ -61,6 +61,11 @@ async def asked(client: Client, item: Item) -> Any:
     if item.operation == "tools/list":
         tools = await client.list_tools()
         return {"tools": [one.model_dump(mode="json", by_alias=True) for one in tools]}
+    if item.operation == "prompts/list":
+        return {"prompts": [one.name for one in await client.list_prompts()]}
+    if item.operation == "resources/list":
+        templates = [one.uri_template for one in await client.list_resource_templates()]
+        return {"uris": [*(str(one.uri) for one in await client.list_resources()), *templates]}
     if "://" in item.operation:
         [content] = await client.read_resource(item.operation)
         return json.loads(content.text)

@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
     sync.add_argument("key", help="a name for the query: the next sync goes on from there")
     sync.add_argument("term", help="the query, in PubMed's syntax")
     sync.add_argument("--overlap-days", type=int, default=5, help="asked for again (5)")
-    sync.add_argument("--full", action="store_true", help="ask for everything again")
+    sync.add_argument("--full", action="store_true", help="fetch every record again")
     checkpoint = command(commands, "checkpoint", _checkpoint, "how far a query is synced")
     checkpoint.add_argument("key", help="see sync")
     checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
@@ -73,6 +73,10 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
         f"{args.key}: {counted(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
         f"{synced.updated:,} updated, {synced.skipped:,} as they were."
     )
+    if synced.members is not None:
+        there = synced.members_at_pubmed
+        told = "not counted" if there is None else f"{there:,}"
+        text += f" Members here {synced.members:,}, at PubMed {told}."
     row = {**asdict(synced), "query_key": args.key}
     say(row if args.json else text, args.json)
     warn(synced.warnings)
