@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..outline.sections import part_of
-from .pdf_headings import ENDS, Look, level_of
+from .pdf_headings import ENDS, Look, level_of, names_part
 from .pdf_lines import Line, is_mark
 
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
@@ -22,7 +21,6 @@ _MOST_MISSED = 1  # numbers in a row that begin no line
 _LONGEST = 14  # lines of an entry
 _SPACED = 1.45  # of the distance of lines: more sets what follows apart
 _OTHER = 0.2  # of the size: lines that differ more are no part of an entry
-_LONGEST_NAME = 60  # characters of the title of a list
 
 
 def with_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line]:
@@ -30,7 +28,8 @@ def with_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line
 
     Numbers say best where entries begin, whatever stands between two pages of them.
     """
-    begin = max((at for at, line in enumerate(lines) if _names_list(line)), default=len(lines))
+    named = (at for at, line in enumerate(lines) if names_part(line.text, "references"))
+    begin = max(named, default=len(lines))
     starts = _starts(lines, begin)
     end = _end_of_list(lines, starts[-1], look, leading) if starts else 0
     if len(starts) < _FEWEST or end - starts[-1] > _LONGEST:  # its numbers are not all read
@@ -44,10 +43,6 @@ def with_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line
             yield replace(line, kind="cited")
         else:
             yield line
-
-
-def _names_list(line: Line) -> bool:
-    return len(line.text) < _LONGEST_NAME and part_of(line.text) == "references"
 
 
 def _starts(lines: list[Line], begin: int) -> list[int]:
