@@ -129,3 +129,40 @@ def test_requirement(request, world, item, door):
 def test_the_ledger_can_be_read():
     assert len(set(IDS)) == len(IDS)
     assert f"{len(ITEMS)} items" in table().splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def tools(places):
+    """Every tool as a host sees it."""
+
+    async def listed():
+        from utils.tools import build
+
+        library = Library(**places("listing"), mcp_toolsets=("all",))
+        async with Client(build(library)) as client:
+            return await client.list_tools()
+
+    return asyncio.run(listed())
+
+
+def test_003_titles_schemas_and_names_of_all_tools(tools):
+    """003 checklist; contracts §3: title, description, closed input, output schema, hints."""
+    assert len(tools) > 40
+    for tool in tools:
+        assert tool.title, tool.name
+        assert tool.title != tool.name
+        assert tool.description, tool.name
+        assert tool.input_schema["type"] == "object"
+        assert tool.input_schema["additionalProperties"] is False, tool.name
+        assert tool.output_schema, tool.name
+        assert tool.annotations.read_only_hint is not None, tool.name
+        assert tool.name.replace("_", "").isalnum()
+        assert len(tool.name) <= 128
+
+
+def test_002_python_names_files_as_the_other_doors_do(places, world):
+    library = Library(**places("python"))
+    done = library.download(world.paper("pmc_cloud").pmid)
+    assert Path(done.file_path).name == "10.9103_signals.2025.0001.txt"
+    assert library.search("zzzqqq").total == 0
+    library.shelf.close()
