@@ -1,23 +1,10 @@
-"""Print the ledger: ``python -m tests.conformance``."""
+"""``python -m tests.conformance``: the ledger as a table in markdown."""
 
-import sys
-from collections import Counter
+from tests.conformance.ledger import LEDGER
 
-from tests.conformance.items import ITEMS
-
-
-def table() -> str:
-    """Every requirement, the doors it is checked at, and where the product does otherwise."""
-    rows = [
-        f"{item.document:<10}{item.paragraph:<24}{item.about:<44}{','.join(item.doors):<18}"
-        f"{item.deviation}"
-        for item in ITEMS
-    ]
-    counts = Counter(item.document for item in ITEMS)
-    counted = ", ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
-    deviating = sum(bool(item.deviation) for item in ITEMS)
-    return "\n".join([*rows, f"{len(ITEMS)} items ({counted}); {deviating} deviations"])
-
-
-if __name__ == "__main__":
-    sys.stdout.write(f"{table()}\n")
+print("| document | paragraph | requirement | called as | doors | deviation |")  # noqa: T201
+print("| --- | --- | --- | --- | --- | --- |")  # noqa: T201
+for item in LEDGER:
+    doors = ", ".join(item.doors)
+    row = (item.document, item.place, item.what, f"`{item.operation}`", doors, item.deviation)
+    print("|", " | ".join(row), "|")  # noqa: T201

@@ -1,168 +1,148 @@
-"""The ledger of requirements (`items`), held against every door that a requirement names."""
+"""Every item of the ledger over every door it is offered at, against the stand-in internet.
 
-import asyncio
+A door is opened once and called for all its items in their order; each item is a test of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
 import json
-import subprocess
 import sys
-from itertools import count
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 from fastmcp import Client
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from pydantic import SecretStr
 
-from tests.conformance.__main__ import table
-from tests.conformance.items import ITEMS
+from tests.conformance.ledger import LEDGER, Item, operation
 from tests.endpoint import SECRET, Endpoint
+from tests.world import World
+from tests.world.eutils import KEY
 from utils import Library, cli
+from utils.errors import PaperError
+from utils.settings import Settings
+from utils.system.plain_text import plain_json
 
 SERVER = str(Path(__file__).resolve().parents[2] / "server.py")
-CASES = [(item, door) for item in ITEMS for door in item.doors]
-IDS = [f"{item.document} {item.paragraph} {item.about} [{door}]" for item, door in CASES]
+CASES = [(item, door) for item in LEDGER for door in item.doors]
+Answers = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def places(_running_world, tmp_path_factory):
-    """The settings of a door: each has a shelf and a clock of its own."""
-    folder = tmp_path_factory.mktemp("ledger")
-    addresses = {name.lower(): value for name, value in _running_world.environment().items()}
+def here(_running_world: World, tmp_path_factory: Any) -> Iterator[Callable[[str], dict[str, str]]]:
+    """The environment of a door, each with a shelf of its own, in a world without memory."""
 
-    def of(door):
-        where = {"papers_dir": folder / door, "papers_pace_dir": folder / f"{door} pace"}
-        return {**addresses, **where}
+    def environment(door: str) -> dict[str, str]:
+        _running_world.reset()  # each keeps limits of its own, which the door before has used up
+        folder = tmp_path_factory.mktemp(door)
+        folders = {"PAPERS_DIR": str(folder / "papers"), "PAPERS_PACE_DIR": str(folder / "pace")}
+        own = {"NCBI_API_KEY": KEY, "MCP_TOOLSETS": "all", "EMBEDDINGS_PROVIDER": "none"}
+        return {**_running_world.environment(), **folders, **own}
 
-    return of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(Settings.model_config, "env_file", None)
+        yield environment
 
 
-@pytest.fixture(scope="module")
-def stdio(places):
-    """A call to one server process."""
-    names = {name.upper(): str(value) for name, value in places("stdio").items()}
-    process = subprocess.Popen(
-        [sys.executable, SERVER],
-        env={**names, "MCP_TOOLSETS": "all"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    numbers = count(1)
+def library_of(environment: dict[str, str], **more: Any) -> Library:
+    named = {name.lower(): value for name, value in environment.items()}
+    return Library(Settings(**named, **more))
 
-    def send(message):
-        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        process.stdin.flush()
 
-    def ask(method, params):
-        number = next(numbers)
-        send({"id": number, "method": method, "params": params})
-        while True:
-            answer = json.loads(process.stdout.readline())
-            if answer.get("id") == number and "method" not in answer:
-                return answer["result"]
+async def asked(client: Client, item: Item) -> Any:
+    """What MCP answers to an item: a structure, an error's envelope, or a resource's JSON."""
+    if item.operation == "initialize":
+        return client.initialize_result.server_info.model_dump()
+    if item.operation == "tools/list":
+        tools = await client.list_tools()
+        return {"tools": [one.model_dump(mode="json", by_alias=True) for one in tools]}
+    if item.operation == "prompts/list":
+        return {"prompts": [one.name for one in await client.list_prompts()]}
+    if item.operation == "resources/list":
+        templates = [one.uri_template for one in await client.list_resource_templates()]
+        return {"uris": [*(str(one.uri) for one in await client.list_resources()), *templates]}
+    if "://" in item.operation:
+        [content] = await client.read_resource(item.operation)
+        return json.loads(content.text)
+    tool = operation(item.operation).tool
+    result = await client.call_tool(tool, dict(item.arguments), raise_on_error=False)
+    return json.loads(result.content[0].text) if result.is_error else result.structured_content
 
-    about = {"capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
-    greeting = ask("initialize", {"protocolVersion": "2025-06-18", **about})
-    assert greeting["serverInfo"]["title"] == "Papershelf"
-    send({"method": "notifications/initialized"})
 
-    def call(item, arguments):
-        result = ask("tools/call", {"name": item.tool, "arguments": arguments})
-        if result.get("isError"):
-            return json.loads(result["content"][0]["text"])
-        return result["structuredContent"]
-
-    yield call
-    process.kill()
-    process.communicate()
+async def over(transport: Any) -> Answers:
+    async with Client(transport, mode="legacy") as client:
+        return {item.name: await asked(client, item) for item in LEDGER}
 
 
 @pytest.fixture(scope="module")
-def http(places):
-    """A call to one endpoint."""
-    library = Library(**places("http"), mcp_toolsets=("all",), mcp_auth_secret_key=SECRET)
+def stdio(here: Any) -> Answers:
+    """A real process, through real pipes."""
+    return anyio.run(over, StdioTransport(sys.executable, [SERVER], env=here("stdio")))
+
+
+@pytest.fixture(scope="module")
+def http(here: Any) -> Answers:
+    """A real socket, with a token."""
+    library = library_of(here("http"), mcp_auth_secret_key=SecretStr(SECRET))
     with Endpoint(library) as endpoint:
-
-        async def calling(tool, arguments):
-            async with Client(endpoint.url, auth=endpoint.token()) as client:
-                return await client.call_tool(tool, arguments, raise_on_error=False)
-
-        def call(item, arguments):
-            result = asyncio.run(calling(item.tool, arguments))
-            return result.meta if result.is_error else result.structured_content
-
-        yield call
-
-
-@pytest.fixture
-def shell(places, monkeypatch, capsys):
-    """A command with ``--json``: its row, or its rows as papers."""
-    for name, value in places("shell").items():
-        monkeypatch.setenv(name.upper(), str(value))
-
-    def call(item, words):
-        cli.main([*words, "--json"])
-        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        return {**rows[0], "papers": rows}
-
-    return call
-
-
-def filled(value, world):
-    """A call with the PMIDs of the world's papers put in."""
-    if isinstance(value, dict):
-        return {name: filled(one, world) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [filled(one, world) for one in value]
-    if isinstance(value, str) and value.startswith("{"):
-        return world.paper(value.strip("{}")).pmid
-    return value
-
-
-@pytest.mark.parametrize(("item", "door"), CASES, ids=IDS)
-def test_requirement(request, world, item, door):
-    ask = request.getfixturevalue(door)
-    call = item.shell if door == "shell" else item.arguments
-    got = ask(item, filled(call, world))
-    got.pop("untrusted", None)
-    assert item.check(got), got
-
-
-def test_the_ledger_can_be_read():
-    assert len(set(IDS)) == len(IDS)
-    assert f"{len(ITEMS)} items" in table().splitlines()[-1]
+        return anyio.run(over, StreamableHttpTransport(endpoint.url, auth=endpoint.token()))
 
 
 @pytest.fixture(scope="module")
-def tools(places):
-    """Every tool as a host sees it."""
-
-    async def listed():
-        from utils.tools import build
-
-        library = Library(**places("listing"), mcp_toolsets=("all",))
-        async with Client(build(library)) as client:
-            return await client.list_tools()
-
-    return asyncio.run(listed())
-
-
-def test_003_titles_schemas_and_names_of_all_tools(tools):
-    """003 checklist; contracts §3: title, description, closed input, output schema, hints."""
-    assert len(tools) > 40
-    for tool in tools:
-        assert tool.title, tool.name
-        assert tool.title != tool.name
-        assert tool.description, tool.name
-        assert tool.input_schema["type"] == "object"
-        assert tool.input_schema["additionalProperties"] is False, tool.name
-        assert tool.output_schema, tool.name
-        assert tool.annotations.read_only_hint is not None, tool.name
-        assert tool.name.replace("_", "").isalnum()
-        assert len(tool.name) <= 128
+def shell(here: Any) -> Answers:
+    """The shell with ``--json``: its rows."""
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in here("shell").items():
+            patch.setenv(name, value)
+        for item in [one for one in LEDGER if "shell" in one.doors]:
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                cli.main([*operation(item.operation).shell(item.arguments), "--json"])
+            found[item.name] = [json.loads(line) for line in printed.getvalue().splitlines()]
+    return found
 
 
-def test_002_python_names_files_as_the_other_doors_do(places, world):
-    library = Library(**places("python"))
-    done = library.download(world.paper("pmc_cloud").pmid)
-    assert Path(done.file_path).name == "10.9103_signals.2025.0001.txt"
-    assert library.search("zzzqqq").total == 0
+@pytest.fixture(scope="module")
+def python(here: Any) -> Answers:
+    """`Library` called by a program: what it returns, or the envelope of what it raises."""
+    library, found = library_of(here("python")), {}
+    for item in [one for one in LEDGER if "python" in one.doors]:
+        try:
+            found[item.name] = operation(item.operation).python(library, item.arguments)
+        except PaperError as error:
+            found[item.name] = error.envelope()
     library.shelf.close()
+    return json.loads(plain_json(found))
+
+
+@pytest.mark.parametrize(
+    ("item", "door"), CASES, ids=[f"{item.name} [{door}]" for item, door in CASES]
+)
+def test_the_ledger(item: Item, door: str, request: pytest.FixtureRequest) -> None:
+    item.check(request.getfixturevalue(door)[item.name])
+
+
+def test_every_document_is_in_the_ledger_and_every_item_once():
+    assert {item.document for item in LEDGER} == {"000", "001", "002", "003", "004", "C"}
+    assert len({item.name for item in LEDGER}) == len(LEDGER)
+    assert {door for _, door in CASES} == {"stdio", "http", "shell", "python"}
+
+
+def test_all_tools_have_what_hosts_need_of_them(stdio: Answers) -> None:
+    """003 checklist; contracts §3: title, description, closed input, output schema, hints, name."""
+    [listed] = [stdio[item.name] for item in LEDGER if item.operation == "tools/list"][:1]
+    assert len(listed["tools"]) > 40
+    for tool in listed["tools"]:
+        assert tool["title"] not in ("", tool["name"])
+        assert tool["description"], tool["name"]
+        assert tool["inputSchema"]["type"] == "object"
+        assert tool["inputSchema"]["additionalProperties"] is False, tool["name"]
+        assert tool["outputSchema"], tool["name"]
+        assert tool["annotations"]["readOnlyHint"] is not None, tool["name"]
+        assert tool["name"].replace("_", "").isalnum()
+        assert len(tool["name"]) <= 128
