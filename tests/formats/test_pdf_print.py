@@ -186,6 +186,27 @@ def test_each_reference_is_a_line_also_where_the_column_ends(split: int) -> None
     assert told([*lines_of(SENTENCES), *first, *second])[2:] == [(entry, 0) for entry in entries]
 
 
+NUMBERED = tuple(
+    line
+    for number, name in enumerate(("Dahl E", "Ek S", "de Wit L", "Falk B", "Gran T", "Holm K"), 1)
+    for line in (f"{number} {name}, Lund P. Songs of larks on the heaths of", "Norby. 3-9, 2003.")
+)
+
+
+def test_numbers_say_where_references_begin_though_they_hang_nowhere_and_a_page_ends() -> None:
+    """Nothing but the numbers tells these entries apart; one begins with a small letter."""
+    first = [*lines_of(("References",), 300, 12), *lines_of(NUMBERED[:5], 280)]
+    second = lines_of(NUMBERED[5:], 700)
+    found = [text for text, _ in told([*lines_of(SENTENCES), *first], second)]
+    assert found[2:] == [" ".join(pair) for pair in batched(NUMBERED)]
+
+
+def test_what_stands_after_the_last_reference_is_no_part_of_it() -> None:
+    after = lines_of(("We thank the wardens of the heath for their patience.",), 100)
+    list_ = [*lines_of(("References",), 300, 12), *lines_of(NUMBERED, 280)]
+    assert told([*lines_of(SENTENCES), *list_, *after])[-1][0] == after[0].text
+
+
 def batched(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [texts[at : at + 2] for at in range(0, len(texts), 2)]
 

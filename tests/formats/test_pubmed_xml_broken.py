@@ -107,6 +107,15 @@ def test_entities_never_expand(tmp_path: Path) -> None:
     assert title(read_records(body)) == "a &file; b &word; c"
 
 
+@pytest.mark.parametrize("scheme", ["http://dtd.invalid/", "https://dtd.invalid/", "ftp://x/", ""])
+def test_no_dtd_is_opened_wherever_it_is_said_to_be(scheme: str, tmp_path: Path) -> None:
+    """lxml's ``collect_ids=False`` makes libxml2 load it, whatever ``load_dtd`` says."""
+    (tmp_path / "own.dtd").write_text("<!ELEMENT broken")
+    address = f"{scheme}pubmed.dtd" if scheme else (tmp_path / "own.dtd").as_uri()
+    body = pack(article(pmid="7"), doctype=f'<!DOCTYPE PubmedArticleSet SYSTEM "{address}">')
+    assert [record.ids.pmid for record in read_records(body)] == ["7"]  # type: ignore[union-attr]
+
+
 def test_an_entity_bomb_stays_small() -> None:
     bomb = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
     doctype = f'<!DOCTYPE PubmedArticleSet [<!ENTITY a0 "{"x" * 100}">{bomb}]>'

@@ -89,7 +89,9 @@ def engine(_database: Any) -> Any:
     from sqlalchemy import text
 
     with _database.begin() as connection:
-        connection.execute(text("DROP TABLE IF EXISTS corpus_finder, corpus_finder_model"))
+        connection.execute(
+            text("DROP TABLE IF EXISTS corpus_terms, corpus_finder, corpus_finder_model")
+        )
     return _database
 
 
@@ -202,6 +204,70 @@ def test_words_alone_find_too_and_so_does_meaning_alone(finder: Finder) -> None:
 
 def test_no_more_than_asked_for(finder: Finder) -> None:
     assert len(filled(finder).search("reef corals mice", vectors(0)[0], 2, Filters())) == 2
+
+
+FIELD = [
+    passage(n, f"{text} It was seen in {n} of the animals at the station.")
+    for n, text in enumerate(
+        [
+            "IL\u20116 rose in the blood of mice with colitis.",
+            "Interleukin 10 fell while IL-16 rose in colitis.",
+            "TiO\u2082 films split water under light.",
+            "\u03b2-Catenin enters the nucleus of tumour cells.",
+            "TNF\u03b1 blockers calm the joints.",
+            "COVID-19-related admissions doubled in April.",
+            "Sj\u00f6gren\u2019s syndrome dries the eyes.",
+            "A dose of 0.5 mg was enough for rats.",
+            "Five doses of 5 mg were needed by rabbits.",
+            "Corals bleach when reefs are warm for weeks.",
+            "A T-cell receptor binds peptides.",
+            "Statins lower cholesterol in adults.",
+        ],
+        start=20,
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("IL6 colitis", 20),
+        ("IL-6", 20),
+        ("il 16", 21),
+        ("TiO2 water", 22),
+        ("beta catenin tumor cells", 23),
+        ("TNF-alpha", 24),
+        ("covid admission", 25),
+        ("sjogren eye", 26),
+        ("0.5 mg", 27),
+        ("dose 5 mg", 28),
+        ("bleaching of a coral reef", 29),
+        ("T cell receptors", 30),
+        ("statin for an adult", 31),
+    ],
+)
+def test_every_store_finds_the_same_first_however_it_is_spelled(
+    finder: Finder, query: str, first: int
+) -> None:
+    finder.prepare("", 0)
+    finder.upsert(FIELD, None)
+    assert found(finder, query)[0] == f"pmid:{first}"
+
+
+def test_every_store_makes_one_order_of_words_and_meaning(finder: Finder) -> None:
+    finder.prepare("model-1", DIM)
+    finder.upsert(FIELD, vectors(*(at % DIM for at in range(len(FIELD)))))
+    named = finder.search("TNF-alpha blockers of joints", vectors(4)[0], 4, Filters())
+    assert named[0].paper == "pmid:24"
+    assert named[0].score == pytest.approx(1.2 + 1.0, rel=0.02)
+    # Most words are nowhere: what is near in meaning comes first, and tells both scores.
+    vague = finder.search("zebra yak xenon quail films", vectors(5)[0], 4, Filters())
+    assert vague[0].paper == "pmid:25"
+    [worded] = [
+        hit for hit in finder.search("zebra films", vectors(5)[0], 12, Filters()) if hit.bm25
+    ]
+    assert worded.paper == "pmid:22"
+    assert worded.sim == pytest.approx(float(vectors(2)[0] @ vectors(5)[0]), abs=1e-3)
 
 
 def test_a_word_of_the_title_weighs_more_than_one_of_the_text(finder: Finder) -> None:

@@ -2,46 +2,63 @@
 
 import pytest
 
-from utils.passages.ranking import K, fused
+from utils.passages.ranking import fused, share_of
 
 
-def found(*names, by=1.0):
-    return [(name, f"pmid:{name}", by * (100 - at)) for at, name in enumerate(names)]
+def found(*scores):
+    return [(name, f"pmid:{name}", score) for name, score in scores]
 
 
 def order(hits):
     return [hit.uuid for hit in hits]
 
 
-def test_what_both_ways_found_stands_before_what_one_did():
-    hits = fused(found("a", "b"), found("c", "b", by=0.001), 10)
-    assert order(hits) == ["b", "a", "c"]
-    assert hits[0].score == pytest.approx(2 / (K + 2))
-    assert (hits[0].bm25, hits[0].sim) == (99.0, pytest.approx(0.099))
-    assert (hits[1].bm25, hits[1].sim) == (100.0, None)
-    assert hits[1].paper == "pmid:a"
+def test_every_candidate_tells_both_scores_where_they_are_known():
+    hits = fused(found(("a", 20.0), ("b", 10.0)), found(("b", 0.9), ("c", 0.8)), 1.0, 10)
+    assert {hit.uuid: (hit.bm25, hit.sim) for hit in hits} == {
+        "a": (20.0, None),
+        "b": (10.0, 0.9),
+        "c": (None, 0.8),
+    }
+    assert hits[0].paper == "pmid:b"
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_the_first_of_one_way_is_not_lost_behind_what_both_have_somewhere():
-    common = [f"common-{n:02}" for n in range(40)]
-    strangers = [f"stranger-{n}" for n in range(15)]
-    by_words, by_meaning = found("sure", *common), found(*strangers, *common)
-    assert order(fused(by_words, by_meaning, 50)).index("sure") < 10
-    assert order(fused(by_meaning, by_words, 50)).index("sure") < 10
-    assert order(fused(by_words, by_meaning, 50, k=60)).index("sure") > 30
+def test_where_nothing_comes_near_in_meaning_words_decide():
+    by_words = found(("named", 9.0), ("vague", 3.0))
+    by_meaning = found(("vague", 0.25), ("named", 0.1))
+    assert order(fused(by_words, by_meaning, 1.0, 10)) == ["named", "vague"]
 
 
-def test_a_weight_of_a_fifth_moves_the_best_two_places_at_the_top_and_four_at_the_tenth():
-    hits = fused(found(*(f"{n:02}" for n in range(1, 51))), [], 50)
-    above = [1.2 * hit.score for hit in hits]
-    assert [sum(best > hits[at].score for best in above[at + 1 :]) for at in (0, 9)] == [2, 4]
+def test_where_most_words_are_nowhere_meaning_decides():
+    by_words = found(("chance", 9.0), ("meant", 3.0))
+    by_meaning = found(("meant", 0.8), ("chance", 0.2))
+    assert order(fused(by_words, by_meaning, 0.2, 10)) == ["meant", "chance"]
+
+
+@pytest.mark.parametrize("factor", [0.01, 1.0, 1000.0])
+def test_the_unit_of_a_stores_words_does_not_matter(factor):
+    by_words = found(*((name, factor * score) for name, score in (("a", 9.0), ("b", 8.0))))
+    by_meaning = found(("b", 0.6), ("a", 0.5))
+    scores = [hit.score for hit in fused(by_words, by_meaning, 0.8, 10)]
+    assert scores == pytest.approx([0.768 + 0.3, 0.768 * 8 / 9 + 0.36])
+
+
+def test_one_way_alone_keeps_its_order_and_vectors_may_point_away():
+    assert order(fused(found(("a", 3.0), ("b", 2.0)), [], 0.5, 10)) == ["a", "b"]
+    assert order(fused([], found(("a", 0.3), ("b", 0.2)), 0.0, 10)) == ["a", "b"]
+    assert order(fused(found(("b", 2.0)), found(("a", -0.1), ("b", -0.2)), 1.0, 10)) == ["b", "a"]
 
 
 def test_a_tie_is_not_broken_by_which_way_came_first():
-    assert order(fused(found("b"), found("a"), 2)) == ["a", "b"]
-    assert order(fused(found("a"), found("b"), 2)) == ["a", "b"]
+    assert order(fused(found(("b", 1.0), ("a", 1.0)), [], 1.0, 2)) == ["a", "b"]
 
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_nothing_wanted_is_nothing_found(limit):
-    assert fused(found("a"), found("a"), limit) == []
+    assert fused(found(("a", 1.0)), found(("a", 0.5)), 1.0, limit) == []
+
+
+def test_the_share_of_the_terms_that_a_passage_has():
+    assert share_of(["il6", "reef"], {"reef", "coral"}) == 0.5
+    assert share_of([], {"reef"}) == 0.0

@@ -1,13 +1,19 @@
 """A Weaviate of our own: what its official client asks over HTTP and gRPC, answered from memory.
 
-It speaks the stubs of the client's wheel, keeps classes and objects, applies filters, and ranks
-by the number of matching words and by cosine. It proves that our calls are those a Weaviate
-understands and what we make of its answers; how a real one ranks it does not prove.
+It speaks the stubs of the client's wheel, keeps classes and objects, applies filters, and ranks by
+cosine and by BM25F as the public server does (weaviate/weaviate at 00bd7d6,
+``adapters/repos/db/inverted/bm25_searcher.go``): weights are whole numbers, and what is none counts
+as 0 (``wand``: ``strconv.Atoi``, its error dropped); a property is split as its ``tokenization``
+says, and stop words leave only a question to one that is split into words
+(``entities`` ``helpers.TokenizeAndCountDuplicates``); ``createTerm`` adds frequencies by weight and
+the lengths of those properties that have the term, and ``scoreAndAdvance`` holds them against the
+mean of the properties' means; k1 and b are the class's. Hybrid search is not spoken: nobody asks.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import struct
 import threading
@@ -164,7 +170,7 @@ def _completed(given: dict[str, Any]) -> dict[str, Any]:
         for name, config in given.get("vectorConfig", {}).items()
     }
     inverted = {
-        "bm25": {"b": 0.75, "k1": 1.2},
+        "bm25": {"b": 0.75, "k1": 1.2} | given.get("invertedIndexConfig", {}).get("bm25", {}),
         "cleanupIntervalSeconds": 60,
         "stopwords": {"preset": "en", "additions": None, "removals": None},
         "indexNullState": False,
@@ -172,7 +178,6 @@ def _completed(given: dict[str, Any]) -> dict[str, Any]:
         "indexTimestamps": False,
     }
     return {
-        "invertedIndexConfig": inverted,
         "multiTenancyConfig": {"enabled": False},
         "replicationConfig": {"factor": 1, "asyncEnabled": False},
         "shardingConfig": {
@@ -186,6 +191,7 @@ def _completed(given: dict[str, Any]) -> dict[str, Any]:
             "function": "murmur3",
         },
         **given,
+        "invertedIndexConfig": inverted,
         "properties": [_property(each) for each in given.get("properties", [])],
         "vectorConfig": vectors,
     }
@@ -253,12 +259,13 @@ class _Answers(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]
         self._up(context)
         found = self._filtered(request)
         words, near = {}, {}
-        hybrid = request.hybrid_search
-        if request.HasField("bm25_search"):
-            words = _by_words(found, request.bm25_search.query, request.bm25_search.properties)
         if request.HasField("hybrid_search"):
-            words = _by_words(found, hybrid.query, hybrid.properties)
-            near = _by_meaning(found, _asked_vector(hybrid))
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "this stand-in has no hybrid search")
+        if request.HasField("bm25_search"):
+            described = self.stand_in.classes[request.collection]
+            asked = request.bm25_search
+            everything = self.stand_in.objects[request.collection]
+            words = _by_words(found, everything, described, asked.query, asked.properties)
         if request.HasField("near_vector"):
             near = _by_meaning(found, _asked_vector(request.near_vector))
         if not (words or near) and not request.HasField("filters"):
@@ -279,34 +286,61 @@ class _Answers(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]
 def _ordered(
     request: Any, found: dict[str, Stored], words: dict[str, float], near: dict[str, float]
 ) -> list[tuple[str, float, str]]:
-    if request.HasField("hybrid_search"):
-        scores: dict[str, float] = {}
-        why: dict[str, str] = {}
-        ways = (("keyword,bm25", words), ("vector,hybridVector", near))
-        for label, way in ways:
-            for rank, name in enumerate(sorted(way, key=lambda n: -way[n])):
-                scores[name] = scores.get(name, 0.0) + 0.5 / (60 + rank)
-                told = f"Hybrid (Result Set {label}) Document {name}: original score {way[name]}"
-                why[name] = f"{why.get(name, '')}\n{told}, normalized score: {0.5 / (60 + rank)}"
-        return sorted(((n, s, why[n]) for n, s in scores.items()), key=lambda each: -each[1])
     if request.HasField("bm25_search") or request.HasField("near_vector"):
         way = words or near
         return [(name, way[name], "") for name in sorted(way, key=lambda n: -way[n])]
     return [(name, 0.0, "") for name in found]
 
 
-def _by_words(found: dict[str, Stored], query: str, searched: Any) -> dict[str, float]:
-    asked = set(re.findall(r"\w+", query.lower()))
-    scores = {}
-    for name, each in found.items():
-        score = 0.0
-        for part in searched:
-            prop, _, weight = part.partition("^")
-            text = re.findall(r"\w+", str(each["properties"].get(prop, "")).lower())
-            score += float(weight or 1) * len(asked & set(text)) / (1 + len(text) / 100)
-        if score:
-            scores[name] = score
+def _by_words(
+    found: dict[str, Stored],
+    everything: dict[str, Stored],
+    described: dict[str, Any],
+    query: str,
+    searched: Any,
+) -> dict[str, float]:
+    """BM25F; see the module for where it stands."""
+    config = described["invertedIndexConfig"]["bm25"]
+    kinds = {one["name"]: one.get("tokenization") or "word" for one in described["properties"]}
+    weights = {part.partition("^")[0]: _weight(part) for part in searched}
+    split = {
+        name: {prop: _split(each["properties"].get(prop), kinds[prop]) for prop in weights}
+        for name, each in everything.items()
+    }
+    means = [np.mean([len(of[prop]) for of in split.values()] or [0]) for prop in weights]
+    average = float(np.mean(means)) or 1.0
+    scores: dict[str, float] = {}
+    for term in set(_split(query, "whitespace")):
+        having = {
+            name: [
+                (of[prop].count(term), len(of[prop]), prop) for prop in weights if term in of[prop]
+            ]
+            for name, of in split.items()
+        }
+        count = sum(map(bool, having.values()))
+        idf = math.log(1 + (len(everything) - count + 0.5) / (count + 0.5))
+        for name in found:
+            if not having[name]:
+                continue
+            frequency = sum(times * weights[prop] for times, _, prop in having[name])
+            length = sum(of for _, of, _ in having[name])
+            usual = 1 - config["b"] + config["b"] * length / average
+            if frequency + config["k1"] * usual:
+                part = frequency / (frequency + config["k1"] * usual)
+                scores[name] = scores.get(name, 0.0) + part * idf
     return scores
+
+
+def _weight(part: str) -> int:
+    _, caret, weight = part.partition("^")
+    if not caret:
+        return 1
+    return int(weight) if re.fullmatch(r"[+-]?\d+", weight) else 0
+
+
+def _split(value: Any, tokenization: str) -> list[str]:
+    text = str(value or "")
+    return text.split() if tokenization == "whitespace" else re.findall(r"[^\W_]+", text.lower())
 
 
 def _by_meaning(found: dict[str, Stored], vector: Any) -> dict[str, float]:

@@ -14,7 +14,7 @@ from lxml import etree, html
 
 from tests.reports import invented
 from utils.harvest import bulk as bulk_harvest
-from utils.harvest.jobs import _OUTCOMES
+from utils.harvest.jobs import OUTCOMES
 from utils.model.identifiers import Ids
 from utils.model.job import Harvested, Job
 from utils.model.paper import Attempt, Notice, Paper
@@ -260,6 +260,6 @@ def test_what_may_pass_is_tried_again_by_the_reasons_there_are() -> None:
     assert step.command.endswith(" --retry unreachable,error_page")
 
 
-@pytest.mark.parametrize("reason", sorted(_OUTCOMES - {"abstract", "record"}))
+@pytest.mark.parametrize("reason", sorted(OUTCOMES - {"abstract", "record"}))
 def test_whatever_a_paper_ends_as_has_words(reason: str) -> None:
     assert reason_for(reason).meaning != reason_for("unforeseen").meaning

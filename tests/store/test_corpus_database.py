@@ -177,6 +177,13 @@ def test_a_watermark_is_a_day(database, day):
         database.set_checkpoint("k", day, manual=True)
 
 
+def test_a_watermark_in_the_future_is_refused(database):
+    for manual in (True, False):
+        with pytest.raises(BadRequest, match="future"):
+            database.set_checkpoint("k", "2999-01-01", manual=manual)
+    assert database.checkpoint("k") is None
+
+
 def test_days_and_timestamps():
     assert day_of("2025-08-17T15:59:02.5+00:00") == "2025-08-17"
     assert timestamp("2025-08-17") == "2025-08-17T00:00:00Z"

@@ -7,6 +7,7 @@ import pytest
 from fastmcp import Client
 from mcp.types import Implementation
 
+from tests.clients.python_clients import Place, environment, official_client
 from tests.endpoint import SECRET, Endpoint
 from tests.tools.test_rendering import lost
 from tests.tools.test_stdio import hosted
@@ -248,3 +249,32 @@ def test_who_says_no_name_gets_both(settings, world):
     structure = answer["result"]["structuredContent"]
     del structure["untrusted"]
     assert not lost(structure, answer["result"]["content"][0]["text"])
+
+
+@pytest.mark.parametrize("protocol", ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("way", ["stdio", "http"])
+async def test_the_official_client_reads_whole_answers_in_any_protocol(
+    settings, world, tmp_path, monkeypatch, protocol, way
+):
+    """It holds what it gets against the schemas that it was told, as hosts built on it do."""
+    monkeypatch.setattr("mcp.client.session.LATEST_HANDSHAKE_VERSION", protocol)
+    mode = "auto" if protocol == "2026-07-28" else "legacy"
+    library = Library(**settings, mcp_auth_secret_key=SECRET)
+    words = library.search("coral").papers[0].abstract
+    place = Place(environment(world, tmp_path), log=tmp_path / "stderr")
+    with Endpoint(library) as endpoint:
+        if way == "http":
+            place = Place(url=endpoint.url, token=endpoint.token())
+        for name, usual in (("claude-code", "structured"), ("goose", "text"), ("mcp", "both")):
+            known = Implementation(name=name, version="1")
+            async with official_client(place, mode, client_info=known) as session:
+                assert session.protocol_version == protocol
+                await session.listing()
+                step = {"kind": "tool", "name": "search_pubmed", "arguments": {"query": "coral"}}
+                result = await session.take(step)
+            form = "text" if protocol < "2025-06-18" else usual
+            text = "\n".join(block["text"] for block in result["content"])
+            assert (not lost(words, text)) == (form != "structured")
+            assert ("structuredContent" in result) == (form != "text")
+            if form != "text":
+                assert result["structuredContent"]["papers"][0]["abstract"] == words

@@ -43,6 +43,17 @@ async def test_sections_and_a_question_choose_what_is_read(library, world):
     assert question[:60] in "".join(part["text"] for part in row["parts"])
 
 
+async def test_a_paper_without_a_word_of_the_question_says_so(library, world):
+    pmid, preprint = world.paper("pmc_cloud").pmid, world.paper("arxiv").arxiv
+    asked = {"papers": [pmid, preprint], "question": "progenitors"}
+    found = await call(library, "read_papers", asked)
+    answering, silent = found.structured_content["papers"]
+    assert answering["parts"]
+    assert "why" not in answering
+    assert silent["why"] == "no passage has a word of the question"
+    assert (silent["parts"], bool(silent["left_out"])) == ([], True)
+
+
 async def test_a_block_is_read_and_quoted_by_its_handle(library, world):
     pmid = world.paper("pmc_cloud").pmid
     [row] = (await call(library, "read_papers", {"papers": [pmid]})).structured_content["papers"]

@@ -62,6 +62,9 @@ def reef(library):
     )
 
 
+PROOF = ("members", "members_at_pubmed")  # that nothing lacks, said besides
+
+
 def as_written(tool, row, more=()):
     """Hold an answer against the document, without what may be said besides."""
     jsonschema.validate(
@@ -209,21 +212,30 @@ async def test_the_resource_has_one_schema_for_every_paper(settings, world, tool
     library.corpus.database.close()
 
 
-async def test_a_full_sync_follows_what_was_deleted_long_ago(library, world):
-    """What ``sync --full`` of the shell does."""
+async def test_a_sync_follows_what_was_deleted_long_ago_and_says_that_nothing_lacks(library, world):
     records = sorted((one for one in world.papers if one.pmid), key=lambda one: one.entered)
     term = " OR ".join(f"{record.pmid}[uid]" for record in records)
     arguments = {"query_key": "all", "term": term, "overlap_days": 0}
-    await answer(library, "pubmed_sync_delta", **arguments)
+    first = await answer(library, "pubmed_sync_delta", **arguments)
+    assert (first["members"], first["members_at_pubmed"]) == (len(records), len(records))
     world.delete(records[0].pmid)
     again = await answer(library, "pubmed_sync_delta", **arguments)
-    assert again["updated"] == 0
-    everything = await answer(library, "pubmed_sync_delta", **arguments, full=True)
-    as_written("pubmed_sync_delta", everything)
-    assert everything["pmids_processed"] == len(records)
-    assert everything["updated"] == 1
+    as_written("pubmed_sync_delta", again, PROOF)
+    assert again["updated"] == 1
+    assert (again["members"], again["members_at_pubmed"]) == (len(records) - 1, len(records) - 1)
     gone = await call(library, "rag_get", {"doc_id": f"pmid:{records[0].pmid}"})
     assert gone.meta["error"]["code"] == "NOT_FOUND"
+
+
+async def test_a_full_sync_fetches_everything_again(library, world):
+    """What ``sync --full`` of the shell does."""
+    records = [one for one in world.papers if one.pmid]
+    term = " OR ".join(f"{record.pmid}[uid]" for record in records)
+    arguments = {"query_key": "all", "term": term, "overlap_days": 0}
+    await answer(library, "pubmed_sync_delta", **arguments)
+    everything = await answer(library, "pubmed_sync_delta", **arguments, full=True)
+    as_written("pubmed_sync_delta", everything, PROOF)
+    assert everything["pmids_processed"] == len(records)
 
 
 async def test_a_watermark_is_read_and_moved_also_back(library):
@@ -304,7 +316,7 @@ async def test_a_question_is_synced_searched_looked_up_and_quoted(library, world
     record = world.paper("pmc_cloud")
     term = f"{record.pmid}[uid]"
     synced = await answer(library, "pubmed_sync_delta", mode, query_key="one", term=term)
-    as_written("pubmed_sync_delta", synced)
+    as_written("pubmed_sync_delta", synced, PROOF)
     assert (synced["inserted"], synced["pmids_processed"], synced["warnings"]) == (1, 1, [])
     again = await answer(library, "pubmed_sync_delta", mode, query_key="one", term=term)
     assert (again["inserted"], again["updated"]) == (0, 0)

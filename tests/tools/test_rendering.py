@@ -5,6 +5,8 @@ import re
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.clients.python_clients import CLIENTS, PatientWorld, Place, environment
 from tests.clients.tour import DATASET, JOB, steps
@@ -95,6 +97,7 @@ def test_words_from_elsewhere_are_fenced_in_every_tool(tour):
 ODD = {
     "empty": {},
     "nothing found": {"total": 0, "papers": [], "warnings": [], "next_start": None},
+    "a stroke at the end": {"rows": [{"a": "x|"}, {"a": "|"}]},
     "a stroke in a cell": {"rows": [{"a": "x|y", "b": "1"}, {"a": "z", "b": "2"}]},
     "breaks in a cell": {"rows": [{"a": "x\ny", "b": "1"}, {"a": "z", "b": "2"}]},
     "rows of different kinds": {"rows": [{"a": 1}, {"b": 2}, {"c": {"d": [1, 2, {"e": 3}]}}]},
@@ -112,6 +115,29 @@ ODD = {
 @pytest.mark.parametrize("untrusted", [True, False])
 def test_nothing_is_lost_of_any_structure(structure, untrusted):
     assert not lost(structure, render(structure, untrusted=untrusted))
+
+
+WORDS = st.text("ab|:;,=-<>/\n ", max_size=12)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(WORDS, VALUES, max_size=5), st.booleans())
+def test_nothing_is_lost_of_whatever_is_answered(structure, untrusted):
+    text = render(structure, untrusted=untrusted)
+    assert not lost(structure, text)
+    assert len(FENCE.findall(text)) <= 1
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), WORDS, min_size=1), min_size=1, max_size=5))
+def test_no_value_of_a_row_looks_like_a_row(rows):
+    lines = render({"rows": rows}, untrusted=False).split("\n")
+    assert lines[0].startswith("rows:")
+    assert sum(line.startswith("-") for line in lines) == len(rows)
+    assert all(line.startswith(("-", "  ")) or not line for line in lines[1:])
 
 
 def test_what_to_do_next_and_numbers_stand_outside_of_the_fence():

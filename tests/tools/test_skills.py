@@ -69,3 +69,15 @@ def test_a_skill_says_when_it_is_wanted_and_warns_of_what_papers_say(file):
     assert head["name"] == file.parent.name
     assert 40 < len(head["description"]) <= 1024
     assert "untrusted" in file.read_text()
+
+
+async def test_its_file_is_listed_by_its_own_name_and_words(client):
+    """And without notes of ours: `_meta` is the extension's (ext-skills, Resource metadata)."""
+    async with client:
+        listed = {str(one.uri): one for one in await client.list_resources()}
+    for file in FILES:
+        _, frontmatter, _ = file.read_text().split("---", 2)
+        about = yaml.safe_load(frontmatter)
+        one = listed[f"skill://{about['name']}/SKILL.md"]
+        assert (one.name, one.description) == (about["name"], about["description"])
+    assert not [one.uri for one in listed.values() if "skill://" in str(one.uri) and one.meta]

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..model.versions import STAND_INS
-from ..passages.ranking import terms_of
+from ..passages import terms
 from ..system.plain_text import clean_text, one_line
 from .output import UNREACHABLE, command, counted, note, say, show_count, warn
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 NOT_VERBATIM = 1
 _SNIPPET, _BEFORE = 320, 40
-_SHORTEST_STEM = 4
 _TABLES = ("kinds", "years", "synced")
 
 
@@ -36,7 +35,7 @@ def add(commands: Any) -> None:
     sync.add_argument("key", help="a name for the query: the next sync goes on from there")
     sync.add_argument("term", help="the query, in PubMed's syntax")
     sync.add_argument("--overlap-days", type=int, default=5, help="asked for again (5)")
-    sync.add_argument("--full", action="store_true", help="ask for everything again")
+    sync.add_argument("--full", action="store_true", help="fetch every record again")
     checkpoint = command(commands, "checkpoint", _checkpoint, "how far a query is synced")
     checkpoint.add_argument("key", help="see sync")
     checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
@@ -74,6 +73,10 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
         f"{args.key}: {counted(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
         f"{synced.updated:,} updated, {synced.skipped:,} as they were."
     )
+    if synced.members is not None:
+        there = synced.members_at_pubmed
+        told = "not counted" if there is None else f"{there:,}"
+        text += f" Members here {synced.members:,}, at PubMed {told}."
     row = {**asdict(synced), "query_key": args.key}
     say(row if args.json else text, args.json)
     warn(synced.warnings)
@@ -210,7 +213,7 @@ def snippet(text: str, query: str) -> str:
     line = one_line(text)
     if len(line) <= _SNIPPET:
         return line
-    matches = [(found.start(), _stem(found[0])) for found in _query_words(line, query)]
+    matches = [(found.start(), terms.indexed(found[0])) for found in _query_words(line, query)]
 
     def words_from(start: int) -> int:
         return len({word for at, word in matches if start <= at < start + _SNIPPET})
@@ -224,21 +227,10 @@ def snippet(text: str, query: str) -> str:
 
 
 def _query_words(text: str, query: str) -> Iterator[re.Match[str]]:
-    """The words of *text* that begin as a word of *query* does, whatever their endings."""
-    stems = {_stem(word) for word in re.findall(r"\w+", " ".join(terms_of(query)))}
-    return (found for found in re.finditer(r"\w+", text) if _stem(found[0]) in stems)
-
-
-def _stem(word: str) -> str:
-    """A word without its ending: rougher than the index, good enough to highlight.
-
-    >>> _stem("bleaching") == _stem("bleached"), _stem("CXCR4")
-    (True, 'cxcr4')
-    """
-    word = word.casefold()
-    if len(word) <= _SHORTEST_STEM or not word.isalpha():
-        return word
-    return re.sub(r"(ings?|ed|es|ly|s|e|ation|ations)$", "", word) or word
+    """The words of *text* that an index takes for words of *query*."""
+    wanted = set(terms.asked(query))
+    found = re.finditer(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*", text)
+    return (word for word in found if wanted.intersection(terms.indexed(word[0]).split()))
 
 
 def _colour(entry: str, query: str) -> Text:

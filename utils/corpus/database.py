@@ -331,13 +331,17 @@ class CorpusDatabase(PassageTables):
         Raises
         ------
         BadRequest
-            *last_edat* is no day, or the key is empty.
+            *last_edat* is no day or lies in the future (what comes in until then would never be
+            asked for), or the key is empty.
         InvariantFailed
             It would go backwards, and not by hand.
         """
         if not query_key.strip():
             raise BadRequest("query_key is empty.", "Name the question whose watermark moves.")
         day = day_of(last_edat)
+        if day > (today := now()[: len(day)]):
+            msg = f"{day} lies in the future: papers that come in until then would be left out."
+            raise BadRequest(msg, f"Set the watermark to {today} or a day before it.")
         with self.writing() as connection:
             move_watermark(connection, query_key, day, manual=manual, by=by)
 
@@ -395,7 +399,7 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
         elif row["content_hash"] != old.content_hash or row["lr"] > old.lr:
             lr = max(row["lr"], old.lr)
             changed.append(_version({**row, "lr": lr}, old.version + 1))
-        elif old.gone:  # it is back, as it was
+        elif old.gone or row["edat"] != old.edat:  # it is back as it was, or entered another day
             changed.append(_version(row, old.version))
     if new:
         connection.execute(insert(_records), new)
@@ -412,7 +416,9 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
 
 
 def _stored_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:
-    columns = (_records.c[name] for name in ("pmid", "content_hash", "lr", "version", "gone"))
+    columns = (
+        _records.c[name] for name in ("pmid", "content_hash", "lr", "version", "gone", "edat")
+    )
     query = select(*columns)
     found: dict[int, Any] = {}
     for some in batches(list(pmids)):

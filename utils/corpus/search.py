@@ -3,11 +3,9 @@
 The finder only proposes: a passage's text, its place and whether its paper was retracted since are
 read from SQL, and what is no longer there is left out. How the order comes about:
 
-1. The finder fuses what words and vectors found into one score.
-2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (see below). Scores are
-   those of ranks (1/13, 1/14, …), so that the best record climbs two places over the worst at the
-   top and four at the tenth, and found in one way alone never over a passage that both ways have
-   among their nine best. (Weaviate fuses by itself, closer together: a dozen places.)
+1. The finder makes one score of what words and vectors found (`..passages.ranking`).
+2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (see below): the best
+   record climbs over those that answer the question up to a fifth better than it does.
 3. One paper has at most three passages among the answers while other papers have any.
 
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are
@@ -49,7 +47,7 @@ from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Paper, Version
 from ..model.passage import Filters
-from ..passages.ranking import terms_of
+from ..passages.terms import asked
 from ..system.plain_text import sendable
 from .stored_records import CorpusRecord
 
@@ -173,7 +171,7 @@ def find(
     vector, trouble = (None, None) if by == "words" else _embed_query(text, corpus, contents)
     if trouble and by == "meaning":
         raise trouble
-    if vector is None and not terms_of(text):
+    if vector is None and not asked(text):
         raise BadRequest("There is no word in the query to look for.", "Ask in words.")
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
     hits = corpus.finder.search("" if by == "meaning" else text, vector, limit, filters)

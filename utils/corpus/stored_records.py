@@ -75,6 +75,8 @@ class SyncResult:
     ``pmids_processed`` is the sum of the three counts; a record PubMed deleted counts as updated.
     ``unfinished``: what was fetched is staged, and the next call goes on from there; nothing of
     this job is in the corpus yet, so its counts are 0.
+    ``members`` has the query here, and ``members_at_pubmed`` papers PubMed counts for it on that
+    day; None while unfinished, and where it did not say.
     """
 
     job_id: str
@@ -85,6 +87,8 @@ class SyncResult:
     max_edat_seen: str | None = None
     warnings: tuple[str, ...] = ()
     unfinished: bool = False
+    members: int | None = None
+    members_at_pubmed: int | None = None
 
 
 class UpsertResult(NamedTuple):

@@ -3,14 +3,17 @@
 A sync asks for the papers that came into PubMed since the watermark (by Entrez date, with an
 overlap, for PubMed indexes some of them days later), then for those that were revised since the
 last time (by modification date: retractions, and papers that were taken in with an old Entrez
-date), and last for the members that should have been found and were not. Every record is fetched
-anew. All of it is staged (`.sync_jobs`) and merged in one transaction at the end; a call that is
-cut short is resumed by the next one. What E-utilities promise: facts sheet, 1.2 and 1.3.
+date). Then the identifiers of everything the query finds, sliced by Entrez date, are held against
+the members: what came in late, what was deleted and what no longer matches is told by that alone,
+however old. Every record is fetched anew. All of it is staged (`.sync_jobs`) and merged in one
+transaction at the end, and a count proves it: so many members here, so many at PubMed. A call that
+is cut short is resumed by the next one. What E-utilities promise: facts sheet, 1.2 and 1.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest, SourceMiss
@@ -20,7 +23,7 @@ from ..sources.eutils import BATCH
 from ..sources.pubmed import LAST_HIT, fetch, fetch_first_hits
 from ..system.steady_clock import SteadyClock
 from .stored_records import SyncResult
-from .sync_jobs import Stretch, SyncJob
+from .sync_jobs import BEGINNING, Stretch, SyncJob
 
 if TYPE_CHECKING:
     from ..web import Web
@@ -57,7 +60,7 @@ def sync(
     overlap_days : int
         So many days before the watermark are asked for once more.
     full : bool
-        Go over everything from the beginning; members that PubMed deleted are found out too.
+        Fetch everything anew, from the beginning.
     longest_s : float, optional
         Stop after about so many seconds with ``unfinished``; what was fetched stays staged.
     progress : callable, optional
@@ -115,10 +118,25 @@ class _Sync:
     def run(self) -> SyncResult:
         while self.failures < _OUTAGE:
             if not self._step():
-                return self.job.merge()
+                return self._counted(self.job.merge())
             if self.end is not None and self.clock.now() >= self.end:
                 break
         return self.job.unfinished()
+
+    def _counted(self, merged: SyncResult) -> SyncResult:
+        """The result with the members here, and as many as PubMed counts up to the same day."""
+        members = self.job.count_members()
+        query = Query(self.term, min_date=f"{BEGINNING:%Y/%m/%d}", max_date=self.job.last_day)
+        try:
+            there = fetch_first_hits(replace(query, date_type="edat"), self.web).total
+        except SourceMiss as miss:
+            told = f"PubMed did not say how many papers it finds: {miss.message}"
+            return replace(merged, members=members, warnings=(*merged.warnings, told))
+        told = f"{members:,} members are here, and PubMed counts {there:,}: call again."
+        more = () if members == there else (told,)
+        return replace(
+            merged, members=members, members_at_pubmed=there, warnings=(*merged.warnings, *more)
+        )
 
     def _step(self) -> bool:
         """Do the next thing; False when nothing is left to do."""
@@ -141,13 +159,15 @@ class _Sync:
             return
         days = (f"{day:%Y/%m/%d}" for day in (stretch.first, stretch.last))
         first, last = days
-        query = Query(self.term, min_date=first, max_date=last, date_type=stretch.date_type)
+        date_type = "edat" if stretch.date_type == "set" else stretch.date_type
+        query = Query(self.term, min_date=first, max_date=last, date_type=date_type)
         found = sweep(query, self.web)
         if found.total > _AT_ONCE and stretch.first < stretch.last:
             self.job.split(stretch)
             return
         pmids = [pmid for page in found.pages for pmid in page]
-        self.job.record_hits(stretch, pmids, found.warnings)
+        record = self.job.reconcile if stretch.date_type == "set" else self.job.record_hits
+        record(stretch, pmids, found.warnings)
 
     # -- what it says ------------------------------------------------------------------------
 

@@ -21,7 +21,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Update, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Select,
+    Update,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy import literal as constant
 
 from ..errors import BadRequest, InvariantFailed
@@ -36,9 +47,9 @@ from .schema import stretches as _stretches
 from .stored_records import SyncResult, batches, paper_row
 
 BEGINNING = date(1700, 1, 1)  # old papers have old Entrez dates, however late PubMed took them in
-DateType = Literal["edat", "mdat", "members"]
-_ORDER: tuple[DateType, ...] = ("edat", "mdat", "members")
-_WHY = {"edat": "found", "mdat": "changed", "members": "vanished"}
+DateType = Literal["edat", "mdat", "set", "members"]
+_ORDER: tuple[DateType, ...] = ("edat", "mdat", "set", "members")
+_WHY = {"edat": "found", "mdat": "changed", "set": "appeared", "members": "vanished"}
 STAGED = ("paper", "content_hash", "edat", "lr", "year", "retracted")
 """What is staged of a record: the columns of `.stored_records.paper_row` beside the PMID."""
 _PAGE = 1000
@@ -49,7 +60,8 @@ _MOST_WARNINGS = 30
 class Stretch:
     """Days to ask about, both included: Entrez dates (``edat``) or dates of revision (``mdat``).
 
-    ``members`` stands for the members with an Entrez date in these days that were not found.
+    ``set`` stands for all that the query finds there, identifiers only, beside the members with
+    such Entrez dates; ``members`` for the members that were not found where all are asked for.
     """
 
     date_type: DateType
@@ -74,6 +86,18 @@ class SyncJob:
     def job_id(self) -> str:
         """``sync_`` and the second in which it began."""
         return self._job.job_id
+
+    @property
+    def last_day(self) -> str:
+        """The last day asked about, as PubMed writes it."""
+        return self._job.last.replace("-", "/")
+
+    def count_members(self) -> int:
+        """How many papers the query has here."""
+        mine = _members.c.query_key == self._job.query_key
+        with self._database.reading() as connection:
+            counted = select(func.count()).select_from(_members).where(mine)
+            return int(connection.execute(counted).scalar_one())
 
     @classmethod
     def of(
@@ -133,22 +157,53 @@ class SyncJob:
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
             self._note(connection, warnings)
 
-    def want_lost_members(self, stretch: Stretch) -> None:
-        """Stage the query's members in these days that the search did not find."""
-        found = exists().where(_staged.c.job_id == self.job_id, _staged.c.pmid == _members.c.pmid)
-        query = (
-            select(_members.c.pmid)
-            .join(_records, _records.c.pmid == _members.c.pmid)
-            .where(_members.c.query_key == self._job.query_key, ~found)
-        )
-        if not self._job.everything:
-            query = query.where(_records.c.edat.between(str(stretch.first), str(stretch.last)))
+    def reconcile(self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]) -> None:
+        """Hold the members of a stretch of Entrez dates against all that the query finds there.
+
+        To be fetched are what is found and no member of that time (it came late, or its date was
+        changed), and the members that are not found.
+        """
+        found = set(map(int, pmids))
+        until = _records.c.edat <= str(stretch.last)
+        since = _records.c.edat >= str(stretch.first)
         with self._database.writing() as connection:
-            self._want(connection, stretch, connection.execute(query).scalars().all())
+            query = self._members_where(until if stretch.first == BEGINNING else until & since)
+            known = set(connection.execute(query).scalars().all())
+            fresh = sorted(found - known)
+            self._want(connection, stretch, fresh)
+            self._found_after_all(connection, stretch, fresh)
+            lost = replace(stretch, date_type="members")
+            self._want(connection, lost, sorted(known - found))
+            connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
+            self._note(connection, warnings)
+
+    def want_lost_members(self, stretch: Stretch) -> None:
+        """Stage the query's members that the search for everything did not find."""
+        found = exists().where(_staged.c.job_id == self.job_id, _staged.c.pmid == _members.c.pmid)
+        with self._database.writing() as connection:
+            lost = connection.execute(self._members_where(~found)).scalars().all()
+            self._want(connection, stretch, lost)
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
 
+    def _members_where(self, condition: Any) -> Select[Any]:
+        return (
+            select(_members.c.pmid)
+            .join(_records, _records.c.pmid == _members.c.pmid)
+            .where(_members.c.query_key == self._job.query_key, condition)
+        )
+
+    def _found_after_all(
+        self, connection: Connection, stretch: Stretch, numbers: Sequence[int]
+    ) -> None:
+        """Take back that members have vanished: they are found under another date."""
+        values = {"why": _WHY[stretch.date_type], "stretch": stretch.name}
+        vanished = (_staged.c.job_id == self.job_id) & (_staged.c.why == "vanished")
+        for some in batches(numbers):
+            these = update(_staged).where(vanished, _staged.c.pmid.in_(some))
+            connection.execute(these.values(**values))
+
     def next_pmids(self, limit: int) -> dict[str, str]:
-        """PMIDs whose record is to be fetched, and why (found, changed, vanished)."""
+        """PMIDs whose record is to be fetched, and why (found, changed, appeared, vanished)."""
         query = select(_staged.c.pmid, _staged.c.why).where(
             _staged.c.job_id == self.job_id, _staged.c.state == ""
         )
@@ -265,9 +320,13 @@ def _create(connection: Connection, job: Job, revised_since: date | None) -> Non
     row = {name: getattr(job, name) for name in Job.__slots__}
     connection.execute(insert(_jobs).values(**row, state="open", begun_at=now()))
     first, last = _date(job.first), _date(job.last)
-    stretches = [Stretch("edat", first, last), Stretch("members", first, last)]
-    if revised_since and not job.everything:
-        stretches.append(Stretch("mdat", min(revised_since, last), last))
+    stretches = [Stretch("edat", first, last)]
+    if job.everything:
+        stretches.append(Stretch("members", first, last))
+    else:
+        stretches.append(Stretch("set", BEGINNING, last))
+        if revised_since:
+            stretches.append(Stretch("mdat", min(revised_since, last), last))
     rows = [_stretch_row(job.job_id, stretch) for stretch in stretches]
     connection.execute(insert(_stretches), rows)
 

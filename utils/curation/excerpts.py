@@ -20,7 +20,7 @@ from ..model.passage import Anchor
 from ..outline import outermost, outline, section_words
 from ..outline.sections import stretch_end
 from ..passages.anchors import anchors_of
-from ..passages.ranking import plain, terms_of
+from ..passages.terms import FTS5, asked, indexed
 from ..store import Shelf
 from .reading import find_sections
 
@@ -48,7 +48,8 @@ class Excerpt:
     """What was chosen of one paper.
 
     ``left_out`` pairs the sections that are not there as a whole with the characters left out;
-    ``trouble`` says which sections were asked for and are none; ``sections`` are the paper's.
+    ``trouble`` says which sections were asked for and are none, and that no block has a word of
+    the question; ``sections`` are the paper's.
     """
 
     stored: StoredPaper
@@ -92,7 +93,7 @@ def excerpts(
         order, else abstract, results, conclusion, discussion, methods and the rest.
     """
     texts = [_opened(stored, shelf, sections) for stored in papers]
-    if terms_of(question):
+    if asked(question):
         texts = _ranked(texts, question)
     needs = [sum(map(text.size, text.wanted)) for text in texts]
     return [
@@ -137,22 +138,28 @@ def _by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anc
 
 def _ranked(texts: Sequence[_Text], question: str) -> list[_Text]:
     """The blocks of each text by how well their words answer a question (BM25 over all texts)."""
-    terms = terms_of(question)
-    asked = " OR ".join(f'"{term}"' for term in terms)
+    matching = " OR ".join(f'"{term}"' for term in asked(question))
     with closing(sqlite3.connect(":memory:")) as index:
-        index.execute("CREATE VIRTUAL TABLE block USING fts5(text, tokenize='porter unicode61')")
+        index.execute(f"CREATE VIRTUAL TABLE block USING fts5(text, {FTS5})")
         places = [(paper, one) for paper, text in enumerate(texts) for one in text.wanted]
         rows = (
-            (row, plain(f"{one.section} {texts[paper].text[one.start : one.end]}"))
+            (row, indexed(f"{one.section} {texts[paper].text[one.start : one.end]}"))
             for row, (paper, one) in enumerate(places)
         )
         index.executemany("INSERT INTO block(rowid, text) VALUES (?, ?)", rows)
         sql = "SELECT rowid FROM block WHERE block MATCH ? ORDER BY bm25(block), rowid"
-        hits = [places[row] for (row,) in index.execute(sql, (asked,))]
+        hits = [places[row] for (row,) in index.execute(sql, (matching,))]
     by_paper: dict[int, list[Anchor]] = {}
     for paper, one in hits:
         by_paper.setdefault(paper, []).append(one)
-    return [replace(one, wanted=tuple(by_paper.get(paper, ()))) for paper, one in enumerate(texts)]
+    return [_answering(one, by_paper.get(paper, ())) for paper, one in enumerate(texts)]
+
+
+def _answering(text: _Text, found: Sequence[Anchor]) -> _Text:
+    """A text of which the blocks *found* are wanted; where there are none, it is said."""
+    nothing = "" if found or not text.wanted else "no passage has a word of the question"
+    trouble = "; ".join(one for one in (text.trouble, nothing) if one)
+    return replace(text, wanted=tuple(found), trouble=trouble)
 
 
 def _shares(needs: Sequence[int], budget: int) -> list[int]:

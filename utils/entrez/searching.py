@@ -133,7 +133,7 @@ class _SearchRequest:
         Raises `BadRequest` for options that cannot be sent.
         """
         query = checked(Query(term, min_date=self.min_date, max_date=self.max_date))
-        hint = "Narrow the search, page with start, or keep all hits as a history: keep=true."
+        hint = "Narrow the search, page with start, or keep all hits as a history."
         require_between("most", self.most, 0, MOST_HITS, hint)
         wall = _reachable(self.database, 10**9)
         require_between("start", self.start, 0, wall - 1, "Narrow the search, for example by date.")

@@ -7,6 +7,7 @@ the font of those that tell a line's. Runs only in the child process of `.pdf_ch
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 from collections import deque
 from collections.abc import Iterable
@@ -19,6 +20,8 @@ from .pdf_native import NUMBER, POINTER, REAL, address_of, functions
 
 _MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _NAME_BYTES = 100
+_BESIDE = re.compile(r"(?:\d(?=[^\W\d_])|[^\W\d_](?=\d))(?=..)", re.S)
+_THIN = 0.07  # of the height of a font's box: a space that is none for PDFium
 _SOLID = bytes(code > ord(" ") for code in range(256))
 _LAST = 0x10FFFF  # code point
 _UTF16 = f"utf-16-{sys.byteorder[0]}e"
@@ -46,6 +49,7 @@ class Characters:
         self._functions = _functions()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
         self._faces: dict[int, Face] = {}
+        self._thin: list[int] | None = None
         self.text = self._text()
         self._rectangles = (REAL * (4 * len(self.text)))()
         self._edges = memoryview(self._rectangles).cast("B").cast("f")  # left, top, right, bottom
@@ -87,6 +91,29 @@ class Characters:
         edges = self._edges
         gaps = [edges[4 * at + 4] - edges[4 * at - 2] for at in indices]
         return [(at, gap) for at, gap in zip(indices, gaps, strict=True) if gap > least]
+
+    def thin_spaces(self) -> list[int]:
+        """The places before which print has a thin space, as in *2 mm*, and the text has none."""
+        if self._thin is None:
+            self._thin = [at for at in self._between() if self._is_thin(at)]
+        return self._thin
+
+    def _between(self) -> list[int]:
+        """Where a letter follows a digit or a digit a letter, with their boxes measured."""
+        places = [found.end() for found in _BESIDE.finditer(self.text)]
+        self.measure([at + aside for aside in (-1, 0, 1) for at in places])
+        return places
+
+    def _is_thin(self, at: int) -> bool:
+        """Whether two characters are further apart than the two behind them; marks are not."""
+        edges = self._edges
+        _, top, right, bottom = edges[4 * at - 4 : 4 * at]
+        left, here_top, end, here_bottom = edges[4 * at : 4 * at + 4]
+        height = max(top - bottom, here_top - here_bottom)
+        is_mark = self.text[at].isdigit() and here_bottom > bottom + 0.1 * height
+        gap = left - right
+        usual = max(0.0, edges[4 * at + 4] - end)
+        return not is_mark and _THIN * height < gap < height and gap - usual > _THIN * height
 
     def measure(self, indices: Iterable[int]) -> None:
         """Ask for the boxes of several characters at once."""

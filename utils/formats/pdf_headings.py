@@ -27,7 +27,7 @@ BY_FONT, RUN_IN = 3, 4  # the levels of headings that only their font tells from
 _DISPLAY_SHARE = 0.06  # of the text's characters, that a font of headings has at most
 FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
 _LONGEST = 32  # words of a heading on several lines
-_LONGEST_NAME = 60  # characters
+_LONGEST_NAME, _MOST_BLANKS = 60, 5  # characters and blanks of the title of a part
 _READ_WORDS = 12  # of a text that ends in no full stop
 _SMALL_WORD = re.compile(r"\W?[a-z]+\W{0,2}")
 _CAPTION = re.compile(r"(?:\(?[A-Za-z]\)?\s){0,4}(?:fig(?:ure)?|scheme|chart)\b\.?\s?\d", re.I)
@@ -114,12 +114,13 @@ class Look:
 
 def before_references(lines: list[Line]) -> list[Line]:
     """The lines above the references, which are set in fonts and sizes of their own."""
-    named = (at for at, line in enumerate(lines) if _names_part(line.text, "references"))
+    named = (at for at, line in enumerate(lines) if names_part(line.text, "references"))
     return lines[: max(named, default=None)]
 
 
-def _names_part(text: str, *parts: str) -> bool:
-    return len(text) < _LONGEST_NAME and part_of(text) in parts
+def names_part(text: str, *parts: str) -> bool:
+    """Whether a line is the title of one of these parts."""
+    return len(text) < _LONGEST_NAME and text.count(" ") <= _MOST_BLANKS and part_of(text) in parts
 
 
 def style_of(line: Line) -> tuple[str, float]:
@@ -321,7 +322,7 @@ def is_next_title(previous: Line, line: Line) -> bool:
     """Whether a heading right below a heading is another: *Methods*, *2.1 Animals*."""
     if _PREFIX.match(line.text) or is_canonical(line.text):
         return True
-    if _names_part(line.text, "abstract", "references"):
+    if names_part(line.text, "abstract", "references"):
         return True
     if not begins_large(line.text):
         return False

@@ -48,6 +48,7 @@ from .pdf_lines import (
     same_style,
 )
 from .pdf_margins import with_margins, without_line_numbers, without_running_lines
+from .pdf_references import begins_entry, with_entries
 from .pdf_run_ins import with_numbered_run_ins, with_run_ins
 from .pdf_tables import CAPTION, TITLED
 
@@ -64,9 +65,6 @@ _TYPE = re.compile(
     re.I,
 )
 _MOST_OF_TYPE = 60  # characters
-_ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
-_AUTHOR = re.compile(r"[^\W\d_a-z][\w'\u2019-]+(?: [^\W\d_a-z][\w'\u2019-]+)?,? [A-Z]{1,3}\b")
-_UNENDED = re.compile(r"(?:[,&;:]|\band|\bet al\.?)$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
 
@@ -80,7 +78,9 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
         return []
     body = _body_size(before_references(lines) or lines)
     look = Look.of(lines, body)
-    blocks = without_lettering(list(_blocks(list(with_run_ins(lines, look)), look)))
+    leading = _leading(lines)
+    told = list(with_entries(list(with_run_ins(lines, look)), look, leading))
+    blocks = without_lettering(list(_blocks(told, look, leading)))
     blocks = with_numbered(with_numbered_run_ins(list(_rejoined(blocks, body))))
     says = _saying(title)
     found = (block for block in blocks if block.rows or not says(block.text))
@@ -335,9 +335,8 @@ def _sizes(lines: list[Line]) -> Counter[float]:
     return sizes
 
 
-def _blocks(lines: list[Line], look: Look) -> Iterator[Block]:
+def _blocks(lines: list[Line], look: Look, leading: float) -> Iterator[Block]:
     """Gather lines into headings and paragraphs."""
-    leading = _leading(lines)
     gathered: list[Line] = []
     level = 0
     part = "lead"
@@ -411,6 +410,8 @@ def _leading(lines: list[Line]) -> float:
 def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
     """Whether a line begins another block than the lines before it, all of one level."""
     previous = gathered[-1]
+    if line.kind in ("entry", "cited") and previous.kind in ("entry", "cited"):
+        return line.kind == "entry"
     if previous.kind != line.kind:
         return True
     if level:
@@ -426,23 +427,12 @@ def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, p
     step = previous.top - line.top
     ended = previous.text.endswith(ENDS)
     if part == "references":
-        return _begins_entry(previous, line, leading)
+        return begins_entry(previous, line, leading)
     if step < 0 or step > 4 * leading:  # another column or page
         return ended and line.text[:1].isupper() and _is_indented(previous, line)
     if step > 1.45 * leading:
         return True
     return ended and line.left > previous.left + 0.6 * line.size and line.text[:1].isupper()
-
-
-def _begins_entry(previous: Line, line: Line, leading: float) -> bool:
-    """Whether a line begins a reference: by its number, its hanging indent, space or authors."""
-    if _ENTRY.match(line.text):
-        return True
-    step = previous.top - line.top
-    if step < 0 or step > 4 * leading:  # in another column, indents say nothing
-        return bool(_AUTHOR.match(line.text) and not _UNENDED.search(previous.text))
-    spaced = step > 1.45 * leading and previous.text.endswith(ENDS)
-    return spaced or 0.4 * line.size < previous.left - line.left < 4 * line.size
 
 
 def _is_indented(previous: Line, line: Line) -> bool:

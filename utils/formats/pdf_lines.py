@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal
 
 from .pdf_characters import Box, Characters, Face
@@ -40,8 +40,12 @@ _WORD = re.compile(r"\S+")
 # the order of their alphabet, these four are signs.
 _SIGNS_FONT = re.compile(r"\w{0,6}\+?Adv(?:PSMP\d+|Tir_?symb|P4C4E\w\w)")
 _SIGNS = {"9": "×", "?": "+", "\\": "<", "[": ">"}
+# Elsevier's and SAGE's: seen for the signs of "n = 5", "+86" and "973–1148"; the brackets, minus
+# and times are as remembered from other readers.
+_NAMED_SIGNS = dict(zip("¼þðÞÀÂ", "=+()−×", strict=True))
+_DASHES_FONT = re.compile(r"\w{0,6}\+?AdvPS44A44B")
 _GREEK = dict(zip("abcdefghijklmnopqrstuvwx", "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
-_MAY_BE_SIGN = re.compile(r"(?<![^\W_])(?:9(?!\d)|[a-x](?![a-z]{2}))|[?\\\[]")
+_MAY_BE_SIGN = re.compile(r"(?<![^\W_])(?:9(?!\d)|[a-x](?![a-z]{2}))|[?\\\[¼þðÞÀÂ]|(?<=\d)e(?=\d)")
 _RAISED = dict(zip("0123456789-−–+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁻⁺", strict=True))
 _POWER = re.compile(
     r"(?:(?<![\d.])10(?=[-\u2212\u2013]?\d)|[^\W\d_](?=[-\u2212\u2013]\d))(?P<power>.)"
@@ -85,8 +89,8 @@ class Line:
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
     characters begin and end. ``lead`` are the words it begins with if they are in another font
     than the rest, ``lead_font``. A whole table has ``rows`` of cells and no text; ``kind`` says
-    what stands by itself: a table, its caption, a remark of ours, what the margin says; or a title
-    that was set in the same line as its text.
+    what stands by itself: a table, its caption, a remark of ours, what the margin says; a title
+    that was set in the same line as its text; or that it begins a reference, or goes on with one.
     """
 
     text: str
@@ -103,7 +107,9 @@ class Line:
     span: tuple[int, int] = (0, 0)
     lead: str = ""
     lead_font: str = ""
-    kind: Literal["text", "caption", "table", "remark", "margin", "title"] = "text"
+    kind: Literal["text", "caption", "table", "remark", "margin", "title", "entry", "cited"] = (
+        "text"
+    )
     rows: tuple[tuple[str, ...], ...] = ()
 
 
@@ -256,10 +262,19 @@ def is_below(a: Line, b: Line) -> bool:
 
 def text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
     """The text of the characters from *start* to *end*; *faces* are some of its fonts."""
+    thin = page.thin_spaces()
+    if cuts := thin[bisect_left(thin, start + 1) : bisect_left(thin, end)]:
+        edges = pairwise((start, *cuts, end))
+        return " ".join(_text_of(page, first, last, faces) for first, last in edges)
+    return _text_of(page, start, end, faces)
+
+
+def _text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
     text = page.text[start:end]
     if not text.isprintable() or (not text.isascii() and _OTHERWISE.search(text)):
         text = text.translate(_SHOWN)
-    is_plain = len(text) == end - start and not any("Adv" in face.name for face in faces)
+    holds_signs = any("Adv" in face.name for face in faces) or "¼" in text or "þ" in text
+    is_plain = len(text) == end - start and not holds_signs
     if not is_plain or (_may_hold_power(text) and _holds_power(page, text, start)):
         text = "".join(_as_printed(page, start, end, faces))
     return " ".join(text.split())
@@ -280,7 +295,7 @@ def _as_printed(page: Characters, start: int, end: int, faces: Iterable[Face]) -
     chars = [_SHOWN[ord(char)] for char in written]
     if "" in chars:
         chars = list(_with_pairs(chars, [ord(char) for char in written]))
-    if any("Adv" in face.name for face in faces) and _MAY_BE_SIGN.search("".join(chars)):
+    if _MAY_BE_SIGN.search("".join(chars)):
         chars = list(_with_signs(page, chars, start))
     if _POWER.search("".join(chars)):
         chars = list(_with_powers(page, chars, start))
@@ -305,11 +320,21 @@ def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]
     is_sign = False
     for at, char in enumerate(chars):
         if at in places or (is_sign and char in _GREEK):
-            is_sign = bool(_SIGNS_FONT.match(page.face(start + at).name))
-            yield (_SIGNS.get(char) or _GREEK.get(char) or char) if is_sign else char
+            sign = _sign(char, page.face(start + at).name)
+            is_sign = sign != char
+            yield sign
         else:
             is_sign = False
             yield char
+
+
+def _sign(char: str, font: str) -> str:
+    """What a character of a font of signs shows; of any other font, the character."""
+    if _DASHES_FONT.match(font):
+        return "\u2013" if char == "e" else char
+    if not _SIGNS_FONT.match(font):
+        return char
+    return _SIGNS.get(char) or _NAMED_SIGNS.get(char) or _GREEK.get(char) or char
 
 
 def _with_powers(page: Characters, chars: list[str], start: int) -> Iterator[str]:

@@ -132,7 +132,6 @@ def _parser() -> XMLPullParser:
         **SAFE_OPTIONS,
         remove_comments=True,
         remove_pis=True,
-        collect_ids=False,
     )
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _SLUG = 40
-_OUTCOMES = {
+OUTCOMES = {
     *("failed", "abstract", "record", *get_args(Verdict), "unreachable", "not_offered", "embargo"),
     *("not_found", "could_not_tell", "bad_request", "no_identifier", "bug"),
 } - {"full_text"}
@@ -266,7 +266,7 @@ def parse_outcomes(which: str) -> list[str]:
         No paper can.
     """
     words = [word.strip() for word in which.split(",")]
-    choices = _OUTCOMES.union(STAND_INS)
+    choices = OUTCOMES.union(STAND_INS)
     if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
         raise BadRequest(msg, f"Choose among {', '.join(sorted(choices))}.")

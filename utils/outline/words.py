@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
 # Scripts written without spaces; two characters make about one word.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _MARKUP = re.compile(
     # Bounded and without brackets inside, or a page of a million brackets would take hours.
     r"!\[[^\[\]]{0,500}\]\([^()]{0,2000}\)"  # images
@@ -21,7 +21,7 @@ _MARKUP = re.compile(
     r"|</?[a-zA-Z][^<>]{0,200}>"
 )
 # A record says "alpha" where the page shows the letter; both become the word.
-_GREEK = {
+GREEK = {
     ord(
         unicodedata.lookup(f"GREEK SMALL LETTER {name}")
     ): f" {name.replace('LAMDA', 'LAMBDA').lower()} "
@@ -30,7 +30,7 @@ _GREEK = {
         *("LAMDA", "MU", "NU", "XI", "PI", "RHO", "SIGMA", "TAU", "PHI", "CHI", "PSI", "OMEGA"),
     )
 }
-_LIGATURES = str.maketrans(
+LIGATURES = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ß": "ss", "ł": "l", "đ": "d", "\u0131": "i"}
 )
 _FOLDED_WORD = re.compile(r"[^\W_]+")
@@ -52,9 +52,9 @@ def count_words(text: str) -> int:
     (4, 3)
     """
     plain = without_markup(text)
-    unspaced = len(_UNSPACED.findall(plain))
+    unspaced = len(UNSPACED.findall(plain))
     if unspaced:
-        plain = _UNSPACED.sub(" ", plain)
+        plain = UNSPACED.sub(" ", plain)
     return len(_WORD.findall(plain)) + unspaced // 2
 
 
@@ -71,8 +71,8 @@ def folded(text: str) -> list[str]:
         return _FOLDED_WORD.findall(plain)
     plain = unicodedata.normalize("NFKD", plain).casefold().replace("\u2019", "").replace("'", "")
     marks = {ord(char): None for char in set(plain) if unicodedata.combining(char)}
-    plain = plain.translate(marks).translate(_GREEK).translate(_LIGATURES)
-    return _FOLDED_WORD.findall(_UNSPACED.sub(r" \g<0> ", plain))
+    plain = plain.translate(marks).translate(GREEK).translate(LIGATURES)
+    return _FOLDED_WORD.findall(UNSPACED.sub(r" \g<0> ", plain))
 
 
 def shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:

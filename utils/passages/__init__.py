@@ -1,7 +1,7 @@
 """Passages: cutting texts, making vectors, finding by words and by meaning.
 
 `cut` makes passages of a text; an `Embedder` makes vectors of passages; a `Finder` keeps both and
-finds them again. The settings choose the embedder and the finder, in `.finders` and `.finders`.
+finds them again, by the terms (`.terms`) and the vectors. `.finders` chooses both by the settings.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from . import FinderStatus
 from .embedded_schema import (
+    FORMAT,
     HINT,
     About,
     Entry,
@@ -28,6 +29,7 @@ from .embedded_schema import (
     Words,
     every_entry,
     fact,
+    fold_words,
     has_tables,
     json_list,
     next_stamp,
@@ -35,7 +37,8 @@ from .embedded_schema import (
 )
 from .embedded_tantivy import Tantivy, installed
 from .embedded_vectors import EXACT, Damaged, VectorFile
-from .ranking import Scored, depth_for, fused, terms_of
+from .ranking import DEEP, Scored, depth_for, fused, share_of
+from .terms import asked
 from .vector_checks import checked, checked_query
 
 if TYPE_CHECKING:
@@ -80,6 +83,8 @@ class EmbeddedFinder:
                 self._vectors.forget(db, next_stamp(db))
                 set_facts(db, model=model, dim=dim)
             self._vectors.check(db)
+            if fact(db, "format") < FORMAT:
+                fold_words(db)
             self._repair_words(db)
             self._choose_word_index(db)
 
@@ -136,14 +141,20 @@ class EmbeddedFinder:
         """
 
         def read(db: sqlite3.Connection) -> list[Hit]:
-            terms, depth = terms_of(query), depth_for(limit)
-            words = self._words(db).search(db, terms, depth, filters) if terms else []
-            near: list[tuple[int, float]] = []
+            terms, depth = asked(query), depth_for(limit)
+            words = self._words(db).search(db, terms, max(DEEP, limit), filters) if terms else []
+            first = [number for number, _ in words[:depth]]
+            near: dict[int, float] = {}
             if vector is not None and fact(db, "rows"):
                 query_vector = checked_query(vector, fact(db, "dim"))
                 view = self._vectors.view(db)
-                near = view.nearest(query_vector, depth, self._vectors.allowed(db, filters))
-            return fused(_with_names(db, words), _with_names(db, near), limit)
+                near = dict(view.nearest(query_vector, depth, self._vectors.allowed(db, filters)))
+                near |= view.cosines(query_vector, _vector_rows(db, first))
+            candidates = {*first, *near}
+            by_words = [(number, score) for number, score in words if number in candidates]
+            share = share_of(terms, _terms_of(db, first[0])) if first else 0.0
+            names = _with_names(db, by_words), _with_names(db, list(near.items()))
+            return fused(*names, share, limit)
 
         return self._read(read, [])
 
@@ -318,6 +329,18 @@ def _known(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, _Known]:
 def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
     query = "SELECT id, words FROM texts WHERE id IN (SELECT value FROM json_each(?))"
     return [(number, Words.unpacked(words)) for number, words in db.execute(query, (numbers,))]
+
+
+def _terms_of(db: sqlite3.Connection, number: int) -> set[str]:
+    """The terms of a passage; none where a killed writer left its number and not the passage."""
+    return {term for _, words in _texts(db, json_list([number])) for term in words.terms}
+
+
+def _vector_rows(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
+    """Where the vectors of passages are, of those that have one."""
+    query = """SELECT id, row FROM passages
+        WHERE row IS NOT NULL AND id IN (SELECT value FROM json_each(?))"""
+    return dict(db.execute(query, (json_list(numbers),)).fetchall())
 
 
 def _about_number(db: sqlite3.Connection, about: About) -> int:

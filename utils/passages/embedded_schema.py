@@ -33,8 +33,9 @@ from ..model.passage import Filters, Passage
 from ..system import sqlite
 from ..system.plain_text import encodable
 from ..system.safe_files import disk, make_folder
+from .terms import FTS5, indexed
 
-FORMAT = 1
+FORMAT = 2
 NAME = "words.db"
 _BUSY_S = 60.0
 _TABLES = """
@@ -52,12 +53,12 @@ CREATE INDEX changed ON passages (stamp);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, words BLOB NOT NULL);
 CREATE TABLE dead (row INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
 CREATE INDEX died ON dead (stamp);
-CREATE TABLE appended (start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5(
-    title, section, text, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
-);
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(3.0, 1.5, 1.0)')
+CREATE TABLE appended (start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL)
 """
+_WORDS = f"""
+CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '', {FTS5});
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25(3.0, 1.5, 1.0)')
+"""  # noqa: S608
 _FIRST_FACTS: dict[str, Any] = {
     "format": FORMAT,
     "stamp": 0,
@@ -72,7 +73,7 @@ _SEPARATOR = "\x1f"
 
 
 class Words(NamedTuple):
-    """The texts of a passage that an index of words holds."""
+    """The terms of a passage (`.terms`), as an index of words holds them."""
 
     title: str
     section: str
@@ -89,10 +90,13 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, passage: Passage) -> Words:
-        """The texts of a passage, in characters that every index takes."""
-        parts = (passage.title, passage.section, passage.text)
-        plain = (encodable(part).replace(_SEPARATOR, " ").replace("\0", " ") for part in parts)
-        return cls(*plain)
+        """The terms of a passage."""
+        return cls(indexed(passage.title), indexed(passage.section), indexed(passage.text))
+
+    @property
+    def terms(self) -> set[str]:
+        """All of them, each once."""
+        return {term for part in self for term in part.split()}
 
 
 class About(NamedTuple):
@@ -257,11 +261,23 @@ def has_tables(db: sqlite3.Connection) -> bool:
 
 
 def _create_tables(db: sqlite3.Connection) -> None:
-    for statement in _TABLES.split(";\n"):
+    for statement in (*_TABLES.split(";\n"), *_WORDS.split(";\n")):
         db.execute(statement)
     # Never a number that was before: other processes may know files and rows of a lost database.
     facts = _FIRST_FACTS | {"generation": secrets.randbelow(10**9) * 10**6}
     db.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+
+
+def fold_words(db: sqlite3.Connection) -> None:
+    """Make terms of the words that format 1 kept as they were; vectors stay."""
+    old = db.execute("SELECT id, words FROM texts").fetchall()
+    folded = ((Words(*map(indexed, Words.unpacked(kept))).packed(), at) for at, kept in old)
+    db.executemany("UPDATE texts SET words = ? WHERE id = ?", folded)
+    db.execute("DROP TABLE words")
+    for statement in _WORDS.split(";\n"):
+        db.execute(statement)
+    set_facts(db, format=FORMAT, words=Fts5.name)
+    Fts5().put(db, list(every_entry(db)))
 
 
 class Entry(NamedTuple):

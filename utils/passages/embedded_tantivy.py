@@ -65,7 +65,7 @@ class Tantivy:
             index = self._open()
             index.reload()
             searcher = index.searcher()
-            # In quotation marks, a term is a term (of two parts: a phrase) and nothing else.
+            # In quotation marks, a term is a term and nothing else.
             words = " ".join(f'"{term}"' for term in terms)
             query, _ = index.parse_query_lenient(words, list(_WEIGHTS), field_boosts=_WEIGHTS)
             found = searcher.search(self._filtered(query, filters), limit).hits
@@ -107,7 +107,7 @@ class Tantivy:
 
             make_folder(self.folder)
             self._index = tantivy.Index(_schema(), path=str(self.folder))
-            self._index.register_tokenizer("english", _analyzer())
+            self._index.register_tokenizer("terms", _analyzer())
         return self._index
 
     def _filtered(self, query: tantivy.Query, filters: Filters) -> tantivy.Query:
@@ -167,7 +167,7 @@ def _schema() -> tantivy.Schema:
 
     builder = tantivy.SchemaBuilder()
     for name in _WEIGHTS:
-        builder.add_text_field(name, tokenizer_name="english")
+        builder.add_text_field(name, tokenizer_name="terms")
     for name in ("journal", "types", "kind"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("number", "year", "retracted"):
@@ -176,9 +176,6 @@ def _schema() -> tantivy.Schema:
 
 
 def _analyzer() -> tantivy.TextAnalyzer:
-    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+    from tantivy import TextAnalyzerBuilder, Tokenizer
 
-    builder = TextAnalyzerBuilder(Tokenizer.simple())
-    for each in (Filter.lowercase(), Filter.ascii_fold(), Filter.stemmer("english")):
-        builder = builder.filter(each)
-    return builder.build()
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()

@@ -28,7 +28,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,6 +92,11 @@ class View:
         best = np.argpartition(-scores, limit - 1)[:limit]
         best = best[np.lexsort((rows[best], -scores[best]))]
         return [(int(self.passages[rows[at]]), float(scores[at])) for at in best]
+
+    def cosines(self, vector: Rows, rows: Mapping[int, int]) -> dict[int, float]:
+        """The cosines of passages, given the row of each."""
+        scores = np.einsum("ij,j->i", self.matrix[list(rows.values())], vector)
+        return dict(zip(rows, map(float, scores), strict=True))
 
 
 class VectorFile:

@@ -8,9 +8,9 @@ embedded               PostgreSQL                                  `.pgvector`
 weaviate               any                                         `.weaviate_finder`
 =====================  ==========================================  =====================
 
-All three behave alike (one suite of tests for them all): what is found by words and what is found
-by meaning is fused by rank (`.ranking`), filters are applied before the best are chosen, and
-retracted papers are found only where the filters include them.
+All three behave alike (one suite of tests for them all): they hold the same terms (`.terms`), what
+is found by words and what is found by meaning is made one order (`.ranking`), filters are applied
+before the best are chosen, and retracted papers are found only where the filters include them.
 
 The embedder that the settings choose.
 

@@ -1,18 +1,20 @@
 """The finder inside PostgreSQL: where the corpus is, words and vectors are too.
 
-One table, ``corpus_finder``: a weighted ``tsvector`` under a GIN index, and a column of pgvector
-under HNSW (cosine). The column carries the width of its vectors; another model means another
-column. Words are first looked for all together, then any of them: ranking by ``ts_rank_cd`` reads
-every row that matches, and half a corpus matches any of ten words.
+``corpus_finder`` has a row a passage, with a column of pgvector under HNSW (cosine) that carries
+the width of its vectors; another model means another column. ``corpus_terms`` says which passage
+has which term (`.terms`), weighed as often as it stands there. PostgreSQL's own ranking knows
+nothing of how rare a word is, so that BM25 is computed from these rows (k1 = 1.2, b = 0.75, as in
+the other stores). ``corpus_finder_model`` keeps the counts that needs, since counting a million
+rows takes longer than finding among them.
 
-Facts: PostgreSQL manual, "Controlling Text Search"; pgvector's README (HNSW up to 2,000
-dimensions, ``halfvec`` up to 4,000, iterative scans since 0.8).
+Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); pgvector's README
+(HNSW up to 2,000 dimensions, ``halfvec`` up to 4,000, iterative scans since 0.8).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,8 @@ from sqlalchemy import Connection, Engine, text
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from . import FinderStatus
-from .ranking import Scored, depth_for, folded, fused, key, plain, terms_of
+from .ranking import DEEP, Scored, depth_for, fused, key, plain, share_of
+from .terms import asked, indexed
 from .vector_checks import checked, checked_query
 
 if TYPE_CHECKING:
@@ -34,32 +37,68 @@ if TYPE_CHECKING:
 _LOCK = 0x70617066  # one process at a time changes the schema
 _HNSW_WIDEST = 2_000
 _HALF_WIDEST = 4_000
+_WEIGHTS = {"title": 3.0, "section": 1.5, "text": 1.0}
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS corpus_finder (
-    uuid uuid PRIMARY KEY, paper text NOT NULL, digest text NOT NULL, year integer,
-    journal text NOT NULL, types text[] NOT NULL, kind text NOT NULL, retracted boolean NOT NULL,
-    words tsvector NOT NULL
+    uuid uuid PRIMARY KEY, number integer GENERATED ALWAYS AS IDENTITY UNIQUE, paper text NOT NULL,
+    digest text NOT NULL, year integer, journal text NOT NULL, types text[] NOT NULL,
+    kind text NOT NULL, retracted boolean NOT NULL, length integer NOT NULL
 );
-CREATE INDEX IF NOT EXISTS corpus_finder_words ON corpus_finder USING gin (words);
+CREATE TABLE IF NOT EXISTS corpus_terms (
+    term text COLLATE "C", passage integer REFERENCES corpus_finder (number) ON DELETE CASCADE,
+    weight real NOT NULL, PRIMARY KEY (term, passage)
+);
+CREATE INDEX IF NOT EXISTS corpus_terms_passage ON corpus_terms (passage);
 CREATE TABLE IF NOT EXISTS corpus_finder_model (
-    one boolean PRIMARY KEY DEFAULT true CHECK (one), model text NOT NULL, dim integer NOT NULL
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), model text NOT NULL, dim integer NOT NULL,
+    passages bigint NOT NULL DEFAULT 0, length bigint NOT NULL DEFAULT 0,
+    vectors bigint NOT NULL DEFAULT 0
 );
 INSERT INTO corpus_finder_model (model, dim) VALUES ('', 0) ON CONFLICT DO NOTHING
 """
+# Made before there were terms; all of it is derived, and indexing makes it again.
+_OLDER = """
+SELECT 1 FROM information_schema.columns
+WHERE table_schema = current_schema() AND table_name = 'corpus_finder' AND column_name = 'words'
+"""
 _PARSED = """
-    SELECT uuid::uuid, paper, digest, year, journal, types, kind, retracted,
-        setweight(to_tsvector('english', title), 'A')
-        || setweight(to_tsvector('english', section), 'B')
-        || setweight(to_tsvector('english', text), 'D') {vector}
+    SELECT uuid::uuid, paper, digest, year, journal, types, kind, retracted, length {vector}
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (
         uuid text, paper text, digest text, year integer, journal text, types text[], kind text,
-        retracted boolean, title text, section text, text text, vector text)
+        retracted boolean, length integer, vector text)
 """
-_COLUMNS = "uuid, paper, digest, year, journal, types, kind, retracted, words"
-_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:])
+_COLUMNS = "uuid, paper, digest, year, journal, types, kind, retracted, length"
+_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:-1])
+# A passage that says the same as before has as many terms.
+_REPLACED += """, length = CASE WHEN excluded.length < 0 THEN corpus_finder.length
+    ELSE excluded.length END"""
 # Without a new vector, the old one stays while the passage says the same.
 _KEPT = """vector = CASE WHEN excluded.vector IS NULL AND excluded.digest <> ''
     AND excluded.digest = corpus_finder.digest THEN corpus_finder.vector ELSE excluded.vector END"""
+_OLD_TERMS = """
+DELETE FROM corpus_terms USING corpus_finder
+WHERE passage = number AND uuid = ANY(CAST(:uuids AS uuid[]))
+"""
+_NEW_TERMS = """
+INSERT INTO corpus_terms (term, passage, weight)
+SELECT term, number, CAST(weight AS real)
+FROM jsonb_each(CAST(:terms AS jsonb)) AS given (uuid, terms)
+JOIN corpus_finder ON corpus_finder.uuid = given.uuid::uuid,
+LATERAL jsonb_each_text(terms) AS each_term (term, weight)
+"""
+_RANKED = """
+WITH found AS MATERIALIZED (
+    SELECT term, passage, weight FROM corpus_terms WHERE term = ANY(:terms)
+), rare AS (
+    SELECT term, ln(1 + (:passages - count(*) + 0.5) / (count(*) + 0.5)) AS idf
+    FROM found GROUP BY term
+)
+SELECT uuid::text, paper, number, sum(
+    idf * weight * 2.2 / (weight + 1.2 * (0.25 + 0.75 * length / :usual))
+) AS rank
+FROM found JOIN rare USING (term) JOIN corpus_finder ON number = passage
+WHERE {condition} GROUP BY number, uuid, paper ORDER BY rank DESC, uuid LIMIT :limit
+"""
 
 
 class PgvectorFinder:
@@ -80,6 +119,8 @@ class PgvectorFinder:
         """
         with self._writing() as db:
             db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            if db.execute(text(_OLDER)).scalar():
+                db.execute(text("DROP TABLE corpus_finder, corpus_finder_model"))
             for statement in _SCHEMA.split(";\n"):
                 db.execute(text(statement))
             if not model or _model(db) == (model, dim):
@@ -91,7 +132,8 @@ class PgvectorFinder:
                 method = f"hnsw (({expression}) {_operators(dim)})"
                 db.execute(text(f"CREATE INDEX ON corpus_finder USING {method}"))
             facts = {"model": model, "dim": dim}
-            db.execute(text("UPDATE corpus_finder_model SET model = :model, dim = :dim"), facts)
+            changed = "UPDATE corpus_finder_model SET model = :model, dim = :dim, vectors = 0"
+            db.execute(text(changed), facts)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
         """Keep passages; those without a new vector keep the old one while they say the same.
@@ -104,19 +146,29 @@ class PgvectorFinder:
         with self._writing() as db:
             _, dim = _model(db)
             rows = None if vectors is None else checked(vectors, passages, dim)
-            rows_by_uuid = {}
-            for at, passage in enumerate(passages):
-                rows_by_uuid[passage.uuid] = _row(passage, None if rows is None else rows[at])
-            if rows_by_uuid:
-                # Two writers that take the same rows take them in the same order.
-                ordered = [rows_by_uuid[uuid] for uuid in sorted(rows_by_uuid)]
-                db.execute(text(_upsert_statement(dim)), {"rows": json.dumps(ordered)})
+            # Two writers that take the same rows take them in the same order.
+            latest = dict(sorted((passage.uuid, at) for at, passage in enumerate(passages)))
+            if not latest:
+                return
+            new = {
+                uuid: _row(passages[at], None if rows is None else rows[at])
+                for uuid, at in latest.items()
+            }
+            with _counted(db, list(new)):
+                terms = {uuid: _terms(passages[latest[uuid]]) for uuid in _reworded(db, new)}
+                for uuid, row in new.items():
+                    row["length"] = terms[uuid][1] if uuid in terms else -1
+                db.execute(text(_OLD_TERMS), {"uuids": list(terms)})
+                db.execute(text(_upsert_statement(dim)), {"rows": json.dumps([*new.values()])})
+                weighed = {uuid: weights for uuid, (weights, _) in terms.items()}
+                db.execute(text(_NEW_TERMS), {"terms": json.dumps(weighed)})
 
     def remove(self, uuids: Sequence[str]) -> None:
         """Forget passages; the unknown are no error."""
         with self._writing() as db:
             query = "DELETE FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
-            db.execute(text(query), {"uuids": list(uuids)})
+            with _counted(db, uuids):
+                db.execute(text(query), {"uuids": list(uuids)})
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
@@ -130,16 +182,20 @@ class PgvectorFinder:
         InvariantFailed
             The vector is of another width than those of the passages.
         """
-        terms, depth = terms_of(folded(query)), depth_for(limit)
+        terms, depth = asked(query), depth_for(limit)
         with self._reading() as db:
             if not _has_tables(db):
                 return []
             _, dim = _model(db)
-            words = _by_words(db, terms, depth, filters) if terms else []
+            words, share = _by_words(db, terms, max(DEEP, limit), filters) if terms else ([], 0.0)
+            first = [uuid for uuid, _, _ in words[:depth]]
             near: list[Scored] = []
             if vector is not None and dim:
-                near = _by_meaning(db, checked_query(vector, dim), depth, filters)
-        return fused(words, near, limit)
+                row = checked_query(vector, dim)
+                near = _by_meaning(db, row, depth, filters)
+                near += _cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
+        candidates = {*first, *(uuid for uuid, _, _ in near)}
+        return fused([one for one in words if one[0] in candidates], near, share, limit)
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Which of these have no vector, or (where no model was ever prepared) are not held."""
@@ -157,11 +213,8 @@ class PgvectorFinder:
         with self._reading() as db:
             if not _has_tables(db):
                 return FinderStatus(0, 0)
-            model, dim = _model(db)
-            counted = "count(vector)" if dim else "0"
-            query = f"SELECT count(*), {counted} FROM corpus_finder"  # noqa: S608
-            passages, vectors = db.execute(text(query)).one()
-            return FinderStatus(passages, vectors, model, dim)
+            query = "SELECT passages, vectors, model, dim FROM corpus_finder_model"
+            return FinderStatus(*db.execute(text(query)).one())
 
     def close(self) -> None:
         """Does nothing: the engine belongs to the corpus database."""
@@ -218,13 +271,46 @@ def _row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]
         "retracted": passage.retracted,
         "types": [plain(name).casefold() for name in passage.publication_types],
         "journal": key(passage.journal),
-        "title": folded(plain(passage.title)),
-        "section": folded(plain(passage.section)),
-        "text": folded(plain(passage.text)),
     }
     if vector is not None:
         fields["vector"] = _literal(vector)
     return fields
+
+
+def _terms(passage: Passage) -> tuple[dict[str, float], int]:
+    """The weight of each term, and how many there are: FTS5 counts those of the title once."""
+    weights: dict[str, float] = {}
+    length = 0
+    for name, weight in _WEIGHTS.items():
+        terms = indexed(getattr(passage, name)).split()
+        length += len(terms)
+        for term in terms:
+            weights[term] = weights.get(term, 0.0) + weight
+    return weights, length
+
+
+def _reworded(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Those that are new or say something else than before: an index of words holds the others."""
+    query = "SELECT uuid::text, digest FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
+    held = dict(map(tuple, db.execute(text(query), {"uuids": list(rows)})))
+    return [
+        uuid for uuid, row in rows.items() if not row["digest"] or held.get(uuid) != row["digest"]
+    ]
+
+
+@contextmanager
+def _counted(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
+    """Keep the counts right over a change of these passages; writers take turns."""
+    dim = db.execute(text("SELECT dim FROM corpus_finder_model FOR UPDATE")).scalar()
+    query = f"""SELECT count(*), coalesce(sum(length), 0), {"count(vector)" if dim else "0"}
+        FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"""  # noqa: S608
+    before = db.execute(text(query), {"uuids": list(uuids)}).one()
+    yield
+    after = db.execute(text(query), {"uuids": list(uuids)}).one()
+    names = ("passages", "length", "vectors")
+    more = {name: int(after[at]) - int(before[at]) for at, name in enumerate(names)}
+    changes = ", ".join(f"{name} = {name} + :{name}" for name in names)
+    db.execute(text(f"UPDATE corpus_finder_model SET {changes}"), more)  # noqa: S608
 
 
 def _literal(vector: NDArray[np.float32]) -> str:
@@ -273,24 +359,20 @@ def _condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     return " AND ".join(clauses) or "true", values
 
 
-def _by_words(db: Connection, terms: Sequence[str], limit: int, filters: Filters) -> list[Scored]:
-    """All the words together if that is enough, else any of them."""
+def _by_words(
+    db: Connection, terms: Sequence[str], limit: int, filters: Filters
+) -> tuple[list[Scored], float]:
+    """Passages with any of the terms by BM25, and the share of the terms that the first has."""
     condition, values = _condition(filters)
-    values |= {f"term{at}": term for at, term in enumerate(terms)} | {"limit": limit}
-    found: list[Scored] = []
-    for operator in ("&&", "||"):
-        parts = f" {operator} ".join(
-            f"plainto_tsquery('english', :term{at})" for at in range(len(terms))
-        )
-        query = f"""
-            SELECT uuid::text, paper, ts_rank_cd('{{0.3, 0.3, 0.5, 1.0}}', words, sought) AS rank
-            FROM corpus_finder, (SELECT {parts} AS sought) AS query
-            WHERE words @@ sought AND {condition} ORDER BY rank DESC, uuid LIMIT :limit
-        """  # noqa: S608
-        found = [(uuid, paper, rank) for uuid, paper, rank in db.execute(text(query), values)]
-        if len(found) >= limit or len(terms) == 1:
-            break
-    return found
+    counts = "SELECT passages, greatest(1.0, length::float8 / greatest(1, passages)) FROM "
+    passages, usual = db.execute(text(f"{counts} corpus_finder_model")).one()
+    values |= {"terms": list(terms), "limit": limit, "passages": passages, "usual": usual}
+    found = db.execute(text(_RANKED.format(condition=condition)), values).all()
+    if not found:
+        return [], 0.0
+    query = "SELECT term FROM corpus_terms WHERE passage = :number AND term = ANY(:terms)"
+    held = db.execute(text(query), {"number": found[0].number, "terms": list(terms)}).scalars()
+    return [(row.uuid, row.paper, float(row.rank)) for row in found], share_of(terms, set(held))
 
 
 def _by_meaning(
@@ -309,4 +391,14 @@ def _by_meaning(
         ORDER BY {expression} <=> CAST(:vector AS {kind}) LIMIT :limit
     """  # noqa: S608
     values |= {"vector": _literal(vector), "limit": limit}
+    return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
+
+
+def _cosines(db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]) -> list[Scored]:
+    """The cosines of these passages."""
+    query = f"""
+        SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS vector({len(vector)})))
+        FROM corpus_finder WHERE vector IS NOT NULL AND uuid = ANY(CAST(:uuids AS uuid[]))
+    """  # noqa: S608
+    values = {"vector": _literal(vector), "uuids": sorted(uuids)}
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]

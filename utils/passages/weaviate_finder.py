@@ -1,9 +1,11 @@
 """The finder in Weaviate, through its official client (v4, extra ``[weaviate]``).
 
-Words (BM25F) and meaning (HNSW, cosine) are searched and fused by Weaviate itself. Passages carry
-their own UUIDs and vectors, so that writing twice is writing once. The client needs HTTP and
-gRPC: ``WEAVIATE_URL=http://host:8080`` uses gRPC port 50051, ``…:8080?grpc_port=50061`` another;
-Weaviate Cloud has a gRPC host of its own, which the client knows.
+Words (BM25F) and meaning (HNSW, cosine) are searched by Weaviate and made one order here, as for
+every other store (`.ranking`): its own fusion neither says the scores nor can weigh the ways by how
+sure they are. Passages carry their own UUIDs and vectors, so that writing twice is writing once.
+The client needs HTTP and gRPC: ``WEAVIATE_URL=http://host:8080`` uses gRPC port 50051,
+``…:8080?grpc_port=50061`` another; Weaviate Cloud has a gRPC host of its own, which the client
+knows.
 
 Passages in Weaviate: the class, its properties, and filters over them.
 
@@ -11,14 +13,18 @@ Passages in Weaviate: the class, its properties, and filters over them.
 ``quality_total``, ``edat``, ``lr`` and ``source_url`` where they are known (quality, entry date
 and revision belong to the record and are for whoever else fills the class). The rest is ours.
 ``journal_key`` and ``type_keys`` are whole names in lower case, since a filter over words would
-take "Lancet" for "The Lancet Oncology". The description of the class says whose vectors it has.
+take "Lancet" for "The Lancet Oncology". ``title_terms``, ``section_terms`` and ``text_terms`` are
+what is searched (`.terms`), to be split at blanks. Weaviate reads a weight as a whole number, and
+takes "1.5" for 0 (``bm25_searcher.go``, ``wand``: ``strconv.Atoi``), so that all weights are twice
+those of the other stores, and k1 too, which makes the same of them. The description of the class
+says whose vectors it has.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import mul
@@ -28,7 +34,8 @@ from urllib.parse import parse_qs, urlsplit
 from ..errors import NotConfigured, WeaviateFailed
 from ..model.passage import Filters, Hit, Passage
 from . import FinderStatus
-from .ranking import key, plain, terms_of
+from .ranking import DEEP, Scored, depth_for, fused, key, plain, share_of
+from .terms import asked, indexed
 from .vector_checks import checked, checked_query
 
 if TYPE_CHECKING:
@@ -46,10 +53,12 @@ _BATCH = 200  # a message of gRPC holds some 10 MB
 _ASKED = 500
 _GRPC_PORT = 50051
 _CLOUD = (".weaviate.cloud", ".weaviate.network", ".semi.technology")
-# How Weaviate explains a fused score: the score of each way.
-_KEYWORDS = re.compile(r"Result Set keyword\b[^)]*\).*?original score ([-+.\deE]+)", re.S)
+_FORMAT = 2  # of the class: before, there were no terms
+_COUNTED_S = 10.0  # two aggregates take longer than a search
 _WORDS = ("title", "section", "text")
-SEARCHED = ["title^3", "section^1.5", "text"]  # BM25F's weights
+_TERMS = [f"{name}_terms" for name in _WORDS]
+SEARCHED = [f"{name}^{weight}" for name, weight in zip(_TERMS, (6, 3, 2), strict=True)]
+_K1 = 2.4
 
 
 class WeaviateFinder:
@@ -73,6 +82,7 @@ class WeaviateFinder:
         self._collection = collection
         self._lock = threading.Lock()
         self._client: WeaviateClient | None = None
+        self._counted: tuple[float, FinderStatus] | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> WeaviateFinder:
@@ -96,13 +106,17 @@ class WeaviateFinder:
         A class holds vectors of one width, so that another model means an empty class:
         `without_vectors` then names every passage.
         """
+        self._counted = None
         with self._connection() as client:
             if client.collections.exists(self._collection):
-                known, _ = facts = model_of(self._class(client).config.get().description)
-                if not model or facts == (model, dim):
+                description = self._class(client).config.get().description
+                known, _ = facts = model_of(description)
+                old = format_of(description) < _FORMAT
+                if not old and (not model or facts == (model, dim)):
                     self._complete(client)
                     return
-                if known:
+                if known or old:
+                    model, dim = (model, dim) if model else facts
                     client.collections.delete(self._collection)
                 else:
                     self._complete(client)
@@ -122,6 +136,7 @@ class WeaviateFinder:
         """
         from weaviate.classes.data import DataObject
 
+        self._counted = None
         with self._connection() as client:
             found = self._class(client)
             _, dim = model_of(found.config.get().description)
@@ -145,6 +160,7 @@ class WeaviateFinder:
         """Forget passages; the unknown are no error."""
         from weaviate.classes.query import Filter
 
+        self._counted = None
         with self._connection() as client:
             if not client.collections.exists(self._collection):
                 return
@@ -157,7 +173,7 @@ class WeaviateFinder:
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """The best passages by words and, with a vector, by meaning; fused there, by rank.
+        """The best passages by words and, with a vector, by meaning.
 
         Raises
         ------
@@ -166,14 +182,22 @@ class WeaviateFinder:
         WeaviateFailed
             It did not answer.
         """
-        words = " ".join(terms_of(query))
+        terms = asked(query)
         with self._connection() as client:
             if not client.collections.exists(self._collection):
                 return []
             found = self._class(client)
             _, dim = model_of(found.config.get().description)
-            query_vector = checked_query(vector, dim) if vector is not None and dim else None
-            return _query(found, words, query_vector, limit, filters)
+            row = checked_query(vector, dim).tolist() if vector is not None and dim else []
+            depth = depth_for(limit)
+            words = _by_words(found, terms, max(DEEP, limit), filters) if terms else []
+            near = _by_meaning(found, row, depth, filters) if row else []
+            first = [uuid for uuid, _, _ in words[:depth]]
+            others = set(first) - {uuid for uuid, _, _ in near}
+            share, cosines = _looked_up(found, first, others, terms, row)
+        candidates = {*first, *(uuid for uuid, _, _ in near)}
+        known = [one for one in words if one[0] in candidates]
+        return fused(known, [*near, *cosines], share, limit)
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Which of these have no vector, or (where no model was ever prepared) are not held."""
@@ -195,9 +219,11 @@ class WeaviateFinder:
             return set(uuids) - held
 
     def status(self) -> FinderStatus:
-        """Count what is in it."""
+        """Count what is in it; what others add is seen ten seconds later."""
         from weaviate.classes.query import Filter
 
+        if self._counted and time.monotonic() - self._counted[0] < _COUNTED_S:
+            return self._counted[1]
         with self._connection() as client:
             if not client.collections.exists(self._collection):
                 return FinderStatus(0, 0)
@@ -206,7 +232,9 @@ class WeaviateFinder:
             vectored = Filter.by_property("vectored").equal(True)
             passages = found.aggregate.over_all(total_count=True).total_count
             vectors = found.aggregate.over_all(filters=vectored, total_count=True).total_count
-            return FinderStatus(passages or 0, vectors or 0, model, dim)
+            status = FinderStatus(passages or 0, vectors or 0, model, dim)
+            self._counted = (time.monotonic(), status)
+            return status
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -226,6 +254,7 @@ class WeaviateFinder:
             self._collection,
             description=description_of(model, dim),
             properties=properties(),
+            inverted_index_config=Configure.inverted_index(bm25_k1=_K1, bm25_b=0.75),
             vector_config=Configure.Vectors.self_provided(vector_index_config=index),
         )
 
@@ -297,49 +326,64 @@ class WeaviateFinder:
         return WeaviateFailed(f"Weaviate at {host}: {reason}", host=host)
 
 
-def _query(
+def _by_words(
+    found: Collection[Any, Any], terms: Sequence[str], limit: int, filters: Filters
+) -> list[Scored]:
+    from weaviate.classes.query import MetadataQuery
+
+    answer = found.query.bm25(
+        " ".join(terms),
+        query_properties=SEARCHED,
+        filters=filter_of(filters),
+        limit=limit,
+        return_properties=["pmid"],
+        return_metadata=MetadataQuery(score=True),
+    )
+    hits = [_scored(one, float(one.metadata.score or 0.0)) for one in answer.objects]
+    return sorted(hits, key=lambda hit: (-hit[2], hit[0]))
+
+
+def _by_meaning(
+    found: Collection[Any, Any], vector: list[float], limit: int, filters: Filters
+) -> list[Scored]:
+    from weaviate.classes.query import MetadataQuery
+
+    answer = found.query.near_vector(
+        vector,
+        filters=filter_of(filters),
+        limit=limit,
+        return_properties=["pmid"],
+        return_metadata=MetadataQuery(distance=True),
+    )
+    return [_scored(one, 1.0 - float(one.metadata.distance or 0.0)) for one in answer.objects]
+
+
+def _looked_up(
     found: Collection[Any, Any],
-    words: str,
-    vector: NDArray[np.float32] | None,
-    limit: int,
-    filters: Filters,
-) -> list[Hit]:
-    from weaviate.classes.query import HybridFusion, MetadataQuery
-
-    numbers = vector.tolist() if vector is not None else []
-    common: dict[str, Any] = {"limit": limit, "filters": filter_of(filters)}
-    common["return_properties"] = ["pmid"]
-    if words and numbers:
-        wanted = MetadataQuery(score=True, explain_score=True)
-        fusion = HybridFusion.RANKED
-        query: dict[str, Any] = {"query": words, "query_properties": SEARCHED, "vector": numbers}
-        query |= {"alpha": 0.5, "fusion_type": fusion, "include_vector": True}
-        answer = found.query.hybrid(**query, **common, return_metadata=wanted)
-    elif words:
-        wanted = MetadataQuery(score=True)
-        common["query_properties"] = SEARCHED
-        answer = found.query.bm25(words, **common, return_metadata=wanted)
-    elif numbers:
-        wanted = MetadataQuery(distance=True)
-        answer = found.query.near_vector(numbers, **common, return_metadata=wanted)
-    else:
-        return []
-    hits = [_hit(each, numbers, bool(words)) for each in answer.objects]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.uuid))[:limit]
+    first: Sequence[str],
+    others: set[str],
+    terms: Sequence[str],
+    vector: list[float],
+) -> tuple[float, list[Scored]]:
+    """The share of the terms that the best by words has, and the cosines of *others*."""
+    if not first:
+        return 0.0, []
+    names = [*{first[0], *(others if vector else ())}]
+    answer = found.query.fetch_objects_by_ids(
+        names, limit=len(names), include_vector=bool(vector), return_properties=["pmid", *_TERMS]
+    )
+    share, cosines = 0.0, []
+    for one in answer.objects:
+        if str(one.uuid) == first[0]:
+            texts = (str(one.properties.get(name) or "") for name in _TERMS)
+            share = share_of(terms, set(" ".join(texts).split()))
+        if str(one.uuid) in others and (its := _vector(one)):
+            cosines.append(_scored(one, float(sum(map(mul, vector, its)))))
+    return share, cosines
 
 
-def _hit(found: Any, query_vector: Sequence[float], words: bool) -> Hit:
-    metadata, uuid, paper = found.metadata, str(found.uuid), paper_of(found.properties)
-    if not words:
-        near = 1.0 - float(metadata.distance)
-        return Hit(uuid, paper, near, near)
-    score = float(metadata.score or 0.0)
-    if not query_vector:
-        return Hit(uuid, paper, score, None, score)
-    vector = _vector(found)
-    sim = float(sum(map(mul, query_vector, vector))) if vector else None
-    explained = _KEYWORDS.search(metadata.explain_score or "")
-    return Hit(uuid, paper, score, sim, float(explained[1]) if explained else None)
+def _scored(found: Any, score: float) -> Scored:
+    return str(found.uuid), paper_of(found.properties), score
 
 
 def _vector(found: Any) -> list[float]:
@@ -361,11 +405,13 @@ def properties() -> list[Property]:
         return Property(name=name, data_type=kind, **options)
 
     whole: dict[str, Any] = {"tokenization": Tokenization.FIELD, "index_searchable": False}
-    words: dict[str, Any] = {"tokenization": Tokenization.WORD}
+    kept: dict[str, Any] = {"index_searchable": False, "index_filterable": False}
+    terms: dict[str, Any] = {"tokenization": Tokenization.WHITESPACE, "index_filterable": False}
     names = ("pmid", "chunk_id", "journal", "source_url", "kind", "digest", "journal_key")
     return [
         *(make(name, DataType.TEXT, **whole) for name in names),
-        *(make(name, DataType.TEXT, **words) for name in _WORDS),
+        *(make(name, DataType.TEXT, **kept) for name in _WORDS),
+        *(make(name, DataType.TEXT, **terms) for name in _TERMS),
         *(make(name, DataType.TEXT_ARRAY, **whole) for name in ("pub_types", "type_keys")),
         *(make(name, DataType.INT) for name in ("year", "quality_total")),
         *(make(name, DataType.DATE) for name in ("edat", "lr")),
@@ -375,7 +421,17 @@ def properties() -> list[Property]:
 
 def description_of(model: str, dim: int) -> str:
     """The description of a class whose vectors *model* made."""
-    return json.dumps({"about": "passages of papers", "model": model, "dim": dim})
+    facts = {"about": "passages of papers", "format": _FORMAT, "model": model, "dim": dim}
+    return json.dumps(facts)
+
+
+def format_of(description: str | None) -> int:
+    """The format of a class; that of today where somebody else described it."""
+    try:
+        facts = json.loads(description or "{}")
+        return int(facts.get("format", 1 if "model" in facts else _FORMAT))
+    except (ValueError, AttributeError, TypeError):
+        return _FORMAT
 
 
 def model_of(description: str | None) -> tuple[str, int]:
@@ -396,6 +452,7 @@ def properties_of(passage: Passage, vectored: bool) -> dict[str, Any]:
         "text": plain(passage.text),
         "title": plain(passage.title),
         "section": plain(passage.section),
+        **{f"{name}_terms": indexed(getattr(passage, name)) for name in _WORDS},
         "journal": plain(passage.journal),
         "journal_key": key(passage.journal),
         "pub_types": [plain(name) for name in passage.publication_types],

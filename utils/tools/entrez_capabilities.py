@@ -60,7 +60,9 @@ def tools(library: Library) -> list[FunctionTool]:
 
     def system_api_key_status() -> ToolResult:
         """Tell whether an NCBI API key is set and works; never the key."""
-        return answer(_key_status_row(library), untrusted=False)
+        # What is wrong, NCBI says in words of its own.
+        told = bool(library.entrez.contact().trouble)
+        return answer(_key_status_row(library), untrusted=told)
 
     return [
         tool(entrez_capabilities, READS_SHELF, schemas.CAPABILITIES),

@@ -118,7 +118,7 @@ def status_of(
     Raises
     ------
     BadRequest
-        No paper of this harvest is what *show* says.
+        No paper of any harvest can be what *show* says.
     """
     job, coverage = harvest.job(), harvest.ledger.coverage()
     standing = job.standing(running=harvest.ledger.running())
@@ -143,6 +143,8 @@ def status_answer(status: Status, before: str = "") -> ToolResult:
 
 def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int) -> Page:
     """The papers that *show* names."""
+    from ..harvest.jobs import OUTCOMES
+
     if not show:
         return Page([], None)
     rows = harvest.ledger.rows
@@ -152,6 +154,8 @@ def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
         return page_of(rows, "not_retrieved", start=start, most=most)
     if show in coverage.reasons:
         return page_of(rows, "not_retrieved", start=start, most=most, reason=show)
+    if show in OUTCOMES:
+        return Page([], None)  # papers can end so, and none of these did
     msg = f"No paper of this harvest is {show!r}."
     choices = ", ".join(("retrieved", "not_retrieved", *reasons(coverage)))
     raise BadRequest(msg, f"Choose among {choices}.")

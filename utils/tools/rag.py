@@ -208,6 +208,8 @@ def sync_row(synced: SyncResult) -> dict[str, Any]:
         "skipped": synced.skipped,
         "pmids_processed": synced.pmids_processed,
         "max_edat_seen": timestamp(synced.max_edat_seen),
+        "members": synced.members,
+        "members_at_pubmed": synced.members_at_pubmed,
         "warnings": list(synced.warnings),
     }
 
@@ -314,6 +316,8 @@ SYNCED = record(
     skipped=NUMBER,
     pmids_processed=NUMBER,
     max_edat_seen=_OR_NOTHING,
+    members=NEXT,
+    members_at_pubmed=NEXT,
     warnings=_WORDS,
 )
 FOUND = also(

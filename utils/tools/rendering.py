@@ -64,8 +64,13 @@ def fenced(text: str) -> str:
 def _members(members: Mapping[str, Any], indent: str) -> Iterator[str]:
     """The lines of a record; a long text comes last, so that nothing is looked for behind it."""
     texts = {name for name, value in members.items() if isinstance(value, str) and "\n" in value}
-    for name in sorted(members, key=texts.__contains__):
-        yield from _member(name, members[name], indent)
+    *others, last = sorted(members, key=texts.__contains__) or [""]
+    for name in others:
+        yield from _member(_plain(name), members[name], indent)
+    if not indent and last in texts:  # as it is: nothing follows that it could be taken for
+        yield f"{_plain(last)}:\n{members[last]}"
+    elif members:
+        yield from _member(_plain(last), members[last], indent)
 
 
 def _member(name: str, value: Any, indent: str) -> Iterator[str]:
@@ -83,18 +88,24 @@ def _member(name: str, value: Any, indent: str) -> Iterator[str]:
         yield from _members(value, indent + _IN)
     elif isinstance(value, str):
         yield f"{indent}{name}:"
-        yield from _indented(value, indent and indent + _IN)
+        yield from _indented(value, indent + _IN)
     else:
         yield f"{indent}{name}:"
-        for one in value:
-            first, *more = _item(one, indent + _IN)
-            yield f"{indent}- {first.lstrip()}"
-            yield from more
+        yield from _items(value, indent)
+
+
+def _items(values: Sequence[Any], indent: str) -> Iterator[str]:
+    for one in values:
+        first, *more = _item(one, indent + _IN)
+        yield f"{indent}- {first.lstrip()}"
+        yield from more
 
 
 def _item(value: Any, indent: str) -> list[str]:
     """The lines of one value of a list."""
     if isinstance(value, list):
+        if not all(isinstance(one, str) or _inline(one) is not None for one in value):
+            return list(_items(value, indent))
         return [" | ".join("null" if one is None else _cell(one) for one in value)]
     if isinstance(value, Mapping):
         return list(_members(value, indent)) or [""]
@@ -118,16 +129,22 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterato
     filled = sum(not _is_empty(row.get(column)) for row in rows for column in flat)
     if 2 * filled < len(flat) * len(rows):
         same, flat, below = {}, [], columns
-    told = "; ".join(f"{column}={value}" for column, value in same.items())
-    yield f"{indent}{name}: {' | '.join(flat)}{told and f' (all: {told})'}".rstrip()
+    told = "; ".join(f"{_plain(column)}={value}" for column, value in same.items())
+    yield f"{indent}{name}: {' | '.join(map(_plain, flat))}{told and f' (all: {told})'}".rstrip()
     for row in rows:
         long = {column: row.get(column) for column in below}
         inner = list(_members(long, indent + _IN))
-        line = " | ".join(_cell(row.get(column)) for column in flat).rstrip(" |")
+        line = _row([_cell(row.get(column)) for column in flat])
         if not flat and inner:
             line, *inner = inner
         yield f"{indent}- {line.lstrip()}"
         yield from inner
+
+
+def _row(cells: Sequence[str]) -> str:
+    """Cells on one line, without the empty ones at its end."""
+    filled = max((at for at, cell in enumerate(cells, 1) if cell), default=0)
+    return " | ".join(cells[:filled])
 
 
 def _shared(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, str]:
@@ -150,6 +167,11 @@ def _cell(value: Any) -> str:
     return (_inline(value) or "").replace("|", "\\|")
 
 
+def _plain(name: str) -> str:
+    """A name on one line: some are a site's own."""
+    return " ".join(name.split())
+
+
 def _inline(value: Any) -> str | None:
     """A value on one line; None where it needs several."""
     if value is None:
@@ -161,7 +183,7 @@ def _inline(value: Any) -> str | None:
     if isinstance(value, Mapping):
         parts = {name: _inline(one) for name, one in value.items() if not _is_empty(one)}
         nested = any(isinstance(one, list | Mapping) for one in value.values())
-        texts = [f"{name}={part}" for name, part in parts.items()]
+        texts = [f"{_plain(name)}={part}" for name, part in parts.items()]
         return None if nested or None in parts.values() else _joined(texts, "; ")
     if any(isinstance(one, list | Mapping) for one in value):
         return None

@@ -19,11 +19,10 @@ FOLDER = Path(__file__).parent
 
 def add_to(server: FastMCP[Any]) -> None:
     """Offer every skill of this folder."""
-    from fastmcp.server.providers.skills import SkillsDirectoryProvider
     from fastmcp.skills.extension import SkillsExtension
 
-    provider = SkillsDirectoryProvider(
-        FOLDER, supporting_files="resources", experimental_skills=True
-    )
+    from .listing import Skills
+
+    provider = Skills(FOLDER, supporting_files="resources", experimental_skills=True)
     server.add_provider(provider)
     server.add_extension(SkillsExtension(providers=[provider]))
