@@ -58,13 +58,15 @@ async def _review(desk: Desk, world: World) -> Found:
     found = await desk.call("pubmed_search_articles", query=research.TOPIC, maxResults=20)
     texts = await _texts(desk, found["pmids"], "results")
     quotes = research._quotes(texts)
-    verdicts = {
-        pmid: "verbatim" if quoted in research._even(texts[pmid]) else "near"
-        for pmid, quoted in quotes.items()
-    }
     cited = await desk.call("pubmed_format_citations", pmids=found["pmids"], format="ris")
     references = [json.dumps(one, ensure_ascii=False) for one in cited["citations"]]
-    return {"quotes": quotes, "verdicts": verdicts, "handles": [], "references": references}
+    return {
+        "quotes": quotes,
+        "verdicts": research._compared(quotes, texts),
+        "handles": [],
+        "references": references,
+        "unread": [pmid for pmid in found["pmids"] if pmid not in quotes],
+    }
 
 
 async def _coverage(desk: Desk, world: World) -> Found:
@@ -92,11 +94,7 @@ async def _compare(desk: Desk, world: World) -> Found:
 
 async def _check(desk: Desk, world: World) -> Found:
     quotes, _ = research._manuscript(world)
-    texts = await _texts(desk, list(quotes))
-    return {
-        pmid: "verbatim" if quoted in research._even(texts[pmid]) else "near"
-        for pmid, quoted in quotes.items()
-    }
+    return research._compared(quotes, await _texts(desk, list(quotes)))
 
 
 async def _retracted(desk: Desk, world: World) -> Found:

@@ -40,7 +40,7 @@ async def done(task: Task, script: Script, world: PatientWorld, place: Place, mo
             right = task.right(world, found)
         except (LookupError, TypeError) as error:  # an answer lacks what the task needs
             return f"{desk.calls} | – | – | no answer: {error!r} {desk.texts[-1][:200]!r}"
-    unsaid = desk.says(found) if mode == "auto" else []
+    unsaid = desk.says(found) if script is task.now else []
     tokens = desk.tokens
     mark = "right" if right and not unsaid else f"text lacks {unsaid[:3]}" if right else "wrong"
     return f"{desk.calls} | {tokens['structure']:,} | {tokens['text']:,} | {mark}"

@@ -117,22 +117,40 @@ async def _review(desk: Desk, _: World) -> Found:
     verdicts = {pmid: row["verdict"] for pmid, row in zip(quotes, checked, strict=True)}
     handles = [row["handle"] for row in checked if "handle" in row]
     references = [row.get("reference", "") for row in cited["references"]]
-    return {"quotes": quotes, "verdicts": verdicts, "handles": handles, "references": references}
+    return {
+        "quotes": quotes,
+        "verdicts": verdicts,
+        "handles": handles,
+        "references": references,
+        "unread": [pmid for pmid in papers if pmid not in quotes],
+    }
 
 
 async def _review_before(desk: Desk, _: World) -> Found:
+    """The model compares each quotation with what it has read: nothing checks it in one paper."""
     found = await desk.call("search_pubmed", query=TOPIC, max_results=20)
     papers = [one["pmid"] for one in found["papers"]]
-    quotes = _quotes(await _sections(desk, papers, "results"))
-    verdicts, references = {}, []
-    for pmid, text in quotes.items():
-        checked = await desk.call("verify_quote", text=text)
-        verdicts[pmid] = "verbatim" if checked["verbatim"] else "near"
+    texts = await _sections(desk, papers, "results")
+    quotes, references = _quotes(texts), []
     for pmid in papers:
         styled = {"relationship_type": "citation_formats", "citation_styles": ["vancouver"]}
         cited = await desk.call("get_article_relationships", source_pmid=pmid, **styled)
         references.append(cited["citations"]["vancouver"])
-    return {"quotes": quotes, "verdicts": verdicts, "handles": [], "references": references}
+    return {
+        "quotes": quotes,
+        "verdicts": _compared(quotes, texts),
+        "handles": [],
+        "references": references,
+        "unread": [pmid for pmid in papers if pmid not in quotes],
+    }
+
+
+def _compared(quotes: dict[str, str], texts: dict[str, str]) -> dict[str, str]:
+    """What a model that remembers every word it read says of quotations."""
+    return {
+        pmid: "verbatim" if quoted in _even(texts[pmid]) else "near"
+        for pmid, quoted in quotes.items()
+    }
 
 
 def _quotes(texts: dict[str, str]) -> dict[str, str]:
@@ -156,13 +174,15 @@ def _review_right(world: World, found: Found) -> bool:
         pmid: "verbatim" if text.rstrip(".") in _prose(_known(world, pmid)) else "near"
         for pmid, text in found["quotes"].items()
     }
-    wanted = min(20, len(_topical(world)))
+    unread = [_known(world, pmid).expected for pmid in found["unread"]]
     named = all(
         _known(world, pmid).journal.short in "\n".join(found["references"]) for pmid in truth
     )
     return (
         found["verdicts"] == truth
-        and len(truth) == len(found["references"]) == wanted
+        and len(truth) + len(unread) == len(found["references"])
+        and len(found["references"]) == min(20, len(_topical(world)))
+        and "full_text" not in unread  # of an abstract there are no results
         and {*truth} <= {one.pmid for one in _topical(world)}
         and named
         and "near" in truth.values()
@@ -249,18 +269,9 @@ async def _check(desk: Desk, world: World) -> Found:
 
 
 async def _check_before(desk: Desk, world: World) -> Found:
-    """`verify_quote` cannot be told the paper: whose words they are, the model has to see."""
     quotes, _ = _manuscript(world)
-    verdicts = {}
-    for pmid in quotes:
-        await desk.call("download_paper", pmid=pmid)
-    for pmid, text in quotes.items():
-        found = await desk.call("verify_quote", text=text)
-        theirs = found.get("paper") == f"pmid:{pmid}"
-        verdicts[pmid] = (
-            "verbatim" if found["verbatim"] and theirs else "near" if theirs else "absent"
-        )
-    return verdicts
+    texts = await _sections(desk, list(quotes), "results")
+    return _compared(quotes, texts)
 
 
 def _check_right(world: World, found: Found) -> bool:
@@ -272,8 +283,9 @@ def _check_right(world: World, found: Found) -> bool:
 
 
 async def _retracted(desk: Desk, _: World) -> Found:
-    found = await desk.call("search_pubmed_minimal", query="field[ti]", max_results=200)
-    return sorted(one["pmid"] for one in found["papers"] if one.get("retracted"))
+    query = "field[ti] AND retracted publication[pt]"
+    found = await desk.call("search_pubmed_minimal", query=query, max_results=200)
+    return sorted(one["pmid"] for one in found["papers"])
 
 
 def _retracted_right(world: World, found: Found) -> bool:
@@ -308,8 +320,9 @@ async def _pair(desk: Desk, _: World, *, many: bool) -> Found:
 def _pair_right(world: World, found: Found) -> bool:
     both = {
         one.pmid
-        for one in world.corpus.by_pmid.values()
-        if all(gene in f"{one.plain_title} {_abstract(one)}" for gene in ("CXCL12", "CXCR4"))
+        for one in (*world.corpus.by_pmid.values(), *world.field)
+        if all(gene in _searched(one) for gene in ("CXCL12", "CXCR4"))
+        and re.search("interaction|signaling|binding|pathway", _searched(one))
     }
     return {*found} == both and all(genes == ["CXCL12", "CXCR4"] for genes in found.values())
 
@@ -345,7 +358,7 @@ TASKS = (
     Task("a number in the methods", partial(_number, many=True), partial(_number, many=False), _number_right, (1, 1500)),
     Task("conclusions of 6 papers", partial(_compare, many=True), partial(_compare, many=False), _compare_right, (1, 5000)),
     Task("four citations of a manuscript", _check, _check_before, _check_right, (2, 1500)),
-    Task("which of 200 are retracted", _retracted, _retracted, _retracted_right, (1, 15_000)),
+    Task("which of 200 are retracted", _retracted, _retracted, _retracted_right, (1, 1500)),
     Task("who cites this paper", _citing, _citing, _citing_right, (1, 3000)),
     Task("survey of a gene pair", partial(_pair, many=True), partial(_pair, many=False), _pair_right, (2, 5000)),
     Task("values of a table", _table, _table, _table_right, (2, 500)),
@@ -380,6 +393,10 @@ def _section(record: Record, title: str) -> str:
 
 def _abstract(record: Record) -> str:
     return _even(" ".join(plain(text) for _, text in abstract(record)))
+
+
+def _searched(record: Record) -> str:
+    return f"{record.plain_title} {_abstract(record)}"
 
 
 def _prose(record: Record) -> str:
