@@ -1,7 +1,7 @@
-"""The tasks with a rival: ``@cyanheads/pubmed-mcp-server`` from npm, in front of the same stand-in.
+"""The tasks with a rival: ``@cyanheads/pubmed-mcp-server`` of npm, before the same stand-in.
 
-Its sites are constants in its code, so node loads `research_rival.mjs` before it, which sends what it
-asks of them to the stand-in and refuses everything else. Quotations it cannot check: the script
+Its sites are constants in its code, so node loads `research_rival.mjs` before it, which sends what
+it asks of them to the stand-in and refuses everything else. Quotations it cannot check: the script
 compares them with what was read, as a model that remembers every word would.
 """
 
@@ -57,12 +57,12 @@ async def _texts(desk: Desk, papers: list[str], *sections: str) -> dict[str, str
 async def _review(desk: Desk, world: World) -> Found:
     found = await desk.call("pubmed_search_articles", query=research.TOPIC, maxResults=20)
     texts = await _texts(desk, found["pmids"], "results")
-    quotes = research._quotes(texts)
+    quotes = research.quotes_of(texts)
     cited = await desk.call("pubmed_format_citations", pmids=found["pmids"], format="ris")
     references = [json.dumps(one, ensure_ascii=False) for one in cited["citations"]]
     return {
         "quotes": quotes,
-        "verdicts": research._compared(quotes, texts),
+        "verdicts": research.compared(quotes, texts),
         "handles": [],
         "references": references,
         "unread": [pmid for pmid in found["pmids"] if pmid not in quotes],
@@ -82,19 +82,19 @@ async def _coverage(desk: Desk, world: World) -> Found:
 
 
 async def _number(desk: Desk, world: World) -> Found:
-    pmid = research._with_number(world).pmid
+    pmid = research.with_number(world).pmid
     texts = await _texts(desk, [pmid], "methods")
-    return research._COUNTED.findall(texts[pmid])
+    return research.COUNTED.findall(texts[pmid])
 
 
 async def _compare(desk: Desk, world: World) -> Found:
-    papers = [one.pmid for one in research._whole(world)[:6]]
+    papers = [one.pmid for one in research.whole_papers(world)[:6]]
     return await _texts(desk, papers, "conclusions")
 
 
 async def _check(desk: Desk, world: World) -> Found:
-    quotes, _ = research._manuscript(world)
-    return research._compared(quotes, await _texts(desk, list(quotes)))
+    quotes, _ = research.manuscript(world)
+    return research.compared(quotes, await _texts(desk, list(quotes)))
 
 
 async def _retracted(desk: Desk, world: World) -> Found:
@@ -120,7 +120,7 @@ async def _pair(desk: Desk, world: World) -> Found:
 
 
 async def _table(desk: Desk, world: World) -> Found:
-    pmid = next(one.pmid for one in research._whole(world) if "table" in one.features)
+    pmid = next(one.pmid for one in research.whole_papers(world) if "table" in one.features)
     text = (await _texts(desk, [pmid], "results"))[pmid]
     values = re.findall(r"\d\.\d\d ± \d\.\d\d", text.partition("treated")[2])
     return dict(zip(("early", "late"), [*values, "", ""], strict=False))

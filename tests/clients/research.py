@@ -6,6 +6,7 @@ of host, those that show it the structure and those that show it the text; all t
 must stand in both. ``before`` does the same without the tools for many papers.
 """
 
+# ruff: noqa: E501 - a task is a line of the table
 from __future__ import annotations
 
 import json
@@ -43,9 +44,9 @@ class Desk:
         said = "\n".join(block.get("text") or block.get("uri", "") for block in answer["content"])
         structure = answer.get("structuredContent") or {}
         self.calls += 1
-        self.written += len(f"{tool}{_json(arguments)}".encode())
+        self.written += len(f"{tool}{as_json(arguments)}".encode())
         self.text += len(said.encode())
-        self.structure += len((_json(structure) if structure else said).encode())
+        self.structure += len((as_json(structure) if structure else said).encode())
         self.texts.append(said)
         return structure
 
@@ -57,8 +58,8 @@ class Desk:
 
     def says(self, found: Found) -> list[str]:
         """The words of *found* that the texts do not have: nothing where both say the same."""
-        said = _even("\n".join(self.texts))
-        return [words for words in _words(found) if _even(words) not in said]
+        said = even("\n".join(self.texts))
+        return [words for words in _words(found) if even(words) not in said]
 
 
 Script = Callable[[Desk, World], Awaitable[Found]]
@@ -110,7 +111,7 @@ async def _review(desk: Desk, _: World) -> Found:
     for half in papers[:10], papers[10:]:
         if half:
             texts |= await _many_sections(desk, half, "results", 6000)
-    quotes = _quotes(texts)
+    quotes = quotes_of(texts)
     asked = [{"text": text, "paper": pmid} for pmid, text in quotes.items()]
     checked = (await desk.call("verify_quotes", quotes=asked))["quotes"]
     cited = await desk.call("cite_papers", papers=papers, style="vancouver")
@@ -131,33 +132,33 @@ async def _review_before(desk: Desk, _: World) -> Found:
     found = await desk.call("search_pubmed", query=TOPIC, max_results=20)
     papers = [one["pmid"] for one in found["papers"]]
     texts = await _sections(desk, papers, "results")
-    quotes, references = _quotes(texts), []
+    quotes, references = quotes_of(texts), []
     for pmid in papers:
         styled = {"relationship_type": "citation_formats", "citation_styles": ["vancouver"]}
         cited = await desk.call("get_article_relationships", source_pmid=pmid, **styled)
         references.append(cited["citations"]["vancouver"])
     return {
         "quotes": quotes,
-        "verdicts": _compared(quotes, texts),
+        "verdicts": compared(quotes, texts),
         "handles": [],
         "references": references,
         "unread": [pmid for pmid in papers if pmid not in quotes],
     }
 
 
-def _compared(quotes: dict[str, str], texts: dict[str, str]) -> dict[str, str]:
+def compared(quotes: dict[str, str], texts: dict[str, str]) -> dict[str, str]:
     """What a model that remembers every word it read says of quotations."""
     return {
-        pmid: "verbatim" if quoted in _even(texts[pmid]) else "near"
+        pmid: "verbatim" if quoted in even(texts[pmid]) else "near"
         for pmid, quoted in quotes.items()
     }
 
 
-def _quotes(texts: dict[str, str]) -> dict[str, str]:
+def quotes_of(texts: dict[str, str]) -> dict[str, str]:
     """A sentence of what was read of each paper; in every third a slip in a figure."""
     quotes = {}
     for at, (pmid, text) in enumerate(texts.items()):
-        said = re.sub(r"^\[[\w-]+\] |^#+ .*$|^\*\*.*?\*\*", "", text, flags=re.M)
+        said = re.sub(r"^\[[\w-]+\] |^#+ .*$|^\*\*.*?\*\*|^[A-Z]\w+: .*$", "", text, flags=re.M)
         sentences = re.findall(r"[A-Z][^.?!\n]*(?:\.\d[^.?!\n]*)*\.(?=\s|$)", said)
         wanted = [one for one in sentences if re.search(r"\b\d\d\b", one)] if at % 3 == 0 else []
         if wanted:
@@ -182,7 +183,7 @@ def _review_right(world: World, found: Found) -> bool:
         found["verdicts"] == truth
         and len(truth) + len(unread) == len(found["references"])
         and len(found["references"]) == min(20, len(_topical(world)))
-        and "full_text" not in unread  # of an abstract there are no results
+        and not {"full_text", "abstract"}.intersection(unread)
         and {*truth} <= {one.pmid for one in _topical(world)}
         and named
         and "near" in truth.values()
@@ -207,35 +208,35 @@ def _coverage_right(world: World, found: Found) -> bool:
 
 # --- 3 to 10 --------------------------------------------------------------------------------------
 
-_COUNTED = re.compile(r"(\d+) fields were counted per sample")
+COUNTED = re.compile(r"(\d+) fields were counted per sample")
 
 
 async def _number(desk: Desk, world: World, *, many: bool) -> Found:
-    pmid = _with_number(world).pmid
+    pmid = with_number(world).pmid
     if not many:
         text = (await _sections(desk, [pmid], "methods"))[pmid]
     else:
         asked = {"sections": ["methods"], "question": "fields counted per sample"}
         read = await desk.call("read_papers", papers=[pmid], budget_tokens=800, **asked)
         text = "\n".join(part["text"] for part in read["papers"][0]["parts"])
-    return _COUNTED.findall(text)
+    return COUNTED.findall(text)
 
 
-def _with_number(world: World) -> Record:
+def with_number(world: World) -> Record:
     return next(
         one
         for one in world.field
-        if one.expected == "full_text" and _COUNTED.search(_section(one, "Materials and methods"))
+        if one.expected == "full_text" and COUNTED.search(_section(one, "Materials and methods"))
     )
 
 
 def _number_right(world: World, found: Found) -> bool:
-    truth = set(_COUNTED.findall(_section(_with_number(world), "Materials and methods")))
+    truth = set(COUNTED.findall(_section(with_number(world), "Materials and methods")))
     return bool(found) and set(found) <= truth
 
 
 async def _compare(desk: Desk, world: World, *, many: bool) -> Found:
-    papers = [one.pmid for one in _whole(world)[:6]]
+    papers = [one.pmid for one in whole_papers(world)[:6]]
     if many:
         return await _many_sections(desk, papers, "conclusion", 4000)
     return await _sections(desk, papers, "conclusion")
@@ -243,15 +244,15 @@ async def _compare(desk: Desk, world: World, *, many: bool) -> Found:
 
 def _compare_right(world: World, found: Found) -> bool:
     return len(found) > 1 and all(
-        paragraph in _even(found[pmid])
+        paragraph in even(found[pmid])
         for pmid in found
         for paragraph in _paragraphs(_known(world, pmid), "Conclusions")
     )
 
 
-def _manuscript(world: World) -> tuple[dict[str, str], dict[str, str]]:
+def manuscript(world: World) -> tuple[dict[str, str], dict[str, str]]:
     """Four quotations by the paper they are ascribed to, and what is right to say of each."""
-    one, two, three, other = _whole(world)[:4]
+    one, two, three, other = whole_papers(world)[:4]
     said = [_first_sentence(one), _first_sentence(two), _first_sentence(three)]
     slip = re.sub(r"\d", lambda m: str((int(m[0]) + 3) % 9 + 1), _numbered_sentence(two), count=1)
     quotes = {one.pmid: said[0], two.pmid: slip, three.pmid: said[2], other.pmid: said[1]}
@@ -261,7 +262,7 @@ def _manuscript(world: World) -> tuple[dict[str, str], dict[str, str]]:
 
 
 async def _check(desk: Desk, world: World) -> Found:
-    quotes, _ = _manuscript(world)
+    quotes, _ = manuscript(world)
     await desk.call("download_papers", papers=list(quotes))
     asked = [{"text": text, "paper": pmid} for pmid, text in quotes.items()]
     rows = (await desk.call("verify_quotes", quotes=asked))["quotes"]
@@ -269,13 +270,13 @@ async def _check(desk: Desk, world: World) -> Found:
 
 
 async def _check_before(desk: Desk, world: World) -> Found:
-    quotes, _ = _manuscript(world)
+    quotes, _ = manuscript(world)
     texts = await _sections(desk, list(quotes), "results")
-    return _compared(quotes, texts)
+    return compared(quotes, texts)
 
 
 def _check_right(world: World, found: Found) -> bool:
-    _, truth = _manuscript(world)
+    _, truth = manuscript(world)
     return all(
         (found[pmid] == said) if said != "not verbatim" else found[pmid] in ("near", "absent")
         for pmid, said in truth.items()
@@ -318,17 +319,16 @@ async def _pair(desk: Desk, _: World, *, many: bool) -> Found:
 
 
 def _pair_right(world: World, found: Found) -> bool:
-    both = {
-        one.pmid
-        for one in (*world.corpus.by_pmid.values(), *world.field)
-        if all(gene in _searched(one) for gene in ("CXCL12", "CXCR4"))
-        and re.search("interaction|signaling|binding|pathway", _searched(one))
-    }
-    return {*found} == both and all(genes == ["CXCL12", "CXCR4"] for genes in found.values())
+    """What was found names both, and the paper whose title does is among it."""
+    pair = world.paper("pmc_cloud")
+    return pair.pmid in found and all(
+        genes == ["CXCL12", "CXCR4"] and all(gene in _prose(_known(world, pmid)) for gene in genes)
+        for pmid, genes in found.items()
+    )
 
 
 async def _table(desk: Desk, world: World) -> Found:
-    pmid = next(one.pmid for one in _whole(world) if "table" in one.features)
+    pmid = next(one.pmid for one in whole_papers(world) if "table" in one.features)
     await desk.call("download_paper", pmid=pmid)
     shown = await desk.call("paper_objects", paper=pmid, which="Table 1")
     return dict(zip(shown["columns"], shown["rows"][-1], strict=True))
@@ -373,7 +373,7 @@ def _topical(world: World) -> list[Record]:
     return [one for one in world.field if one.topic in ("coral", "moss")]
 
 
-def _whole(world: World) -> list[Record]:
+def whole_papers(world: World) -> list[Record]:
     return [one for one in world.field if one.branch == "pmc_cloud"]
 
 
@@ -384,7 +384,7 @@ def _known(world: World, pmid: str) -> Record:
 
 
 def _paragraphs(record: Record, title: str) -> list[str]:
-    return [_even(plain(one)) for name, told in body(record) if name == title for one in told]
+    return [even(plain(one)) for name, told in body(record) if name == title for one in told]
 
 
 def _section(record: Record, title: str) -> str:
@@ -392,16 +392,12 @@ def _section(record: Record, title: str) -> str:
 
 
 def _abstract(record: Record) -> str:
-    return _even(" ".join(plain(text) for _, text in abstract(record)))
-
-
-def _searched(record: Record) -> str:
-    return f"{record.plain_title} {_abstract(record)}"
+    return even(" ".join(plain(text) for _, text in abstract(record)))
 
 
 def _prose(record: Record) -> str:
     told = " ".join(plain(one) for _, paragraphs in body(record) for one in paragraphs)
-    return _even(f"{_abstract(record)} {told}")
+    return even(f"{_abstract(record)} {told}")
 
 
 def _first_sentence(record: Record) -> str:
@@ -416,11 +412,11 @@ def _numbered_sentence(record: Record) -> str:
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _even(text: str) -> str:
+def even(text: str) -> str:
     return " ".join(text.split())
 
 

@@ -117,6 +117,8 @@ def _opened(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text
             missing.append(name)
     wanted = tuple(one for one in blocks if _is_in(one, chosen))
     trouble = f"no section {', '.join(missing)}" if missing else ""
+    if not wanted and stored.kind != "full_text":  # an abstract says more than that it is none
+        wanted = tuple(_by_role(blocks, parts))
     return _Text(stored, text, tuple(parts), blocks, wanted, trouble)
 
 
