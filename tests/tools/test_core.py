@@ -85,11 +85,10 @@ async def test_search_download_read_list(library, world, mode):
     assert got["attempts"][-1]["outcome"] == "saved"
     again = await call(library, "download_paper", {"doi": paper["doi"]}, mode)
     assert again.structured_content["source"] == "Cache"
-    [link] = [block for block in again.content if block.type == "resource_link"]
-    assert link.name == Path(got["file_path"]).name
-    assert link.annotations.last_modified
+    [uri] = re.findall(r"^Resource: (\S+)$", again.content[0].text, re.M)
+    assert uri == f"papers://{Path(got['file_path']).name}"
     async with Client(build(library), mode=mode) as client:
-        [page] = await client.read_resource(str(link.uri))
+        [page] = await client.read_resource(uri)
     assert paper["title"] in page.text
 
     read = await call(library, "read_paper", {"paper": paper["pmid"], "max_chars": 500}, mode)

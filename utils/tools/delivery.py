@@ -9,7 +9,9 @@ The name is that of ``clientInfo``: said once at ``initialize``, or with every r
 where it is optional). Over HTTP nothing is kept between requests, so before 2026-07-28 the name
 travels in the session id (`NamedSessions`). It decides about the form only, never about a right.
 
-Before 2025-06-18 the protocol has neither structured content nor links to resources.
+Before 2025-06-18 the protocol has neither structured content nor links to resources. Hosts that are
+not named get links as lines of the text, too: Anthropic's helpers for MCP raise at a link, and some
+models' interfaces refuse what LangChain makes of one (``tests/clients/test_adapters.py``).
 """
 
 from __future__ import annotations
@@ -70,8 +72,17 @@ class Host:
             return "text"
         if setting != "auto":
             return setting  # type: ignore[return-value]
+        return self._known_form or "both"
+
+    @property
+    def takes_links(self) -> bool:
+        """Whether it surely takes links to resources as content: Anthropic's helpers raise."""
+        return self.protocol >= _STRUCTURED_SINCE and self._known_form is not None
+
+    @property
+    def _known_form(self) -> Form | None:
         named = (form for name, form in FORMS.items() if f"{self.name}-".startswith(f"{name}-"))
-        return next(named, "both")
+        return next(named, None)
 
 
 def host_name(said: str) -> str:
@@ -116,7 +127,7 @@ def _delivered(result: ToolResult, host: Host, form: Form, *, page: bool) -> Too
     others = [one for one in result.content if not isinstance(one, ResourceLink)]
     made = in_brief if form == "structured" else render
     text = made(structure, untrusted=untrusted)
-    if links and (page or host.protocol < _STRUCTURED_SINCE):
+    if links and (page or not host.takes_links):
         text += "\n" + "\n".join(f"Resource: {one.uri}" for one in links)
         links = []
     content: list[ContentBlock] = [block(text, untrusted=untrusted), *others, *links]
