@@ -21,6 +21,7 @@ from tests.world import World
 ADAPTERS = {
     "langchain": ["langchain-mcp-adapters==0.3.2"],
     "openai_agents": ["openai-agents==0.24.0"],
+    "google_genai": ["google-genai==3.4.0", "mcp"],
     "anthropic_tools": ["anthropic==2.12.0", "mcp"],
 }
 _OWN = dict(os.environ)  # before the tests hide what uv needs to fetch packages
@@ -42,7 +43,15 @@ def shown(adapter: str, world: World, folder: Path, calls: list[tuple[str, objec
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS)
+# It goes into ``additionalProperties: false`` as into a schema, so that it takes no closed tool of
+# anybody's; when it does, this says so.
+_GOOGLE = pytest.mark.xfail(strict=True, reason="google-genai 3.4 fails at closed input schemas")
+
+
+@pytest.mark.parametrize(
+    "adapter",
+    [pytest.param(one, marks=[_GOOGLE] if one == "google_genai" else []) for one in ADAPTERS],
+)
 def test_a_model_reads_the_whole_answer_and_what_to_do_next(
     adapter: str, world: World, tmp_path: Path
 ) -> None:
