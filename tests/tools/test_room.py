@@ -20,7 +20,7 @@ CALLS = {
     "search_arxiv": ({"query": "cells", "max_results": 30}, "papers"),
     "search_semantic_scholar": ({"query": "the", "max_results": 30}, "papers"),
     "list_papers": ({}, "papers"),
-    "rag_search": ({"query": "coral", "top_k": 20}, "results"),
+    "rag_search": ({"query": "measured groups and controls", "top_k": 20}, "results"),
 }
 
 
