@@ -23,6 +23,7 @@ from utils.errors import InvariantFailed, NotConfigured, StoreFailed, WeaviateFa
 from utils.model.passage import Filters, Passage
 from utils.passages import Finder, FinderStatus
 from utils.passages.embedded import EmbeddedFinder
+from utils.passages.embedded_schema import Words, set_facts
 from utils.passages.finders import finder_of
 from utils.settings import load_settings
 
@@ -608,3 +609,27 @@ def test_a_passage_weaviate_refuses_is_an_error(weaviate: Finder, stand_in: Any)
         kept["vector"] = np.ones(3, np.float32)
     with pytest.raises(WeaviateFailed, match="length 8"):
         weaviate.upsert([passage(9, "one more")], vectors(0))
+
+
+@pytest.mark.parametrize("scale", [10**6, pytest.param(0, marks=pytest.mark.extras("tantivy"))])
+def test_an_index_from_before_there_were_terms_is_folded_and_keeps_its_vectors(
+    tmp_path: Path, scale: int
+) -> None:
+    text = "IL-6 rose in Sjögren’s syndrome."
+    old = EmbeddedFinder(tmp_path / "corpus", scale=scale)
+    filled(old)
+    old.upsert([passage(7, text)], vectors(3))
+    with old._database.writing() as db:  # as format 1 had it: words as they are, stemmed by FTS5
+        kept = Words("A paper", "Abstract", text).packed()
+        number = db.execute("SELECT id FROM passages WHERE paper = 'pmid:7'").fetchone()[0]
+        db.execute("UPDATE texts SET words = ? WHERE id = ?", (kept, number))
+        db.execute("DROP TABLE words")
+        db.execute("CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '')")
+        set_facts(db, format=1)
+    old.close()
+    finder = EmbeddedFinder(tmp_path / "corpus", scale=scale)
+    finder.prepare("model-1", DIM)
+    assert found(finder, "il6") == found(finder, "sjogren") == ["pmid:7"]
+    assert found(finder, "", axis=3)[0] == "pmid:7"
+    assert finder.status() == FinderStatus(4, 4, "model-1", DIM)
+    finder.close()
