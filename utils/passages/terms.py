@@ -34,7 +34,7 @@ _DECIMAL = r"\d+(?:\.\d+)+(?![^\W_])"
 _COMPOUND = re.compile(rf"{_DECIMAL}|[^\W_]+(?:[-'][^\W_]+)*")
 _BREAK = re.compile("[-']")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
-_SPELLED = {letter: f"-{name.strip()}-" for letter, name in GREEK.items()}
+_SPELLED = _DASHES | {letter: f"-{name.strip()}-" for letter, name in GREEK.items()}
 _MOST_KEPT = 200_000
 _MOST_PARTS = 12  # of a compound: the name of a chemical may have hundreds
 _STEMMED = 4  # letters: shorter words have no ending
@@ -95,7 +95,7 @@ def _compounds(text: str) -> list[str]:
     else:
         apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
         marks = {ord(char): None for char in set(apart) if unicodedata.combining(char)}
-        folded = apart.translate(marks).translate(_SPELLED | _DASHES).translate(LIGATURES)
+        folded = apart.translate(marks).translate(_SPELLED).translate(LIGATURES)
         folded = UNSPACED.sub(r" \g<0> ", folded).replace("--", "-")
     if "'" in folded or "’" in folded:
         folded = _POSSESSIVE.sub("", folded)
