@@ -111,8 +111,8 @@ def show_count(done: int, total: int) -> None:
 def complain(error: PaperError, as_json: bool) -> int:
     """Print an error; returns its exit status."""
     if as_json:
-        found_none = isinstance(error, NothingFound)
-        say(error.row() if found_none else error.envelope(), as_json=True)
+        row = error.row() if isinstance(error, NothingFound) else error.envelope()
+        say(row, as_json=True)
     else:
         note(str(error))
     return error.exit_code
