@@ -12,12 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from tests.examples import share
 from tests.processes import run
 from tests.world import World
 from utils import Library
 from utils.corpus.database import CorpusDatabase
+from utils.corpus.schema import stretches
 from utils.corpus.sync import sync
 from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.model.identifiers import Ids
@@ -324,6 +326,18 @@ def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd):
     asked = fetched(crowd)
     assert len(asked) == len(set(asked)) == 30
     is_whole(database)
+
+
+def test_a_job_of_days_that_an_older_version_left_open_ends_no_membership(database, synced, crowd):
+    """It asked which members of its days are lost; today's members are those of all days."""
+    crowd.delete(str(FIRST))
+    assert synced(overlap_days=0, longest_s=0.0).unfinished
+    with database.writing() as connection:
+        whole_set = stretches.c.date_type == "set"
+        days = {"date_type": "members", "first": "2023-01-03"}
+        assert connection.execute(update(stretches).where(whole_set).values(days)).rowcount == 1
+    assert proved(synced(overlap_days=0), 29)
+    assert database.counts().gone == 1
 
 
 def test_a_watermark_moved_by_hand_gives_an_open_job_up(database, synced, crowd):

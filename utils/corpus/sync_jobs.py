@@ -178,9 +178,16 @@ class SyncJob:
             self._note(connection, warnings)
 
     def want_lost_members(self, stretch: Stretch) -> None:
-        """Stage the query's members that the search for everything did not find."""
+        """Stage the query's members that the search for everything did not find.
+
+        A job of days, as an older version left it open, asks for the whole set instead.
+        """
         found = exists().where(_staged.c.job_id == self.job_id, _staged.c.pmid == _members.c.pmid)
         with self._database.writing() as connection:
+            if not self._job.everything:
+                whole = {"date_type": "set", "first": str(BEGINNING)}
+                connection.execute(_update_stretch(self.job_id, stretch).values(**whole))
+                return
             lost = connection.execute(self._members_where(~found)).scalars().all()
             self._want(connection, stretch, lost)
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
