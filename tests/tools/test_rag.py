@@ -335,6 +335,7 @@ async def test_a_question_is_synced_searched_looked_up_and_quoted(library, world
     assert quoted["verbatim"]
     assert quoted["doc_id"] == best["doc_id"]
     assert whole[quoted["start"] : quoted["end"]] == quoted["text"]
+    assert (quoted["verdict"], quoted["differences"]) == ("verbatim", [])
 
 
 async def test_a_passage_of_a_full_text_stands_in_its_file(library, world):

@@ -13,17 +13,20 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import EmbeddingsFailed
 from ..model.passage import Filters
 from .texts import Texts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..passages import Embedder, Finder, FinderStatus
     from ..settings import Settings
     from ..store import Shelf
     from ..web import Web
+    from .certificates import Checked
     from .database import Checkpoint, CorpusDatabase, CorpusRecord
     from .index import IndexProgress
     from .quotations import Quotation
@@ -141,6 +144,18 @@ class Corpus:
         from .quotations import verify, verify_in
 
         return verify_in(text, paper, self) if paper else verify(text, self)
+
+    def certify(self, text: str, found: Quotation) -> dict[str, Any]:
+        """The certificate of a quotation that was found; see `.certificates.certificate`."""
+        from .certificates import certificate
+
+        return certificate(text, found, self)
+
+    def check_certificate(self, file: Path, text: Path | None = None) -> Checked:
+        """Check somebody's certificate on the texts that are here; see `.certificates.check`."""
+        from .certificates import check, read_certificate
+
+        return check(read_certificate(file), self, text)
 
     def stats(self) -> CorpusStats:
         """What is in the corpus, and what is out of date; see `stats`."""

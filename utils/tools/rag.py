@@ -31,6 +31,7 @@ from .answers import answer, in_room, shelf_links
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, Start, tool
 from .indexing import Indexing
 from .long_calls import LongCalls, tell
+from .quotations import shown_differences
 from .schemas import FLAG, NEXT, NUMBER, TEXT, Hundred, Year, also, record, rows
 
 if TYPE_CHECKING:
@@ -282,6 +283,8 @@ def quotation_row(quotation: Quotation) -> dict[str, Any]:
     return {
         "found": quotation.found,
         "verbatim": quotation.verbatim,
+        "verdict": quotation.verdict,
+        "differences": shown_differences(quotation),
         "likeness": _rounded(quotation.likeness),
         "doc_id": quotation.paper,
         "uuid": quotation.uuid,
@@ -368,11 +371,14 @@ DOCUMENT = record(
 )
 CHECKPOINT = record(query_key=TEXT, last_edat=_OR_NOTHING)
 MOVED = record(ok=FLAG)
-QUOTED = record(
-    found=FLAG,
-    verbatim=FLAG,
-    **_each("doc_id uuid text section title file anchor", TEXT),
-    start=NUMBER,
-    end=NUMBER,
-    likeness=_SCORE,
+QUOTED = also(
+    "verdict differences",
+    record(
+        found=FLAG,
+        verbatim=FLAG,
+        **_each("doc_id uuid text section title file anchor", TEXT),
+        start=NUMBER,
+        end=NUMBER,
+        likeness=_SCORE,
+    ),
 )
