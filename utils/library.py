@@ -391,7 +391,7 @@ class Library:
         end_year: int = 0,
         author: str = "",
         sort_by: str = "relevance",
-        longest_s: float = 15.0,
+        longest_s: float = 14.0,
     ) -> Gathered:
         """PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
 

@@ -29,7 +29,7 @@ FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of hea
 _LONGEST = 32  # words of a heading on several lines
 _LONGEST_NAME, _MOST_BLANKS = 60, 5  # characters and blanks of the title of a part
 _READ_WORDS = 12  # of a text that ends in no full stop
-_SMALL_WORD = re.compile(r"\W?[a-z]+\W{0,2}")
+_SMALL_WORD = re.compile(r"(?<!\S)[^\w\s]?[a-z]+[^\w\s]{0,2}(?!\S)")
 _CAPTION = re.compile(r"(?:\(?[A-Za-z]\)?\s){0,4}(?:fig(?:ure)?|scheme|chart)\b\.?\s?\d", re.I)
 _GOES_ON = re.compile(r"[,;:.&)\]]|[a-z]{2,}[\s,]")
 _TEXT_WORDS = 5  # of a line of text below a heading; labels of figures have fewer
@@ -114,8 +114,13 @@ class Look:
 
 def before_references(lines: list[Line]) -> list[Line]:
     """The lines above the references, which are set in fonts and sizes of their own."""
-    named = (at for at, line in enumerate(lines) if names_part(line.text, "references"))
-    return lines[: max(named, default=None)]
+    return lines[: references_at(lines)]
+
+
+def references_at(lines: list[Line]) -> int | None:
+    """The last line that is the title of a list of references."""
+    backwards = range(len(lines) - 1, -1, -1)
+    return next((at for at in backwards if names_part(lines[at].text, "references")), None)
 
 
 def names_part(text: str, *parts: str) -> bool:
@@ -223,7 +228,7 @@ def is_compound(text: str) -> bool:
 
 def is_canonical(text: str) -> bool:
     """Whether a line is a title that papers have; in small letters it is a sentence's last word."""
-    return bool(_CANONICAL.fullmatch(text)) and not text[0].islower()
+    return not text[:1].islower() and bool(_CANONICAL.fullmatch(text))
 
 
 def without_banners(blocks: list[Block]) -> Iterator[Block]:
@@ -237,9 +242,11 @@ def without_banners(blocks: list[Block]) -> Iterator[Block]:
         begins -= 1  # what stands right above the first paragraph is its title
     often = Counter(key for block in blocks if block.level and (key := _key(block)))
     for at, block in enumerate(blocks):
+        if not block.level:
+            yield block
+            continue
         is_author = _NAME_ALONE.fullmatch(block.text) and 4 * at < len(blocks)
-        often_said = often[_key(block)] >= _OFTEN
-        is_banner = block.level and (at < begins or is_author or often_said)
+        is_banner = at < begins or is_author or often[_key(block)] >= _OFTEN
         yield replace(block, level=0) if is_banner else block
 
 
@@ -349,23 +356,22 @@ def without_lettering(blocks: list[Block]) -> Iterator[Block]:
     is_text = False  # whether what follows is, other headings aside
     kept: list[Block] = []
     for block in reversed(blocks):
+        if not block.level:
+            is_text = is_text if block.is_aside else _reads(block.text)
+            kept.append(block)
+            continue
         named = is_canonical(block.text) or _PREFIX.match(block.text) or roles_of(block.text)
         is_title = len(block.text.split()) <= _LONGEST and (named or is_text)
-        level = block.level if is_title else 0
-        if not block.is_aside and not block.level:
-            is_text = _reads(block.text)
-        elif level and named:
-            is_text = True
-        kept.append(replace(block, level=level))
+        is_text = is_text or bool(is_title and named)
+        kept.append(block if is_title else replace(block, level=0))
     yield from reversed(kept)
 
 
 def _reads(text: str) -> bool:
     """Whether a block is running text."""
-    words = text.split()
-    small = sum(bool(_SMALL_WORD.fullmatch(word)) for word in words)
     if goes_on(text) or _CAPTION.match(text):
         return False
+    words, small = text.split(), len(_SMALL_WORD.findall(text))
     if text.endswith(ENDS) and len(words) >= _TEXT_WORDS:
         return small >= 0.3 * len(words)
     return len(words) >= _READ_WORDS and small >= 0.45 * len(words)
