@@ -153,8 +153,16 @@ class Harvest:
         sender = self.ladder.web.settings.contact
         return write_letters(self.ledger.rows(), self.folder, sender)
 
-    def report(self) -> Path:
-        """Write the report of what there is by now; the page to look at."""
+    def report(self, drawings: Iterable[str] = ()) -> Path:
+        """Write the report of what there is by now; the page to look at.
+
+        *drawings* are more kinds of PRISMA's figure: ``png``, ``pptx``.
+
+        Raises
+        ------
+        NotConfigured
+            What draws them is not installed.
+        """
         from ..reports import write_report
         from ..reports.library_links import ReadersLibrary
 
@@ -164,7 +172,7 @@ class Harvest:
             waits = [f"{wait}. This page is renewed then." for wait in job.waits]
             job = replace(job, notes=(*waits, *job.notes))
         library = ReadersLibrary.of(self.ladder.web.settings)
-        return write_report(job, self.ledger.rows, self.folder, library)
+        return write_report(job, self.ledger.rows, self.folder, library, drawings)
 
 
 def harvest(  # noqa: PLR0913 - what may be asked for, and how
