@@ -156,9 +156,10 @@ class Library:
         self, ligand: str, receptor: str, **options: Unpack[QueryOptions]
     ) -> SearchResult:
         """Search PubMed for the interaction of a ligand and its receptor."""
-        from .pubmed.search import ligand_receptor_question
+        from .pubmed.search import search_ligand_receptor
+        from .sources import SOURCES, Query
 
-        return self.search(ligand_receptor_question(ligand, receptor), **options)
+        return search_ligand_receptor(ligand, receptor, Query("", **options), self.web, SOURCES)
 
     def download(
         self,
@@ -391,7 +392,7 @@ class Library:
         end_year: int = 0,
         author: str = "",
         sort_by: str = "relevance",
-        longest_s: float = 15.0,
+        longest_s: float = 14.0,
     ) -> Gathered:
         """PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
 

@@ -201,15 +201,14 @@ def stats(corpus: Corpus) -> CorpusStats:
     counts = corpus.database.counts()
     contents = corpus.finder.status()
     model, trouble = _model_wanted(corpus)
-    digests = corpus.database.source_digests()
     kinds: Counter[str] = Counter()
     years: Counter[str] = Counter()
     retracted = to_cut = indexed = 0
-    for text in Texts(corpus):
+    for text, digest in Texts(corpus).with_digests():
         if text is None:
             continue
-        to_cut += digests.get(text.key) != text.digest
-        if text.key in digests:
+        to_cut += digest != text.digest
+        if digest is not None:
             indexed += 1
             kinds[text.kind] += 1
             years[text.paper.year] += 1
@@ -217,7 +216,7 @@ def stats(corpus: Corpus) -> CorpusStats:
     vectors = contents.vectors if model in ("", contents.model) else 0
     return CorpusStats(
         records=counts.records - counts.gone,
-        papers=len(digests),
+        papers=counts.papers_cut,
         passages=counts.passages,
         vectors=contents.vectors,
         finder=corpus.finder.name,
@@ -225,7 +224,7 @@ def stats(corpus: Corpus) -> CorpusStats:
         model_wanted=model,
         kinds=dict(kinds),
         years=dict(sorted(years.items())),
-        to_cut=to_cut + len(digests) - indexed,
+        to_cut=to_cut + counts.papers_cut - indexed,
         without_vectors=max(0, counts.passages - vectors),
         retracted=retracted,
         synced={point.query_key: point.updated_at for point in corpus.database.checkpoints()},
