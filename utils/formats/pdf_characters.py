@@ -21,7 +21,7 @@ _MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _NAME_BYTES = 100
 _DIGITS, _LETTER = re.compile(r"\d+"), re.compile(r"[^\W\d_]")
 _THIN = 0.07  # of the height of a font's box: a space that is none for PDFium
-_TALL = 1.9  # ems
+_USUAL_REACH, _TALL = (0.9, -0.3), 1.9  # ems
 _SOLID = bytes(code > ord(" ") for code in range(256))
 _LAST = 0x10FFFF  # code point
 _UTF16 = f"utf-16-{sys.byteorder[0]}e"
@@ -36,8 +36,8 @@ class Face(NamedTuple):
 
     name: str
     weight: int
-    ascent: float = 0.9
-    descent: float = -0.3
+    ascent: float = _USUAL_REACH[0]
+    descent: float = _USUAL_REACH[1]
 
     @property
     def is_tall(self) -> bool:
@@ -49,7 +49,7 @@ class Face(NamedTuple):
         left, bottom, right, top = box
         em = (top - bottom) / (self.ascent - self.descent)
         line = bottom - self.descent * em
-        return left, line - 0.3 * em, right, line + 0.9 * em
+        return left, line + _USUAL_REACH[1] * em, right, line + _USUAL_REACH[0] * em
 
 
 class Characters:
@@ -154,17 +154,18 @@ class Characters:
         if piece is None or font is None:
             return self._face(index)
         if font not in self._faces:
-            self._faces[font] = self._face(index)._replace(**self._reach(font))
+            ascent, descent = self._reach(font)
+            self._faces[font] = self._face(index)._replace(ascent=ascent, descent=descent)
         self._pieces[piece] = self._faces[font]
         return self._pieces[piece]
 
-    def _reach(self, font: int) -> dict[str, float]:
-        """How far a font goes above and below the line, as far as it says so."""
+    def _reach(self, font: int) -> tuple[float, float]:
+        """How far a font goes above and below the line, in ems; the usual where it is silent."""
         reach = (REAL * 2)()
         begin = ctypes.addressof(reach)
         above = self._functions["Font_GetAscent"](font, 1.0, begin)
         below = self._functions["Font_GetDescent"](font, 1.0, begin + ctypes.sizeof(REAL))
-        return {"ascent": reach[0], "descent": reach[1]} if above and below else {}
+        return (reach[0], reach[1]) if above and below and reach[0] > reach[1] else _USUAL_REACH
 
     def _face(self, index: int) -> Face:
         self._name.value = b""
