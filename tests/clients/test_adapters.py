@@ -43,15 +43,7 @@ def shown(adapter: str, world: World, folder: Path, calls: list[tuple[str, objec
     return json.loads(done.stdout.splitlines()[-1])
 
 
-# It goes into ``additionalProperties: false`` as into a schema, so that it takes no closed tool of
-# anybody's; when it does, this says so.
-_GOOGLE = pytest.mark.xfail(strict=True, reason="google-genai 3.4 fails at closed input schemas")
-
-
-@pytest.mark.parametrize(
-    "adapter",
-    [pytest.param(one, marks=[_GOOGLE] if one == "google_genai" else []) for one in ADAPTERS],
-)
+@pytest.mark.parametrize("adapter", ADAPTERS)
 def test_a_model_reads_the_whole_answer_and_what_to_do_next(
     adapter: str, world: World, tmp_path: Path
 ) -> None:
