@@ -156,9 +156,10 @@ class Library:
         self, ligand: str, receptor: str, **options: Unpack[QueryOptions]
     ) -> SearchResult:
         """Search PubMed for the interaction of a ligand and its receptor."""
-        from .pubmed.search import ligand_receptor_question
+        from .pubmed.search import search_ligand_receptor
+        from .sources import SOURCES, Query
 
-        return self.search(ligand_receptor_question(ligand, receptor), **options)
+        return search_ligand_receptor(ligand, receptor, Query("", **options), self.web, SOURCES)
 
     def download(
         self,

@@ -168,8 +168,6 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     else:
         _print(answer.hits, query)
     warn(answer.warnings)
-    if not answer.hits:
-        note("Nothing in the corpus answers this.")
     return 0
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, get_args
 
 from ..citations import each_bibtex, each_ris
 from ..download.ladder import Ladder
-from ..errors import BadRequest, NotFound, StoreFailed
+from ..errors import BadRequest, NothingFound, StoreFailed
 from ..lists.pasted import Entry, merged, why_unread
 from ..model.identifiers import Ids
 from ..model.job import Harvested, Job, Search
@@ -311,7 +311,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     notes = _notes(found, len(entries), most)
     if not entries:
         msg = f"PubMed finds nothing for {query.text!r}."
-        raise NotFound(msg, "Check the spelling; " + " ".join(notes))
+        raise NothingFound(msg, *notes, "Check the spelling, or ask with fewer words.")
     job = Job(
         path.stem,
         query.text,
@@ -438,7 +438,8 @@ def of_searches(
         ledger.add(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
         return ledger
     if not fresh:
-        raise NotFound("None of these searches finds a paper.", "Check the spelling.")
+        msg = "None of these searches finds a paper."
+        raise NothingFound(msg, "Check the spelling, or ask with fewer words.")
     return Ledger.create(path, _job_of(path.stem, title, found, taken, notes), fresh)
 
 
@@ -472,7 +473,7 @@ def of_id(job_id: str, ladder: Ladder) -> Ledger:
 
     Raises
     ------
-    NotFound
+    NothingFound
         There is none.
     """
     if not _ID.fullmatch(job_id):
