@@ -88,8 +88,9 @@ class Line:
     by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
     characters begin and end. ``lead`` are the words it begins with if they are in another font
-    than the rest, ``lead_font``. A whole table has ``rows`` of cells and no text; ``kind`` says
-    what stands by itself: a table, its caption, a remark of ours, what the margin says; a title
+    than the rest, ``lead_font``. A whole table has ``rows`` of cells and no text, its number as
+    ``label``, and of its ``columns`` where they begin and end, from its left. ``kind`` says what
+    stands by itself: a table, its caption, a remark of ours, what the margin says; a title
     that was set in the same line as its text; or that it begins a reference, or goes on with one.
     """
 
@@ -111,6 +112,8 @@ class Line:
         "text"
     )
     rows: tuple[tuple[str, ...], ...] = ()
+    label: str = ""
+    columns: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
