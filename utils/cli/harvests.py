@@ -94,6 +94,9 @@ def add(commands: Any) -> None:
     report.add_argument(
         "--letters", action="store_true", help="also letters to the authors of what is missing"
     )
+    report.add_argument(
+        "--draw", default="", help="the PRISMA figure also as png, and pptx to edit: png,pptx"
+    )
     inbox = command(commands, "inbox", _inbox, "file what was dropped into the shelf's inbox/")
     inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
     inbox.add_argument("--watch", action="store_true", help="go on: file what arrives, as it does")
@@ -359,11 +362,24 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
+def _drawings(asked: str) -> list[str]:
+    """The kinds of drawing named in *asked*."""
+    from ..reports.prisma import DRAWINGS
+
+    kinds = [word.strip().lower() for word in asked.split(",") if word.strip()]
+    if strange := [kind for kind in kinds if kind not in DRAWINGS]:
+        msg = f"The PRISMA figure is not drawn as {', '.join(strange)}."
+        raise BadRequest(msg, f"Choose among {', '.join(DRAWINGS)}; prisma.svg is always there.")
+    return kinds
+
+
 def _report(args: argparse.Namespace, library: Library) -> int:
     harvest = _find_harvest(args.job, library)
     letters = harvest.write_letters() if args.letters else None
-    page = harvest.report()
+    drawings = _drawings(args.draw)
+    page = harvest.report(drawings)
     row: dict[str, Any] = {"job_id": args.job, "report": str(page)}
+    row |= {kind: str(page.with_name(f"prisma.{kind}")) for kind in drawings}
     if letters:
         row["letters"] = {**asdict(letters), "folder": str(letters.folder)}
     say(row if args.json else str(page), args.json)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from ..errors import BadRequest, PaperError
+from ..errors import BadRequest, NothingFound, PaperError
 from ..lists.pasted import Entry, why_unread
 from ..lists.references import MOST_BYTES, entries_in
 from ..model.identifiers import Ids
@@ -111,7 +111,8 @@ def show_count(done: int, total: int) -> None:
 def complain(error: PaperError, as_json: bool) -> int:
     """Print an error; returns its exit status."""
     if as_json:
-        say(error.envelope(), as_json=True)
+        row = error.row() if isinstance(error, NothingFound) else error.envelope()
+        say(row, as_json=True)
     else:
         note(str(error))
     return error.exit_code

@@ -166,13 +166,10 @@ class _Run:
 
     def _words(self) -> Iterator[IndexProgress]:
         """Cut what changed, drop what is gone."""
-        digests = self.database.source_digests()
         texts = Texts(self.corpus)
-        unseen = dict.fromkeys(digests)
-        for text in texts:
+        for text, old_digest in texts.with_digests():
             if text is not None:
-                unseen.pop(text.key, None)
-                self._cut(text, digests.get(text.key))
+                self._cut(text, old_digest)
             self._count("done")
             self.facts["total"] = texts.total
             if self._flush() or self.facts["done"] % _REPORT_EVERY == 0:
@@ -186,9 +183,9 @@ class _Run:
                 f"came with, and {' and '.join(texts.hosts)} would get them: their abstracts are "
                 "indexed. With EMBEDDINGS_PROVIDER=local and the embedded store nothing is sent."
             )
-        if not texts.total and not digests:
+        if not texts.total and not self.database.every_source(limit=1):
             self._warn("There is nothing to index: sync a question or download papers first.")
-        for number, key in enumerate(unseen):
+        for number, key in enumerate(texts.gone()):
             self._drop(key)
             if number % _REPORT_EVERY == 0:
                 yield self.progress
@@ -224,7 +221,8 @@ class _Run:
         )
         if fresh := [passage for text in self.batch for passage in text.fresh]:
             self.finder.upsert(fresh, None)
-            self.touched += [passage.uuid for passage in fresh]
+            if len(self.touched) <= _TOUCHED:
+                self.touched += [passage.uuid for passage in fresh]
             self._count("passages", len(fresh))
         if late := [(t.key, t.digest, t.passages) for t in self.batch if not t.settled]:
             self.database.replace_together(late)

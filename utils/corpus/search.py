@@ -9,7 +9,8 @@ read from SQL, and what is no longer there is left out. How the order comes abou
 3. One paper has at most three passages among the answers while other papers have any.
 
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are
-errors; a missing model is a warning, or an error where only meaning was asked for.
+errors; a missing model is a warning, or an error where only meaning was asked for. Nor is the
+nearest passage shown as an answer where it has little to do with the question (`.unanswered`).
 
 Quality scores of papers: four small numbers anybody can check by hand.
 
@@ -50,6 +51,7 @@ from ..model.passage import Filters
 from ..passages.terms import asked
 from ..system.plain_text import sendable
 from .stored_records import CorpusRecord
+from .unanswered import doubt, nothing_found
 
 BEST = 9
 """The highest total."""
@@ -182,6 +184,8 @@ def find(
     if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
         best = limit_per_paper((one for one in scored if _in_pubmed(one.passage)), top_k)
         warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
+    unsure = doubt(text, best, contents.model) if best else nothing_found(filters)
+    warnings = [*filter(None, [unsure]), *warnings]
     return Answer(tuple(_add_version(one, corpus) for one in best), tuple(warnings))
 
 

@@ -155,7 +155,8 @@ def _is_title(lines: list[Line], at: int) -> bool:
         below = lines[at + 1] if at + 1 < len(lines) else line
         text = below.text if is_below(line, below) and below.font != line.font else ""
     return (
-        bool(_ENDED.search(title))
+        title.endswith((".", ":", "\u2014"))
+        and bool(_ENDED.search(title))
         and bool(_SPELLED.search(title))
         and bool(text)
         and not text[0].islower()

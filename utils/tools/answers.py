@@ -20,7 +20,7 @@ from urllib.parse import quote
 from fastmcp.tools import ToolResult
 from mcp.types import Annotations, ResourceLink, TextContent
 
-from ..errors import PaperError
+from ..errors import NothingFound, PaperError
 from ..model.paper import Paper, StoredPaper
 
 if TYPE_CHECKING:
@@ -143,12 +143,17 @@ def refusal(error: PaperError) -> ToolResult:
 
 
 def refusing(tool: Callable[P, ToolResult]) -> Callable[P, ToolResult]:
-    """Turn a tool's expected errors into results; the one place where that happens."""
+    """Turn a tool's expected errors into results; the one place where that happens.
+
+    A search without hits is none: it is answered like every other, with a total of 0.
+    """
 
     @functools.wraps(tool)
     def call(*args: P.args, **options: P.kwargs) -> ToolResult:
         try:
             return tool(*args, **options)
+        except NothingFound as nothing:
+            return answer(nothing.row())
         except PaperError as error:
             return refusal(error)
 
