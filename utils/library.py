@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .lists.pasted import Entry
     from .literature.resolve import Resolution
     from .literature.search import Gathered
+    from .mirror import Mirror
     from .model.identifiers import Ids
     from .model.job import Job
     from .model.paper import Paper, SearchResult, Section, StoredPaper
@@ -112,6 +113,13 @@ class Library:
         from .corpus import Corpus
 
         return Corpus(self.settings, self.web, self.shelf)
+
+    @cached_property
+    def mirror(self) -> Mirror:
+        """All of PubMed on your own disk, kept up to date from NLM's files."""
+        from .mirror import Mirror
+
+        return Mirror(self.settings, self.web.rates)
 
     @cached_property
     def entrez(self) -> Entrez:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from utils.formats.pdf_characters import Face
 from utils.formats.pdf_headings import Block
 from utils.formats.pdf_layout import to_blocks
 from utils.formats.pdf_lines import Line, Page, composed
@@ -143,6 +144,34 @@ def test_a_running_head_goes_wherever_its_page_number_stands() -> None:
         own = tuple(f"{word} {number}" for word in SENTENCES)
         pages.append([*lines_of((head,), 780, 8), *lines_of(own)])
     assert not [text for text, _ in told(*pages) if "Songs of larks" in text]
+
+
+def test_a_sign_in_the_same_place_on_two_pages_goes() -> None:
+    sign = lines_of(("HEATHS",), 780, 14, left=500)
+    pages = [lines_of(tuple(f"{word} {number}" for word in SENTENCES)) for number in range(5)]
+    said = [text for text, _ in told([*sign, *pages[0]], *pages[1:4], [*sign, *pages[4]])]
+    assert not [text for text in said if "HEATHS" in text]
+
+
+def test_a_heading_torn_at_a_lowered_letter_is_one() -> None:
+    page: list[Line] = []
+    for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
+        page += lines_of((title,), 760 - 120 * at, 9, "Display")
+        page += lines_of(SENTENCES * 2, 744 - 120 * at)
+    [torn] = lines_of(("G",), 400, 9, "Display")
+    lowered = replace(
+        torn, text="2", left=torn.right, right=torn.right + 4, row=1, bottom=388, top=395, size=7
+    )
+    [rest] = lines_of(("in songs of larks",), 400, 9, "Display", left=lowered.right + 2)
+    page += [torn, lowered, replace(rest, row=2), *lines_of(SENTENCES * 2, 384)]
+    assert ("G2 in songs of larks", 3) in told(page)
+
+
+def test_letters_of_a_font_with_tall_boxes_are_placed_as_others_are() -> None:
+    formulas, text = Face("Math", 400, 3.0, -2.0), Face("Text", 400, 0.9, -0.3)
+    assert (formulas.is_tall, text.is_tall) == (True, False)
+    assert formulas.plain((72, 80, 77, 130)) == pytest.approx((72, 97, 77, 109))
+    assert text.plain((72, 97, 77, 109)) == pytest.approx((72, 97, 77, 109))
 
 
 def test_a_masthead_in_the_middle_of_a_sentence_stands_after_its_paragraph() -> None:

@@ -220,8 +220,11 @@ def _line(
 ) -> Line:
     start, end, row = piece
     first, _, middle, _, last = boxes
+    if any(face.is_tall for face in fonts):
+        placed = zip(fonts, (first, middle, last), strict=True)
+        boxes = [face.plain(box) for face, box in placed]
     # The median, which is no raised footnote mark, nor the index of a formula.
-    _, bottom, _, top = sorted(boxes, key=_height)[2]
+    _, bottom, _, top = sorted(boxes, key=_height)[len(boxes) // 2]
     is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
     faces = set(fonts)
     begins = fonts[0] if len(faces) > 1 else None

@@ -81,9 +81,10 @@ def tool(
     words = (_SPELLED.get(word, word) for word in function.__name__.split("_"))
     title = " ".join(words)
     title = title[0].upper() + title[1:]
-    return _Tool.from_function(
+    made = _Tool.from_function(
         revocable(refusing(function)), title=title, annotations=hints, output_schema=output
     )
+    return made.model_copy(update={"parameters": schemas.opened(made.parameters)})
 
 
 def _search_tools(library: Library) -> list[FunctionTool]:
