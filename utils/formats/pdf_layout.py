@@ -54,6 +54,7 @@ from .pdf_margins import with_margins, with_masthead, without_line_numbers, with
 from .pdf_references import begins_entry, with_entries
 from .pdf_run_ins import with_numbered_run_ins, with_run_ins
 from .pdf_tables import CAPTION, TITLED
+from .pdf_titles import with_mixed_titles
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
 _MANY = 0.5  # of the characters in the most frequent size
@@ -87,6 +88,7 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
     body = _body_size(before_references(lines) or lines)
     look = Look.of(lines, body)
     leading = _leading(lines)
+    lines = list(with_mixed_titles(lines, look, leading))
     told = list(with_entries(list(with_run_ins(lines, look)), look, leading))
     blocks = without_lettering(list(_blocks(told, look, leading)))
     blocks = with_numbered(with_numbered_run_ins(list(_rejoined(blocks, body))))
