@@ -6,7 +6,7 @@ FOLDER holds ``PubmedArticleSet`` files (``*.xml.gz``); their records are repeat
 Two ways take turns, and processor time is told (nothing is waited for; all runs in one thread):
 
 - ``papershelf``: what a sync and the indexing behind it do with XML that has come: all fields
-  read, staged in batches of 200, merged in one transaction, cut into passages, indexed by words;
+  read, staged in batches of 200, merged page by page, cut into passages, indexed by words;
 - ``sqlite-utils way``: PMID, title, abstract and year by a bare lxml loop, `executemany` into a
   table, an FTS5 index over it. No versions, no passages, no staging: what a script would do.
 """
@@ -79,7 +79,9 @@ def ours(made: list[tuple[list[int], bytes]], folder: Path) -> dict[str, float]:
         clock = took("parse", clock)
         job.keep(papers)
         clock = took("store", clock)
-    synced = job.merge()
+    while job.merge_some():
+        pass
+    synced = job.end()
     clock = took("store", clock)
     *_, indexed = corpus.index()
     took("words", clock)

@@ -22,12 +22,13 @@ import importlib.metadata
 import importlib.util
 import io
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tests.dedup.invented import invented_papers
-from tests.dedup.labelled import Labelled, labelled_set, score
+from tests.dedup.labelled import Labelled, changed_preprints, labelled_set, linked, score
 from tests.dedup.recorded import distinct_papers
 from utils.literature.fused_results import group_records
 from utils.model.identifiers import Ids
@@ -135,25 +136,27 @@ def main() -> None:
         tell(name, way, made)
     for name, way in list(ways.items())[:2]:  # of identifiers, bib-dedupe knows only the DOI
         tell(f"{name}, without identifiers", way, bare)
-    links(made)
+    links("preprints", made)
+    links("changed preprints", changed_preprints(papers, asked.seed))
 
 
-def links(made: Labelled) -> None:
+def links(name: str, made: Labelled) -> None:
     """How many of the preprints were linked to what became of them."""
     families = group_records(made.records)
-    paper_of = [made.labels[group[0]] for group in families.groups]
-    pairs = {
-        (paper_of[one], paper_of[other])
-        if said.relation == "preprint_of"
-        else (paper_of[other], paper_of[one])
-        for one, other, said in families.links
-        if said.relation in ("preprint_of", "has_preprint") and said.confidence > 0.5
-    }
-    right = len(pairs & made.preprints)
+    right, wrong = linked(made, families)
+    found = score(made, families.groups)
     print(
-        f"preprints linked, more likely than not: {right} of {len(made.preprints)}, "
-        f"{len(pairs) - right} to another paper"
+        f"{name} linked, more likely than not: {len(right)} of {len(made.preprints)}, "
+        f"{len(wrong)} to another paper, {found.wrong} false merges"
     )
+    kind_of = dict(zip(made.labels[::-1], made.kinds[::-1], strict=True))
+    of = Counter(kind_of[preprint] for preprint, _ in made.preprints)
+    told = Counter(kind_of[preprint] for preprint, _ in right)
+    if len(of) > 1:
+        print("; ".join(f"{kind} {told[kind]} of {many}" for kind, many in of.items()))
+    for (preprint, other), _ in zip(sorted(wrong), range(4), strict=False):
+        titles = [made.records[made.labels.index(one)].title for one in (preprint, other)]
+        print(f"    {kind_of[preprint]} → {kind_of[other]}: {' | '.join(titles)}")
 
 
 if __name__ == "__main__":

@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from tests.conformance.examples import CLOSED, NARROW, OPENAI, PAPERS, PLAIN, SLOW, UNKNOWN
+from tests.conformance.examples import CLOSED, NARROW, OPENAI, PAPERS, PLAIN, SLOW, UNKNOWN, UNSAID
 from tests.conformance.items import (
-    Check,
     Item,
     Met,
     all_of,
@@ -26,7 +25,6 @@ from tests.conformance.items import (
     sent,
     takes,
     that,
-    tool,
 )  # fmt: skip
 from tests.conformance.settings import setting
 
@@ -58,17 +56,6 @@ RECORD = (
 )
 CODES = "RATE_LIMIT UPSTREAM VALIDATION NOT_FOUND INVARIANT_FAILURE STORE EMBEDDINGS WEAVIATE ENTREZ UNKNOWN"
 UUIDS = uuid5(NAMESPACE_URL, "https://pubmed.ncbi.nlm.nih.gov/passages")  # for ever
-
-
-def closed(*names: str) -> Check:
-    """These tools take nothing but what they name."""
-
-    def check(met: Met) -> None:
-        assert all(
-            tool(met, name)["inputSchema"]["additionalProperties"] is False for name in names
-        )
-
-    return check
 
 
 def revised(world: Any) -> None:
@@ -144,7 +131,7 @@ ITEMS = (
     # -- sync
     item("MCP API", "five tools", "tools/list", named("pubmed_sync_delta", "rag_search", "rag_get", "corpus_checkpoint_get", "corpus_checkpoint_set"), {}, PLAIN),
     item("MCP API", "with dots, where wanted", "tools/list", named("pubmed.sync_delta", "rag.search", "rag.get", "corpus.checkpoint.get", "corpus.checkpoint.set"), settings=SLOW),
-    item("MCP API", "closed requests", "tools/list", closed("pubmed_sync_delta", "rag_search", "rag_get", "corpus_checkpoint_get", "corpus_checkpoint_set")),
+    item("MCP API", "closed requests", "sync", all_of(refused("VALIDATION", "colour"), nobody_asked), {**SYNC, "colour": "red"}, UNSAID, doors=("stdio", "http")),
     item("sync_delta", "the dotted name is called", "pubmed.sync_delta", has(*COUNTS), SYNC, settings=SLOW),
     item("sync_delta", "parameters, bounds and defaults", "tools/list", takes("pubmed_sync_delta", query_key={"minLength": 1}, term={"minLength": 1}, overlap_days={"minimum": 0, "default": 5})),
     item("sync_delta", "counts of a sync", "sync", all_of(has(*COUNTS), is_(inserted=1, updated=0, skipped=0, pmids_processed=1)), SYNC),

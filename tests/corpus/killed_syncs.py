@@ -1,8 +1,11 @@
 """Syncs that are killed again and again: ``python -m tests.corpus.killed_syncs FOLDER SEED KILLS``.
 
-Every child takes up the same sync and dies before or after a commit or a request drawn by lot.
-After every death the database is read without Papershelf's help: nothing of the sync is in it, or
-all. A sync that came to its end is followed by the next, of a new corpus.
+Every child takes up the same sync and dies before or after a commit or a request drawn by lot, or
+at any instant. After every death the database is read without Papershelf's help: what was merged
+stays, each record once with its membership, and the watermark moves with the last of them. A
+corpus that is whole is synced again with a PubMed that deleted, revised and took in records; one
+that came to its end is followed by the next, of a new corpus. The counts that the last call tells
+are those of all calls together.
 """
 
 from __future__ import annotations
@@ -13,9 +16,12 @@ import random
 import signal
 import sqlite3
 import sys
+import threading
 import traceback
 from contextlib import closing, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from sqlalchemy import event
 
@@ -24,8 +30,27 @@ from tests.world import World
 from utils import Library
 from utils.web.transport import Transport
 
-_TERM, _PAPERS, _BATCH = "crowd[ti]", 60, 10
-_STEPS = 70  # of some sixty commits and requests, before and after
+_TERM, _PAPERS, _BATCH, _PAGE = "crowd[ti]", 60, 10, 7
+_FIRST, _FEW = 30_000_001, 6  # so many are deleted, revised and taken in
+_STEPS = 110  # of some hundred commits and requests, before and after
+_LONGEST_S = 2.0
+_NEVER = threading.Event()
+
+
+class Kept(NamedTuple):
+    """What another program finds: counts, and how many have which version."""
+
+    records: int = 0
+    members: int = 0
+    gone: int = 0
+    first_versions: int = 0
+    second_versions: int = 0
+    watermark: str = ""
+
+
+_WHOLE = Kept(_PAPERS, _PAPERS, 0, _PAPERS, 0, "2023-01-01")
+_AGAIN = Kept(_PAPERS + _FEW, _PAPERS, _FEW, _PAPERS, _FEW, "2023-02-01")
+_TOLD = {"inserted": (_PAPERS, _FEW), "updated": (0, 2 * _FEW), "skipped": (0, _PAPERS - 2 * _FEW)}
 
 
 def library_of(world: World, folder: Path) -> Library:
@@ -34,22 +59,26 @@ def library_of(world: World, folder: Path) -> Library:
     return Library(**addresses, **folders, ncbi_request_delay_ms=0)
 
 
-def child(world: World, folder: Path, at: int) -> int:
-    """Sync in a process of its own, which dies at a step; how it ended."""
+def child(world: World, folder: Path, at: int, seconds: float = 0.0) -> int:
+    """Sync in a process of its own, which dies at a step or after *seconds*; how it ended."""
     pid = os.fork()
     if pid:
+        if seconds:
+            _NEVER.wait(seconds)
+            os.kill(pid, signal.SIGKILL)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     try:
-        import utils.corpus.sync as module
+        from utils.corpus import sync, sync_jobs
 
-        module.BATCH = _BATCH
+        sync.BATCH, sync_jobs._PAGE = _BATCH, _PAGE
         corpus = library_of(world, folder).corpus
         if at:
             fate = Fate(at)
             fate.around(Transport, "carry")
             event.listen(corpus.database.engine, "commit", lambda _: fate.step())
             event.listen(corpus.database.engine, "checkin", lambda *_: fate.step())
-        corpus.sync("k", _TERM)
+        done = corpus.sync("k", _TERM)
+        (folder / "told.json").write_text(json.dumps(asdict(done)))
         os._exit(0)
     except BaseException:
         traceback.print_exc()
@@ -58,55 +87,104 @@ def child(world: World, folder: Path, at: int) -> int:
         os._exit(1)
 
 
-def kept(folder: Path) -> tuple[int, int, int, int]:
-    """Records, members, watermarks, highest version: as another program would find out."""
+def kept(folder: Path) -> Kept:
+    """What another program would find out."""
     path = folder / "papers/.papershelf/corpus/corpus.db"
-    counts = [0, 0, 0, 0]
+    found: dict[str, Any] = {}
     if path.exists():
-        queries = (
-            "SELECT count(*) FROM corpus_records",
-            "SELECT count(*) FROM corpus_members",
-            "SELECT count(last_edat) FROM corpus_checkpoints",
-            "SELECT coalesce(max(version), 0) FROM corpus_records",
-        )
+        count = "SELECT count(*) FROM corpus_records"
+        queries = {
+            "records": count,
+            "members": "SELECT count(*) FROM corpus_members",
+            "gone": f"{count} WHERE gone",
+            "first_versions": f"{count} WHERE version = 1",
+            "second_versions": f"{count} WHERE version = 2",
+            "watermark": "SELECT coalesce(max(last_edat), '') FROM corpus_checkpoints",
+        }
         with closing(sqlite3.connect(path, timeout=30)) as db:
             with suppress(sqlite3.OperationalError):  # killed before there were tables
-                counts = [db.execute(query).fetchone()[0] for query in queries]
+                found = {name: db.execute(query).fetchone()[0] for name, query in queries.items()}
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    return counts[0], counts[1], counts[2], counts[3]
+    return Kept(**found)
+
+
+def examine(before: Kept, after: Kept, again: bool) -> None:
+    """What was merged stays; nothing is there twice, or told before it is there."""
+    versions = after.first_versions + after.second_versions
+    assert before.records <= after.records == versions, after
+    assert before.gone <= after.gone, after
+    assert before.second_versions <= after.second_versions, after
+    if again:
+        assert after.watermark == _WHOLE.watermark or after == _AGAIN, after
+    else:
+        assert after.records == after.members == after.first_versions, after
+        assert not after.watermark or after == _WHOLE, after
+
+
+def change(world: World) -> None:
+    """Delete, revise and take in a few each."""
+    for number in range(_FEW):
+        world.delete(str(_FIRST + number))
+        old = world.record(str(_FIRST + 20 + 3 * number))
+        assert old
+        world.put(replace(old, title=f"{old.title}, revised", revised="2023-03-01"))
+        world.put(replace(old, pmid=str(31_000_000 + number), entered="2023-02-01"))
+
+
+class Run:
+    """Corpora one after another, until so many children have died."""
+
+    def __init__(self, world: World, chance: random.Random, kills: int) -> None:
+        self.world, self.chance, self.kills = world, chance, kills
+        self.deaths = self.syncs = self.asked = 0
+
+    def sync(self, folder: Path, again: bool) -> None:
+        """Kill a sync as often as is still due, then let it come to its end."""
+        before = kept(folder)
+        while self.deaths < self.kills:
+            at = round(_STEPS ** self.chance.random()) + self.chance.randrange(3)
+            seconds = self.chance.random() * _LONGEST_S if self.chance.random() < 0.3 else 0.0
+            status = child(self.world, folder, 0 if seconds else at, seconds)
+            examine(before, after := kept(folder), again)
+            before = after
+            if status == 0:
+                break
+            assert status == -signal.SIGKILL, status
+            self.deaths += 1
+        whole = _AGAIN if again else _WHOLE
+        if before != whole:
+            assert child(self.world, folder, 0) == 0
+            told = json.loads((folder / "told.json").read_text())
+            assert {name: told[name] for name in _TOLD} == {n: v[again] for n, v in _TOLD.items()}
+        assert kept(folder) == whole, kept(folder)
+        self.syncs += 1
+
+    def corpus(self, folder: Path) -> None:
+        """Sync a new corpus, change PubMed, and sync it again."""
+        self.world.reset()
+        # Clocks of children that die do not move on this one's: nobody is too fast here.
+        self.world.desk.turn = lambda *_: 1  # type: ignore[method-assign]
+        self.sync(folder, again=False)
+        change(self.world)
+        self.sync(folder, again=True)
+        requests = [r for r in self.world.requests if r.path.endswith("efetch.fcgi")]
+        self.asked += len(requests)
 
 
 def main() -> None:
     """Kill so many, and say how it went in JSON."""
     folder, seed, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    chance = random.Random(seed)
     Stage()
     import utils.corpus.sync  # noqa: F401 - else every child does
 
-    deaths, syncs, asked = 0, 0, 0
-    whole = (_PAPERS, _PAPERS, 1, 1)
     with World(crowd=_PAPERS) as world:
-        while deaths < kills:
-            world.reset()
-            # Clocks of children that die do not move on this one's: nobody is too fast here.
-            world.desk.turn = lambda *_: 1  # type: ignore[method-assign]
-            at = folder / str(syncs)
-            while deaths < kills:
-                status = child(world, at, round(_STEPS ** chance.random()) + chance.randrange(3))
-                assert kept(at) in {(0, 0, 0, 0), whole}, kept(at)
-                if status == 0:
-                    break
-                assert status == -signal.SIGKILL, status
-                deaths += 1
-            if kept(at) != whole:
-                assert child(world, at, 0) == 0
-            assert kept(at) == whole, kept(at)
-            syncs += 1
-            fetched = [r for r in world.requests if r.path.endswith("efetch.fcgi")]
-            asked += len(fetched)
+        run = Run(world, random.Random(seed), kills)
+        while run.deaths < kills:
+            run.corpus(folder / str(run.syncs))
     # What is staged is never asked for again: a death costs one batch at the most.
-    assert asked <= syncs * _PAPERS // _BATCH + deaths, asked
-    sys.stdout.write(json.dumps({"syncs": syncs, "deaths": deaths}))
+    most = run.syncs * -(-(_PAPERS + _FEW) // _BATCH) + run.deaths
+    assert run.asked <= most, (run.asked, most)
+    sys.stdout.write(json.dumps({"syncs": run.syncs, "deaths": run.deaths}))
 
 
 if __name__ == "__main__":

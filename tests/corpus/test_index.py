@@ -91,7 +91,8 @@ def check_whole(corpus: Corpus) -> None:
     held = corpus.finder.status()
     assert (held.passages, held.vectors) == (len(passages), len(passages))
     assert not corpus.finder.without_vectors([passage.uuid for passage in passages])
-    assert "" not in corpus.database.source_digests().values()
+    database = corpus.database
+    assert "" not in database.source_digests(database.every_source()).values()
     for passage in passages:
         hits = corpus.finder.search(passage.text[:300], None, 100, Filters(retracted=True))
         assert passage.uuid in {hit.uuid for hit in hits}
@@ -222,7 +223,19 @@ def test_what_is_gone_leaves_the_index(corpus: Corpus) -> None:
     last = run(corpus)
     assert (last.dropped, corpus.finder.status().passages) == (1, 0)
     assert last.removed > 1
-    assert corpus.database.source_digests() == {}
+    assert corpus.database.every_source() == []
+
+
+def test_a_paper_shelved_during_a_run_is_left_to_the_next(corpus: Corpus) -> None:
+    corpus.database.upsert([record("1")])
+    save(corpus.shelf, paper("2"), body("eel"))
+    run(corpus)
+    texts = Texts(corpus)
+    going = iter(texts)
+    assert next(going)
+    save(corpus.shelf, paper("1"), body("coral"))
+    keys = {text.key for text in going if text}
+    assert (keys, list(texts.gone())) == ({"pmid:2"}, [])
 
 
 def test_another_model_reads_everything_again_and_it_is_said(corpus: Corpus) -> None:

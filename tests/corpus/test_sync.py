@@ -12,12 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from tests.examples import share
 from tests.processes import run
 from tests.world import World
 from utils import Library
 from utils.corpus.database import CorpusDatabase
+from utils.corpus.schema import stretches
 from utils.corpus.sync import sync
 from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.model.identifiers import Ids
@@ -311,19 +313,55 @@ def test_a_search_that_fails_is_an_error_and_not_an_empty_answer(database, web, 
     assert database.checkpoint("k") is None
 
 
-def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd):
-    calls = 0
+def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd, monkeypatch):
+    monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
+    told = []
     first = done = sync("k", TERM, database, web, longest_s=0.0)
     while done.unfinished:
-        assert database.counts().records == 0
+        told.append((database.counts().records, len(database.members("k")), done.inserted))
         assert done.job_id == first.job_id
+        assert database.checkpoint("k") is None
         done = sync("k", TERM, database, web, longest_s=0.0)
-        calls += 1
-    assert calls > 1
+    assert sorted(set(told)) == [(n, n, n) for n in (0, 7, 14, 21, 28, 30)]
     assert (done.job_id, done.inserted) == (first.job_id, 30)
     asked = fetched(crowd)
     assert len(asked) == len(set(asked)) == 30
     is_whole(database)
+
+
+def test_records_that_fail_while_others_are_merged_are_fetched_before_the_watermark_moves(
+    database, web, crowd, monkeypatch
+):
+    monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
+    crowd.mood("down", "eutils", path="efetch", times=5)
+    while not database.counts().records:
+        assert sync("k", TERM, database, web, longest_s=0.0).unfinished
+    done = sync("k", TERM, database, web)
+    assert (done.inserted, done.unfinished) == (30, False)
+    assert database.checkpoint("k").last_edat == "2023-01-03"
+
+
+def test_another_term_gives_up_what_is_half_merged(database, web, crowd, monkeypatch):
+    monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
+    while len(database.members("k")) < 14:
+        assert sync("k", TERM, database, web, longest_s=0.0).unfinished
+    term = f"{FIRST}[uid] OR {LAST}[uid]"
+    done = sync("k", term, database, web)
+    assert proved(done, 2)
+    assert database.members("k") == [str(FIRST), str(LAST)]
+    assert database.counts().gone == 0
+
+
+def test_a_job_of_days_that_an_older_version_left_open_ends_no_membership(database, synced, crowd):
+    """It asked which members of its days are lost; today's members are those of all days."""
+    crowd.delete(str(FIRST))
+    assert synced(overlap_days=0, longest_s=0.0).unfinished
+    with database.writing() as connection:
+        whole_set = stretches.c.date_type == "set"
+        days = {"date_type": "members", "first": "2023-01-03"}
+        assert connection.execute(update(stretches).where(whole_set).values(days)).rowcount == 1
+    assert proved(synced(overlap_days=0), 29)
+    assert database.counts().gone == 1
 
 
 def test_a_watermark_moved_by_hand_gives_an_open_job_up(database, synced, crowd):

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from random import Random
 
-from tests.dedup.lookalikes import LOOKALIKES, preprint_of
+from tests.dedup.lookalikes import CHANGED_PREPRINTS, LOOKALIKES, preprint_of
 from tests.dedup.variants import VARIANTS
+from utils.literature.fused_results import Families
 from utils.model.paper import Paper
 
 
@@ -85,6 +86,43 @@ def labelled_set(
             made.preprints.add((new, label))
             new += 1
     return made
+
+
+def changed_preprints(papers: Sequence[Paper], seed: int = 6) -> Labelled:
+    """*papers*, and of those that allow it a preprint that changed on its way, and a lookalike."""
+    rng, made = Random(seed), Labelled()
+    for label, paper in enumerate(papers):
+        made.add(paper, label, "original")
+    new, used = len(papers), Counter[str]()
+    for label, paper in enumerate(papers):
+        for kind in _rarest(CHANGED_PREPRINTS, used, rng):
+            if (preprint := CHANGED_PREPRINTS[kind](paper, rng)) is None:
+                continue
+            used[kind] += 1
+            made.add(preprint, new, kind)
+            made.preprints.add((new, label))
+            new += 1
+            for other in _rarest([one for one in LOOKALIKES if one != "other_doi"], used, rng)[:1]:
+                if twin := LOOKALIKES[other](paper, rng):
+                    used[other] += 1
+                    made.add(twin, new, other)
+                    new += 1
+            break
+    return made
+
+
+def linked(made: Labelled, families: Families) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Pairs of labels, a preprint and what it is rather said to have become: right, and wrong."""
+    labels = [{made.labels[at] for at in group} for group in families.groups]
+    pairs = {
+        (preprint, published)
+        for one, other, said in families.links
+        if said.relation in ("preprint_of", "has_preprint") and said.confidence > 0.5
+        for ours, theirs in [(one, other) if said.relation == "preprint_of" else (other, one)]
+        for preprint in labels[ours]
+        for published in labels[theirs]
+    }
+    return pairs & made.preprints, pairs - made.preprints
 
 
 def score(made: Labelled, groups: Iterable[Sequence[int]]) -> Score:

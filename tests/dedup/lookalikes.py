@@ -7,6 +7,7 @@ a field may be; what tells the two apart is never missing altogether.
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
@@ -36,9 +37,11 @@ def erratum(paper: Paper, rng: Random) -> Paper:
     return _other(paper, title=f"{kind}{paper.title}", published=_later(paper, rng.choice((0, 1))))
 
 
-def erratum_by_type(paper: Paper, _: Random) -> Paper:
+def erratum_by_type(paper: Paper, _: Random) -> Paper | None:
     """PubMed gives some notices the paper's own title; only their type and place tell."""
     kinds = ("Published Erratum",)
+    if set(kinds) & set(paper.publication_types):
+        return None
     return _other(paper, publication_types=kinds, pages=_moved(paper, 300), volume=_next(paper, 0))
 
 
@@ -193,3 +196,49 @@ def _next(paper: Paper, by: int) -> str:
 def _moved(paper: Paper, by: int) -> str:
     first = paper.pages.split("-")[0]
     return str(abs(int(first) + by) + 2) if first.isdigit() else f"{abs(by) + 1000}"
+
+
+def _preprint(paper: Paper, years: int, **changes: object) -> Paper | None:
+    if len(_stem(paper).split()) < 8 or len(paper.authors) < 3 or not paper.year.isdigit():
+        return None
+    number = zlib.crc32(f"{paper.title}{paper.ids}".encode())
+    usual: dict[str, object] = {
+        "ids": Ids(doi=f"10.21203/rs.3.rs-{number}/v1"),
+        "journal": "Research Square",
+        "published": _later(paper, -years),
+        "publication_types": ("Preprint",),
+    }
+    bare = Paper(Ids(), title=paper.title, authors=paper.authors)
+    return replace(bare, **{**usual, **changes})  # type: ignore[arg-type]
+
+
+def retouched(paper: Paper, rng: Random) -> Paper | None:
+    """Reviewers wanted another title: its halves exchanged, or words left out and put in."""
+    words = _stem(paper).split()
+    if re.search(r"\d", paper.title):
+        return None
+    small = {"in", "of", "by", "for", "with", "and", "on", "from", "to", "the", "a"}
+    long = [word for word in words if word.lower() not in small]
+    if len(long) < 6:
+        return None
+    gone = rng.choice(long[1:-1])
+    kept = [word for word in words if word != gone]
+    at = len(kept) // 2
+    ways = (
+        f"Evidence on {' '.join(kept[at:])}: {' '.join(kept[:at])}",
+        f"How {' '.join(kept[:-1])} may be explained",
+    )
+    return _preprint(paper, rng.choice((0, 1, 2)), title=rng.choice(ways))
+
+
+def nameless(paper: Paper, rng: Random) -> Paper | None:
+    """A record that an aggregator took without authors."""
+    return _preprint(paper, rng.choice((0, 1, 2)), authors=())
+
+
+def long_under_review(paper: Paper, rng: Random) -> Paper | None:
+    """It came out many years later, as it was."""
+    return _preprint(paper, rng.choice((4, 5, 6)))
+
+
+CHANGED_PREPRINTS = {one.__name__: one for one in (retouched, nameless, long_under_review)}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.dedup.invented import invented_papers
-from tests.dedup.labelled import labelled_set, score
+from tests.dedup.labelled import changed_preprints, labelled_set, linked, score
 from tests.dedup.recorded import distinct_papers, real_pairs
 from utils.literature.fused_results import group_records
 from utils.literature.same_paper import judge_pair
@@ -182,6 +182,83 @@ def test_a_preprint_is_linked_to_what_became_of_it_and_never_merged(years):
 )
 def test_what_cannot_have_come_of_a_preprint_is_not_linked_to_it(changes):
     assert judge_pair(PREPRINT, replace(REEF, **changes)).relation == "different"
+
+
+ABSTRACT = " ".join(
+    f"Corals of reef {n} that were fed with tocopherol for {n}0 weeks grew by {n} per cent."
+    for n in "1234567"
+)
+OTHER = " ".join(
+    f"Mosses of bog {n} were dried, and we asked which of them would wake." for n in "1234567"
+)
+
+
+@pytest.mark.parametrize(
+    ("preprint", "later"),
+    [
+        ({}, {"published": "2028"}),
+        ({"authors": ()}, {}),
+        ({}, {"authors": ()}),
+        ({"title": "Recovery after heat waves of coral reefs: the role of α-tocopherol"}, {}),
+        (
+            {"title": "Vitamins protect builders in the sea", "abstract": ABSTRACT},
+            {"abstract": f"{ABSTRACT} So."},
+        ),
+    ],
+)
+def test_a_preprint_that_changed_on_its_way_is_linked(preprint, later):
+    one = replace(PREPRINT, **{"title": REEF.title, **preprint})
+    said = judge_pair(one, replace(REEF, **{"published": "2024", **later}))
+    assert said.relation == "preprint_of"
+    assert 0.5 < said.confidence < 0.95
+    assert len(group_records([one, replace(REEF, **later)]).groups) == 2
+
+
+@pytest.mark.parametrize(
+    ("preprint", "later"),
+    [
+        ({}, {"published": "2033"}),
+        ({"abstract": OTHER}, {"published": "2028", "abstract": ABSTRACT}),
+        ({"authors": (), "abstract": OTHER}, {"abstract": ABSTRACT}),
+        ({"authors": (), "title": "Coral reefs after heat waves"}, {}),
+        ({"title": "Recovery of reefs", "abstract": OTHER}, {"abstract": ABSTRACT}),
+        ({"title": "Coral reefs in winter: tocopherol and the trade of fishermen"}, {}),
+        (
+            {"title": "Vitamins protect", "abstract": ABSTRACT, "authors": PEOPLE[1:2]},
+            {"abstract": ABSTRACT, "authors": PEOPLE[2:]},
+        ),
+    ],
+)  # fmt: skip
+def test_what_did_not_come_of_a_preprint_is_not_linked(preprint, later):
+    one = replace(PREPRINT, **{"title": REEF.title, **preprint})
+    said = judge_pair(one, replace(REEF, **{"published": "2024", **later}))
+    assert said.relation == "different"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Korallenriffe nach Hitzewellen und ihre Erholung [Coral reefs recover after heat waves].",
+        "Korallenriffe nach Hitzewellen und ihre Erholung = Coral reefs recover after heat waves",
+        "[Coral reefs recover after heat waves (author's transl)].",
+    ],
+)
+def test_a_title_in_two_languages_is_either(title):
+    one = replace(REEF, title="[Coral reefs recover after heat waves].")
+    assert judge_pair(one, replace(REEF, title=title)).relation == "same"
+    assert judge_pair(one, replace(REEF, title=title, pages="240-9")).relation != "same"
+    noticed = title.replace("[Coral", "[Erratum: Coral").replace("= Coral", "= Erratum: Coral")
+    assert judge_pair(one, replace(REEF, title=noticed)).relation != "same"
+
+
+def test_most_preprints_that_changed_are_linked_and_none_is_merged():
+    made = changed_preprints(invented_papers())
+    families = group_records(made.records)
+    right, wrong = linked(made, families)
+    assert len(made.preprints) > 50
+    assert score(made, families.groups).wrong == 0
+    assert len(right) > 0.6 * len(made.preprints)
+    assert len(wrong) < 0.05 * len(right)
 
 
 def test_what_the_record_of_a_preprint_says_needs_no_likeness():

@@ -49,7 +49,7 @@ why it happened in winter.
 )
 def test_each_difference_is_named(quotation: str, kind: Kind, printed: str) -> None:
     quoted, wording = parse(quotation), FoldedText.of(TEXT)
-    assert find_verbatim(quoted, TEXT, wording) is None
+    assert not find_verbatim(quoted, TEXT, wording)
     found = nearest(quoted, TEXT, wording)
     assert kind in [one.kind for one in found.differences]
     assert any(printed in one.printed for one in found.differences if one.kind == kind)

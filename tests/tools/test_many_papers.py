@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.tools.test_core import call
+from utils.corpus.certificates import check, parsed
 
 pytestmark = pytest.mark.anyio
 
@@ -76,6 +77,11 @@ async def test_a_block_is_read_and_quoted_by_its_handle(library, world):
     assert found[0]["handle"] == found[1]["handle"] == f"pmid:{pmid}#{name}"
     assert any("negation" in one or "added" in one for one in found[2]["differences"])
     assert "not on the shelf" in found[5]["why"]
+    asked = {"quotes": quotes, "certify": True}
+    certified = (await call(library, "verify_quotes", asked)).structured_content["quotes"]
+    for row in certified[:3]:
+        assert check(parsed(row["certificate"]), library.corpus).outcome == "confirmed"
+    assert not any("certificate" in row for row in certified[3:])
 
 
 async def test_papers_are_downloaded_and_cited(library, world):

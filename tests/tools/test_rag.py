@@ -14,6 +14,7 @@ from tests.endpoint import Endpoint
 from tests.tools.calling import answer, call
 from utils import Library
 from utils.corpus.index import IndexProgress
+from utils.corpus.sync_jobs import SyncJob
 from utils.errors import EmbeddingsFailed, WeaviateFailed
 from utils.tools import build, rag
 from utils.tools.answers import UNTRUSTED
@@ -87,7 +88,6 @@ async def test_requests_are_those_of_the_document(library):
     for plain, dotted in NAMES.items():
         ours, theirs = listed[plain], DOCUMENT[dotted]["request"]
         assert sorted(ours["required"]) == sorted(theirs["required"])
-        assert ours["additionalProperties"] is False
         for name, wanted in theirs["properties"].items():
             for limit in {"type", "minimum", "maximum", "default", "pattern"} & wanted.keys():
                 assert ours["properties"][name][limit] == wanted[limit]
@@ -334,6 +334,7 @@ async def test_a_question_is_synced_searched_looked_up_and_quoted(library, world
     assert quoted["verbatim"]
     assert quoted["doc_id"] == best["doc_id"]
     assert whole[quoted["start"] : quoted["end"]] == quoted["text"]
+    assert (quoted["verdict"], quoted["differences"]) == ("verbatim", [])
 
 
 async def test_a_passage_of_a_full_text_stands_in_its_file(library, world):
@@ -367,6 +368,43 @@ async def test_what_there_is_no_time_for_is_said_and_goes_on(library, world, mon
     assert synced["inserted"] == 1
     assert any("Still indexing" in warning for warning in synced["warnings"])
     may_end.set()
+
+
+async def test_waiting_for_pubmed_and_for_the_index_is_said(library, world, monkeypatch):
+    """What is awaited ends when its wait was told: no second is counted."""
+    records = [one for one in world.papers if one.pmid][:4]
+    term = " OR ".join(f"{record.pmid}[uid]" for record in records)
+    monkeypatch.setattr("utils.corpus.sync.BATCH", 2)
+    for name in ("rag._SYNC_S", "rag._CALL_S", "long_calls.LONGEST_ANSWER_S"):
+        monkeypatch.setattr(f"utils.tools.{name}", 200.0)
+    told = {"records have come": threading.Event(), "Indexing": threading.Event()}
+    heard = []
+
+    async def hear(progress, total, message):
+        heard.append((progress, message))
+        for words, event in told.items():
+            if words in message:
+                event.set()
+
+    keep, index = SyncJob.keep, library.corpus.index
+
+    def slow_keep(self, papers, omitted=()):
+        keep(self, papers, omitted)
+        if self.progress()[0] > 2:  # a batch has been reported
+            assert told["records have come"].wait(60)
+
+    def slow_index():
+        assert told["Indexing"].wait(60)
+        yield from index()
+
+    monkeypatch.setattr(SyncJob, "keep", slow_keep)
+    monkeypatch.setattr(library.corpus, "index", slow_index)
+    async with Client(build(library), progress_handler=hear) as client:
+        arguments = {"query_key": "all", "term": term}
+        done = (await client.call_tool("pubmed_sync_delta", arguments)).structured_content
+    assert (done["inserted"], done["warnings"]) == (len(records), [])
+    assert any(f"2 of {len(records)} records have come" in message for _, message in heard)
+    assert [seconds for seconds, _ in heard] == sorted(seconds for seconds, _ in heard)
 
 
 def test_an_index_begun_before_is_no_answer_to_whoever_asks_after(library):
@@ -416,6 +454,10 @@ async def test_a_sync_that_is_cut_short_says_to_call_again(library, world, monke
     first = await answer(library, "pubmed_sync_delta", **arguments)
     assert first["pmids_processed"] == 0
     assert any("call again" in warning for warning in first["warnings"])
+    second = await answer(library, "pubmed_sync_delta", **arguments)
+    while "records have come" not in str(second["warnings"]):
+        second = await answer(library, "pubmed_sync_delta", **arguments)
+    assert any("(1 of 1 records have come" in warning for warning in second["warnings"])
     for _ in range(20):
         synced = await answer(library, "pubmed_sync_delta", **arguments)
         if not synced["warnings"]:

@@ -8,11 +8,14 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import BadRequest
 from ..model.versions import STAND_INS
 from ..passages import terms
-from ..system.plain_text import clean_text, one_line
+from ..system.plain_text import clean_text, one_line, plain_json
+from ..system.safe_files import write_whole
 from .output import UNREACHABLE, command, counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
@@ -42,10 +45,24 @@ def add(commands: Any) -> None:
     index = command(commands, "index", _index, "cut and embed what changed, to be found")
     index.add_argument("--all", action="store_true", help="everything anew")
     _find_options(command(commands, "find", _find, "find passages by words and by meaning"))
-    quote = command(commands, "quote", _quote, "say where a quotation stands, word for word")
-    quote.add_argument("text", help="the quotation; - is stdin")
-    quote.add_argument("--paper", default="", help="look in this paper only, by identifier or file")
+    _quote_options(
+        command(commands, "quote", _quote, "say where a quotation stands, word for word")
+    )
     command(commands, "stats", _stats, "what is in the corpus, and what is out of date")
+
+
+def _quote_options(quote: argparse.ArgumentParser) -> None:
+    quote.add_argument("text", nargs="?", default="", help="the quotation; - is stdin")
+    quote.add_argument("--paper", default="", help="look in this paper only, by identifier or file")
+    quote.add_argument(
+        "--certificate", metavar="FILE", type=Path, help="write what was found, to be checked"
+    )
+    quote.add_argument(
+        "--verify", metavar="FILE", type=Path, help="check a certificate, offline, on the shelf"
+    )
+    quote.add_argument(
+        "--text", dest="text_file", metavar="FILE", type=Path, help="with --verify: on this text"
+    )
 
 
 def _find_options(find: argparse.ArgumentParser) -> None:
@@ -54,7 +71,7 @@ def _find_options(find: argparse.ArgumentParser) -> None:
     find.add_argument("--by", choices=["both", "words", "meaning"], default="both")
     find.add_argument("--year-from", type=int, default=0)
     find.add_argument("--year-to", type=int, default=0)
-    find.add_argument("--journal", default="")
+    find.add_argument("--journal", default="", help="by name, NLM's abbreviation or ISSN")
     find.add_argument("--type", dest="publication_types", action="append", default=[])
     find.add_argument("--kind", choices=["full_text", "abstract"])
     find.add_argument("--retracted", action="store_true", help="retracted papers too")
@@ -151,8 +168,6 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     else:
         _print(answer.hits, query)
     warn(answer.warnings)
-    if not answer.hits:
-        note("Nothing in the corpus answers this.")
     return 0
 
 
@@ -247,21 +262,55 @@ def _colour(entry: str, query: str) -> Text:
 
 
 def _quote(args: argparse.Namespace, library: Library) -> int:
+    if bool(args.text) == bool(args.verify) or (args.verify and (args.certificate or args.paper)):
+        raise BadRequest("Give a quotation, or --verify with a certificate.", "Not both.")
+    if args.verify:
+        return _verify(args, library)
+    if args.text_file:
+        raise BadRequest("--text goes with --verify.", "Look in one paper with --paper.")
     text = sys.stdin.read() if args.text == "-" else args.text
     found = library.corpus.verify_quote(text, args.paper)
+    if args.certificate:
+        made = plain_json(library.corpus.certify(text, found))
+        write_whole(args.certificate, f"{made}\n".encode())
     if args.json:
         say(asdict(found), as_json=True)
     elif not found.found:
         say(f"Not in {args.paper or 'the corpus'}, and nothing like it.")
     else:
-        where = _place(found)
-        head = "Verbatim" if found.verbatim else f"Not verbatim; nearest ({found.likeness:.2f})"
-        say(f"{head}: {found.paper} {one_line(found.title)}\n  {where}")
-        if not found.verbatim:
-            say(f"  {one_line(found.text)}")
-        for one in found.differences if found.verdict == "near" else ():
-            say(f"  - {one_line(str(one))}")
+        _say_quotation(found)
     return 0 if found.verbatim else NOT_VERBATIM
+
+
+def _say_quotation(found: Quotation) -> None:
+    head = "Verbatim" if found.verbatim else f"Not verbatim; nearest ({found.likeness:.2f})"
+    say(f"{head}: {found.paper} {one_line(found.title)}\n  {_place(found)}")
+    if not found.verbatim:
+        say(f"  {one_line(found.text)}")
+    for one in found.differences if found.verdict == "near" else ():
+        say(f"  - {one_line(str(one))}")
+
+
+_OUTCOMES = {
+    "confirmed": ("Confirmed", 0),
+    "refuted": ("Refuted", NOT_VERBATIM),
+    "unclear": ("Could not be checked", UNREACHABLE),
+}
+_MARKS = {"confirmed": "+", "refuted": "!", "unclear": "?"}
+
+
+def _verify(args: argparse.Namespace, library: Library) -> int:
+    """Check a certificate; what could not be checked is said, and is no refusal."""
+    checked = library.corpus.check_certificate(args.verify, args.text_file)
+    head, status = _OUTCOMES[checked.outcome]
+    if args.json:
+        checks = [asdict(one) for one in checked.checks]
+        say({"outcome": checked.outcome, "checks": checks}, as_json=True)
+        return status
+    say(f"{head}: “{one_line(checked.certificate.quotation)}”")
+    for one in checked.checks:
+        say(f"  {_MARKS[one.outcome]} {one_line(one.said)}")
+    return status
 
 
 def _stats(args: argparse.Namespace, library: Library) -> int:

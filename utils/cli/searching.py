@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from ..literature.search import Found, Gathered, SourceAnswer
     from ..model.paper import Paper, SearchResult
 
-# Longer than a call from a host may take: nothing goes on after the process has ended.
-_LONGEST_S = 90.0
+_LONGEST_S, _PATIENT_S = 14.0, 90.0  # a site that refuses is asked again within the latter
 FILES = ("ris", "bibtex", "nbib", "csl-json")
 _KINDS = {
     "similar": "pubmed_similar_articles", "cited-by": "pubmed_citedin",
@@ -49,6 +48,9 @@ def add(commands: Any) -> None:
     search.add_argument("--year-from", type=int, default=0)
     search.add_argument("--year-to", type=int, default=0)
     search.add_argument("--author", default="", help="of whom the papers are")
+    search.add_argument(
+        "--wait", type=float, default=_LONGEST_S, metavar="SECONDS", help="for all sources (14)"
+    )
     search.add_argument("--abstracts", action="store_true", help="print abstracts too")
     export_option(search)
 
@@ -66,7 +68,7 @@ def _search(args: argparse.Namespace, library: Library) -> int:
         end_year=args.year_to,
         author=args.author,
         sort_by=args.sort_by or "relevance",
-        longest_s=_LONGEST_S,
+        longest_s=max(0.0, args.wait),
         **options,
     )
     if args.format:
@@ -76,6 +78,8 @@ def _search(args: argparse.Namespace, library: Library) -> int:
             shown = _merged_entry(number, found, args.abstracts)
             say(found.row() if args.json else shown, args.json)
     _note_sources(gathered)
+    if any(one.outcome == "slow" for one in gathered.asked) and args.wait < _PATIENT_S:
+        note(f"The list is of those that answered. To wait for the others: --wait {_PATIENT_S:.0f}")
     return 0
 
 

@@ -13,17 +13,20 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import EmbeddingsFailed
 from ..model.passage import Filters
 from .texts import Texts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..passages import Embedder, Finder, FinderStatus
     from ..settings import Settings
     from ..store import Shelf
     from ..web import Web
+    from .certificates import Checked
     from .database import Checkpoint, CorpusDatabase, CorpusRecord
     from .index import IndexProgress
     from .quotations import Quotation
@@ -142,6 +145,18 @@ class Corpus:
 
         return verify_in(text, paper, self) if paper else verify(text, self)
 
+    def certify(self, text: str, found: Quotation) -> dict[str, Any]:
+        """The certificate of a quotation that was found; see `.certificates.certificate`."""
+        from .certificates import certificate
+
+        return certificate(text, found, self)
+
+    def check_certificate(self, file: Path, text: Path | None = None) -> Checked:
+        """Check somebody's certificate on the texts that are here; see `.certificates.check`."""
+        from .certificates import check, read_certificate
+
+        return check(read_certificate(file), self, text)
+
     def stats(self) -> CorpusStats:
         """What is in the corpus, and what is out of date; see `stats`."""
         return stats(self)
@@ -186,15 +201,14 @@ def stats(corpus: Corpus) -> CorpusStats:
     counts = corpus.database.counts()
     contents = corpus.finder.status()
     model, trouble = _model_wanted(corpus)
-    digests = corpus.database.source_digests()
     kinds: Counter[str] = Counter()
     years: Counter[str] = Counter()
     retracted = to_cut = indexed = 0
-    for text in Texts(corpus):
+    for text, digest in Texts(corpus).with_digests():
         if text is None:
             continue
-        to_cut += digests.get(text.key) != text.digest
-        if text.key in digests:
+        to_cut += digest != text.digest
+        if digest is not None:
             indexed += 1
             kinds[text.kind] += 1
             years[text.paper.year] += 1
@@ -202,7 +216,7 @@ def stats(corpus: Corpus) -> CorpusStats:
     vectors = contents.vectors if model in ("", contents.model) else 0
     return CorpusStats(
         records=counts.records - counts.gone,
-        papers=len(digests),
+        papers=counts.papers_cut,
         passages=counts.passages,
         vectors=contents.vectors,
         finder=corpus.finder.name,
@@ -210,7 +224,7 @@ def stats(corpus: Corpus) -> CorpusStats:
         model_wanted=model,
         kinds=dict(kinds),
         years=dict(sorted(years.items())),
-        to_cut=to_cut + len(digests) - indexed,
+        to_cut=to_cut + counts.papers_cut - indexed,
         without_vectors=max(0, counts.passages - vectors),
         retracted=retracted,
         synced={point.query_key: point.updated_at for point in corpus.database.checkpoints()},

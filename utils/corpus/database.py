@@ -15,14 +15,18 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     RowMapping,
     Table,
     Update,
     bindparam,
     delete,
+    exists,
+    false,
     func,
     insert,
+    literal,
     select,
     update,
 )
@@ -31,6 +35,7 @@ from ..errors import BadRequest, InvariantFailed
 from ..model.paper import Paper, now, paper_from
 from ..model.passage import Passage
 from ..system.plain_text import encodable
+from .names import NameTables
 from .schema import Connections
 from .schema import checkpoints as _checkpoints
 from .schema import members as _members
@@ -38,7 +43,9 @@ from .schema import moves as _moves
 from .schema import passages as _passages
 from .schema import records as _records
 from .schema import sources as _sources
+from .schema import staged as _staged
 from .stored_records import (
+    STAGED,
     Changes,
     Checkpoint,
     CorpusCounts,
@@ -92,10 +99,21 @@ class PassageTables(Connections):
             found = _rows(connection, query.order_by(_passages.c.uuid).limit(limit))
             return [_passage(row) for row in found]
 
-    def source_digests(self) -> dict[str, str]:
-        """By paper, the digest of the text its passages were made of."""
+    def source_digests(self, papers: Sequence[str]) -> dict[str, str]:
+        """By paper, the digest of the text its passages were made of; none where there are none."""
+        found: dict[str, str] = {}
         with self.reading() as connection:
-            return {paper: digest for paper, digest in connection.execute(select(_sources))}  # noqa: C416 - rows are no pairs to mypy
+            for some in batches(papers):
+                query = select(_sources).where(_sources.c.paper.in_(some))
+                found.update((row.paper, row.digest) for row in connection.execute(query))
+        return found
+
+    def every_source(self, after: str = "", limit: int = 1000) -> list[str]:
+        """A page of all papers that were cut, by key; the next begins after its last."""
+        query = select(_sources.c.paper).where(_sources.c.paper > after)
+        with self.reading() as connection:
+            page = query.order_by(_sources.c.paper).limit(limit)
+            return list(connection.execute(page).scalars())
 
     def replace_passages(
         self, paper_key: str, source_digest: str, passages: Sequence[Passage]
@@ -246,7 +264,7 @@ def _passage(row: Any) -> Passage:
     return Passage(**facts)
 
 
-class CorpusDatabase(PassageTables):
+class CorpusDatabase(PassageTables, NameTables):
     """The database of one corpus; `of` finds it, and it is created when first used."""
 
     # -- records -----------------------------------------------------------------------------
@@ -286,6 +304,17 @@ class CorpusDatabase(PassageTables):
         with self.reading() as connection:
             rows = connection.execute(query.order_by(_records.c.pmid).limit(limit)).mappings()
             return [_record(row) for row in rows]
+
+    def living(self, pmids: Sequence[str]) -> set[str]:
+        """Which of these the corpus has a record of that PubMed still has."""
+        query = select(_records.c.pmid).where(_records.c.gone.is_(False))
+        found: set[str] = set()
+        with self.reading() as connection:
+            for some in batches(list(map(int, pmids))):
+                found.update(
+                    map(str, connection.execute(query.where(_records.c.pmid.in_(some))).scalars())
+                )
+        return found
 
     def members(self, query_key: str) -> list[str]:
         """The PMIDs a question finds, as far as it is synced, in the order of their numbers."""
@@ -413,6 +442,18 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
         latest_edat(list(by_pmid.values())),
         tuple(warnings),
     )
+
+
+def put_staged(connection: Connection, these: ColumnElement[bool]) -> UpsertResult:
+    """`put_records` of staged rows; new ones never leave the database."""
+    columns = [_staged.c.pmid, *(_staged.c[name] for name in STAGED)]
+    is_stored = exists().where(_records.c.pmid == _staged.c.pmid)
+    stored = connection.execute(select(*columns).where(these, is_stored)).mappings().all()
+    version = {"version": literal(1), "gone": false(), "synced_at": literal(now())}
+    new = select(*columns, *version.values()).where(these, ~is_stored)
+    into = insert(_records).from_select([*(c.name for c in columns), *version], new)
+    inserted = connection.execution_options(preserve_rowcount=True).execute(into).rowcount
+    return put_records(connection, [dict(row) for row in stored])._replace(inserted=inserted)
 
 
 def _stored_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:

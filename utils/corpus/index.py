@@ -11,6 +11,7 @@ Words come first and vectors afterwards: a model takes hours for what the words 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..model.passage import Passage
 from ..system.steady_clock import SteadyClock
+from .names import Name, names_in
 from .texts import Text, Texts
 
 if TYPE_CHECKING:
@@ -116,6 +118,7 @@ class _Run:
         self.clock = SteadyClock()
         self.end = None if longest_s is None else self.clock.now() + longest_s
         self.batch: list[_CutText] = []
+        self.names: Counter[Name] = Counter()
         self.gathered = 0
         self.touched: list[str] = []
 
@@ -166,13 +169,10 @@ class _Run:
 
     def _words(self) -> Iterator[IndexProgress]:
         """Cut what changed, drop what is gone."""
-        digests = self.database.source_digests()
         texts = Texts(self.corpus)
-        unseen = dict.fromkeys(digests)
-        for text in texts:
+        for text, old_digest in texts.with_digests():
             if text is not None:
-                unseen.pop(text.key, None)
-                self._cut(text, digests.get(text.key))
+                self._cut(text, old_digest)
             self._count("done")
             self.facts["total"] = texts.total
             if self._flush() or self.facts["done"] % _REPORT_EVERY == 0:
@@ -186,9 +186,9 @@ class _Run:
                 f"came with, and {' and '.join(texts.hosts)} would get them: their abstracts are "
                 "indexed. With EMBEDDINGS_PROVIDER=local and the embedded store nothing is sent."
             )
-        if not texts.total and not digests:
+        if not texts.total and not self.database.every_source(limit=1):
             self._warn("There is nothing to index: sync a question or download papers first.")
-        for number, key in enumerate(unseen):
+        for number, key in enumerate(texts.gone()):
             self._drop(key)
             if number % _REPORT_EVERY == 0:
                 yield self.progress
@@ -212,19 +212,23 @@ class _Run:
         gone = sorted(old.keys() - {passage.uuid for passage in passages})
         self.batch.append(_CutText(text.key, digest, passages, fresh, gone, not (old and fresh)))
         self.gathered += 1 + len(passages)
+        self.names.update(names_in(text.paper, passages))
         self._count("cut")
 
     def _flush(self, *, everything: bool = False) -> bool:
         """Write the batch if it is full (or *everything*); whether it was written."""
         if not self.batch or (self.gathered < _BATCH and not everything):
             return False
+        self.database.note_names(self.names)
+        self.names.clear()
         self._remove([uuid for text in self.batch for uuid in text.gone])
         self.database.replace_together(
             [(t.key, t.digest if t.settled else _UNSETTLED, t.passages) for t in self.batch]
         )
         if fresh := [passage for text in self.batch for passage in text.fresh]:
             self.finder.upsert(fresh, None)
-            self.touched += [passage.uuid for passage in fresh]
+            if len(self.touched) <= _TOUCHED:
+                self.touched += [passage.uuid for passage in fresh]
             self._count("passages", len(fresh))
         if late := [(t.key, t.digest, t.passages) for t in self.batch if not t.settled]:
             self.database.replace_together(late)

@@ -11,23 +11,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import NotFound, StoreFailed
 from ..model.passage import Filters
+from ..outline.words import count_words
 from ..passages.anchors import anchor_at
-from ..passages.differences import Difference, Nearest, nearest, stitched
-from ..passages.wording import FoldedText, Quoted, find_verbatim, parse
+from ..passages.differences import (
+    Difference,
+    Nearest,
+    compared,
+    nearest,
+    sentences_of,
+    stitched,
+    verbatim,
+)
+from ..passages.wording import LEAST_WORDS, FoldedText, Quoted, parse
 from .texts import text_named, text_of
 
 if TYPE_CHECKING:
     from ..model.passage import Passage
     from . import Corpus
 
+Verdict = Literal["verbatim", "near", "absent"]
 _CANDIDATES, _QUERY, _QUERIES = 50, 400, 4
 _NEAR = 0.6  # of its words in their order: less is another sentence
+_SENTENCES = 12  # of a quotation that are looked for one by one
 _AROUND = 700  # characters before and after a passage, in which its sentences end
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a text, of the paper and in the file where it stands (without one: record)."""
+
+    paper: str
+    file: str
+    start: int
+    end: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +63,9 @@ class Quotation:
     quotation, else the share of its words that are there in order, ``printed`` those words as the
     text has them, and ``differences`` what differs. ``uuid`` names the passage; empty where a
     verbatim quotation is in none (in a reference list). ``anchor`` names the block of the text
-    that it stands in (`..passages.anchors`), as ``read --source`` shows it.
+    that it stands in (`..passages.anchors`), as ``read --source`` shows it. ``pieces`` are the
+    places of its words: several round a mark, or where it was stitched from what stands apart, in
+    one paper or in several.
     """
 
     found: bool
@@ -58,13 +82,12 @@ class Quotation:
     anchor: str = ""
     printed: str = ""
     differences: tuple[Difference, ...] = ()
+    pieces: tuple[Piece, ...] = ()
 
     @property
-    def verdict(self) -> Literal["verbatim", "near", "absent"]:
-        """What to make of it: ``near`` is the same sentence with other words."""
-        if self.verbatim:
-            return "verbatim"
-        return "near" if self.likeness >= _NEAR else "absent"
+    def verdict(self) -> Verdict:
+        """What to make of it."""
+        return verdict_on(self.likeness)
 
     @property
     def handle(self) -> str:
@@ -72,6 +95,13 @@ class Quotation:
         if not self.found:
             return ""
         return f"{self.paper}#{self.anchor}" if self.anchor else self.paper
+
+
+def verdict_on(likeness: float) -> Verdict:
+    """What to make of a quotation's likeness: ``near`` is the same sentence with other words."""
+    if likeness == 1.0:
+        return "verbatim"
+    return "near" if likeness >= _NEAR else "absent"
 
 
 def verify(text: str, corpus: Corpus) -> Quotation:
@@ -95,19 +125,15 @@ def verify(text: str, corpus: Corpus) -> Quotation:
     if not corpus.finder.status().passages:
         msg = "The index is empty: the quotation was looked for nowhere."
         raise StoreFailed(msg, "Sync a question or download papers, then: server.py index.")
-    candidates = _candidates(quoted, corpus)
+    candidates = _candidates(quoted.parts, corpus)
     apart = None
-    for passage in _one_of_each(candidates):
-        try:
-            text = text_of(passage, corpus)
-        except NotFound:
-            continue  # gone since it was indexed
+    for passage, text in _texts(candidates, corpus):
         wording = FoldedText.of(text)
-        if span := find_verbatim(quoted, text, wording):
-            return _placed(Nearest(*span, 1.0, ()), text, passage, corpus)
+        if there := verbatim(quoted, text, wording):
+            return _placed(there, text, passage, corpus)
         if not apart and (near := stitched(quoted, text, wording)):
             apart = _placed(near, text, passage, corpus)
-    return apart or _nearest(quoted, candidates, corpus)
+    return apart or _of_several(quoted, corpus) or _nearest(quoted, candidates, corpus)
 
 
 def verify_in(text: str, paper: str, corpus: Corpus) -> Quotation:
@@ -130,16 +156,14 @@ def verify_in(text: str, paper: str, corpus: Corpus) -> Quotation:
     """
     quoted, named = parse(text), text_named(paper, corpus)
     whole = named.read(corpus.shelf)
-    wording = FoldedText.of(whole)
-    span = find_verbatim(quoted, whole, wording)
-    near = Nearest(*span, 1.0, ()) if span else nearest(quoted, whole, wording)
+    near = compared(quoted, whole)
     if not near.likeness:
         return Quotation(found=False)
     anchor = anchor_at(whole, near.start, near.end)
     there = whole[near.start : near.end]
     return Quotation(
         found=True,
-        verbatim=span is not None,
+        verbatim=near.is_verbatim,
         paper=named.key,
         title=named.paper.title,
         file=named.file,
@@ -151,13 +175,18 @@ def verify_in(text: str, paper: str, corpus: Corpus) -> Quotation:
         anchor=anchor.name if anchor else "",
         printed=there,
         differences=near.differences,
+        pieces=_pieces(near, whole, named.key, named.file),
     )
 
 
-def _candidates(quoted: Quoted, corpus: Corpus) -> list[Passage]:
+def _pieces(near: Nearest, text: str, paper: str, file: str) -> tuple[Piece, ...]:
+    return tuple(Piece(paper, file, *span, text[slice(*span)]) for span in near.pieces)
+
+
+def _candidates(parts: Sequence[str], corpus: Corpus) -> list[Passage]:
     """The passages that share most words with it; long quotations are searched in stretches."""
     queries: list[str] = []
-    for part in quoted.parts:
+    for part in parts:
         queries += [part[at : at + _QUERY] for at in range(0, len(part), _QUERY)]
     scores: dict[str, float] = {}
     everywhere = Filters(retracted=True)
@@ -170,35 +199,71 @@ def _candidates(quoted: Quoted, corpus: Corpus) -> list[Passage]:
     return [passages[uuid] for uuid in best if uuid in passages]
 
 
-def _one_of_each(passages: Sequence[Passage]) -> Iterator[Passage]:
-    """The first passage of every text."""
+def _texts(passages: Sequence[Passage], corpus: Corpus) -> Iterator[tuple[Passage, str]]:
+    """The first passage of every text, with the text as it is now."""
     seen: set[tuple[str, str]] = set()
     for passage in passages:
         if (passage.paper, passage.file) not in seen:
             seen.add((passage.paper, passage.file))
-            yield passage
+            with suppress(NotFound):  # gone since it was indexed
+                yield passage, text_of(passage, corpus)
+
+
+def _of_several(quoted: Quoted, corpus: Corpus) -> Quotation | None:
+    """A quotation whose sentences all stand word for word, but in several papers."""
+    sentences = sentences_of(quoted)
+    if len(sentences) < 2:
+        return None
+    found: list[Quotation] = []
+    for sentence in sentences[:_SENTENCES]:
+        one = parse(sentence) if count_words(sentence) >= LEAST_WORDS else None
+        there = _verbatim_anywhere(one, corpus, found) if one else None
+        if there is None:
+            return None
+        found.append(there)
+    others = [
+        Difference("stitched", sentence, f"in {there.paper}")
+        for sentence, there in zip(sentences, found, strict=False)
+        if there.paper != found[0].paper
+    ]
+    pieces = tuple(piece for there in found for piece in there.pieces)
+    made = replace(found[0], verbatim=False, likeness=0.99, pieces=pieces)
+    return replace(made, differences=tuple(others)) if others else None
+
+
+def _verbatim_anywhere(
+    quoted: Quoted, corpus: Corpus, before: Sequence[Quotation]
+) -> Quotation | None:
+    """Where a sentence stands, looked for in the papers of the sentences *before* it first."""
+    same = {one.paper for one in before}
+    passages = _candidates(quoted.parts, corpus)
+    for passage, text in _texts(sorted(passages, key=lambda one: one.paper not in same), corpus):
+        if there := verbatim(quoted, text, FoldedText.of(text)):
+            return _placed(there, text, passage, corpus)
+    return None
 
 
 def _placed(near: Nearest, text: str, passage: Passage, corpus: Corpus) -> Quotation:
     """What was found in *text*, the whole text of this passage's paper."""
-    there, verbatim = text[near.start : near.end], not near.differences
+    there, is_verbatim = text[near.start : near.end], near.is_verbatim
     place = _passage_at(near.start, corpus.database.passages_of(passage.paper))
     shown = place or passage
     return Quotation(
         found=True,
-        verbatim=verbatim,
+        verbatim=is_verbatim,
         paper=passage.paper,
         title=passage.title,
         file=passage.file,
         section=place.section if place else "",
-        start=near.start if verbatim else shown.start,
-        end=near.end if verbatim else shown.end,
-        text=there if verbatim else shown.text,
+        start=near.start if is_verbatim else shown.start,
+        end=near.end if is_verbatim else shown.end,
+        text=there if is_verbatim else shown.text,
         likeness=near.likeness,
-        uuid=place.uuid if place else "" if verbatim else passage.uuid,
+        uuid=place.uuid if place else "" if is_verbatim else passage.uuid,
         anchor=_anchor(text, near.start, near.end),
         printed=there,
         differences=near.differences,
+        pieces=_pieces(near, text, passage.paper, passage.file),
     )
 
 
@@ -220,12 +285,13 @@ def _nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Corpus) -> Q
     if not near.likeness:
         return Quotation(found=False)
     around, anchor, printed = near, "", best.text[near.start : near.end]
+    at = best.start + near.start
     with suppress(NotFound):  # gone since it was indexed
         text = text_of(best, corpus)
         begin = max(0, best.start - _AROUND)
         around = nearest(quoted, text[begin : best.end + _AROUND])
-        start, end = begin + around.start, begin + around.end
-        anchor, printed = _anchor(text, start, end), text[start:end]
+        at, end = begin + around.start, begin + around.end
+        anchor, printed = _anchor(text, at, end), text[at:end]
     return Quotation(
         found=True,
         paper=best.paper,
@@ -240,4 +306,5 @@ def _nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Corpus) -> Q
         anchor=anchor,
         printed=printed,
         differences=around.differences,
+        pieces=(Piece(best.paper, best.file, at, at + len(printed), printed),),
     )

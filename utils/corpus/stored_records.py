@@ -22,6 +22,10 @@ _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.A)
 _TIME = re.compile(r"([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?", re.A)
 
 
+STAGED = ("paper", "content_hash", "edat", "lr", "year", "retracted")
+"""What is staged of a record: the columns of `paper_row` beside the PMID."""
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusRecord:
     """One paper of the corpus.
@@ -73,8 +77,8 @@ class SyncResult:
     """The result of a sync.
 
     ``pmids_processed`` is the sum of the three counts; a record PubMed deleted counts as updated.
-    ``unfinished``: what was fetched is staged, and the next call goes on from there; nothing of
-    this job is in the corpus yet, so its counts are 0.
+    ``unfinished``: what was fetched is staged, and the next call goes on from there; the counts
+    are of what is in the corpus already, and its watermark has not moved yet.
     ``members`` has the query here, and ``members_at_pubmed`` papers PubMed counts for it on that
     day; None while unfinished, and where it did not say.
     """

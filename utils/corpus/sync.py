@@ -5,9 +5,9 @@ overlap, for PubMed indexes some of them days later), then for those that were r
 last time (by modification date: retractions, and papers that were taken in with an old Entrez
 date). Then the identifiers of everything the query finds, sliced by Entrez date, are held against
 the members: what came in late, what was deleted and what no longer matches is told by that alone,
-however old. Every record is fetched anew. All of it is staged (`.sync_jobs`) and merged in one
-transaction at the end, and a count proves it: so many members here, so many at PubMed. A call that
-is cut short is resumed by the next one. What E-utilities promise: facts sheet, 1.2 and 1.3.
+however old. Every record is fetched anew. All of it is staged (`.sync_jobs`), then merged page by
+page, and a count proves it: so many members here, so many at PubMed. A call that is cut short is
+resumed by the next one. What E-utilities promise: facts sheet, 1.2 and 1.3.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class _Sync:
     def run(self) -> SyncResult:
         while self.failures < _OUTAGE:
             if not self._step():
-                return self._counted(self.job.merge())
+                return self._counted(self.job.end())
             if self.end is not None and self.clock.now() >= self.end:
                 break
         return self.job.unfinished()
@@ -149,7 +149,7 @@ class _Sync:
             self.looked_at = (done + len(wanted), total)
             self.progress(*self.looked_at)
             return True
-        return False
+        return self.job.merge_some()
 
     # -- what there is -----------------------------------------------------------------------
 

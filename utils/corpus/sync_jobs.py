@@ -1,22 +1,22 @@
 """Jobs of syncs: what is to be fetched, what is staged, and the merge into the corpus.
 
-Everything a sync learns is staged first, step by step, each step all or nothing; the corpus is
-changed by one transaction at the end, which also moves the watermark and removes the staged rows.
-A process that is killed leaves a job that the next call resumes. A job is the work of one process
-at a time (`Connections.alone`), and a merge checks that once more.
+Everything a sync learns is staged first, step by step, each step all or nothing. Then pages of it
+become part of the corpus, a transaction each: records are put (`.database.put_records`),
+memberships begin and end, deletions are followed, and the page is staged no more. So none is
+counted twice, and neither memory nor a transaction grows with the corpus. The last one moves the
+watermark over what is stored: never beyond the latest Entrez date, and never over days of which
+some record could not be fetched.
 
-The merge of a sync: what was staged becomes part of the corpus, in one transaction.
-
-Records are put (`.database.put_records`), memberships begin and end, deletions are followed,
-and the watermark moves over what is stored: never beyond the latest Entrez date, and never over
-days of which some record could not be fetched.
+A process that is killed leaves a job that the next call resumes, merging too. A job is the work of
+one process at a time (`Connections.alone`), and every merge checks that once more.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
@@ -37,21 +37,19 @@ from sqlalchemy import literal as constant
 
 from ..errors import BadRequest, InvariantFailed
 from ..model.paper import Paper, now
-from .database import CorpusDatabase, checkpoint_of, move_watermark, put_records
+from .database import CorpusDatabase, checkpoint_of, move_watermark, put_staged
 from .schema import checkpoints as _checkpoints
 from .schema import jobs as _jobs
 from .schema import members as _members
 from .schema import records as _records
 from .schema import staged as _staged
 from .schema import stretches as _stretches
-from .stored_records import SyncResult, batches, paper_row
+from .stored_records import STAGED, SyncResult, batches, latest_edat, paper_row
 
 BEGINNING = date(1700, 1, 1)  # old papers have old Entrez dates, however late PubMed took them in
 DateType = Literal["edat", "mdat", "set", "members"]
 _ORDER: tuple[DateType, ...] = ("edat", "mdat", "set", "members")
 _WHY = {"edat": "found", "mdat": "changed", "set": "appeared", "members": "vanished"}
-STAGED = ("paper", "content_hash", "edat", "lr", "year", "retracted")
-"""What is staged of a record: the columns of `.stored_records.paper_row` beside the PMID."""
 _PAGE = 1000
 _MOST_WARNINGS = 30
 
@@ -123,7 +121,7 @@ class SyncJob:
                     again = update(_staged).where(_staged.c.job_id == open_job.job_id)
                     connection.execute(again.where(_staged.c.state == "failed").values(state=""))
                     return cls(database, open_job, json.loads(row["warnings"]))
-                _close(connection, open_job.job_id, {"state": "given up"})
+                _close(connection, open_job.job_id, "given up")
             _create(connection, planned, _revised_since(connection, planned))
         return cls(database, planned, ())
 
@@ -178,9 +176,16 @@ class SyncJob:
             self._note(connection, warnings)
 
     def want_lost_members(self, stretch: Stretch) -> None:
-        """Stage the query's members that the search for everything did not find."""
+        """Stage the query's members that the search for everything did not find.
+
+        A job of days, as an older version left it open, asks for the whole set instead.
+        """
         found = exists().where(_staged.c.job_id == self.job_id, _staged.c.pmid == _members.c.pmid)
         with self._database.writing() as connection:
+            if not self._job.everything:
+                whole = {"date_type": "set", "first": str(BEGINNING)}
+                connection.execute(_update_stretch(self.job_id, stretch).values(**whole))
+                return
             lost = connection.execute(self._members_where(~found)).scalars().all()
             self._want(connection, stretch, lost)
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
@@ -235,7 +240,8 @@ class SyncJob:
 
     def unfinished(self) -> SyncResult:
         """The result of a call that ends before the job does."""
-        return SyncResult(self.job_id, warnings=most_of(self._warnings), unfinished=True)
+        with self._database.reading() as connection:
+            return replace(_result(connection, self.job_id), unfinished=True)
 
     def _want(self, connection: Connection, stretch: Stretch, numbers: Sequence[int]) -> None:
         about = {"why": _WHY[stretch.date_type], "stretch": stretch.name, "state": ""}
@@ -252,33 +258,52 @@ class SyncJob:
             connection.execute(change.where(_staged.c.pmid.in_(some)))
 
     def _note(self, connection: Connection, warnings: Iterable[str]) -> None:
+        known = len(self._warnings)
         self._warnings.update(dict.fromkeys(warnings))
+        if len(self._warnings) == known:
+            return
         warnings_json = json.dumps(list(self._warnings))
         this = update(_jobs).where(_jobs.c.job_id == self.job_id)
         connection.execute(this.values(warnings=warnings_json))
 
     # -- the merge ---------------------------------------------------------------------------
 
-    def merge(self) -> SyncResult:
-        """Make what is staged part of the corpus, and move the watermark over what is stored.
+    def merge_some(self) -> bool:
+        """Make the next page of what is staged part of the corpus; False when all is.
 
         Raises
         ------
         InvariantFailed
             Another process ended this job.
         """
+        with self._merging() as merge:
+            more = merge.put_records() or merge.follow_deletions()
+            self._note(merge.connection, merge.warnings)
+        return more
+
+    def end(self) -> SyncResult:
+        """Move the watermark over what is stored, and end the job.
+
+        Raises
+        ------
+        InvariantFailed
+            Another process ended this job.
+        """
+        with self._merging() as merge:
+            merge.warn_of_missing()
+            merge.move_checkpoint()
+            self._note(merge.connection, merge.warnings)
+            _close(merge.connection, self.job_id, "merged")
+            return _result(merge.connection, self.job_id)
+
+    @contextmanager
+    def _merging(self) -> Iterator[Merge]:
         with self._database.writing() as connection:
             state = select(_jobs.c.state).where(_jobs.c.job_id == self.job_id)
             if connection.execute(state).scalar() != "open":
                 msg = f"The sync {self.job_id} was ended by another process."
                 raise InvariantFailed(msg, "Call again.")
-            merged = Merge(connection, self._job, self._warnings).run()
-            names = ("inserted", "updated", "skipped", "warnings")
-            facts = {name: getattr(merged, name) for name in names}
-            facts["warnings"] = json.dumps(merged.warnings)
-            end = {"state": "merged", "max_edat": merged.max_edat_seen}
-            _close(connection, self.job_id, {**facts, **end})
-        return merged
+            yield Merge(connection, self._job)
 
 
 def _plan(connection: Connection, query_key: str, term: str, overlap_days: int, full: bool) -> Job:
@@ -338,12 +363,25 @@ def _revised_since(connection: Connection, job: Job) -> date | None:
     return _date(checkpoint.last_mdat) - timedelta(days=job.overlap_days)
 
 
-def _close(connection: Connection, job_id: str, facts: Mapping[str, Any]) -> None:
+def _close(connection: Connection, job_id: str, state: str) -> None:
     """End a job, and forget what was staged for it."""
     for table in (_staged, _stretches):
         connection.execute(delete(table).where(table.c.job_id == job_id))
     this = update(_jobs).where(_jobs.c.job_id == job_id)
-    connection.execute(this.values(**facts, ended_at=now()))
+    connection.execute(this.values(state=state, ended_at=now()))
+
+
+def _result(connection: Connection, job_id: str) -> SyncResult:
+    """What a job has merged so far."""
+    row = connection.execute(select(_jobs).where(_jobs.c.job_id == job_id)).mappings().one()
+    counts = {name: row[name] for name in ("inserted", "updated", "skipped")}
+    return SyncResult(
+        job_id,
+        **counts,
+        pmids_processed=sum(counts.values()),
+        max_edat_seen=row["max_edat"],
+        warnings=most_of(json.loads(row["warnings"])),
+    )
 
 
 def _update_stretch(job_id: str, stretch: Stretch) -> Update:
@@ -384,98 +422,100 @@ class Job:
 
 
 class Merge:
-    """The steps of one merge, inside its transaction."""
+    """A step of a merge, inside its transaction."""
 
-    def __init__(self, connection: Connection, job: Job, warnings: Mapping[str, None]) -> None:
+    def __init__(self, connection: Connection, job: Job) -> None:
         self.connection = connection
         self.job = job
-        self.warnings = dict(warnings)
+        self.warnings: list[str] = []
         self.mine = _staged.c.job_id == job.job_id
-        self.inserted = self.updated = self.skipped = 0
 
-    def run(self) -> SyncResult:
-        """Do all steps; returns the counts and warnings."""
-        self._put_records()
-        self._end_memberships()
-        self._follow_deletions()
-        self._begin_memberships()
-        self._warn_of_missing()
-        seen = self._latest()
-        self._move_checkpoint()
-        return SyncResult(
-            job_id=self.job.job_id,
-            inserted=self.inserted,
-            updated=self.updated,
-            skipped=self.skipped,
-            pmids_processed=self.inserted + self.updated + self.skipped,
-            max_edat_seen=seen,
-            warnings=most_of(self.warnings),
-        )
+    def put_records(self) -> bool:
+        """Put a page of fetched records; False where there is none.
 
-    def _put_records(self) -> None:
-        columns = [_staged.c.pmid, *(_staged.c[name] for name in STAGED)]
-        query = select(*columns).where(self.mine, _staged.c.state == "fetched")
-        after = 0
-        while True:
-            page = query.where(_staged.c.pmid > after).order_by(_staged.c.pmid).limit(_PAGE)
-            rows = [dict(row) for row in self.connection.execute(page).mappings()]
-            if not rows:
-                return
-            result = put_records(self.connection, rows)
-            self.inserted += result.inserted
-            self.updated += result.updated
-            self.skipped += result.skipped
-            self.warnings.update(dict.fromkeys(result.warnings))
-            after = rows[-1]["pmid"]
+        The query finds them, so that they are its members; the vanished, which it finds no more,
+        are no members any longer.
+        """
+        fetched = self.mine & (_staged.c.state == "fetched")
+        page = select(_staged.c.pmid, _staged.c.why, _staged.c.edat).where(fetched)
+        rows = self.connection.execute(page.order_by(_staged.c.pmid).limit(_PAGE)).all()
+        if not rows:
+            return False
+        these = fetched & (_staged.c.pmid <= rows[-1].pmid)
+        result = put_staged(self.connection, these)
+        self.warnings += result.warnings
+        self._begin_memberships(these)
+        self._end_memberships([row.pmid for row in rows if row.why == "vanished"])
+        self.connection.execute(delete(_staged).where(these))
+        latest = latest_edat([{"edat": r.edat} for r in rows if self._is_of_the_days(r)])
+        self._count(result.inserted, result.updated, result.skipped, latest)
+        return True
 
-    def _pmids(self, *where: Any) -> list[int]:
-        return list(
-            self.connection.execute(select(_staged.c.pmid).where(self.mine, *where)).scalars()
-        )
-
-    def _end_memberships(self) -> None:
-        """Remove members that PubMed has and that the query no longer finds."""
-        these = self._pmids(_staged.c.why == "vanished", _staged.c.state == "fetched")
-        members = delete(_members).where(_members.c.query_key == self.job.query_key)
-        for some in batches(these):
-            self.connection.execute(members.where(_members.c.pmid.in_(some)))
-
-    def _follow_deletions(self) -> None:
-        these = self._pmids(_staged.c.why == "vanished", _staged.c.state == "omitted")
+    def follow_deletions(self) -> bool:
+        """Mark a page of the members that PubMed does not have any more; False: there is none."""
+        deleted = self.mine & (_staged.c.why == "vanished") & (_staged.c.state == "omitted")
+        these = self._pmids(deleted, limit=_PAGE)
         for some in batches(these):
             gone = update(_records).where(_records.c.pmid.in_(some), _records.c.gone.is_(False))
             change = gone.values(gone=True, synced_at=now())
-            self.updated += self.connection.execute(change).rowcount
+            self._count(updated=self.connection.execute(change).rowcount)
             self.connection.execute(delete(_members).where(_members.c.pmid.in_(some)))
+            self.connection.execute(delete(_staged).where(deleted, _staged.c.pmid.in_(some)))
+        return bool(these)
 
-    def _begin_memberships(self) -> None:
+    def _is_of_the_days(self, row: Any) -> bool:
+        return bool(row.why == "found" and row.edat <= self.job.last)
+
+    def _count(
+        self, inserted: int = 0, updated: int = 0, skipped: int = 0, latest: str | None = None
+    ) -> None:
+        """Add to the counts of the job."""
+        more = {"inserted": inserted, "updated": updated, "skipped": skipped}
+        this = update(_jobs).where(_jobs.c.job_id == self.job.job_id)
+        values: dict[str, Any] = {name: _jobs.c[name] + number for name, number in more.items()}
+        self.connection.execute(this.values(values))
+        if latest:
+            older = (_jobs.c.max_edat.is_(None)) | (_jobs.c.max_edat < latest)
+            self.connection.execute(this.where(older).values(max_edat=latest))
+
+    def _pmids(self, *where: Any, limit: int | None = None) -> list[int]:
+        query = select(_staged.c.pmid).where(self.mine, *where).order_by(_staged.c.pmid)
+        return list(self.connection.execute(query.limit(limit)).scalars())
+
+    def _end_memberships(self, pmids: Sequence[int]) -> None:
+        """Remove members that PubMed has and that the query no longer finds."""
+        members = delete(_members).where(_members.c.query_key == self.job.query_key)
+        for some in batches(pmids):
+            self.connection.execute(members.where(_members.c.pmid.in_(some)))
+
+    def _begin_memberships(self, these: Any) -> None:
         key = self.job.query_key
         is_member = exists().where(_members.c.query_key == key, _members.c.pmid == _staged.c.pmid)
         new = select(constant(key), _staged.c.pmid).where(
-            self.mine, _staged.c.state == "fetched", _staged.c.why != "vanished", ~is_member
+            these, _staged.c.why != "vanished", ~is_member
         )
         self.connection.execute(insert(_members).from_select(["query_key", "pmid"], new))
 
-    def _warn_of_missing(self) -> None:
+    def warn_of_missing(self) -> None:
+        """Name papers that PubMed finds and has no record of."""
         missing = self._pmids(_staged.c.why != "vanished", _staged.c.state == "omitted")
         if missing:
             named = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
             self._warn(f"PubMed finds {len(missing):,} papers and sends no record: PMID {named}.")
 
-    def _latest(self, before: str = "") -> str | None:
-        """The latest Entrez date that was fetched, up to the end of the window, and *before*."""
-        query = select(func.max(_staged.c.edat)).where(
-            self.mine,
-            _staged.c.state == "fetched",
-            _staged.c.why == "found",
-            func.length(_staged.c.edat) == len("2026-11-21"),
-            _staged.c.edat <= self.job.last,
+    def _latest(self, before: str) -> str | None:
+        """The latest Entrez date of a member, up to the end of the window, and *before*."""
+        mine = _members.c.query_key == self.job.query_key
+        query = select(func.max(_records.c.edat)).where(
+            exists().where(mine, _members.c.pmid == _records.c.pmid),
+            func.length(_records.c.edat) == len("2026-11-21"),
+            _records.c.edat <= self.job.last,
         )
         return self.connection.execute(
-            query.where(_staged.c.edat < before) if before else query
+            query.where(_records.c.edat < before) if before else query
         ).scalar()
 
-    def _move_checkpoint(self) -> None:
+    def move_checkpoint(self) -> None:
         """Move the watermark over what is stored, never over what could not be fetched."""
         key = self.job.query_key
         failed = select(_staged.c.why, func.min(_staged.c.stretch)).where(
@@ -510,7 +550,7 @@ class Merge:
             self.connection.execute(this.values(last_edat=None))
 
     def _warn(self, text: str) -> None:
-        self.warnings[text] = None
+        self.warnings.append(text)
 
 
 def most_of(warnings: Iterable[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound
@@ -99,9 +100,15 @@ class Text:
 
 @dataclass
 class Texts:
-    """All texts of a corpus; going through it reads records and catalogue page by page."""
+    """All texts of a corpus; going through it reads records and catalogue page by page.
+
+    In memory are the names of the papers on the shelf, and none of the records, of which there may
+    be millions.
+    """
 
     corpus: Corpus
+    _names: set[str] = field(default_factory=set)
+    _keys: set[str] = field(default_factory=set)
     _files: dict[str, str] = field(default_factory=dict)
     _fits: dict[str, tuple[bool, bool, bool, int]] = field(default_factory=dict)
     total: int = 0
@@ -109,10 +116,11 @@ class Texts:
 
     def survey(self) -> None:
         """Find out which full texts there are, and how many papers will be looked at."""
-        self._files, self._fits = {}, {}
+        self._files, self._fits, self._names, self._keys = {}, {}, set(), set()
         self.total = self.withheld = 0
         for stored in _all_stored(self.corpus.shelf):
             self.total += 1
+            self._names.update(stored.paper.ids.names())
             if self._full(stored):
                 self._consider(stored)
             else:
@@ -136,23 +144,41 @@ class Texts:
         """Each text once; None for a paper of the shelf that came as a record before."""
         self.survey()
         seen: set[str] = set()
-        keys: set[str] = set()
         for paper in _all_records(self.corpus):
             text = self._of_record(paper)
-            seen.update(paper.ids.names())
+            seen.update(self._names.intersection(paper.ids.names()))
             if text.stored:
                 seen.update(text.stored.paper.ids.names())
-            keys.add(text.key)
             yield text
         for stored in _all_stored(self.corpus.shelf):
-            key = key_of(stored.paper.ids) or f"file:{name_of(stored)}"
-            text = Text(key, stored.paper, self._full(stored))
-            is_known = key in keys or not seen.isdisjoint(stored.paper.ids.names())
+            key, names = (
+                key_of(stored.paper.ids) or f"file:{name_of(stored)}",
+                stored.paper.ids.names(),
+            )
+            is_known = key in self._keys or not seen.isdisjoint(names)
             if is_known or self._is_superseded(stored):
                 yield None
                 continue
-            keys.add(text.key)
-            yield text
+            self._keys.add(key)
+            is_new = not self._names.issuperset(names)  # since the survey: its record may be, too
+            yield None if is_new else Text(key, stored.paper, self._full(stored))
+
+    def with_digests(self) -> Iterator[tuple[Text | None, str | None]]:
+        """Each text with the digest of what was cut of it before; None where nothing was."""
+        texts = iter(self)
+        while page := list(islice(texts, _PAGE)):
+            keys = [text.key for text in page if text]
+            digests = self.corpus.database.source_digests(keys)
+            yield from ((text, digests.get(text.key) if text else None) for text in page)
+
+    def gone(self) -> Iterator[str]:
+        """The papers that were cut and are no text any more, once all texts were gone through."""
+        database, last = self.corpus.database, ""
+        while page := database.every_source(last):
+            last = page[-1]
+            pmids = [key.removeprefix("pmid:") for key in page if key.startswith("pmid:")]
+            living = {f"pmid:{pmid}" for pmid in database.living(pmids)}
+            yield from (key for key in page if key not in living and key not in self._keys)
 
     def _of_record(self, paper: Paper) -> Text:
         key = f"pmid:{paper.ids.pmid}"

@@ -10,18 +10,18 @@ import ctypes
 import re
 import sys
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import compress, repeat
-from operator import add, mul
 from typing import Any, NamedTuple
 
 from .pdf_native import NUMBER, POINTER, REAL, address_of, functions
 
 _MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _NAME_BYTES = 100
-_BESIDE = re.compile(r"(?:\d(?=[^\W\d_])|[^\W\d_](?=\d))(?=..)", re.S)
+_DIGITS, _LETTER = re.compile(r"\d+"), re.compile(r"[^\W\d_]")
 _THIN = 0.07  # of the height of a font's box: a space that is none for PDFium
+_USUAL_REACH, _TALL = (0.9, -0.3), 1.9  # ems
 _SOLID = bytes(code > ord(" ") for code in range(256))
 _LAST = 0x10FFFF  # code point
 _UTF16 = f"utf-16-{sys.byteorder[0]}e"
@@ -29,10 +29,27 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
 class Face(NamedTuple):
-    """A font's name, and its weight: 400 where it is neither light nor bold."""
+    """A font's name, and its weight: 400 where it is neither light nor bold.
+
+    ``ascent`` and ``descent`` say how far its box goes above and below the line, in ems.
+    """
 
     name: str
     weight: int
+    ascent: float = _USUAL_REACH[0]
+    descent: float = _USUAL_REACH[1]
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether its box is half as tall again as other fonts have it, or more."""
+        return self.ascent - self.descent > _TALL
+
+    def plain(self, box: Box) -> Box:
+        """A character's box as other fonts have it."""
+        left, bottom, right, top = box
+        em = (top - bottom) / (self.ascent - self.descent)
+        line = bottom - self.descent * em
+        return left, line + _USUAL_REACH[1] * em, right, line + _USUAL_REACH[0] * em
 
 
 class Characters:
@@ -48,11 +65,10 @@ class Characters:
         self._address = address_of(text_page)
         self._functions = _functions()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
-        self._faces: dict[int, Face] = {}
+        self._faces: dict[int, Face] = {}  # by font
+        self._pieces: dict[int, Face] = {}  # by text object
         self._thin: list[int] | None = None
         self.text = self._text()
-        self._rectangles = (REAL * (4 * len(self.text)))()
-        self._edges = memoryview(self._rectangles).cast("B").cast("f")  # left, top, right, bottom
 
     def _text(self) -> str:
         functions = self._functions
@@ -63,8 +79,8 @@ class Characters:
             # A letter of a mathematical alphabet is two characters of PDFium's.
             return text if len(text) == count else "".join(map(chr, buffer[:count]))
         # Where some have no code point, the text would be shorter.
-        codes = (functions["Text_GetUnicode"](self._address, at) for at in range(count))
-        return "".join(chr(min(code, _LAST)) for code in codes)
+        codes = map(functions["Text_GetUnicode"], repeat(self._address), range(count))
+        return "".join(map(chr, map(min, codes, repeat(_LAST))))
 
     def solid(self) -> list[int]:
         """The places of all characters that are no blanks."""
@@ -73,55 +89,48 @@ class Characters:
 
     def box(self, index: int) -> Box:
         """A character's box as tall as its font, so that *a* and *g* of one line agree."""
-        left, top, right, bottom = self._edges[4 * index : 4 * index + 4]
-        if top == bottom:  # not measured yet
-            self.measure((index,))
-            left, top, right, bottom = self._edges[4 * index : 4 * index + 4]
-        return left, bottom, right, top
+        return self.boxes((index,))[0]
 
-    def boxes(self) -> list[Box]:
-        """The boxes of all characters."""
-        self.measure(range(len(self.text)))
-        edges = self._edges.tolist()
+    def boxes(self, indices: Sequence[int] | None = None) -> list[Box]:
+        """The boxes of these characters, or of all, asked for at once."""
+        edges = self.edges(range(len(self.text)) if indices is None else indices)
         return list(zip(edges[0::4], edges[3::4], edges[2::4], edges[1::4], strict=True))
 
-    def wider(self, indices: list[int], least: float) -> list[tuple[int, float]]:
-        """Those of *indices* whose neighbours are further apart than *least*, with how far."""
-        self.measure([at + aside for aside in (-1, 1) for at in indices])
-        edges = self._edges
-        gaps = [edges[4 * at + 4] - edges[4 * at - 2] for at in indices]
-        return [(at, gap) for at, gap in zip(indices, gaps, strict=True) if gap > least]
+    def edges(self, indices: Sequence[int]) -> list[float]:
+        """Left, top, right and bottom of the first of these characters, of the second, …."""
+        rectangles = (REAL * (4 * len(indices)))()
+        begin = ctypes.addressof(rectangles)
+        into = range(begin, begin + ctypes.sizeof(rectangles), 4 * ctypes.sizeof(REAL))
+        ask = self._functions["Text_GetLooseCharBox"]
+        deque(map(ask, repeat(self._address), indices, into), maxlen=0)
+        return rectangles[:]
 
     def thin_spaces(self) -> list[int]:
         """The places before which print has a thin space, as in *2 mm*, and the text has none."""
         if self._thin is None:
-            self._thin = [at for at in self._between() if self._is_thin(at)]
+            places = list(self._beside_digits())
+            boxes = self.boxes([at + aside for at in places for aside in (-1, 0, 1)])
+            around = zip(places, boxes[0::3], boxes[1::3], boxes[2::3], strict=True)
+            self._thin = [at for at, *boxes in around if self._is_thin(at, *boxes)]
         return self._thin
 
-    def _between(self) -> list[int]:
-        """Where a letter follows a digit or a digit a letter, with their boxes measured."""
-        places = [found.end() for found in _BESIDE.finditer(self.text)]
-        self.measure([at + aside for aside in (-1, 0, 1) for at in places])
-        return places
+    def _beside_digits(self) -> Iterator[int]:
+        """Where a digit follows a letter or a letter a digit, and something both."""
+        text = self.text
+        for found in _DIGITS.finditer(text, 0, max(0, len(text) - 1)):
+            start, end = found.span()
+            if start and _LETTER.match(text, start - 1):
+                yield start
+            if end < len(text) - 1 and _LETTER.match(text, end):
+                yield end
 
-    def _is_thin(self, at: int) -> bool:
+    def _is_thin(self, at: int, before: Box, here: Box, after: Box) -> bool:
         """Whether two characters are further apart than the two behind them; marks are not."""
-        edges = self._edges
-        _, top, right, bottom = edges[4 * at - 4 : 4 * at]
-        left, here_top, end, here_bottom = edges[4 * at : 4 * at + 4]
-        height = max(top - bottom, here_top - here_bottom)
-        is_mark = self.text[at].isdigit() and here_bottom > bottom + 0.1 * height
-        gap = left - right
-        usual = max(0.0, edges[4 * at + 4] - end)
+        height = max(before[3] - before[1], here[3] - here[1])
+        is_mark = self.text[at].isdigit() and here[1] > before[1] + 0.1 * height
+        gap = here[0] - before[2]
+        usual = max(0.0, after[0] - here[2])
         return not is_mark and _THIN * height < gap < height and gap - usual > _THIN * height
-
-    def measure(self, indices: Iterable[int]) -> None:
-        """Ask for the boxes of several characters at once."""
-        wanted, size = list(indices), 4 * ctypes.sizeof(REAL)
-        begin = ctypes.addressof(self._rectangles)
-        into = map(add, repeat(begin), map(mul, repeat(size), wanted))
-        ask = self._functions["Text_GetLooseCharBox"]
-        deque(map(ask, repeat(self._address), wanted, into), maxlen=0)
 
     def angle(self, index: int) -> float:
         """How far a character is turned, in radians."""
@@ -129,14 +138,34 @@ class Characters:
 
     def face(self, index: int) -> Face:
         """The font of a character."""
-        functions, known = self._functions, self._faces
-        piece = functions["Text_GetTextObject"](self._address, index)
-        font = functions["TextObj_GetFont"](piece) if piece else None
-        if font is None:
+        return self._face_of(self._functions["Text_GetTextObject"](self._address, index), index)
+
+    def faces(self, indices: Sequence[int]) -> list[Face]:
+        """The fonts of several characters, asked for at once."""
+        ask = self._functions["Text_GetTextObject"]
+        pieces = map(ask, repeat(self._address), indices)
+        return list(map(self._face_of, pieces, indices))
+
+    def _face_of(self, piece: int | None, index: int) -> Face:
+        """The font of a character in a text object, or in none, as PDFium's own blanks are."""
+        if piece in self._pieces:
+            return self._pieces[piece]
+        font = self._functions["TextObj_GetFont"](piece) if piece else None
+        if piece is None or font is None:
             return self._face(index)
-        if font not in known:
-            known[font] = self._face(index)
-        return known[font]
+        if font not in self._faces:
+            ascent, descent = self._reach(font)
+            self._faces[font] = self._face(index)._replace(ascent=ascent, descent=descent)
+        self._pieces[piece] = self._faces[font]
+        return self._pieces[piece]
+
+    def _reach(self, font: int) -> tuple[float, float]:
+        """How far a font goes above and below the line, in ems; the usual where it is silent."""
+        reach = (REAL * 2)()
+        begin = ctypes.addressof(reach)
+        above = self._functions["Font_GetAscent"](font, 1.0, begin)
+        below = self._functions["Font_GetDescent"](font, 1.0, begin + ctypes.sizeof(REAL))
+        return (reach[0], reach[1]) if above and below and reach[0] > reach[1] else _USUAL_REACH
 
     def _face(self, index: int) -> Face:
         self._name.value = b""
@@ -157,5 +186,7 @@ def _functions() -> dict[str, Any]:
         Text_GetTextObject=(POINTER, POINTER, NUMBER),
         Text_GetFontWeight=(NUMBER, POINTER, NUMBER),
         Text_GetFontInfo=(count, POINTER, NUMBER, POINTER, count, POINTER),
+        Font_GetAscent=(NUMBER, POINTER, REAL, POINTER),
+        Font_GetDescent=(NUMBER, POINTER, REAL, POINTER),
         TextObj_GetFont=(POINTER, POINTER),
     )

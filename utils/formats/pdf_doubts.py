@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from ..model.doubts import Glyph
@@ -37,13 +38,18 @@ class NotedDoubts:
     def add(self, page: Characters) -> None:
         """Note those of the next page."""
         words: Counter[str] = Counter()
-        for match in _WORD.finditer(page.text):
-            if foreign := self._foreign(page, match):
+        for match in self._words(page):
+            if not match[0].islower() and (foreign := self._foreign(page, match)):
                 words[match[0]] += 1
                 self._places.setdefault(match[0], {}).update(foreign)
         letters = len("".join(page.text.split()))
         lost = len(_LOST.findall(page.text))
         self._pages.append({"letters": letters, "lost": lost, "words": dict(words)})
+
+    def _words(self, page: Characters) -> Iterable[re.Match[str]]:
+        """The words of a page, if any of them may hold such a letter."""
+        may_hold = len(self._pages) < _OPENING or self._known or _ODD.search(page.text)
+        return _WORD.finditer(page.text) if may_hold else ()
 
     def add_unplaced(self, letters: int) -> None:
         """Note that so many letters of the page are in tables that could not be rebuilt."""
@@ -70,6 +76,8 @@ class NotedDoubts:
         """The letters of a word that are in another font than all the rest of it."""
         word, start = match[0], match.start()
         is_opening = len(self._pages) < _OPENING
+        if not (is_opening or self._known) and word[1:].islower():
+            return {}
         asked = {found.start() for found in _ODD.finditer(word)}
         if is_opening or self._known:
             capitals = {found.start() for found in _CAPITAL.finditer(word)}

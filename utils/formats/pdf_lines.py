@@ -21,7 +21,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
+from operator import add, sub
 from typing import Literal
 
 from .pdf_characters import Box, Characters, Face
@@ -50,6 +51,7 @@ _RAISED = dict(zip("0123456789-−–+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁻�
 _POWER = re.compile(
     r"(?:(?<![\d.])10(?=[-\u2212\u2013]?\d)|[^\W\d_](?=[-\u2212\u2013]\d))(?P<power>.)"
 )
+_MAY_BE_POWER = re.compile(r"10[-\u2212\u2013]?\d|(?<=[^\W\d_])[-\u2212\u2013]\d")
 _TEN = re.compile(r"(?:^|[^\d.])10$")
 _SMALLER = 0.9  # of the digits before: how tall an exponent is at most
 _ACCENTS = {
@@ -80,17 +82,26 @@ _SHOWN = _Shown(
 _OTHERWISE = re.compile(f"[{''.join(map(chr, _SHOWN))}]")
 
 
-@dataclass(frozen=True, slots=True)
+def _shown(found: re.Match[str]) -> str:
+    return _SHOWN[ord(found[0])]
+
+
+@dataclass(slots=True)
 class Line:
     """A piece of a line of text. Coordinates are points from the page's lower left corner.
+
+    Changed by nobody; that is not enforced, because a page has a hundred and a frozen one takes
+    four times as long to make.
 
     ``row`` numbers the lines of the page as PDFium sees them: pieces of one row were separated
     by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
     characters begin and end. ``lead`` are the words it begins with if they are in another font
-    than the rest, ``lead_font``. A whole table has ``rows`` of cells and no text; ``kind`` says
-    what stands by itself: a table, its caption, a remark of ours, what the margin says; a title
-    that was set in the same line as its text; or that it begins a reference, or goes on with one.
+    than the rest, ``lead_font``; ``end_font`` is that of its last character. A whole table has
+    ``rows`` of cells and no text, its number as ``label``, and of its ``columns`` where they begin
+    and end, from its left. ``kind`` says what stands by itself: a table, its caption, a remark of
+    ours, what the margin says; a title that was set in the same line as its text; or that it
+    begins a reference, or goes on with one.
     """
 
     text: str
@@ -107,10 +118,13 @@ class Line:
     span: tuple[int, int] = (0, 0)
     lead: str = ""
     lead_font: str = ""
+    end_font: str = ""
     kind: Literal["text", "caption", "table", "remark", "margin", "title", "entry", "cited"] = (
         "text"
     )
     rows: tuple[tuple[str, ...], ...] = ()
+    label: str = ""
+    columns: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +141,19 @@ def lines_of(page: Characters) -> list[Line]:
     solid = page.solid()
     pieces = list(_pieces(page))
     probes = [_probes(solid, start, end) for start, end, _ in pieces]
-    page.measure(chain.from_iterable(probes))
-    return [_line(page, piece, places) for piece, places in zip(pieces, probes, strict=True)]
+    boxes = page.boxes(list(chain.from_iterable(probes)))
+    faces = page.faces([at for places in probes for at in places[::2]])
+    return [
+        _line(page, piece, probes[at], boxes[5 * at : 5 * at + 5], faces[3 * at : 3 * at + 3])
+        for at, piece in enumerate(pieces)
+    ]
 
 
 def line_of(page: Characters, start: int, end: int, row: int) -> Line:
     """The characters from *start* to *end* as one piece of a line."""
     solid = [at for at in range(start, end) if page.text[at] > _SPACE]
-    return _line(page, (start, end, row), _probes(solid, start, end))
+    probes = _probes(solid, start, end)
+    return _line(page, (start, end, row), probes, page.boxes(probes), page.faces(probes[::2]))
 
 
 def _rows(page: Characters) -> Iterator[tuple[int, int]]:
@@ -176,8 +195,11 @@ def _pieces(page: Characters) -> Iterator[tuple[int, int, int]]:
 def _holes(page: Characters) -> list[int]:
     """The blanks of a page that are wider than any space between two words."""
     blanks = [found.start() for found in _BLANK.finditer(page.text, 1, len(page.text) - 1)]
-    wide = page.wider(blanks, _GAP * _LEAST_HEIGHT)
-    return [at for at, gap in wide if gap > _GAP * _height(page.box(at - 1))]
+    before, after = (page.edges(list(map(add, blanks, repeat(aside)))) for aside in (-1, 1))
+    gaps, heights = map(sub, after[0::4], before[2::4]), map(sub, before[1::4], before[3::4])
+    placed = zip(blanks, gaps, heights, strict=True)
+    least = _GAP * _LEAST_HEIGHT
+    return [at for at, gap, height in placed if gap > least and gap > _GAP * height]
 
 
 def _height(box: Box) -> float:
@@ -195,17 +217,22 @@ def _probes(solid: Sequence[int], start: int, end: int) -> tuple[int, int, int, 
 
 
 def _line(
-    page: Characters, piece: tuple[int, int, int], probes: tuple[int, int, int, int, int]
+    page: Characters,
+    piece: tuple[int, int, int],
+    probes: tuple[int, int, int, int, int],
+    boxes: list[Box],
+    fonts: list[Face],
 ) -> Line:
     start, end, row = piece
-    boxes = [page.box(index) for index in probes]
     first, _, middle, _, last = boxes
+    if any(face.is_tall for face in fonts):
+        placed = zip(fonts, (first, middle, last), strict=True)
+        boxes = [face.plain(box) for face, box in placed]
     # The median, which is no raised footnote mark, nor the index of a formula.
-    _, bottom, _, top = sorted(boxes, key=_height)[2]
+    _, bottom, _, top = sorted(boxes, key=_height)[len(boxes) // 2]
     is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
-    faces = {page.face(probes[0]), page.face(probes[2]), page.face(probes[4])}
-    is_bold = all(face.weight >= _BOLD for face in faces)
-    begins = page.face(probes[0]) if len(faces) > 1 else None
+    faces = set(fonts)
+    begins = fonts[0] if len(faces) > 1 else None
     return Line(
         text=text_of(page, start, end, faces),
         left=min(first[0], middle[0], last[0]),
@@ -214,12 +241,13 @@ def _line(
         top=top,
         size=top - bottom,
         row=row,
-        bold=is_bold or all(is_bold_font(face.name) for face in faces),
+        bold=_are_bold(faces),
         upright=is_level or abs(math.sin(page.angle(probes[2]))) < 0.1,
         font="" if begins else faces.pop().name,
         span=(start, end),
         lead=_lead(page, start, end, begins) if begins else "",
         lead_font=begins.name if begins else "",
+        end_font=fonts[-1].name if begins else "",
     )
 
 
@@ -233,6 +261,15 @@ def _lead(page: Characters, start: int, end: int, begins: Face) -> str:
     return ""
 
 
+def _are_bold(faces: set[Face]) -> bool:
+    """Whether fonts are all bold by their weight, or all by their name."""
+    if len(faces) == 1:
+        return all(map(_is_heavy, faces))
+    by_weight = all(face.weight >= _BOLD for face in faces)
+    return by_weight or all(is_bold_font(face.name) for face in faces)
+
+
+@cache
 def _is_heavy(face: Face) -> bool:
     return face.weight >= _BOLD or is_bold_font(face.name)
 
@@ -263,7 +300,8 @@ def is_below(a: Line, b: Line) -> bool:
 def text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
     """The text of the characters from *start* to *end*; *faces* are some of its fonts."""
     thin = page.thin_spaces()
-    if cuts := thin[bisect_left(thin, start + 1) : bisect_left(thin, end)]:
+    first = bisect_left(thin, start + 1)
+    if cuts := thin[first : bisect_left(thin, end, first)]:
         edges = pairwise((start, *cuts, end))
         return " ".join(_text_of(page, first, last, faces) for first, last in edges)
     return _text_of(page, start, end, faces)
@@ -271,17 +309,21 @@ def text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> st
 
 def _text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
     text = page.text[start:end]
-    if not text.isprintable() or (not text.isascii() and _OTHERWISE.search(text)):
-        text = text.translate(_SHOWN)
-    holds_signs = any("Adv" in face.name for face in faces) or "¼" in text or "þ" in text
-    is_plain = len(text) == end - start and not holds_signs
-    if not is_plain or (_may_hold_power(text) and _holds_power(page, text, start)):
+    if not (text.isascii() and text.isprintable()):
+        text = _OTHERWISE.sub(_shown, text)
+        if not text.isprintable():
+            text = text.translate(_SHOWN)
+    is_plain = len(text) == end - start and not _holds_signs(page, text, start, faces)
+    if not is_plain or (_MAY_BE_POWER.search(text) and _holds_power(page, text, start)):
         text = "".join(_as_printed(page, start, end, faces))
     return " ".join(text.split())
 
 
-def _may_hold_power(text: str) -> bool:
-    return "10" in text or "-" in text or "\u2212" in text or "\u2013" in text
+def _holds_signs(page: Characters, text: str, start: int, faces: Iterable[Face]) -> bool:
+    """Whether letters of a text, which begins at the character *start*, stand for signs."""
+    may_hold = "¼" in text or "þ" in text or any("Adv" in face.name for face in faces)
+    places = _MAY_BE_SIGN.finditer(text) if may_hold else ()
+    return any(_are_signs(page.face(start + found.start()).name) for found in places)
 
 
 def _holds_power(page: Characters, text: str, start: int) -> bool:
@@ -292,7 +334,7 @@ def _holds_power(page: Characters, text: str, start: int) -> bool:
 def _as_printed(page: Characters, start: int, end: int, faces: Iterable[Face]) -> list[str]:
     """The characters from *start* to *end* as print shows them, some as several or none."""
     written = page.text[start:end]
-    chars = [_SHOWN[ord(char)] for char in written]
+    chars = list(map(_SHOWN.__getitem__, map(ord, written)))
     if "" in chars:
         chars = list(_with_pairs(chars, [ord(char) for char in written]))
     if _MAY_BE_SIGN.search("".join(chars)):
@@ -315,7 +357,7 @@ def _with_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
 
 def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]:
     """Letters and digits that stand for signs, by their font, as what they are."""
-    firsts = "".join((char or " ")[0] for char in chars)  # a ligature is several letters
+    firsts = "".join([char[:1] or " " for char in chars])  # a ligature is several letters
     places = {match.start() for match in _MAY_BE_SIGN.finditer(firsts)}
     is_sign = False
     for at, char in enumerate(chars):
@@ -326,6 +368,12 @@ def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]
         else:
             is_sign = False
             yield char
+
+
+@cache
+def _are_signs(font: str) -> bool:
+    """Whether letters and digits of a font stand for signs."""
+    return bool(_DASHES_FONT.match(font) or _SIGNS_FONT.match(font))
 
 
 def _sign(char: str, font: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .pdf_headings import ENDS, Look, level_of, names_part
+from .pdf_headings import ENDS, Look, level_of, references_at
 from .pdf_lines import Line, is_mark
 
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
@@ -28,9 +28,8 @@ def with_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line
 
     Numbers say best where entries begin, whatever stands between two pages of them.
     """
-    named = (at for at, line in enumerate(lines) if names_part(line.text, "references"))
-    begin = max(named, default=len(lines))
-    starts = _starts(lines, begin)
+    begin = references_at(lines)
+    starts = _starts(lines, len(lines) if begin is None else begin)
     end = _end_of_list(lines, starts[-1], look, leading) if starts else 0
     if len(starts) < _FEWEST or end - starts[-1] > _LONGEST:  # its numbers are not all read
         yield from lines

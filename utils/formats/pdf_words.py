@@ -34,6 +34,7 @@ class _Written(dict[int, str]):
 
 
 _WRITTEN = _Written(dict.fromkeys(BROKEN, "-"))
+_UNWRITTEN = re.compile(f"[\0-\x1f\ud800-\udfff{''.join(map(chr, BROKEN))}]")
 
 
 class Word(NamedTuple):
@@ -72,7 +73,7 @@ class Sheet:
 def sheets_of(page: Any, characters: Characters) -> list[Sheet]:
     """The page as it reads upright, and as it reads turned left and right where text does."""
     boxes = characters.boxes()
-    written = characters.text.translate(_WRITTEN)
+    written = _UNWRITTEN.sub(lambda found: _WRITTEN[ord(found[0])], characters.text)
     by_turn: dict[int, list[Word]] = {}
     for start, end in _spans(written, boxes):
         turn = _turn(characters, boxes, start, end)

@@ -398,7 +398,7 @@ def _keys(one: ComparedRecord) -> Iterator[str]:
     if first and one.page[1]:
         yield f"page:{first}:{one.page[1]}"
     # A preprint may get another title; who wrote it and who led the work stay.
-    if first and len(one.people) > 2:
+    if first and len(one.people) > 1:
         yield f"authors:{first}:{one.people[1][0]}:{one.people[-1][0]}"
 
 

@@ -55,7 +55,13 @@ Relation = Literal["same", "preprint_of", "has_preprint", "version_of", "may_be"
 _INVERSE: dict[Relation, Relation] = {"preprint_of": "has_preprint", "has_preprint": "preprint_of"}
 _TELLING = 4  # words; a title of fewer is shared by many papers
 _ALIKE = 0.75  # titles of a preprint and of what came of it
+_RETOUCHED = 0.6  # those titles, where all authors are the same and no abstract says otherwise
 _LONGEST_REVIEW = 3  # years from a preprint to its publication
+_LONGEST = 8  # of one that stayed as it was
+_PARALLEL = re.compile(r"(?P<one>.+?)\s*(?:\[(?P<other>[^\[\]]+)\]|\s=\s(?P<same>.+))\W*")
+_TRANSLATED = re.compile(r"\s*\(author'?s transl(?:ation)?\.?\)", re.I)
+_RUN, _TOLD = 3, 40  # words of an abstract in a row that are compared; an abstract has so many
+_SAME_ABSTRACT, _OTHER_ABSTRACT = 0.4, 0.1  # of the runs of the shorter that the longer has
 _VERSION = re.compile(r"[./_-]?v?\d{1,2}$")
 
 
@@ -71,7 +77,7 @@ class ComparedRecord:
     @cached_property
     def titles(self) -> tuple[tuple[str, ...], ...]:
         """The title's words, and those of the title in the original language."""
-        spelled = (self.paper.title, self.paper.vernacular_title)
+        spelled = (*_languages(self.paper.title), self.paper.vernacular_title)
         return tuple(tuple(words) for one in spelled if (words := title_words(plain_title(one))))
 
     @cached_property
@@ -88,6 +94,14 @@ class ComparedRecord:
     def notice(self) -> bool:
         """Whether it is a notice about another paper, by its title."""
         return is_notice(self.paper.title)
+
+    @cached_property
+    def abstract_runs(self) -> frozenset[tuple[str, ...]]:
+        """Three words in a row, each of the abstract's; none where it has few."""
+        words = folded(self.paper.abstract)
+        if len(words) < _TOLD:
+            return frozenset()
+        return frozenset(zip(*(words[at:] for at in range(_RUN)), strict=False))
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -171,6 +185,21 @@ def plain_title(title: str) -> str:
     return _LATEX.sub("", title) if "\\" in title or "$" in title else title
 
 
+def _languages(title: str) -> tuple[str, ...]:
+    """A title, and both of a title in two languages: *Titel [Title]*, *Titel = Title*.
+
+    >>> _languages("Wirkung von Licht auf Bienen [Effect of light on bees].")[1:]
+    ('Wirkung von Licht auf Bienen', 'Effect of light on bees')
+    """
+    if "transl" in title:
+        return (title, _TRANSLATED.sub("", title))
+    if not (("[" in title or " = " in title) and (parts := _PARALLEL.fullmatch(title))):
+        return (title,)
+    both = parts["one"], parts["other"] or parts["same"]
+    told = all(telling_words(one) >= _TELLING - 1 and not is_notice(one) for one in both)
+    return (title, *both) if told else (title,)
+
+
 def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikeness:
     """How two records' titles compare, in whichever language they agree best.
 
@@ -203,6 +232,17 @@ def compare_authors(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
     if share >= 0.9 and len(short) >= 3 and len(long) - len(short) <= 2:
         return "same"
     return "differ" if share <= 0.34 else "unknown"
+
+
+def compare_abstracts(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
+    """Whether two abstracts have most of their wording in common, or next to nothing."""
+    short, long = sorted((ours.abstract_runs, theirs.abstract_runs), key=len)
+    if not short:
+        return "unknown"
+    share = len(short & long) / len(short)
+    if share >= _SAME_ABSTRACT:
+        return "same"
+    return "differ" if share < _OTHER_ABSTRACT else "unknown"
 
 
 def compare_journals(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
@@ -401,20 +441,60 @@ def _by_notice(
 def _published_later(preprint: ComparedRecord, published: ComparedRecord) -> Judgement:
     """Whether *published* is what became of *preprint*."""
     apart = years_apart(preprint, published)
-    if apart is None or not 0 <= apart <= _LONGEST_REVIEW or preprint.telling < 3:
+    if apart is None or not 0 <= apart <= _LONGEST or preprint.telling < 3:
         return _NOTHING
     if preprint.notice != published.notice or _notices(preprint) != _notices(published):
         return _NOTHING
-    if preprint.kinds != published.kinds or compare_authors(preprint, published) != "same":
+    authors = compare_authors(preprint, published)
+    if preprint.kinds != published.kinds or authors == "differ":
         return _NOTHING
-    if compare_titles(preprint, published) == "exact":
-        return Judgement("preprint_of", f"same title and authors, {_later(apart)}", 0.95)
-    alike = title_likeness(preprint.paper.title, published.paper.title)
-    if alike < _ALIKE:
+    exact = compare_titles(preprint, published) == "exact"
+    if authors == "same" and apart <= _LONGEST_REVIEW:
+        if exact:
+            return Judgement("preprint_of", f"same title and authors, {_later(apart)}", 0.95)
+        alike = title_likeness(preprint.paper.title, published.paper.title)
+        if alike >= _ALIKE:
+            said = f"like titles, same authors, {_later(apart)}"
+            return Judgement("preprint_of", said, round(0.9 * alike, 2))
+    return _changed_on_the_way(preprint, published, exact=exact, apart=apart)
+
+
+def _changed_on_the_way(
+    preprint: ComparedRecord, published: ComparedRecord, *, exact: bool, apart: int
+) -> Judgement:
+    """A preprint with another title, without authors, or from long before; abstracts may tell."""
+    abstracts = compare_abstracts(preprint, published)
+    authors = compare_authors(preprint, published)
+    if abstracts == "differ":
         return _NOTHING
-    return Judgement(
-        "preprint_of", f"like titles, same authors, {_later(apart)}", round(0.9 * alike, 2)
+    if authors == "same" and exact and preprint.telling >= _TELLING:
+        return Judgement("preprint_of", f"same title and authors, {_later(apart)}", 0.8)
+    if authors == "same" and abstracts == "same":
+        return Judgement("preprint_of", f"same authors, like abstracts, {_later(apart)}", 0.85)
+    nameless = not (preprint.people or preprint.groups) or not (
+        published.people or published.groups
     )
+    if nameless and exact and abstracts == "same":
+        return Judgement("preprint_of", f"same title, like abstracts, {_later(apart)}", 0.9)
+    if apart > _LONGEST_REVIEW:
+        return _NOTHING
+    if nameless and exact and preprint.telling > _TELLING:
+        return Judgement("preprint_of", f"same title, authors not named, {_later(apart)}", 0.75)
+    if authors == "same" and _is_retouched(preprint, published):
+        return Judgement("preprint_of", f"title retouched, same authors, {_later(apart)}", 0.6)
+    return _NOTHING
+
+
+def _is_retouched(preprint: ComparedRecord, published: ComparedRecord) -> bool:
+    """Whether two titles are made of mostly the same words, and all authors are the same."""
+    if len(preprint.people) < 3 or len(preprint.people) != len(published.people):
+        return False
+    if not all(map(_same_person, preprint.people, published.people)):
+        return False
+    ours, theirs = (
+        {word for word in one.titles[0] if len(word) > 3} for one in (preprint, published)
+    )
+    return len(ours & theirs) >= max(_TELLING - 1, _RETOUCHED * min(len(ours), len(theirs)))
 
 
 def _version(ours: ComparedRecord, theirs: ComparedRecord, clash: str) -> Judgement:

@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeGuard
 from weakref import WeakKeyDictionary
 
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
-from ..model.paper import SearchResult
+from ..model.paper import NO_HITS, SearchResult
 from ..model.sites import SEARCHED
 from ..pubmed.search import checked
 from ..settings import Settings
@@ -37,7 +37,7 @@ __all__ = ["Found", "Gathered", "Link", "Outcome", "Same", "SourceAnswer", "sear
 SORTS = ("relevance", "pub_date")
 MOST_RESULTS = 100  # the most any of the sources sends in one answer
 _TAGS_KNOWN_BY = "pubmed"
-LONGEST_S = 15.0  # of the twenty a call has; the rest is for merging and the door
+LONGEST_S = 14.0  # of the twenty a call has; the rest is for merging and the door
 _EARLIEST, _LATEST = 1800, 2999
 Outcome = Literal["answered", "unreachable", "busy", "refused", "not_configured", "slow"]
 # As word processors set them: to a search they are letters.
@@ -146,8 +146,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         A name that every paper must carry.
     sort_by : {"relevance", "pub_date"}, optional
     longest_s : float, optional
-        Seconds the call waits. A source that takes longer is ``slow``; its work goes on, and the
-        same call finds it.
+        Seconds the call waits. A source that takes longer, or refuses and is asked again after a
+        pause, is ``slow``; its work goes on as long as the process, and the same call finds it.
 
     Raises
     ------
@@ -170,6 +170,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         by_date=sort_by == "pub_date",
     )
     silent = tuple(one.message for one in asked if one.outcome != "answered")
+    if not papers and not silent:
+        warnings = (NO_HITS, *warnings)
     return Gathered(query, papers[:max_results], asked, (*warnings, *silent, *contradictions))
 
 
@@ -264,7 +266,8 @@ def _source_answer(
 ) -> SourceAnswer:
     answer, label = answers[source.name], source.about.split(":")[0]
     if answer is None:
-        message = f"{label} was not there within {longest_s:.0f} s; it goes on. Ask the same again."
+        missing = "what it has is missing here. Ask the same again in a minute."
+        message = f"{label} was not there within {longest_s:.0f} s: {missing}"
         return SourceAnswer(source.name, "slow", query=wish.text, message=message)
     if isinstance(answer, PaperError):
         message = str(answer) if label in answer.message else f"{label}: {answer}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from ..model.paper import Role
@@ -91,6 +92,7 @@ class Measure:
     abstract: str = ""
 
 
+@lru_cache(maxsize=4096)
 def part_of(heading: str) -> Part:
     """Which part of a paper begins under *heading*.
 

@@ -14,7 +14,16 @@ from difflib import Match, SequenceMatcher
 from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
-from .wording import NEGATION, FoldedText, Quoted, may_be_left_out
+from ..outline.words import count_words
+from .wording import (
+    LEAST_WORDS,
+    NEGATION,
+    FoldedText,
+    Quoted,
+    Span,
+    find_verbatim,
+    may_be_left_out,
+)
 
 Kind = Literal[
     "number", "unit", "negation", "direction", "words", "left out", "added", "stitched",
@@ -90,13 +99,20 @@ class Difference:
 class Nearest(NamedTuple):
     """The stretch of a text most like a quotation: its place, its likeness (0 to 1), what differs.
 
-    ``likeness`` is the share of the quotation's words that it has in their order.
+    ``likeness`` is the share of the quotation's words that it has in their order; ``pieces`` are
+    the places of what stands apart in the text (round a mark, or where it was stitched).
     """
 
     start: int
     end: int
     likeness: float
     differences: tuple[Difference, ...]
+    pieces: tuple[Span, ...] = ()
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether the quotation stands there word for word."""
+        return self.likeness == 1.0
 
 
 class _Token(NamedTuple):
@@ -105,6 +121,22 @@ class _Token(NamedTuple):
     key: str
     start: int
     end: int
+
+
+def compared(quoted: Quoted, text: str) -> Nearest:
+    """Where *text* has a quotation word for word, without differences, else what is most like it.
+
+    All doors, and whoever checks a certificate, judge by this.
+    """
+    wording = FoldedText.of(text)
+    return verbatim(quoted, text, wording) or nearest(quoted, text, wording)
+
+
+def verbatim(quoted: Quoted, text: str, wording: FoldedText) -> Nearest | None:
+    """Where *text* has a quotation word for word; None if it has not."""
+    if not (spans := find_verbatim(quoted, text, wording)):
+        return None
+    return Nearest(spans[0][0], spans[-1][1], 1.0, (), tuple(spans))
 
 
 def nearest(quoted: Quoted, text: str, wording: FoldedText | None = None) -> Nearest:
@@ -120,7 +152,8 @@ def nearest(quoted: Quoted, text: str, wording: FoldedText | None = None) -> Nea
     start, end = _together(spans, wording) if spans else (0, 0)
     differences = [one for _, some, _, _ in found for one in some]
     likeness = sum(same for _, _, same, _ in found) / total
-    return Nearest(start, end, min(round(likeness, 3), 0.99), tuple(differences[:_MOST]))
+    pieces = ((start, end),)
+    return Nearest(start, end, min(round(likeness, 3), 0.99), tuple(differences[:_MOST]), pieces)
 
 
 def _tokens(folded: str) -> list[_Token]:
@@ -152,11 +185,23 @@ def stitched(quoted: Quoted, text: str, wording: FoldedText) -> Nearest | None:
             continue
         where = f"{start - end} characters further on" if start >= end else "further up"
         differences.append(Difference("stitched", sentences[number], where))
-    begin, end = wording.place(*places[0])
-    return Nearest(begin, end, 0.99, tuple(differences[:_MOST])) if differences else None
+    spans = tuple(wording.place(*place) for place in places)
+    return Nearest(*spans[0], 0.99, tuple(differences[:_MOST]), spans) if differences else None
 
 
-def _places(sentences: Sequence[str], wording: FoldedText) -> Iterator[tuple[int, int]]:
+def sentences_of(quoted: Quoted) -> list[str]:
+    """The sentences of a quotation, folded; one too short to be told goes with the one before."""
+    made: list[str] = []
+    for part in _folded_parts(quoted):
+        for number, sentence in enumerate(_SENTENCE.split(part)):
+            if number and made and count_words(sentence) < LEAST_WORDS:
+                made[-1] += f" {sentence}"
+            else:
+                made.append(sentence)
+    return [one.rstrip(".") for one in made if one]
+
+
+def _places(sentences: Sequence[str], wording: FoldedText) -> Iterator[Span]:
     """Where each stands, behind the one before if it can; ends at the first that is nowhere."""
     end = 0
     for sentence in sentences:
@@ -168,7 +213,7 @@ def _places(sentences: Sequence[str], wording: FoldedText) -> Iterator[tuple[int
         yield at, end
 
 
-_Compared = tuple[tuple[int, int], list[Difference], int, int]
+_Compared = tuple[Span, list[Difference], int, int]
 
 
 def _compared(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
@@ -331,7 +376,7 @@ def _directed(keys: Sequence[str], stems: tuple[str, ...]) -> bool:
     return any(key.startswith(stems) for key in keys)
 
 
-def _together(spans: Sequence[tuple[int, int]], wording: FoldedText) -> tuple[int, int]:
+def _together(spans: Sequence[Span], wording: FoldedText) -> Span:
     """The place of all parts in the text; of the first where the others are before it."""
     first = spans[0]
     end = max((span[1] for span in spans if span[0] >= first[0]), default=first[1])

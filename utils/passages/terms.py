@@ -18,7 +18,7 @@ import threading
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from ..outline.words import GREEK, LIGATURES, UNSPACED
@@ -57,7 +57,7 @@ def indexed(text: str) -> str:
     >>> indexed("IL-6 and TNFα in Sjögren’s: 0.5 mg")
     'il 6 il6 and tnf alpha tnfalpha in sjogren 0.5 mg'
     """
-    return " ".join(map(_terms.__getitem__, _compounds(text)))
+    return " ".join(filter(None, map(_terms.__getitem__, _words(text))))
 
 
 def asked(question: str) -> list[str]:
@@ -74,7 +74,7 @@ def asked(question: str) -> list[str]:
     (['il6'], ['il6'], ['who'])
     """
     found: dict[str, bool] = {}
-    for compound in _compounds(question):
+    for compound in chain.from_iterable(map(_compounds, _words(question))):
         if len(compound) > _LONGEST:
             continue
         parts, joined = _parts(compound)
@@ -85,11 +85,13 @@ def asked(question: str) -> list[str]:
     return [*([term for term, telling in found.items() if telling] or found)][:_MOST_ASKED]
 
 
+def _words(text: str) -> list[str]:
+    """What stands between blanks; a name in capitals and its number are one word."""
+    return _NUMBERED.sub(r"\1-\2", _MARKUP.sub("", text) if "<" in text else text).split()
+
+
 def _compounds(text: str) -> list[str]:
-    """Words and compounds of words, folded but for their endings."""
-    if "<" in text:
-        text = _MARKUP.sub("", text)
-    text = _NUMBERED.sub(r"\1-\2", text)
+    """The words and compounds of words in what stands between blanks, folded but for endings."""
     if text.isascii():
         folded = text.lower()
     else:
@@ -130,13 +132,15 @@ def _stemmer() -> Any:
 
 
 class _Terms(dict[str, str]):
-    """The terms of each compound, made once: a corpus has few words, and says them often."""
+    """The terms of what stands between blanks, made once: a corpus says the same words often."""
 
-    def __missing__(self, compound: str) -> str:
-        if len(self) >= _MOST_KEPT:
-            self.clear()
-        parts, joined = _parts(compound)
-        self[compound] = made = " ".join([*parts, *joined])
+    def __missing__(self, word: str) -> str:
+        found = (part for one in _compounds(word) for some in _parts(one) for part in some)
+        made = " ".join(found)
+        if len(word) <= _LONGEST:
+            if len(self) >= _MOST_KEPT:
+                self.clear()
+            self[word] = made
         return made
 
 

@@ -101,35 +101,37 @@ def _trim(part: str) -> str:
     return inner[:-1].rstrip(_AROUND) if inner.endswith(".") else inner
 
 
-def find_verbatim(quoted: Quoted, text: str, wording: FoldedText) -> tuple[int, int] | None:
-    """Where *text* has a quotation word for word: start and end; None if it has not."""
+Span = tuple[int, int]
+
+
+def find_verbatim(quoted: Quoted, text: str, wording: FoldedText) -> list[Span]:
+    """Where *text* has each part of a quotation, word for word; empty if it has not all of them."""
     for parts in quoted.readings:
-        if span := _in_order(parts, text, wording):
-            return wording.place(*span)
+        if spans := _in_order(parts, text, wording):
+            return [wording.place(*span) for span in spans]
     # Who types has one dash for all: "cells-and mice-died".
     typed = text.translate(_TYPED)
     if typed == text or not any("-" in part for part in quoted.parts):
-        return None
+        return []
     wording = FoldedText.of(typed)
     parts = [FoldedText.of(part.translate(_TYPED)).words.strip() for part in quoted.parts]
-    span = _in_order(parts, typed, wording)
-    return wording.place(*span) if span else None
+    return [wording.place(*span) for span in _in_order(parts, typed, wording)]
 
 
-def _in_order(parts: Sequence[str], text: str, wording: FoldedText) -> tuple[int, int] | None:
+def _in_order(parts: Sequence[str], text: str, wording: FoldedText) -> list[Span]:
     """Where all parts follow each other within a paragraph, with no "not" left out between."""
     begin = wording.find(parts[0])
     while begin >= 0:
-        end = begin + len(parts[0])
+        spans = [(begin, end := begin + len(parts[0]))]
         for part in parts[1:]:
             at = wording.find(part, end)
             if at < 0 or not may_be_left_out(end, at, text, wording):
                 break
-            end = at + len(part)
+            spans.append((at, end := at + len(part)))
         else:
-            return begin, end
+            return spans
         begin = wording.find(parts[0], begin + 1)
-    return None
+    return []
 
 
 def may_be_left_out(start: int, end: int, text: str, wording: FoldedText) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..errors import PaperError
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
     from ..corpus.index import IndexProgress
 
 log = logging.getLogger(__name__)
+_STEP_S = 1.0
+
+
+def _tell_nobody(message: str) -> None:
+    """Say nothing: nobody asked to be told."""
 
 
 class Indexing:
@@ -32,21 +39,33 @@ class Indexing:
         self._progress: IndexProgress | None = None
         self._trouble: PaperError | None = None
 
-    def update(self, longest_s: float) -> list[str]:
-        """Bring the index up to date, waiting at most *longest_s* seconds; warnings."""
+    def update(self, longest_s: float, tell: Callable[[str], None] = _tell_nobody) -> list[str]:
+        """Bring the index up to date, waiting at most *longest_s* seconds; warnings.
+
+        *tell* is called every second of the wait with how far the indexing is.
+        """
+        end = time.monotonic() + longest_s
         with self._turn:
             self._wanted += 1
             mine = self._wanted
             if not self._running:
                 self._running = True
                 threading.Thread(target=self._work, name="indexing", daemon=True).start()
-            over = self._turn.wait_for(lambda: self._done >= mine, max(0.0, longest_s))
-            progress, trouble = self._progress, self._trouble
+        while not (over := self._is_done(mine, end)) and time.monotonic() < end:
+            tell(f"Indexing{_so_far(self._progress)}")
+        progress, trouble = self._progress, self._trouble
         if not over:
-            return [_still_indexing_warning(progress)]
+            told = f"Still indexing behind this call{_so_far(progress)}"
+            return [f"{told}: searches find more as it goes on."]
         if trouble:
             return [f"Stored, and not indexed: {trouble}"]
         return list(progress.warnings) if progress else []
+
+    def _is_done(self, number: int, end: float) -> bool:
+        """Whether the request is served; waits for that a second, and never beyond *end*."""
+        with self._turn:
+            seconds = min(_STEP_S, max(0.0, end - time.monotonic()))
+            return self._turn.wait_for(lambda: self._done >= number, seconds)
 
     def _work(self) -> None:
         while True:
@@ -76,6 +95,5 @@ class Indexing:
         return None
 
 
-def _still_indexing_warning(progress: IndexProgress | None) -> str:
-    so_far = f" ({progress.done:,} of {progress.total:,} papers)" if progress else ""
-    return f"Still indexing behind this call{so_far}: searches find more as it goes on."
+def _so_far(progress: IndexProgress | None) -> str:
+    return f" ({progress.done:,} of {progress.total:,} papers)" if progress else ""

@@ -42,10 +42,11 @@ def tools(library: Library) -> list[FunctionTool]:
 
     def verify_quotes(
         quotes: Annotated[list[QuoteAsked], Field(min_length=1, max_length=_MOST)],
+        certify: bool = False,
     ) -> ToolResult:
         """Check quotations word for word, in a paper or in all; differences are named."""
         asked = tuple((one.text, one.paper) for one in quotes)
-        found, warnings = waiting.call(_verify, library, indexing, asked)
+        found, warnings = waiting.call(_verify, library, indexing, asked, certify=certify)
         return answer(in_room({"quotes": found, "warnings": warnings}, "quotes"))
 
     made = tool(verify_quotes, READS_SHELF, QUOTES)
@@ -60,15 +61,15 @@ def _shown_in_its_passage(made: FunctionTool) -> FunctionTool:
 
 
 def _verify(
-    library: Library, indexing: Indexing, asked: Sequence[tuple[str, str]]
+    library: Library, indexing: Indexing, asked: Sequence[tuple[str, str]], *, certify: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The verdict on each quotation, and warnings where some papers were not looked through."""
     anywhere = any(not paper for _, paper in asked)
     warnings = indexing.update(_INDEX_S) if anywhere else []
-    return [_quote_row(text, paper, library) for text, paper in asked], warnings
+    return [_quote_row(text, paper, library, certify=certify) for text, paper in asked], warnings
 
 
-def _quote_row(text: str, paper: str, library: Library) -> dict[str, Any]:
+def _quote_row(text: str, paper: str, library: Library, *, certify: bool) -> dict[str, Any]:
     """The verdict on one quotation; ``unclear`` where it could not be looked for."""
     try:
         found = library.corpus.verify_quote(text, split_handle(paper)[0])
@@ -80,9 +81,12 @@ def _quote_row(text: str, paper: str, library: Library) -> dict[str, Any]:
     if found.section:
         row["section"] = found.section
     if not found.verbatim:
-        row |= {"printed": found.printed[:_FOUND], "differences": _differences(found)}
+        row |= {"printed": found.printed[:_FOUND], "differences": shown_differences(found)}
+    if certify and found.verdict != "absent":
+        row["certificate"] = library.corpus.certify(text, found)
     return row
 
 
-def _differences(found: Quotation) -> list[str]:
+def shown_differences(found: Quotation) -> list[str]:
+    """What differs, in words, where it is the same sentence."""
     return [str(one) for one in found.differences] if found.verdict == "near" else []

@@ -13,7 +13,9 @@ warnings), so that a passage can be quoted and found again.
 from __future__ import annotations
 
 import time
+from collections.abc import Hashable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -24,10 +26,12 @@ from ..corpus.stored_records import timestamp
 from ..errors import NotFound
 from ..library import Library
 from ..model.passage import Filters
+from ..web.shared_work import LONGEST_ANSWER_S
 from .answers import answer, in_room, shelf_links
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, Start, tool
 from .indexing import Indexing
-from .long_calls import LongCalls
+from .long_calls import LongCalls, tell
+from .quotations import shown_differences
 from .schemas import FLAG, NEXT, NUMBER, TEXT, Hundred, Year, also, record, rows
 
 if TYPE_CHECKING:
@@ -70,6 +74,7 @@ def tools(library: Library) -> list[FunctionTool]:
 def _sync_tool(library: Library) -> FunctionTool:
     waiting = LongCalls()
     indexing = Indexing(library)
+    progress: dict[Hashable, str] = {}  # of syncs under way, whichever call began them
 
     def pubmed_sync_delta(
         query_key: Key,
@@ -79,26 +84,46 @@ def _sync_tool(library: Library) -> FunctionTool:
     ) -> ToolResult:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
         started = time.monotonic()
-        synced = waiting.call(
-            library.corpus.sync,
-            query_key,
-            term,
-            overlap_days=overlap_days,
-            full=full,
-            longest_s=_SYNC_S,
+        call = (query_key, term, overlap_days, full)
+        synced, so_far = waiting.result(
+            call, lambda: _sync(library, call, progress), lambda: progress.get(call, "")
         )
-        left = _CALL_S - (time.monotonic() - started)
         structure = sync_row(synced)
-        structure["warnings"] += _unfinished_warning(synced) or indexing.update(left)
+        if synced.unfinished:
+            structure["warnings"].append(_unfinished_warning(so_far))
+        else:
+            seconds = time.monotonic() - started
+            structure["warnings"] += indexing.update(_CALL_S - seconds, partial(_tell, started))
         return answer(structure)
 
     return tool(pubmed_sync_delta, ADDS_FILES, SYNCED)
 
 
-def _unfinished_warning(synced: SyncResult) -> list[str]:
-    if not synced.unfinished:
-        return []
-    return ["Not finished: call again with the same arguments to go on."]
+def _sync(
+    library: Library, call: tuple[str, str, int, bool], progress: dict[Hashable, str]
+) -> tuple[SyncResult, str]:
+    """The result of a sync, and in words how far it came."""
+
+    def report(done: int, total: int) -> None:
+        merging = ", which become part of the corpus" if done >= total else ""
+        progress[call] = f"{done:,} of {total:,} records have come{merging}"
+
+    key, term, overlap_days, full = call
+    sync = partial(library.corpus.sync, key, term, overlap_days=overlap_days, full=full)
+    try:
+        synced = sync(longest_s=_SYNC_S, progress=report)
+        return synced, progress.get(call, "")
+    finally:
+        progress.pop(call, None)
+
+
+def _tell(started: float, message: str) -> None:
+    tell(time.monotonic() - started, LONGEST_ANSWER_S, message)
+
+
+def _unfinished_warning(so_far: str) -> str:
+    told = f" ({so_far})" if so_far else ""
+    return f"Not finished{told}: call again with the same arguments to go on."
 
 
 def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
@@ -119,7 +144,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             pubmed_only=True,
         )
         every = [passage_row(one) for one in found.hits[start:]]
-        structure = in_room({"results": every, "warnings": list(found.warnings)}, "results", start)
+        structure = in_room({"warnings": list(found.warnings), "results": every}, "results", start)
         on_shelf = (row["doc_id"] for row in structure["results"] if row["file"])
         return answer(structure, links=shelf_links(library, on_shelf))
 
@@ -258,6 +283,8 @@ def quotation_row(quotation: Quotation) -> dict[str, Any]:
     return {
         "found": quotation.found,
         "verbatim": quotation.verbatim,
+        "verdict": quotation.verdict,
+        "differences": shown_differences(quotation),
         "likeness": _rounded(quotation.likeness),
         "doc_id": quotation.paper,
         "uuid": quotation.uuid,
@@ -344,11 +371,14 @@ DOCUMENT = record(
 )
 CHECKPOINT = record(query_key=TEXT, last_edat=_OR_NOTHING)
 MOVED = record(ok=FLAG)
-QUOTED = record(
-    found=FLAG,
-    verbatim=FLAG,
-    **_each("doc_id uuid text section title file anchor", TEXT),
-    start=NUMBER,
-    end=NUMBER,
-    likeness=_SCORE,
+QUOTED = also(
+    "verdict differences",
+    record(
+        found=FLAG,
+        verbatim=FLAG,
+        **_each("doc_id uuid text section title file anchor", TEXT),
+        start=NUMBER,
+        end=NUMBER,
+        likeness=_SCORE,
+    ),
 )
