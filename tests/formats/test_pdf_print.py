@@ -252,3 +252,27 @@ def test_accents_beside_their_letters_come_upon_them() -> None:
 def test_the_accents_of_a_page_are_read_before_its_words_are_compared() -> None:
     page = lines_of(("Gale´oides and Bessie`re",))
     assert blocks_of(page) == [replace(blocks_of(page)[0], text="Galéoides and Bessière")]
+
+
+def test_a_title_with_a_name_in_another_font_is_a_heading_and_a_line_of_text_is_none() -> None:
+    page: list[Line] = []
+    for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
+        page += lines_of((title,), 760 - 120 * at, 9, "Display")
+        page += lines_of(SENTENCES * 2, 744 - 120 * at)
+    [mixed] = lines_of(("Songs of Alauda arvensis",), 400, 9)
+    mixed = replace(mixed, font="", lead="Songs of", lead_font="Display", end_font="Italic")
+    text = lines_of(SENTENCES * 2, 384)
+    within = replace(text[3], font="", lead="until", lead_font="Display", end_font="Text")
+    headings = [text for text, level in told([*page, mixed, *text[:3], within, *text[4:]]) if level]
+    assert headings[3:] == ["Songs of Alauda arvensis"]
+
+
+def test_a_light_title_of_the_family_of_the_chief_titles_is_a_heading_though_it_stands_alone() -> (
+    None
+):
+    page: list[Line] = []
+    for at, title in enumerate(("Introduction", "Methods", "Results")):
+        page += lines_of((title,), 760 - 120 * at, 10, "ABCDEF+Chief-Bold")
+        page += lines_of(SENTENCES * 2, 744 - 120 * at)
+    page += [*lines_of(("Larks by ear",), 400, 10, "ABCDEF+Chief-Light"), *lines_of(SENTENCES, 384)]
+    assert told(page)[-2] == ("Larks by ear", 3)

@@ -25,6 +25,7 @@ _FEW_WORDS = 7  # of titles that all papers have
 _SPELLED = re.compile(r"[^\W\d_]{2}")
 BY_FONT, RUN_IN = 3, 4  # the levels of headings that only their font tells from text
 _DISPLAY_SHARE = 0.06  # of the text's characters, that a font of headings has at most
+_FAMILY_SHARE = 0.35  # of the text's characters, that a family of titles has at most
 FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
 LONGEST = 32  # words of a heading on several lines
 _LONGEST_NAME, _MOST_BLANKS = 60, 5  # characters and blanks of the title of a part
@@ -113,7 +114,7 @@ class Look:
         bold = sum(len(line.text) for line in lines if line.bold)
         is_bold = 2 * bold > sum(len(line.text) for line in lines)
         text = [line for line in before_references(lines) if line.kind == "text"]
-        return cls(body, is_bold, _display_styles(text))
+        return cls(body, is_bold, _display_styles(text) | _light_styles(text))
 
     def is_display(self, line: Line) -> bool:
         """Whether a line is set as headings are."""
@@ -159,6 +160,27 @@ def _display_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
         and count >= max(FEWEST_HEADINGS, _HEADING_RUNS * counts[style])
         and shares[style] <= _DISPLAY_SHARE * shares.total()
     )
+
+
+def _light_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
+    """The styles of rare titles: of the family that the paper's chief titles are set in."""
+    chief = {family for line in lines if is_canonical(line.text) and (family := _family(line))}
+    letters = Counter[str]()
+    for line in lines:
+        letters[_family(line)] += len(line.text)
+    rare = {family for family in chief if letters[family] <= _FAMILY_SHARE * letters.total()}
+    runs = [list(run) for _, run in groupby(lines, key=style_of)]
+    heads = ((run, text) for run, (text, *_) in pairwise(runs) if _family(run[0]) in rare)
+    found: dict[tuple[str, float], bool] = {}
+    for run, text in heads:
+        style = style_of(run[0])
+        found[style] = found.get(style, True) and _may_head(run, text)
+    return frozenset(style for style, is_head in found.items() if is_head)
+
+
+def _family(line: Line) -> str:
+    """The family of a line's font, as its name has it: *Helvetica* of ``ABCDEF+Helvetica-Cn``."""
+    return line.font.rpartition("+")[2].partition("-")[0] if "-" in line.font else ""
 
 
 def _may_head(run: list[Line], text: Line) -> bool:
