@@ -158,7 +158,7 @@ ITEMS = (
     item("DataManagerTool", "export is ours", "entrez_data", refused("VALIDATION", "file"), {"operation": "export", **SQL, "sql": "SELECT 1"}, "a fifth operation: all rows as CSV or Parquet, for who works on them elsewhere"),
     # -- other services
     item("ExternalAPIsTool", "PubChem's compounds", "compounds", that(lambda v: v["compounds"][0]["cid"] in ("2244", 2244) and "C9H8O4" in str(v)), {"query": "aspirin"}),
-    item("ExternalAPIsTool", "a compound that is not there", "compounds", refused("NOT_FOUND", "zzqqx"), {"query": "zzqqx"}),
+    item("ExternalAPIsTool", "a compound that is not there is named", "compounds", that(lambda v: "no compound with the name 'zzqqx'" in str(v) and (v.get("total") == 0 or v["error"]["code"] == "NOT_FOUND")), {"query": "zzqqx"}, "over MCP an answer with total 0 and a warning: nothing found is no error; in Python, NotFound"),
     item("ExternalAPIsTool", "PMC's texts", "article_text", holds("text", WHOLE.plain_title), {"ids": [WHOLE.pmcid]}),
     item("ExternalAPIsTool", "PMC's identifiers", "entrez_external", that(lambda v: WHOLE.doi in str(v)), {"operation": "ids", "ids": [WHOLE.pmcid]}),
     item("ExternalAPIsTool", "PubChem down is told as such", "compounds", refused("UPSTREAM"), {"query": "caffeine"}, meanwhile=lambda world: world.mood("down", "pubchem")),
