@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from .pdf_characters import Characters
+from .pdf_ciphers import Ciphers
 from .pdf_doubts import NotedDoubts
 from .pdf_lines import Line, line_of, lines_of, text_of
 from .pdf_tables import CAPTION, TITLED, Table, tables_of
@@ -20,14 +21,14 @@ from .pdf_words import Word, sheets_of
 _NOT_REBUILT = "[The rows of Table {} could not be told apart; its words follow as text.]"
 
 
-def page_lines(page: Any, doubts: NotedDoubts) -> list[Line]:
+def page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
     """Read the lines and tables of an open pypdfium2 page, in the order of its content stream.
 
-    What its fonts leave in doubt is added to *doubts*.
+    What its fonts leave in doubt is added to *doubts*, and those that are deciphered to *ciphers*.
     """
     text_page = page.get_textpage()
     try:
-        characters = Characters(text_page.raw)
+        characters = ciphers.characters_of(text_page.raw)
         doubts.add(characters)
         lines = [line for line in lines_of(characters) if line.text]
         if any(map(_may_caption, lines)):
@@ -57,13 +58,24 @@ def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> It
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
     kept = [one for line in lines for one in _outside(page, line, taken)]
     above, below = _beside(kept, tables)
+    left, right = _edges(kept)
     for at, line in enumerate(kept):
-        # Text that runs up an upright page is left out, but not where tables stand.
         named = any(_is_in(line, table) for table in tables)
+        is_aside = not (named or line.upright) and (line.right <= left or line.left >= right)
+        # Text that runs up an upright page is left out, but not where tables stand.
         shown = replace(line, kind="caption" if named else "text", upright=True)
         yield from (_table(page, table, shown) for table in above.get(at, ()))
-        yield shown
+        if not is_aside:
+            yield shown
         yield from (_table(page, table, shown) for table in below.get(at, ()))
+
+
+def _edges(lines: list[Line]) -> tuple[float, float]:
+    """From where to where the text of an upright page goes; nowhere on one turned aside."""
+    upright = [line for line in lines if line.upright]
+    if 2 * len(upright) < max(1, len(lines)):
+        return float("-inf"), float("inf")
+    return min(line.left for line in upright), max(line.right for line in upright)
 
 
 Places = dict[int, list[Table]]
