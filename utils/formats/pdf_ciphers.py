@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Set
 from itertools import groupby
 from typing import Any
 
@@ -61,7 +62,7 @@ def _has_few_small(text: str, places: list[int]) -> bool:
     return sum("a" <= text[at] <= "z" for at in places) <= _SMALL * len(places)
 
 
-def _is_proved(text: str, places: list[int], known: set[str]) -> bool:
+def _is_proved(text: str, places: list[int], known: Set[str]) -> bool:
     """Whether the characters are glyphs' numbers: as such they are words, and known ones."""
     read = _words(text.translate(_LETTERS), places)
     shaped = sum(bool(_WORDED.fullmatch(word)) for word in read)
