@@ -251,6 +251,15 @@ def _list_tool(library: Library) -> FunctionTool:
         end = start + len(page)
         rows = [_on_shelf(stored) for stored in page]
         beyond = _beyond_end(start, total)
+        if not total:
+            beyond = library.emptied_by(
+                text=text,
+                kind=kind,
+                year_from=year_from,
+                year_to=year_to,
+                journal=journal,
+                job_id=job_id,
+            )
         structure = {
             "total": total,
             "papers": rows,
