@@ -679,6 +679,13 @@ class Library:
             max_results=max_results,
         )
 
+    def emptied_by(self, *, job_id: str = "", **filters: str) -> list[str]:
+        """Which filters of `list_papers` leave nothing; see `.curation.listing.emptied_by`."""
+        from .curation.listing import emptied_by
+
+        among = self._names_in(job_id) if job_id else None
+        return emptied_by(self.shelf, filters, among, job_id)
+
     def _names_in(self, job_id: str) -> frozenset[str]:
         """Every name of the papers of a harvest."""
         harvest = self.harvest(job_id=job_id)

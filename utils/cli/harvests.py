@@ -65,6 +65,11 @@ def add(commands: Any) -> None:
     )
     harvest.add_argument("--job", default="", help="take up this harvest")
     harvest.add_argument("--lock", type=Path, help="rebuild the corpus of a papers.lock.json")
+    harvest.add_argument(
+        "--with-excluded",
+        action="store_true",
+        help="also what all screeners excluded in a list of Rayyan, Covidence, ASReview or Zotero",
+    )
     harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
     harvest.add_argument("--max-papers", type=int, default=0, help="of a query or list, so many")
     harvest.add_argument(
@@ -204,7 +209,11 @@ def _queries_and_lists(args: argparse.Namespace) -> _Asked:
     from .output import QueryOrLists, read_arguments
 
     no_words = args.query and not args.what  # then nothing need be piped in
-    request = QueryOrLists("", {}) if no_words else read_arguments(args.what)
+    request = (
+        QueryOrLists("", {})
+        if no_words
+        else read_arguments(args.what, excluded_too=args.with_excluded)
+    )
     dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
     queries = [Query(text, **dates) for text in (request.query, *args.query) if text.strip()]
     if not queries and (args.min_date or args.max_date or args.source):

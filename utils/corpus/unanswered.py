@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..model.passage import Filters
 from ..passages.terms import asked, indexed
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ NEAR = {"all-MiniLM-L6-v2": 0.4}
 _FEW = 3  # words of a long question: papers are named by more
 _NAMED = 8  # words that are nowhere
 _NEXT = "Ask in other words, or sync records about it (server.py sync; MCP: pubmed_sync_delta)."
+
+NOTHING_FOUND = f"No passage has any of these words. {_NEXT}"
+"""What to do where no passage was found, and no filter is the reason (`.filters`)."""
 
 
 def doubt(question: str, found: Sequence[ScoredPassage], model: str = "") -> str:
@@ -65,10 +67,3 @@ def _nowhere(question: str, seen: set[str]) -> str:
     absent = [word for word in words if (terms := asked(word)) and not seen.intersection(terms)]
     telling = [word for word in absent if set(asked(word)) & set(asked(question))][:_NAMED]
     return f" (none has {', '.join(telling)})" if telling else ""
-
-
-def nothing_found(filters: Filters) -> str:
-    """What to do where no passage was found."""
-    if filters not in (Filters(), Filters(retracted=True)):
-        return f"No passage within these filters: leave some out. {_NEXT}"
-    return f"No passage has any of these words. {_NEXT}"
