@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .pubmed.search import Found
     from .pubmed.vocabulary import Heading, Spelling
     from .reports import Lock
+    from .review import Review
     from .sources import Query, QueryOptions
     from .sources.semantic_scholar import ScholarPage, ScholarPaper
     from .store import RebuildReport, Shelf
@@ -307,6 +308,24 @@ class Library:
         from .harvest.jobs import every_job
 
         return every_job(self._ladder)
+
+    def new_review(self, name: str) -> Review:
+        """A new systematic review: a folder with a protocol to fill in; see `.review`."""
+        from .review import new_review
+
+        return new_review(name, self._ladder)
+
+    def review(self, name: str) -> Review:
+        """The review of this name; see `.review.Review`."""
+        from .review import open_review
+
+        return open_review(name, self._ladder)
+
+    def reviews(self) -> list[Review]:
+        """All reviews of this shelf, by name."""
+        from .review import every_review
+
+        return every_review(self._ladder)
 
     def search_articles(
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]

@@ -28,6 +28,7 @@ from . import (
     objects,
     papers,
     resolving,
+    reviews,
     searching,
     upkeep,
     yields,
@@ -87,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     searching.add_references(commands)
     resolving.add(commands)
     harvests.add(commands)
+    reviews.add(commands)
     yields.add(commands)
     corpus.add(commands)
     datasets.add(commands)

@@ -115,7 +115,7 @@ def complain(error: PaperError, as_json: bool) -> int:
         row = error.row() if isinstance(error, NothingFound) else error.envelope()
         say(row, as_json=True)
     else:
-        note(str(error))
+        note(str(error) if error.hints else f"{error.message} {error.usual_hint}")
     return error.exit_code
 
 

@@ -23,6 +23,11 @@ from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
 from ..sources import Lookup, Source
+from ..sources.crossref import SOURCE as CROSSREF
+from ..sources.crossref import look_up as ask_crossref
+from ..sources.eutils import BATCH
+from ..sources.pubmed import SOURCE as PUBMED
+from ..sources.pubmed import fetch
 from ..store import Shelf
 from ..system.plain_text import encodable, shortened
 from ..web import Answer, Web, not_older_than
@@ -326,3 +331,14 @@ def records(
     known = {ids: paper for ids, paper in held.items() if paper.title}
     found = look_up([ids for ids in dict.fromkeys(asked) if ids not in known], web, sources)
     return [(ids, known.get(ids) or found[ids]) for ids in asked]
+
+
+def _fetch_anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    found = fetch([ids.pmid for ids in wanted], web, anew=True)
+    return {ids: found[ids.pmid] for ids in wanted if ids.pmid in found}
+
+
+PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), BATCH, _fetch_anew))
+"""PubMed asked again, also for records that were fetched within the last day."""
+CROSSREF_ANEW = replace(CROSSREF, lookup=Lookup(("doi",), 1, ask_crossref))
+"""Crossref, likewise."""

@@ -17,6 +17,7 @@ from statistics import median
 
 from ..outline.sections import part_of
 from ..outline.words import folded
+from .pdf_captions import CAPTION, TITLED
 from .pdf_headings import (
     ABSTRACT,
     BULLETS,
@@ -51,9 +52,9 @@ from .pdf_lines import (
     same_style,
 )
 from .pdf_margins import with_margins, with_masthead, without_line_numbers, without_running_lines
+from .pdf_parts import with_whole_tables
 from .pdf_references import begins_entry, with_entries
 from .pdf_run_ins import with_numbered_run_ins, with_run_ins
-from .pdf_tables import CAPTION, TITLED
 from .pdf_titles import with_mixed_titles
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
@@ -82,7 +83,7 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
     ordered = [replace(page, lines=tuple(_in_order(page))) for page in _with_accents(pages)]
     clean = without_running_lines([without_line_numbers(page) for page in ordered])
     clean = with_masthead(with_margins(clean), title)
-    lines = [line for page in clean for line in page.lines]
+    lines = with_whole_tables([line for page in clean for line in page.lines])
     if not lines:
         return []
     body = _body_size(before_references(lines) or lines)

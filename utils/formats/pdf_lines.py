@@ -98,9 +98,10 @@ class Line:
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
     characters begin and end. ``lead`` are the words it begins with if they are in another font
     than the rest, ``lead_font``; ``end_font`` is that of its last character. A whole table has
-    ``rows`` of cells and no text; ``kind`` says what stands by itself: a table, its caption, a
-    remark of ours, what the margin says; a title that was set in the same line as its text; or
-    that it begins a reference, or goes on with one.
+    ``rows`` of cells and no text, its number as ``label``, and of its ``columns`` where they begin
+    and end, from its left. ``kind`` says what stands by itself: a table, its caption, a remark of
+    ours, what the margin says; a title that was set in the same line as its text; or that it
+    begins a reference, or goes on with one.
     """
 
     text: str
@@ -122,6 +123,8 @@ class Line:
         "text"
     )
     rows: tuple[tuple[str, ...], ...] = ()
+    label: str = ""
+    columns: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
