@@ -82,7 +82,7 @@ def test_a_review_goes_from_new_to_its_figure_in_the_shell(shell: Shell, tmp_pat
     status, out, _ = shell("review", "report", "moss")
     assert {Path(line).name for line in out.splitlines()} == {
         *("prisma.svg", "prisma.csv", "prisma-s.md", "records.csv", "decisions.csv"),
-        *("conflicts.csv", "searches.csv", "unmatched.csv"),
+        *("conflicts.csv", "changes.csv", "searches.csv", "unmatched.csv"),
     }
     status, out, _ = shell("review", "status", "moss")
     assert f"by title and abstract: include {FIELD // 2}, exclude {FIELD // 2}" in out
@@ -250,6 +250,12 @@ def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) ->
     searching(review)
     second = review.update()
     assert len(first.new) + len(second.new) == FIELD
+    review.report()
+    with (review.folder / "changes.csv").open(newline="") as file:
+        changes = list(csv.DictReader(file))
+    assert [row["outcome"] for row in changes] == ["new"] * FIELD
+    latest = {row["papershelf_key"] for row in changes[: len(second.new)]}
+    assert latest == {record.key for record in second.new}
     assert review.ledger.decisions() == before
     assert not review.update().new
 

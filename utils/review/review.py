@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,12 @@ from ..harvest.searches import Collected, collect, wanted_searches
 from ..lists.decisions import Told, screened_in
 from ..lists.pasted import Entry
 from ..lists.references import entries_in
-from ..model.job import Harvested, Job, State
+from ..model.job import Harvested, Job, Search, State
 from ..model.paper import Paper, now
 from ..reports import prisma
 from ..settings import version
 from ..store.ledger import Ledger
-from ..system.safe_files import disk, make_folder, write_whole
+from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
 from . import news, tables
 from .exchange import Program, exported
 from .ledger import Event, Record, ReviewLedger, Searched
@@ -108,6 +108,10 @@ class Review:
         NotConfigured, Unreachable
             A search could not be made: nothing is changed then.
         """
+        with exclusive_lock(self.folder / "update.lock"):
+            return self._update()
+
+    def _update(self) -> Update:
         protocol = self.protocol()
         known = self.ledger.records()
         first = self._collected(protocol, known, others=False)
@@ -125,7 +129,8 @@ class Review:
             writer.update_records(renewed)
             counted = dict(Counter(str(one.outcome) for one in changes))
             hits = {one.search.name: one.search.hits for one in searches}
-            writer.note({"new": added, "hits": hits, **counted})
+            told = [asdict(one) for one in changes]
+            writer.note({"new": added, "hits": hits, **counted, "news": told})
             number = writer.number
         new = [record for record in self.ledger.records() if record.event == number]
         notes = (*first.notes, *rest.notes)
@@ -218,20 +223,27 @@ class Review:
             msg = f"The review {self.name} has no records whose texts are wanted."
             raise BadRequest(msg, f"`review update {self.name}` searches for them.")
         entries = [one.record.entry for one in wanted]
-        path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
-        if not path.exists():
-            title = self.protocol().title or self.name
-            job = Job(self.job_id, title, hits=len(entries), begun_at=now())
-            ledger = Ledger.create(path, job, entries)
-        else:
-            ledger = Ledger(path)
-            left = {s.record.asked for s in every} - {entry.asked for entry in entries}
-            ledger.withdraw(left)
-            asked = {row.asked for row in ledger.rows()}
-            ledger.add([e for e in entries if e.ids or e.asked not in asked], len(entries))
+        ledger = self._job_of(entries, {one.record.asked for one in every})
         with self.ledger.event("harvest", {"job": self.job_id, "records": len(entries)}):
             pass
         return Harvest(ledger, self.ladder)
+
+    def _job_of(self, entries: Sequence[Entry], every: set[str]) -> Ledger:
+        """The ledger of the harvest, with these papers and no others that are not tried yet."""
+        path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
+        size = len(entries)
+        origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=now())
+        if path.exists():
+            ledger = Ledger(path)
+            ledger.withdraw(every - {entry.asked for entry in entries})
+            asked = {row.asked for row in ledger.rows()}
+            fresh = [one for one in entries if one.ids or one.asked not in asked]
+            ledger.add(fresh, size, searches=(origin,))
+            return ledger
+        note = f"The PRISMA figure of the review is drawn by `review report {self.name}`."
+        title = self.protocol().title or self.name
+        job = Job(self.job_id, title, hits=size, begun_at=now(), notes=(note,), searches=(origin,))
+        return Ledger.create(path, job, entries)
 
     def _texts(self) -> dict[str, Harvested]:
         """What became of full texts, by every name of their papers."""

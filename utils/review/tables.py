@@ -22,6 +22,7 @@ _DECISIONS = ("papershelf_key", "title", "stage", "screener", "decision", "reaso
 _SEARCHES = (
     *("arm", "kind", "where", "query", "effective_query", "limits", "searched_at", "hits", "taken"),
 )
+_CHANGES = ("at", "outcome", "papershelf_key", "pmid", "doi", "title", "detail")
 TextOf = Callable[[Record, dict[str, Harvested]], Harvested | None]
 
 
@@ -46,6 +47,7 @@ def of_review(
             _DECISIONS,
             (row for one in every for row in _decision_rows(one, conflicts_only=True)),
         ),
+        "changes.csv": _table(_CHANGES, _change_rows(every, ledger)),
         "searches.csv": _table(_SEARCHES, map(_search_row, ledger.searches())),
         "unmatched.csv": _table(("event", "place", "title", "why"), unmatched),
     }
@@ -100,6 +102,27 @@ def _decision_rows(one: Standing, *, conflicts_only: bool = False) -> Iterable[d
                 "screener": decision.screener,
                 "decision": decision.choice,
                 "reason": "; ".join(decision.reasons),
+            }
+
+
+def _change_rows(every: Sequence[Standing], ledger: ReviewLedger) -> Iterable[dict[str, object]]:
+    """What each update brought, the latest first: new records, then news of those there were."""
+    records = {one.record.key: one.record for one in every}
+    for event in sorted(ledger.events(), key=lambda one: -one.number):
+        if event.what != "update":
+            continue
+        new = [(key, "new", "") for key, record in records.items() if record.event == event.number]
+        told = [(one["key"], one["outcome"], one["detail"]) for one in event.detail.get("news", ())]
+        for key, outcome, detail in (*new, *told):
+            paper = records[key].paper
+            yield {
+                "at": event.at,
+                "outcome": outcome,
+                "papershelf_key": key,
+                "pmid": paper.ids.pmid,
+                "doi": paper.ids.doi,
+                "title": paper.title or records[key].asked,
+                "detail": detail,
             }
 
 
