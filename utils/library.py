@@ -378,6 +378,29 @@ class Library:
         known = iter(records(wanted, self.shelf, self.web, SOURCES))
         return [next(known) if isinstance(ids, Ids) else (Ids(), ids) for ids in read]
 
+    def records_to_cite(
+        self, papers: Iterable[str | int | Ids]
+    ) -> list[tuple[Ids, Paper | PaperError]]:
+        """The same, but where a version of an arXiv paper is named, the record of that version."""
+        asked = list(papers)
+        known = zip(asked, self.records(asked), strict=True)
+        return [(ids, self._in_version_asked(paper, record)) for paper, (ids, record) in known]
+
+    def _in_version_asked(
+        self, paper: str | int | Ids, record: Paper | PaperError
+    ) -> Paper | PaperError:
+        from .citations import in_version
+        from .errors import PaperError
+        from .model.identifiers import arxiv_version
+
+        version = arxiv_version(paper) if isinstance(paper, str) else ""
+        if not version or isinstance(record, PaperError):
+            return record
+        try:
+            return in_version(self.arxiv_paper(str(paper)), version)
+        except PaperError as absent:
+            return absent
+
     def resolve(self, papers: Asked, *, anew: bool = False) -> Iterator[Resolution]:
         """What the papers of a list are that name no identifier; see `.literature.resolve`.
 
@@ -412,7 +435,7 @@ class Library:
         from .errors import PaperError
 
         cite([], style)  # refused before anything is asked for
-        records = self.records(papers)
+        records = self.records_to_cite(papers)
         cited = iter(cite([one for _, one in records if not isinstance(one, PaperError)], style))
         return [(ids, one if isinstance(one, PaperError) else next(cited)) for ids, one in records]
 
