@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LOCK = "the index of passages"
 _PATIENCE_S = 10.0
-_BATCH, _EMBEDDED, _PAGE = 512, 256, 1000
+_BATCH, _EMBEDDED, _PAGE = 2048, 256, 1000
 _REPORT_EVERY = 200  # papers between two reports of progress
 _TOUCHED = 50_000
 _WARNINGS = 20
