@@ -23,6 +23,8 @@ from utils.harvest.jobs import harvest
 from utils.literature.preprint_search import search_arxiv
 from utils.literature.scholar_search import citing_papers, search_semantic_scholar
 from utils.literature.search import search_papers
+from utils.mirror import Mirror
+from utils.mirror.plan import plan
 from utils.settings import Overrides, Settings
 from utils.sources import Query, QueryOptions
 from utils.store import Shelf
@@ -41,6 +43,7 @@ DOORS = [
     (Corpus.index, index),
     (Corpus.find, find),
     (Datasets.query, ask),
+    (Mirror.plan, plan),
 ]
 
 
@@ -61,7 +64,7 @@ def test_a_door_takes_the_options_of_its_verb_with_their_defaults(door, verb):
     assert {name: one for name, one in offered.items() if name not in placed} == same
 
 
-@pytest.mark.parametrize("kind", [Library, Corpus, Datasets])
+@pytest.mark.parametrize("kind", [Library, Corpus, Datasets, Mirror])
 def test_no_door_takes_anything_at_all(kind):
     for name, method in inspect.getmembers(kind, inspect.isfunction):
         for one in inspect.signature(method).parameters.values():

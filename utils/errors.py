@@ -6,6 +6,7 @@
      ├── BadRequest       VALIDATION   the caller's identifier, query or option is wrong
      ├── NotConfigured    VALIDATION   a key or e-mail address this call needs is missing
      ├── NotFound         NOT_FOUND    nobody knows this paper
+     │    └── NothingFound             a search was made, and has no hit: no error at the doors
      ├── StoreFailed      STORE        disk, database, checksum
      │    └── EmptyStore               nothing there yet to look into
      ├── EmbeddingsFailed EMBEDDINGS   no vector could be made
@@ -107,6 +108,21 @@ class NotFound(PaperError):
 
     code = "NOT_FOUND"
     usual_hint = "Check the identifier."
+
+
+class NothingFound(NotFound):
+    """A search was understood and made, and has no hit.
+
+    Raised where there is nothing to go on with, such as a harvest of no papers. At the doors it is
+    what it is after every search: a total of 0, and what to do next.
+    """
+
+    exit_code = 0
+    usual_hint = "Ask with fewer or other words."
+
+    def row(self) -> dict[str, Any]:
+        """The answer that a search without hits has."""
+        return {"total": 0, "warnings": [self.message, *(self.hints or [self.usual_hint])]}
 
 
 class StoreFailed(PaperError):

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .lists.pasted import Entry
     from .literature.resolve import Resolution
     from .literature.search import Gathered
+    from .mirror import Mirror
     from .model.identifiers import Ids
     from .model.job import Job
     from .model.paper import Paper, SearchResult, Section, StoredPaper
@@ -114,6 +115,13 @@ class Library:
         return Corpus(self.settings, self.web, self.shelf)
 
     @cached_property
+    def mirror(self) -> Mirror:
+        """All of PubMed on your own disk, kept up to date from NLM's files."""
+        from .mirror import Mirror
+
+        return Mirror(self.settings, self.web.rates)
+
+    @cached_property
     def entrez(self) -> Entrez:
         """Every database of NCBI's Entrez: search, summaries, records, links."""
         from .entrez import Entrez
@@ -156,9 +164,10 @@ class Library:
         self, ligand: str, receptor: str, **options: Unpack[QueryOptions]
     ) -> SearchResult:
         """Search PubMed for the interaction of a ligand and its receptor."""
-        from .pubmed.search import ligand_receptor_question
+        from .pubmed.search import search_ligand_receptor
+        from .sources import SOURCES, Query
 
-        return self.search(ligand_receptor_question(ligand, receptor), **options)
+        return search_ligand_receptor(ligand, receptor, Query("", **options), self.web, SOURCES)
 
     def download(
         self,
@@ -669,6 +678,13 @@ class Library:
             start=start,
             max_results=max_results,
         )
+
+    def emptied_by(self, *, job_id: str = "", **filters: str) -> list[str]:
+        """Which filters of `list_papers` leave nothing; see `.curation.listing.emptied_by`."""
+        from .curation.listing import emptied_by
+
+        among = self._names_in(job_id) if job_id else None
+        return emptied_by(self.shelf, filters, among, job_id)
 
     def _names_in(self, job_id: str) -> frozenset[str]:
         """Every name of the papers of a harvest."""

@@ -158,6 +158,11 @@ class _BaseSettings(BaseSettings):
         description="where all processes of this user share one pace per host; people who share a "
         "shelf share one on the shelf, unless this is set",
     )
+    papers_mirror_dir: Path | None = Field(
+        None,
+        description="where `mirror` keeps whole databases (PubMed: 150 GB); else on the shelf, in "
+        "`.papershelf/mirror/`. Nodes of a cluster must see it under the same path",
+    )
     papers_openurl: str = Field(
         "", description="your library's OpenURL resolver: links for what could not be had"
     )
@@ -343,7 +348,10 @@ class _BaseSettings(BaseSettings):
             raise ValueError(msg)
         return value
 
-    @field_validator("papers_dir", "papers_pace_dir", "papers_ca_bundle", "logs_dir", "hf_home")
+    @field_validator(
+        *("papers_dir", "papers_pace_dir", "papers_mirror_dir"),
+        *("papers_ca_bundle", "logs_dir", "hf_home"),
+    )
     @classmethod
     def _make_absolute(cls, value: Path | None) -> Path | None:
         """Relative folders hang on the checkout, never on the current directory."""
@@ -415,6 +423,11 @@ class _BaseSettings(BaseSettings):
         return self.papers_pace_dir
 
     @property
+    def mirror_folder(self) -> Path:
+        """Where mirrors of whole databases are kept."""
+        return self.papers_mirror_dir or self.papers_dir / ".papershelf" / "mirror"
+
+    @property
     def user_agent(self) -> str:
         """``User-Agent``: our name, version and the contact address."""
         contact = f" (mailto:{self.contact})" if self.contact else ""
@@ -483,6 +496,7 @@ class Overrides(TypedDict, total=False):
     papers_shared: bool
     papers_allow_private_network: bool
     papers_pace_dir: Folder
+    papers_mirror_dir: Folder | None
     papers_openurl: str
     papers_ezproxy: str
     papers_libkey: str

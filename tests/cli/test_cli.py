@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from tests.store.papers import document, fetched, paper
-from utils import Library, cli
+from utils import Library, cli, errors
 from utils.model.identifiers import Ids
 from utils.model.paper import SearchResult
 
@@ -113,3 +113,20 @@ def test_a_stream_that_cannot_be_told_how_to_encode_is_written_to(hostile, monke
     monkeypatch.setattr(sys, "stdout", out)
     assert cli.main(["list", "--json"]) == 0
     assert json.loads(out.getvalue().splitlines()[0])
+
+
+def _every_error(kind: type[errors.PaperError] = errors.PaperError) -> list[type]:
+    return [kind, *(one for below in kind.__subclasses__() for one in _every_error(below))]
+
+
+@pytest.mark.parametrize("kind", _every_error())
+def test_an_error_without_a_hint_of_its_own_says_what_to_do_next(kind, capsys):
+    cli.output.complain(kind("The site is down."), as_json=False)
+    said = capsys.readouterr().err
+    assert said.startswith("The site is down. ")
+    assert said.rstrip().endswith(kind("").usual_hint)
+
+
+def test_an_error_with_hints_of_its_own_says_those_alone(capsys):
+    cli.output.complain(errors.Unreachable("The site is down.", "Wait a day."), as_json=False)
+    assert capsys.readouterr().err == "The site is down. Wait a day.\n"

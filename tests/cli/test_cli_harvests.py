@@ -292,7 +292,7 @@ def test_when_nobody_can_be_reached_it_is_status_3(shell, world, words):
 def test_a_question_without_hits_says_so(shell):
     for words in (["zebraquark"], ["zebraquark", "--plan"]):
         status, out, err = shell("harvest", *words)
-        assert (status, out) == (1, [])
+        assert (status, out) == (0, [])
         assert "PubMed finds nothing for 'zebraquark'" in err
 
 
@@ -565,3 +565,19 @@ def test_what_the_inbox_files_is_told_with_its_paper(shell, library, world, tmp_
     assert line.startswith(f"● {tmp_path / 'Downloads' / 'main.pdf'}: filed as doi:{record.doi}, ")
     assert name in line
     assert shell("inbox", "--folder", tmp_path / "nowhere")[0] == 2
+
+
+def test_what_all_screeners_excluded_is_harvested_only_when_asked_for(shell, tmp_path):
+    from tests.lists import screening
+
+    file = tmp_path / "rayyan.zip"
+    file.write_bytes(screening.zipped())
+    _, lines, notes = shell("harvest", file, "--plan", "--json")
+    assert json.loads(lines[0])["papers"] == 2  # of the third only a title is known
+    assert "rayyan.zip: 1 paper excluded by all screeners left out." in notes
+    for name, data in (("rayyan.zip", screening.zipped()), ("a.csv", screening.RAYYAN.encode())):
+        (tmp_path / name).write_bytes(data)
+        words = ("harvest", tmp_path / name, "--plan", "--json", "--with-excluded")
+        _, lines, notes = shell(*words)
+        assert json.loads(lines[0])["papers"] == 3
+        assert "left out" not in notes

@@ -7,6 +7,7 @@ import pytest
 from tests.corpus.small_corpus import LetterEmbedder
 from tests.tools.calling import answer, call
 from utils import Library, cli
+from utils.model.paper import NO_HITS
 
 pytestmark = pytest.mark.anyio
 WORDS = ["zzqqx", '"qwertz jklm"[ti]', "zzqqx AND yyppw"]
@@ -40,6 +41,7 @@ async def test_tools(library, tool, names, words):
     found = await answer(library, tool, **{argument: words})
     assert found[listed] == []
     assert not total or found[total] == 0
+    assert tool == "list_papers" or NO_HITS in found["warnings"]
 
 
 @pytest.mark.parametrize("word", ["zzqqx", "yyppw"])
@@ -50,9 +52,12 @@ async def test_entrez(library, word):
     assert (found["total"], found["ids"]) == (0, [])
     assert any(word in warning for warning in found["warnings"])
     nothing = {"operation": "fetch_and_stage", "database": "gene", "term": word}
-    missed = await call(library, "entrez_data", nothing)
-    assert missed.meta["error"]["code"] == "NOT_FOUND"
-    assert missed.meta["error"]["suggestions"]
+    missed = await answer(library, "entrez_data", **nothing)
+    assert missed["total"] == 0
+    assert any(word in warning for warning in missed["warnings"])
+    compounds = await answer(library, "entrez_external", operation="compounds", query=word)
+    assert compounds["total"] == 0
+    assert compounds["warnings"]
 
 
 async def test_rag_search(library, world):
@@ -61,6 +66,7 @@ async def test_rag_search(library, world):
     filters = {"year_from": 1900, "year_to": 1901}
     found = await answer(library, "rag_search", query="marrow", filters=filters)
     assert found["results"] == []
+    assert "filters" in found["warnings"][0]
 
 
 async def test_a_harvest_without_such_papers(library, world):
@@ -73,12 +79,22 @@ async def test_a_harvest_without_such_papers(library, world):
     assert standing["papers"] == []
     refused = await call(library, "harvest_status", {"job_id": job, "show": "horoscope"})
     assert refused.meta["error"]["code"] == "VALIDATION"
-    nothing = await call(library, "harvest_papers", {"query": "zzqqx"})
-    assert nothing.meta["error"]["code"] == "NOT_FOUND"
+    nothing = await answer(library, "harvest_papers", query="zzqqx")
+    assert (nothing["job_id"], nothing["counts"]) == ("", {"requested": 0})
+    assert any("zzqqx" in step for step in nothing["next"])
 
 
 @pytest.mark.parametrize(
-    "words", [["search", "zzqqx"], ["list", "zzqqx"], ["status"], ["datasets"]]
+    "words",
+    [
+        ["search", "zzqqx"],
+        ["list", "zzqqx"],
+        ["status"],
+        ["datasets"],
+        ["harvest", "zzqqx"],
+        ["harvest", "zzqqx", "--plan"],
+        ["stage", "gene", "zzqqx"],
+    ],
 )
 def test_the_shell(settings, monkeypatch, capsys, words):
     for name, value in settings.items():

@@ -247,7 +247,7 @@ def test_a_harvest_that_counted_a_rejected_text_asks_for_it_again(library, world
         [found] = here(library, fix=True)
     assert found.jobs == (harvest.job_id,)
     assert harvest.job().counts.pending == 1
-    assert "Not tried yet" in (harvest.folder / "prisma.csv").read_text()
+    assert "not tried yet (n = 1)" in (harvest.folder / "prisma.svg").read_text()
     again = library.harvest([record.pmid], title="One")
     list(again)
     assert again.job().counts.full_text == 1
@@ -476,7 +476,7 @@ def test_what_was_accepted_by_hand_stands_in_report_prisma_and_lock(library, wor
     assert harvest.job().counts.full_text == 1
     [locked] = json.loads((harvest.folder / "papers.lock.json").read_text())["papers"]
     assert locked["by_hand"] == "the author sent it"
-    assert "Accepted by hand,1,part of the above" in (harvest.folder / "prisma.csv").read_text()
+    assert "Accepted by hand (n = 1)" in (harvest.folder / "prisma.svg").read_text()
     assert "the author sent it" in (harvest.folder / "report.html").read_text()
     assert "by_hand" in (harvest.folder / "papers.csv").read_text()
     assert_consistent(library.shelf)

@@ -50,15 +50,7 @@ def booktabs(seed: int) -> Printed:
 def ruled(seed: int) -> Printed:
     """Every cell in a frame."""
     rows, (sheet, y) = table(seed), _begun(seed)
-    xs = places(rows, LEFT + 4)
-    top = y
-    for row in rows:
-        sheet.line(LEFT, y, xs[-1], y)
-        cells(sheet, row, xs, y - 9)
-        y -= 13
-    sheet.line(LEFT, y, xs[-1], y)
-    for x in [LEFT, *(x - 6 for x in xs[1:-1]), xs[-1]]:
-        sheet.line(x, top, x, y)
+    y = _grid(sheet, rows, places(rows, LEFT + 4), y)
     text(sheet, LEFT, y - 24, 8, seed + 1, 480)
     return _printed([sheet], rows)
 
@@ -225,9 +217,150 @@ def groups_of_rows(seed: int) -> Printed:
     return _printed([sheet], rows)
 
 
+def rotated_page(seed: int) -> Printed:
+    """A table that runs up its page, which is shown turned, so that it can be read."""
+    rows, sheet = table(seed, height=14), Sheet(turned=True, rotated=True)
+    xs, y = places(rows, LEFT), 520.0
+    sheet.say(LEFT, y + 6, CAPTION)
+    _booktabs(sheet, rows, xs, y)
+    return _printed([sheet], rows)
+
+
+def moved_form(seed: int) -> Printed:
+    """Every cell in a frame, and the whole page drawn in a form that is put in its place."""
+    rows, sheet = table(seed), Sheet(moved=True)
+    y = text(sheet, LEFT, 740, 6, seed, 480) - 20
+    sheet.say(LEFT, y, CAPTION)
+    _grid(sheet, rows, places(rows, LEFT + 4), y - 6)
+    return _printed([sheet], rows)
+
+
+def caption_on_next_page(seed: int) -> Printed:
+    """A grid over a page, with the rest of it and the caption below that on the next one."""
+    rows, first, second = table(seed, height=24), Sheet(), Sheet()
+    xs = places(rows, LEFT + 4)
+    _grid(first, rows[:18], xs, 740)
+    y = _grid(second, [rows[0], *rows[18:]], xs, 740)
+    second.say(LEFT, y - 16, CAPTION)
+    text(second, LEFT, y - 50, 12, seed, 480)
+    return _printed([first, second], rows)
+
+
+def over_two_columns(seed: int) -> Printed:
+    """A grid at the foot of one column goes on at the head of the next, its caption below."""
+    rows, sheet = table(seed, height=16, width=3), Sheet()
+    rows[0] = ["Query", "Left", "Right"]
+    xs = [54.0, 150.0, 220.0, 280.0]
+    y = text(sheet, 50, 740, 30, seed, 240) - 12
+    _grid(sheet, rows[:11], xs, y)
+    y = _grid(sheet, rows[11:], [x + 265 for x in xs], 745)
+    sheet.say(315, y - 14, "Table 1. What was measured")
+    text(sheet, 315, y - 40, 30, seed + 1, 240)
+    return _printed([sheet], rows)
+
+
+def in_a_box(seed: int) -> Printed:
+    """A box with a rule below the head, stripes, notes, and the caption as its last line."""
+    rows, (sheet, y) = table(seed), _begun(seed)
+    sheet.drawn = [drawn for drawn in sheet.drawn if CAPTION not in drawn]
+    xs = places(rows, LEFT)
+    right, top = xs[-1] + 8, y
+    sheet.shade(LEFT - 8, y - 14 * len(rows) - 60, right - LEFT + 8, 14 * len(rows) + 60)
+    for at, row in enumerate(rows):
+        cells(sheet, row, xs, y - 11)
+        y -= 14
+        if at == 0:
+            sheet.line(LEFT, y, xs[-1], y)
+    sheet.say(
+        LEFT, y - 14, "Data are mean (SD). Of 12 groups only those are shown that had any.", 7
+    )
+    sheet.say(LEFT, y - 22, "*At 3 sites.", 7)
+    sheet.say(LEFT, y - 44, CAPTION)
+    for x in (LEFT - 8, right):
+        sheet.line(x, top, x, y - 60)
+    for end in (top, y - 60):
+        sheet.line(LEFT - 8, end, right, end)
+    text(sheet, LEFT, y - 90, 8, seed + 1, 480)
+    return _printed([sheet], rows)
+
+
+def continued_without_caption(seed: int) -> Printed:
+    """A page of rows goes on at the head of the next page, which says nothing of it."""
+    rows, first, second = table(seed, height=30), Sheet(), Sheet()
+    xs = places(rows, LEFT)
+    first.say(LEFT, 740, CAPTION)
+    _booktabs(first, rows[:21], xs, 734)
+    y = _booktabs(second, rows[21:], xs, 740, rules=())
+    text(second, LEFT, y - 34, 12, seed, 480)
+    return _printed([first, second], rows)
+
+
+def groups_in_stripes(seed: int) -> Printed:
+    """Names of groups with their rows below them, grey behind every second group."""
+    rows, (sheet, y) = table(seed, height=12), _begun(seed)
+    told, xs = rows[:1], places(rows, LEFT)
+    sheet.shade(LEFT, y - 14, xs[-1] - LEFT, 14)
+    cells(sheet, rows[0], xs, y - 10)
+    y -= 14
+    for at in range(1, len(rows), 3):
+        group = [[f"Of {rows[at][0]}", "", "", "", ""], *rows[at : at + 3]]
+        if at % 2 == 0:
+            sheet.shade(LEFT, y - 56, xs[-1] - LEFT, 56)
+        for row in group:
+            cells(sheet, row, xs, y - 10)
+            y -= 14
+        told += group
+    text(sheet, LEFT, y - 24, 8, seed + 1, 480)
+    return _printed([sheet], told)
+
+
+def notes_before_the_last_rule(seed: int) -> Printed:
+    """Notes between the last row and the last rule, as large as the rows."""
+    rows, (sheet, y) = table(seed), _begun(seed)
+    xs = places(rows, LEFT)
+    y = _booktabs(sheet, rows, xs, y, rules=(0, 1))
+    sheet.say(LEFT, y - 9, "a")
+    sheet.say(LEFT + 12, y - 9, "Adjusted for age.")
+    sheet.say(
+        LEFT, y - 19, "*Nobody knew of 12 of them, neither before they were measured nor after."
+    )
+    sheet.line(LEFT, y - 24, xs[-1], y - 24)
+    text(sheet, LEFT, y - 48, 8, seed + 1, 480)
+    return _printed([sheet], rows)
+
+
+def _booktabs(
+    sheet: Sheet, rows: Rows, xs: list[float], y: float, rules: tuple[int, ...] = (0, 1, -1)
+) -> float:
+    """Rows with rules above some of them, and below the last; says where they end."""
+    for at, row in enumerate(rows):
+        if at in rules:
+            sheet.line(xs[0], y, xs[-1], y)
+        cells(sheet, row, xs, y - 9)
+        y -= 12
+    if -1 in rules:
+        sheet.line(xs[0], y, xs[-1], y)
+    return y
+
+
+def _grid(sheet: Sheet, rows: Rows, xs: list[float], y: float) -> float:
+    """Every cell in a frame; says where they end."""
+    top, left = y, xs[0] - 4
+    for row in rows:
+        sheet.line(left, y, xs[-1], y)
+        cells(sheet, row, xs, y - 9)
+        y -= 13
+    sheet.line(left, y, xs[-1], y)
+    for x in [left, *(x - 6 for x in xs[1:-1]), xs[-1]]:
+        sheet.line(x, top, x, y)
+    return y
+
+
 TUNING: tuple[Callable[[int], Printed], ...] = (
-    booktabs, ruled, spanning_heads, long_names, footnotes, two_pages,
+    booktabs, ruled, spanning_heads, long_names, footnotes, two_pages, rotated_page, moved_form,
+    caption_on_next_page, over_two_columns, in_a_box,
 )  # fmt: skip
 HELD_OUT: tuple[Callable[[int], Printed], ...] = (
     borderless, shaded, turned, centred_lines, beside_text, groups_of_rows,
+    continued_without_caption, groups_in_stripes, notes_before_the_last_rule,
 )  # fmt: skip

@@ -19,10 +19,16 @@ SYLLABLES = ("ba", "ce", "din", "for", "gu", "hal", "je", "kin", "lo", "mur", "n
 
 @dataclass(slots=True)
 class Sheet:
-    """A page that is drawn: operators of its content stream."""
+    """A page that is drawn: operators of its content stream.
+
+    ``turned`` says that text runs up the page, ``rotated`` that the page is shown turned, too;
+    ``moved`` that all of it is drawn in a form that is put up higher.
+    """
 
     drawn: list[str] = field(default_factory=list)
     turned: bool = False
+    rotated: bool = False
+    moved: bool = False
 
     def say(self, x: float, y: float, text: str, size: float = SIZE) -> None:
         """Write *text*; on a turned page, upwards."""
@@ -123,15 +129,26 @@ def pdf_of(sheets: list[Sheet]) -> bytes:
         b"",
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     ]
+    kids = []
     for sheet in sheets:
         drawn = "\n".join(sheet.drawn).encode("cp1252")
+        uses = b"/Font << /F1 3 0 R >>"
+        if sheet.moved:
+            drawn = b"q 1 0 0 1 0 -40 cm " + drawn + b" Q"
+            objects.append(
+                b"<< /Type /XObject /Subtype /Form /BBox [0 -100 600 800] /Matrix [1 0 0 1 0 40]"
+                b" /Resources << %s >> /Length %d >>\nstream\n%s\nendstream"
+                % (uses, len(drawn), drawn)
+            )
+            uses += b" /XObject << /X1 %d 0 R >>" % len(objects)
+            drawn = b"/X1 Do"
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn))
         objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources"
-            b" << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>" % len(objects)
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Rotate %d /Resources"
+            b" << %s >> /Contents %d 0 R >>" % (90 * sheet.rotated, uses, len(objects))
         )
-    kids = b" ".join(b"%d 0 R" % (5 + 2 * at) for at in range(len(sheets)))
-    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(sheets))
+        kids.append(b"%d 0 R" % len(objects))
+    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(kids), len(sheets))
     out, starts = b"%PDF-1.4\n", []
     for number, body in enumerate(objects, start=1):
         starts.append(len(out))

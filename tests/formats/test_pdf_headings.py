@@ -11,6 +11,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate, Spacer
 
 from utils.formats.pdf_child import read_pages
+from utils.formats.pdf_headings import Block, without_column_heads
 
 TITLE = ParagraphStyle("title", fontName="Times-Bold", fontSize=17, leading=20, alignment=TA_CENTER)
 AUTHORS = ParagraphStyle("authors", fontName="Times-Roman", fontSize=13, leading=16)
@@ -21,6 +22,8 @@ TEXT = ParagraphStyle("text", fontName="Times-Roman", fontSize=10, leading=12)
 SMALL = ParagraphStyle("small", fontName="Times-Roman", fontSize=8, leading=9.6)
 LABEL = ParagraphStyle("label", fontName="Helvetica-Bold", fontSize=10, leading=13)
 ITALIC = ParagraphStyle("italic", fontName="Times-Italic", fontSize=10, leading=12)
+
+LARGE = ParagraphStyle("large", parent=SECTION, fontSize=14, leading=17)
 
 NAME = "Tides and the rest of wading birds on northern shores"
 ABSTRACT = (
@@ -43,6 +46,8 @@ PROSE = (
         "catchers followed after some minutes, and the small ones flew out last of all."
     ),
 )
+
+TOWNS = ("Norby", "Sunde", "Vik", "Holm", "Lund", "Ask", "Berg", "Dal")
 
 
 def markdown_of(*story: Flowable, size: tuple[float, float] = letter) -> str:
@@ -215,3 +220,80 @@ def test_titles_in_italics_are_headings_though_references_have_italics_too() -> 
         *entries,
     )
     assert headings_of(markdown) == ["Introduction", "Methods", *titles, "References"]
+
+
+def test_what_stands_above_the_title_is_no_heading() -> None:
+    into = BytesIO()
+    SimpleDocTemplate(into, pagesize=letter).build(
+        [
+            Paragraph("ShoreScience", SECTION),
+            Paragraph(NAME, TITLE),
+            Spacer(1, 9),
+            *OPENING,
+            *section("Introduction", *PROSE),
+        ]
+    )
+    assert headings_of(read_pages(into.getvalue())["markdown"]) == ["Abstract", "Introduction"]
+
+
+def test_an_abstract_in_bold_is_a_paragraph_whatever_its_lines_look_like() -> None:
+    bold = ParagraphStyle("bold", parent=SECTION, fontSize=11, leading=13)
+    markdown = markdown_of(Paragraph(ABSTRACT, bold), *section("Introduction", *PROSE))
+    assert headings_of(markdown) == ["Introduction"]
+    assert f"\n\n{ABSTRACT}\n\n" in markdown
+
+
+def test_behind_the_references_only_titles_of_papers_are_headings() -> None:
+    entries = (f"{at}. Mer A, Oie B. Shore Birds {1990 + at};{at}:1-9." for at in range(1, 9))
+    behind = ("Appendix", "Methods", "Roosts and how they were found")
+    markdown = markdown_of(
+        *section("Introduction", *PROSE),
+        Paragraph("References", SECTION),
+        *(Paragraph(entry, SMALL) for entry in entries),
+        *(
+            Paragraph(text, style)
+            for title in ("Put your next paper on our shore", *behind)
+            for text, style in ((title, LARGE), (PROSE[0], TEXT))
+        ),
+    )
+    assert headings_of(markdown) == ["Introduction", "References", *behind]
+
+
+def test_a_title_above_a_list_of_names_is_a_heading() -> None:
+    names = " ".join(f"{town} Shore Station, {town} Museum of Birds," for town in TOWNS)
+    markdown = markdown_of(
+        *section("Introduction", *PROSE),
+        *section("Stations that took part", f"These took part: {names} and Oster Bank."),
+        *section("Results", *PROSE),
+    )
+    assert headings_of(markdown) == ["Introduction", "Stations that took part", "Results"]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Access this article online",
+        "Address for correspondence",
+        "Conflict of interest: none",
+        "S2 Text. Tides of both winters",
+        "Additional file 3: Tides of both winters",
+        "ORCID iDs",
+    ],
+)
+def test_labels_of_small_print_are_no_headings(label: str) -> None:
+    markdown = markdown_of(
+        *section("Introduction", *PROSE), *section(label, PROSE[0]), *section("Results", *PROSE)
+    )
+    assert headings_of(markdown) == ["Introduction", "Results"]
+
+
+def test_the_title_of_the_text_behind_a_lost_table_is_a_heading() -> None:
+    prose = " ".join(PROSE)
+    blocks = [
+        Block("[The rows of Table 1 could not be told apart]", is_remark=True, is_aside=True),
+        Block("Birds by tide", 3),
+        Block("12 14 dunlin 16 18 curlew"),
+        Block("Where they rest", 3),
+        Block(prose),
+    ]
+    assert [block.level for block in without_column_heads(blocks)] == [0, 0, 0, 3, 0]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from utils.formats.pdf_characters import Face
 from utils.formats.pdf_headings import Block
 from utils.formats.pdf_layout import to_blocks
 from utils.formats.pdf_lines import Line, Page, composed
@@ -145,6 +146,34 @@ def test_a_running_head_goes_wherever_its_page_number_stands() -> None:
     assert not [text for text, _ in told(*pages) if "Songs of larks" in text]
 
 
+def test_a_sign_in_the_same_place_on_two_pages_goes() -> None:
+    sign = lines_of(("HEATHS",), 780, 14, left=500)
+    pages = [lines_of(tuple(f"{word} {number}" for word in SENTENCES)) for number in range(5)]
+    said = [text for text, _ in told([*sign, *pages[0]], *pages[1:4], [*sign, *pages[4]])]
+    assert not [text for text in said if "HEATHS" in text]
+
+
+def test_a_heading_torn_at_a_lowered_letter_is_one() -> None:
+    page: list[Line] = []
+    for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
+        page += lines_of((title,), 760 - 120 * at, 9, "Display")
+        page += lines_of(SENTENCES * 2, 744 - 120 * at)
+    [torn] = lines_of(("G",), 400, 9, "Display")
+    lowered = replace(
+        torn, text="2", left=torn.right, right=torn.right + 4, row=1, bottom=388, top=395, size=7
+    )
+    [rest] = lines_of(("in songs of larks",), 400, 9, "Display", left=lowered.right + 2)
+    page += [torn, lowered, replace(rest, row=2), *lines_of(SENTENCES * 2, 384)]
+    assert ("G2 in songs of larks", 3) in told(page)
+
+
+def test_letters_of_a_font_with_tall_boxes_are_placed_as_others_are() -> None:
+    formulas, text = Face("Math", 400, 3.0, -2.0), Face("Text", 400, 0.9, -0.3)
+    assert (formulas.is_tall, text.is_tall) == (True, False)
+    assert formulas.plain((72, 80, 77, 130)) == pytest.approx((72, 97, 77, 109))
+    assert text.plain((72, 97, 77, 109)) == pytest.approx((72, 97, 77, 109))
+
+
 def test_a_masthead_in_the_middle_of_a_sentence_stands_after_its_paragraph() -> None:
     masthead = lines_of(("Heath Publishing, Volume 12, Article 8505",), 770)
     first = [*lines_of(SENTENCES[:2]), *masthead]
@@ -223,3 +252,27 @@ def test_accents_beside_their_letters_come_upon_them() -> None:
 def test_the_accents_of_a_page_are_read_before_its_words_are_compared() -> None:
     page = lines_of(("Gale´oides and Bessie`re",))
     assert blocks_of(page) == [replace(blocks_of(page)[0], text="Galéoides and Bessière")]
+
+
+def test_a_title_with_a_name_in_another_font_is_a_heading_and_a_line_of_text_is_none() -> None:
+    page: list[Line] = []
+    for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
+        page += lines_of((title,), 760 - 120 * at, 9, "Display")
+        page += lines_of(SENTENCES * 2, 744 - 120 * at)
+    [mixed] = lines_of(("Songs of Alauda arvensis",), 400, 9)
+    mixed = replace(mixed, font="", lead="Songs of", lead_font="Display", end_font="Italic")
+    text = lines_of(SENTENCES * 2, 384)
+    within = replace(text[3], font="", lead="until", lead_font="Display", end_font="Text")
+    headings = [text for text, level in told([*page, mixed, *text[:3], within, *text[4:]]) if level]
+    assert headings[3:] == ["Songs of Alauda arvensis"]
+
+
+def test_a_light_title_of_the_family_of_the_chief_titles_is_a_heading_though_it_stands_alone() -> (
+    None
+):
+    page: list[Line] = []
+    for at, title in enumerate(("Introduction", "Methods", "Results")):
+        page += lines_of((title,), 760 - 120 * at, 10, "ABCDEF+Chief-Bold")
+        page += lines_of(SENTENCES * 2, 744 - 120 * at)
+    page += [*lines_of(("Larks by ear",), 400, 10, "ABCDEF+Chief-Light"), *lines_of(SENTENCES, 384)]
+    assert told(page)[-2] == ("Larks by ear", 3)

@@ -11,7 +11,14 @@ from time import process_time
 import pytest
 
 from tests.examples import share
-from tests.formats.table_kinds import HELD_OUT, TUNING
+from tests.formats.table_kinds import (
+    HELD_OUT,
+    TUNING,
+    caption_on_next_page,
+    continued_without_caption,
+    over_two_columns,
+    two_pages,
+)
 from tests.formats.table_pdfs import Printed, Sheet, cells, pdf_of, places, table, text
 from tests.quality.jats_scores import tables_of
 from tests.quality.jats_truth import Truth
@@ -67,9 +74,43 @@ def test_tables_are_objects_of_their_papers_by_their_captions(
 
 
 @pytest.mark.parametrize(
+    "kind",
+    [two_pages, caption_on_next_page, over_two_columns, continued_without_caption],
+    ids=lambda kind: kind.__name__,
+)
+def test_a_table_in_parts_is_one_below_its_caption_and_its_head_is_told_once(
+    kind: Callable[[int], Printed],
+) -> None:
+    printed = kind(3)
+    blocks = markdown_of(printed.body).split("\n\n")
+    at = [number for number, block in enumerate(blocks) if block.startswith("| ")]
+    assert len(at) == 1
+    assert blocks[at[0] - 1].startswith("**Table 1**")
+    assert blocks[at[0]].count("\n") == 1 + len(printed.rows)
+    assert not any("ontinued" in block for block in blocks)
+
+
+def test_cells_that_no_caption_names_say_so_where_text_runs_beside_them() -> None:
+    sheet = Sheet()
+    text(sheet, 60, 740, 30, 1, 240)
+    for at in range(12):
+        cells(
+            sheet,
+            [f"T{at}", f"{at}.5", f"{at * 7}.2", f"<0.{at}1"],
+            [330, 380, 430, 480, 530],
+            740 - 12 * at,
+        )
+    body = pdf_of([sheet])
+    assert "[Lines in columns without a caption could not be told apart" in markdown_of(body)
+    assert numbers(markdown_of(body))["77.2"] == 1
+    assert read_pages(body)["doubts"]["pages"][0]["unplaced"] > 100
+
+
+@pytest.mark.parametrize(
     ("said", "label"),
     [
         ("TABLE 2 | Primers that were used", "**TABLE 2** | Primers that were used"),
+        ("Table-2: Primers that were used", "**Table-2**: Primers that were used"),
         ("Fig. 1 Cases by day", "**Fig. 1** Cases by day"),
         ("Table 2 shows the primers that were used", "Table 2 shows the primers that were used"),
         ("Figures were drawn by hand", "Figures were drawn by hand"),
@@ -148,7 +189,12 @@ def test_a_table_whose_rows_cannot_be_told_apart_stays_as_text_and_says_so() -> 
     sheet = Sheet()
     sheet.say(60, 740, "Table 3. A picture of a table")
     sheet.say(60, 700, "Smoke 12 or 13")
-    markdown = markdown_of(pdf_of([sheet]))
+    for at in range(9):
+        sheet.say(60 + 31 * at, 690 - 11 * at, f"{at} of them,")
+        sheet.say(300 - 17 * at, 690 - 11 * at, f"{3 * at} of the others")
+    found = read_pages(pdf_of([sheet]))
+    markdown = found["markdown"]
+    assert found["doubts"]["pages"][0]["unplaced"] > 100
     assert "[The rows of Table 3 could not be told apart" in markdown
     assert "Smoke 12 or 13" in markdown
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.harvests import done, ids_of, library_of
 from tests.processes import run
+from tests.reports.r_prisma import read_as_r_does
 from tests.world import World
 from utils import Library
 from utils.errors import BadRequest, NotFound
@@ -144,9 +145,12 @@ def test_a_limit_holds_also_when_there_are_new_hits(
 
 
 def test_the_report_says_how_many_hits_are_beyond_the_limit(near: Library) -> None:
-    table = near.harvest(query="field[ti]", max_papers=5).report().with_name("prisma.csv")
-    assert "Records identified,12," in table.read_text()
-    assert "Beyond the limit set for this harvest,7," in table.read_text()
+    page = near.harvest(query="field[ti]", max_papers=5).report()
+    numbers = read_as_r_does(page.with_name("prisma.csv").read_text())
+    assert numbers["database_specific_results"] == [("PubMed", 12)]
+    assert (numbers["records_excluded"], numbers["excluded_other"]) == (None, 0)
+    figure = page.with_name("prisma.svg").read_text()
+    assert "7 of the records identified lie beyond the limit of this harvest." in figure
 
 
 def test_hundreds_of_thousands_of_papers_are_not_harvested_by_mistake(

@@ -8,7 +8,7 @@ import pytest
 from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.literature.search import search_papers
 from utils.model.identifiers import Ids
-from utils.model.paper import Author, Paper, SearchResult
+from utils.model.paper import NO_HITS, Author, Paper, SearchResult
 from utils.settings import load_settings
 from utils.sources import Source
 from utils.web import Web
@@ -182,7 +182,7 @@ def test_a_source_that_is_down_is_named_and_the_others_answer(web):
 def test_all_answered_and_found_nothing_is_an_empty_list(web):
     found = search_papers("moss", web, usual())
     assert found.papers == ()
-    assert found.warnings == ()
+    assert found.warnings == (NO_HITS,)
 
 
 def test_when_nobody_answers_the_gravest_reason_is_raised_and_all_are_told(web):

@@ -343,8 +343,8 @@ def test_a_harvest_by_doi_names_the_preprint_it_found_and_counts_it_apart(librar
     assert (counts.full_text, counts.preprint, counts.accepted) == (1, 1, 0)
     with (harvest.folder / "papers.csv").open(newline="") as file:
         assert [line["version"] for line in csv.DictReader(file)] == ["preprint"]
-    flow = (harvest.folder / "prisma.csv").read_text()
-    assert "Reports retrieved: Preprints,1,part of the above" in flow
+    flow = (harvest.folder / "prisma.svg").read_text()
+    assert "Of the reports retrieved: Preprints (n = 1)." in flow
     assert "Preprint" in (harvest.folder / "report.html").read_text()
     assert read_lock(harvest.folder / "papers.lock.json").papers[0].version == "preprint"
     assert harvest.retry("preprint") == 1

@@ -346,6 +346,11 @@ def test_retracted_papers_are_found_only_where_they_are_asked_for(finder: Finder
         ({"year_from": 2020, "year_to": 2021}, {"pmid:11", "pmid:12"}),
         ({"journal": "the lancet"}, {"pmid:11"}),
         ({"journal": "Lancet"}, set()),
+        (
+            {"journal": "?", "journals": ("The LANCET", "the lancet oncology")},
+            {"pmid:11", "pmid:12"},
+        ),
+        ({"journal": "Nature", "journals": ("Nature",)}, set()),
         ({"publication_types": ("review",)}, {"pmid:12", "pmid:13"}),
         ({"publication_types": ("Meta-Analysis", "Letter")}, {"pmid:11", "pmid:13"}),
         ({"kind": "full_text"}, {"pmid:13"}),

@@ -11,6 +11,7 @@ from sqlalchemy import inspect, text
 
 from utils.corpus import schema as corpus_schema
 from utils.corpus.database import CorpusDatabase, day_of, timestamp
+from utils.corpus.names import Name
 from utils.errors import BadRequest, InvariantFailed, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
@@ -274,22 +275,34 @@ def test_a_newer_schema_is_refused(database):
 def test_an_older_schema_is_brought_here_and_keeps_its_records(database, monkeypatch):
     put(database)
     database.close()
-    steps = {1: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT",), 2: ()}
-    monkeypatch.setattr(corpus_schema, "VERSION", 3)
+    steps = {2: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT",), 3: ()}
+    monkeypatch.setattr(corpus_schema, "VERSION", 4)
     monkeypatch.setattr(corpus_schema, "_STEPS", steps)
     assert database.record("101").paper == PAPER
     with database.reading() as connection:
         columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
-        assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == 3
+        assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == 4
     assert "colour" in columns
+
+
+def test_the_first_schema_gets_the_table_of_names(database):
+    put(database)
+    with database.writing() as connection:
+        connection.execute(text("DROP TABLE corpus_names"))
+        connection.execute(text("UPDATE corpus_version SET version = 1"))
+    database.close()
+    database.note_names({Name("journal", "reef stud", "Reef Studies"): 2})
+    database.note_names({Name("journal", "reef stud", "Reef Studies"): 1})
+    assert database.journals("Reef Stud.") == ("Reef Studies",)
+    assert database.record("101").paper == PAPER
 
 
 def test_a_step_that_fails_changes_nothing(database, monkeypatch):
     put(database)
     database.close()
-    steps = {1: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT", "NONSENSE")}
+    steps = {2: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT", "NONSENSE")}
     with monkeypatch.context() as patched:
-        patched.setattr(corpus_schema, "VERSION", 2)
+        patched.setattr(corpus_schema, "VERSION", 3)
         patched.setattr(corpus_schema, "_STEPS", steps)
         with pytest.raises(StoreFailed):
             database.record("101")

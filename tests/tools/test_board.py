@@ -40,6 +40,7 @@ async def test_the_board_says_what_the_report_says(library, harvest, mode):
     boxes = {box["title"]: box["n"] for box in board["prisma"]}
     assert boxes["Reports not retrieved"] == 2
     assert boxes["Studies included in review"] is None
+    assert boxes["Reports of included studies"] is None
     assert len(board["missing"]) == sum(one["papers"] for one in board["reasons"]) == 2
     told = [board["title"], board["headline"]]
     told += [one[name] for one in board["missing"] for name in ("title", "paper", "reason", "link")]

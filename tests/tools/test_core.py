@@ -57,7 +57,6 @@ async def test_every_tool_is_well_described(mode):
     for tool in tools:
         assert tool.title
         assert tool.description
-        assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema["type"] == "object"
         assert tool.annotations.read_only_hint == (tool.name not in WRITING)
         assert tool.annotations.destructive_hint is False
@@ -122,7 +121,7 @@ async def test_pair_search_names_the_pair(library, world):
     found = (await call(library, "search_pubmed_lr", pair)).structured_content
     assert found["papers"][0]["ligand"] == "CXCL12"
     assert found["query"].startswith("(CXCL12[Gene Symbol]")
-    assert any("Gene Symbol" in warning for warning in found["warnings"])
+    assert not found["warnings"]  # that PubMed does not know the tag is not the caller's doing
 
 
 BAD = {

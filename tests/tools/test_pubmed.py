@@ -70,8 +70,6 @@ async def test_every_tool_is_well_described(mode):
     for tool in tools:
         assert tool.title
         assert 1 <= tool.description.count(".") <= 2
-        closed = [tool.input_schema, *objects_in(tool.input_schema["properties"])]
-        assert all(schema["additionalProperties"] is False for schema in closed)
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
         assert tool.output_schema["type"] == "object"

@@ -159,7 +159,7 @@ async def test_warnings_are_counted_where_they_are_too_many(library, world, monk
     answering(monkeypatch, {"esearchresult": reply})
     warnings = (await answer(library, "search_pubmed_articles", query_term="abc"))["warnings"]
     assert len(warnings) == 21
-    assert warnings[-1] == "… and 30 more"
+    assert warnings[-1] == "… and 31 more"
     assert all(len(one) < 550 for one in warnings)
 
 

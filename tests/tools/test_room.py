@@ -1,6 +1,6 @@
 """No list is longer than an answer's room, and whoever follows next_start gets every row once."""
 
-import json
+import re
 
 import pytest
 
@@ -9,6 +9,7 @@ from tests.world import World
 from utils import Library
 from utils.tools import answers
 from utils.tools.answers import ROOM, in_room
+from utils.tools.rendering import render
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("all",)
@@ -24,8 +25,32 @@ CALLS = {
 }
 
 
-def size(value):
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) // 4
+size = answers.tokens
+LARGEST = 25_000  # tokens of an answer that Claude Code takes
+# What o200k counts (gpt-tokenizer 4.0.0 of npm) in the JSON of each.
+COUNTED = {
+    161: [str(31452104 + number * 7919) for number in range(40)],
+    36: "Loss of homing of progenitors lowered heparan sulphate to 44% of the control, and adding"
+    " it back restored receptor dimers in the same lateral lines.",
+    31: {"pmid": "31452104", "pmcid": "PMC6776410", "doi": "10.1371/journal.pone.0111303"},
+    37: "ACGTTGCATGCCGATAGCTTAGCGATCGATTTAGCGCGATATCCGGATATCGCGGCTAACGTTTAGC",
+    27: "骨髓切片中趋化因子受体信号引导祖细胞迁移的研究进展",
+}
+
+
+@pytest.mark.parametrize("count", COUNTED)
+def test_tokens_are_about_what_a_model_counts(count):
+    assert 0.95 * count <= size(COUNTED[count]) <= 1.3 * count
+
+
+def test_a_list_of_numbers_is_one_that_hosts_take_as_text_too():
+    """Models count each three figures, each sign between them, and in text the blanks as well."""
+    rows = [[number * 104_729 % 9_999_991, number * 0.7351, number % 30] for number in range(5_000)]
+    cut = in_room({"rows": rows, "next_start": None}, "rows", 0)
+    assert cut["next_start"] == len(cut["rows"])
+    text = render(cut, untrusted=True)
+    figures = len(re.findall(r"\d{1,3}", text))
+    assert figures + text.count(" ") + text.count(".") <= LARGEST
 
 
 @pytest.fixture
@@ -68,7 +93,7 @@ async def test_a_thousand_hits_come_in_answers_that_hosts_take(settings, tmp_pat
             result = await call(library, "search_pubmed", asked)
             page = without_mark(result)
             assert size(page) <= ROOM
-            assert len(result.content[0].text.encode()) // 4 <= ROOM
+            assert size(result.content[0].text) <= ROOM
             assert page["total"] == 1_000
             seen += [paper["pmid"] for paper in page["papers"]]
             start = page["next_start"]

@@ -13,6 +13,7 @@ from utils.corpus.search import Answer
 from utils.datasets.sql_query import ResultPage
 from utils.download.download import Download
 from utils.harvest.jobs import Harvest
+from utils.mirror.pubmed import MirrorProgress
 from utils.model.job import Counts
 from utils.model.paper import SearchResult
 
@@ -85,3 +86,12 @@ def a_field(library: Library) -> None:
     library.corpus.sync("glp1", "GLP-1 AND obesity", days=5)  # type: ignore[call-arg]
     assert_type(library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", max_rows=5), ResultPage)
     library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", rows=5)  # type: ignore[call-arg]
+
+
+def a_mirror(library: Library) -> int:
+    for progress in library.mirror.update(engine="processes", workers=2):
+        assert_type(progress, MirrorProgress)
+    library.mirror.update(engine="spark")  # type: ignore[arg-type]
+    library.mirror.update(worker=2)  # type: ignore[call-arg]
+    assert_type(library.mirror.papers(["31452104"]), dict[str, Paper])
+    return len(library.mirror.files())

@@ -33,6 +33,7 @@ from tests.world.limits import Gate, refusal
 from tests.world.moods import MOODS, Mood
 from tests.world.openalex import DAILY
 from tests.world.pubchem import Bench
+from tests.world.pubmed_files import Bulk, small_bulk
 from tests.world.records import Corpus, Record
 from tests.world.services import SERVICES, SITES
 from tests.world.text_mining import WEEKLY
@@ -89,6 +90,7 @@ class World:
         self.desk = _eutils.Desk(self.gate.window(1))
         self.pubchem = Bench()
         self.models: dict[str, Repository] = {}
+        self._bulk: Bulk | None = None
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
         self.core_purse = Purse()
@@ -174,6 +176,7 @@ class World:
             self._requests.clear()
             self._edited.clear()
             self.models.clear()
+            self._bulk = None
             self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk(self.gate.window(1))
             self.pubchem = Bench()
@@ -182,6 +185,17 @@ class World:
             self.core_purse = Purse()
             self.elsevier_left = WEEKLY
             self.subscribed.clear()
+
+    @property
+    def bulk(self) -> Bulk:
+        """What lies in NLM's folder of PubMed's files; made of the papers when first asked for."""
+        if self._bulk is None:
+            self._bulk = small_bulk(self.corpus.by_pmid.values())
+        return self._bulk
+
+    @bulk.setter
+    def bulk(self, bulk: Bulk) -> None:
+        self._bulk = bulk
 
     def put(self, record: Record) -> None:
         """Have PubMed take in a record, or revise the one it has; until `reset`."""

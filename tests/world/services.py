@@ -20,6 +20,7 @@ from tests.world.openai import openai
 from tests.world.openalex import openalex, openalex_content
 from tests.world.pmc import cloud, idconv
 from tests.world.pubchem import autocomplete, pubchem
+from tests.world.pubmed_files import pubmed_files
 from tests.world.semantic_scholar import semantic_scholar
 from tests.world.text_mining import elsevier, springer, wiley
 from tests.world.unpaywall import unpaywall
@@ -56,6 +57,7 @@ SERVICES: dict[str, Service] = {
     "archive": archive,
     "web_archive": captures,
     "hub": hub,
+    "pubmed_files": pubmed_files,
 }
 SITES: dict[str, Service] = {
     "meadow": partial(publishers.site, "meadow"),

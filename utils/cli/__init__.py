@@ -20,7 +20,18 @@ from ..library import Library
 from ..settings import version
 from ..system import sharing
 from ..system.signals import INTERRUPTED, interruptible
-from . import corpus, datasets, harvests, objects, papers, resolving, searching, upkeep, yields
+from . import (
+    corpus,
+    datasets,
+    harvests,
+    mirror,
+    objects,
+    papers,
+    resolving,
+    searching,
+    upkeep,
+    yields,
+)
 from .output import NO_FULL_TEXT, Verb, complain, leave
 
 
@@ -79,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     yields.add(commands)
     corpus.add(commands)
     datasets.add(commands)
+    mirror.add(commands)
     upkeep.add_audit(commands)
     upkeep.add(commands)
     return parser

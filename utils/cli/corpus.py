@@ -71,7 +71,7 @@ def _find_options(find: argparse.ArgumentParser) -> None:
     find.add_argument("--by", choices=["both", "words", "meaning"], default="both")
     find.add_argument("--year-from", type=int, default=0)
     find.add_argument("--year-to", type=int, default=0)
-    find.add_argument("--journal", default="")
+    find.add_argument("--journal", default="", help="by name, NLM's abbreviation or ISSN")
     find.add_argument("--type", dest="publication_types", action="append", default=[])
     find.add_argument("--kind", choices=["full_text", "abstract"])
     find.add_argument("--retracted", action="store_true", help="retracted papers too")
@@ -168,8 +168,6 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     else:
         _print(answer.hits, query)
     warn(answer.warnings)
-    if not answer.hits:
-        note("Nothing in the corpus answers this.")
     return 0
 
 

@@ -65,6 +65,11 @@ def add(commands: Any) -> None:
     )
     harvest.add_argument("--job", default="", help="take up this harvest")
     harvest.add_argument("--lock", type=Path, help="rebuild the corpus of a papers.lock.json")
+    harvest.add_argument(
+        "--with-excluded",
+        action="store_true",
+        help="also what all screeners excluded in a list of Rayyan, Covidence, ASReview or Zotero",
+    )
     harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
     harvest.add_argument("--max-papers", type=int, default=0, help="of a query or list, so many")
     harvest.add_argument(
@@ -93,6 +98,9 @@ def add(commands: Any) -> None:
     report.add_argument("job", help="see status")
     report.add_argument(
         "--letters", action="store_true", help="also letters to the authors of what is missing"
+    )
+    report.add_argument(
+        "--draw", default="", help="the PRISMA figure also as png, and pptx to edit: png,pptx"
     )
     inbox = command(commands, "inbox", _inbox, "file what was dropped into the shelf's inbox/")
     inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
@@ -201,7 +209,11 @@ def _queries_and_lists(args: argparse.Namespace) -> _Asked:
     from .output import QueryOrLists, read_arguments
 
     no_words = args.query and not args.what  # then nothing need be piped in
-    request = QueryOrLists("", {}) if no_words else read_arguments(args.what)
+    request = (
+        QueryOrLists("", {})
+        if no_words
+        else read_arguments(args.what, excluded_too=args.with_excluded)
+    )
     dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
     queries = [Query(text, **dates) for text in (request.query, *args.query) if text.strip()]
     if not queries and (args.min_date or args.max_date or args.source):
@@ -359,11 +371,24 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
+def _drawings(asked: str) -> list[str]:
+    """The kinds of drawing named in *asked*."""
+    from ..reports.prisma import DRAWINGS
+
+    kinds = [word.strip().lower() for word in asked.split(",") if word.strip()]
+    if strange := [kind for kind in kinds if kind not in DRAWINGS]:
+        msg = f"The PRISMA figure is not drawn as {', '.join(strange)}."
+        raise BadRequest(msg, f"Choose among {', '.join(DRAWINGS)}; prisma.svg is always there.")
+    return kinds
+
+
 def _report(args: argparse.Namespace, library: Library) -> int:
     harvest = _find_harvest(args.job, library)
     letters = harvest.write_letters() if args.letters else None
-    page = harvest.report()
+    drawings = _drawings(args.draw)
+    page = harvest.report(drawings)
     row: dict[str, Any] = {"job_id": args.job, "report": str(page)}
+    row |= {kind: str(page.with_name(f"prisma.{kind}")) for kind in drawings}
     if letters:
         row["letters"] = {**asdict(letters), "folder": str(letters.folder)}
     say(row if args.json else str(page), args.json)

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from ..errors import BadRequest, PaperError
+from ..errors import BadRequest, NothingFound, PaperError
+from ..lists.decisions import has_decisions, passed_in
 from ..lists.pasted import Entry, why_unread
 from ..lists.references import MOST_BYTES, entries_in
 from ..model.identifiers import Ids
@@ -111,9 +112,10 @@ def show_count(done: int, total: int) -> None:
 def complain(error: PaperError, as_json: bool) -> int:
     """Print an error; returns its exit status."""
     if as_json:
-        say(error.envelope(), as_json=True)
+        row = error.row() if isinstance(error, NothingFound) else error.envelope()
+        say(row, as_json=True)
     else:
-        note(str(error))
+        note(str(error) if error.hints else f"{error.message} {error.usual_hint}")
     return error.exit_code
 
 
@@ -142,10 +144,11 @@ class QueryOrLists(NamedTuple):
         return ", ".join(name for name in self.lists if name != TYPED)
 
 
-def read_arguments(words: Sequence[str]) -> QueryOrLists:
+def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryOrLists:
     """Read files and identifiers; words that are neither make up one query.
 
-    Without words, or for ``-``, what is piped in is read.
+    Without words, or for ``-``, what is piped in is read. Unless *excluded_too*, what all screeners
+    of a list excluded is left out of it, with a note.
 
     Raises
     ------
@@ -157,7 +160,7 @@ def read_arguments(words: Sequence[str]) -> QueryOrLists:
     for word in words or ("-",):
         if word == "-" or (_exists(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
-            lists.setdefault(name, []).extend(_entries_of(word, name))
+            lists.setdefault(name, []).extend(_entries_of(word, name, excluded_too))
         elif ids := Ids.maybe(word):
             lists.setdefault(TYPED, []).append(Entry(word, ids))
         elif _IDENTIFIER.fullmatch(word):
@@ -181,20 +184,31 @@ def _exists(word: str) -> bool:
     return os.path.exists(word)  # noqa: PTH110 - for which a question too long for a path is none
 
 
-def _entries_of(word: str, name: str) -> list[Entry]:
+def _entries_of(word: str, name: str, excluded_too: bool) -> list[Entry]:
     try:
         if word != "-":
             with Path(word).open("rb") as file:
-                return list(entries_in(_read_bounded(file), name))
+                return _entries_in(_read_bounded(file), name, excluded_too)
         if sys.stdin is None or sys.stdin.isatty():
             msg = "Nothing was asked for."
             raise BadRequest(msg, "Give a query, identifiers, or a file of them; or pipe them in.")
-        return list(entries_in(_read_bounded(sys.stdin.buffer)))
+        return _entries_in(_read_bounded(sys.stdin.buffer), "", excluded_too)
     except BadRequest as error:
         message = error.message if name in error.message else f"{name}: {error.message}"
         raise BadRequest(message, error.hint, **error.details) from None
     except OSError as error:
         raise BadRequest(f"{name} cannot be read: {error.strerror}.") from None
+
+
+def _entries_in(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
+    """The papers of a list; those that screeners excluded only where they are asked for."""
+    if not has_decisions(data):
+        return list(entries_in(data, name))
+    kept, left_out = passed_in(data, name, excluded_too=excluded_too)
+    if left_out:
+        whose = name or "The list"
+        note(f"{whose}: {counted(left_out, 'paper')} excluded by all screeners left out.")
+    return kept
 
 
 def _read_bounded(file: IO[bytes]) -> bytes:

@@ -15,7 +15,7 @@ from ..model.paper import Kind, StoredPaper
 from ..model.passage import Anchor
 from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
-from .output import NO_FULL_TEXT, command, complain_of, note, say, show_count, worst
+from .output import NO_FULL_TEXT, command, complain_of, note, say, show_count, warn, worst
 from .upkeep import describe_text, remind
 
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
     listing.add_argument("--kind", choices=get_args(Kind), default="")
     listing.add_argument("--year-from", default="")
     listing.add_argument("--year-to", default="")
-    listing.add_argument("--journal", default="", help="part of the journal's name")
+    listing.add_argument("--journal", default="", help="part of name or abbreviation, or ISSN")
     listing.add_argument("--job", dest="job_id", default="", help="of this harvest only")
     listing.add_argument("--max-results", type=int, default=20)
     listing.add_argument("--start", type=int, default=0)
@@ -183,6 +183,8 @@ def _list(args: argparse.Namespace, library: Library) -> int:
     for stored in page:
         say(_row(stored) if args.json else _list_entry(stored), args.json)
     note(f"{len(page)} of {total:,} papers")
+    if not total:
+        warn(library.emptied_by(**{name: getattr(args, name) for name in names[:6]}))
     remind(library)
     return 0
 

@@ -36,6 +36,7 @@ from ..errors import BadRequest, InvariantFailed
 from ..model.paper import Paper, now, paper_from
 from ..model.passage import Passage
 from ..system.plain_text import encodable
+from .names import NameTables
 from .schema import Connections
 from .schema import checkpoints as _checkpoints
 from .schema import members as _members
@@ -272,7 +273,7 @@ def _passage(row: Any) -> Passage:
     return Passage(**facts)
 
 
-class CorpusDatabase(PassageTables):
+class CorpusDatabase(PassageTables, NameTables):
     """The database of one corpus; `of` finds it, and it is created when first used."""
 
     # -- records -----------------------------------------------------------------------------

@@ -11,6 +11,7 @@ Words come first and vectors afterwards: a model takes hours for what the words 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..model.passage import Passage
 from ..system.steady_clock import SteadyClock
+from .names import Name, names_in
 from .texts import Text, Texts
 
 if TYPE_CHECKING:
@@ -116,6 +118,7 @@ class _Run:
         self.clock = SteadyClock()
         self.end = None if longest_s is None else self.clock.now() + longest_s
         self.batch: list[_CutText] = []
+        self.names: Counter[Name] = Counter()
         self.gathered = 0
         self.touched: list[str] = []
 
@@ -212,12 +215,15 @@ class _Run:
         gone = sorted(old.keys() - {passage.uuid for passage in passages})
         self.batch.append(_CutText(text.key, digest, passages, fresh, gone, not (old and fresh)))
         self.gathered += 1 + len(passages)
+        self.names.update(names_in(text.paper, passages))
         self._count("cut")
 
     def _flush(self, *, everything: bool = False) -> bool:
         """Write the batch if it is full (or *everything*); whether it was written."""
         if not self.batch or (self.gathered < _BATCH and not everything):
             return False
+        self.database.note_names(self.names)
+        self.names.clear()
         self._remove([uuid for text in self.batch for uuid in text.gone])
         self.database.replace_together(
             [(t.key, t.digest if t.settled else _UNSETTLED, t.passages) for t in self.batch]

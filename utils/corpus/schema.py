@@ -53,9 +53,14 @@ from ..system import sqlite
 from ..system.safe_files import PRIVATE, disk, exclusive_lock, make_folder
 from ..system.sharing import access_error, create_shared, inherit_group
 
-VERSION = 1
+VERSION = 2
 """Of the tables below."""
-_STEPS: dict[int, tuple[str, ...]] = {}
+_STEPS: dict[int, tuple[str, ...]] = {
+    1: (
+        """CREATE TABLE corpus_names (kind TEXT NOT NULL, form TEXT NOT NULL, name TEXT NOT NULL,
+        papers INTEGER NOT NULL, PRIMARY KEY (kind, form, name))""",
+    )
+}
 """What makes version n + 1 of version n: statements both databases understand."""
 metadata = MetaData()
 _PATIENCE_S = 120  # the merge of a whole field takes a minute
@@ -187,6 +192,14 @@ passages = Table(
     _text("publication_types"),
     Column("retracted", Boolean, nullable=False),
     Index("corpus_passages_paper", "paper"),
+)
+names = Table(
+    "corpus_names",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("form", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("papers", Integer, nullable=False),
 )
 sources = Table(
     "corpus_sources",

@@ -9,7 +9,8 @@ read from SQL, and what is no longer there is left out. How the order comes abou
 3. One paper has at most three passages among the answers while other papers have any.
 
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are
-errors; a missing model is a warning, or an error where only meaning was asked for.
+errors; a missing model is a warning, or an error where only meaning was asked for. Nor is the
+nearest passage shown as an answer where it has little to do with the question (`.unanswered`).
 
 Quality scores of papers: four small numbers anybody can check by hand.
 
@@ -49,7 +50,9 @@ from ..model.paper import Paper, Version
 from ..model.passage import Filters
 from ..passages.terms import asked
 from ..system.plain_text import sendable
+from .filters import resolved, why_nothing
 from .stored_records import CorpusRecord
+from .unanswered import NOTHING_FOUND, doubt
 
 BEST = 9
 """The highest total."""
@@ -173,15 +176,19 @@ def find(
         raise trouble
     if vector is None and not asked(text):
         raise BadRequest("There is no word in the query to look for.", "Ask in words.")
+    filters = resolved(filters, corpus)
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
     hits = corpus.finder.search("" if by == "meaning" else text, vector, limit, filters)
     scored = list(_resolve(hits, corpus, filters, WEIGHT if quality_bias else 0.0))
     best = limit_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
+    emptied = [] if best else list(why_nothing(text, vector, filters, corpus))
     warnings += _out_of_date(contents, _counts(corpus))
     if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
         best = limit_per_paper((one for one in scored if _in_pubmed(one.passage)), top_k)
         warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
+    unsure = doubt(text, best, contents.model) if best else "" if emptied else NOTHING_FOUND
+    warnings = [*filter(None, [unsure]), *emptied, *warnings]
     return Answer(tuple(_add_version(one, corpus) for one in best), tuple(warnings))
 
 

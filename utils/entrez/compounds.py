@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from ..errors import BadRequest, NotFound, SourceMiss
+from ..errors import BadRequest, NotFound, NothingFound, SourceMiss
 from ..sources.pubchem import (
     MOST,
     Compound,
@@ -231,14 +231,15 @@ def _explain_unreadable(query: CompoundQuery) -> Iterator[None]:
 
 
 def _no_such_compound(query: CompoundQuery, web: Web) -> NotFound:
+    """Words and structures are searched for; a number that names nothing is an error."""
     msg = f"PubChem has no compound with the {_kind_name(query)} {str(query)!r}."
     if query.kind == "name":
-        return NotFound(msg, _suggest_names(query.text, web), _NOT_A_NAME)
+        return NothingFound(msg, _suggest_names(query.text, web), _NOT_A_NAME)
     if query.kind in ("smiles", "inchi"):
         hint = "Nobody deposited this very structure; ask for related compounds: similar."
-        return NotFound(msg, hint)
+        return NothingFound(msg, hint)
     if query.kind == "formula":
-        return NotFound(msg, "Count the hydrogens; charged and neutral forms differ in them.")
+        return NothingFound(msg, "Count the hydrogens; charged and neutral forms differ in them.")
     return NotFound(msg, "Check it, or ask by name or SMILES.")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ..datasets.trees import Page
-from ..errors import BadContent, EntrezFailed, NotFound
+from ..errors import BadContent, EntrezFailed, NothingFound
 from ..pubmed.search import checked, find_every_pmid
 from ..sources import Query
 from ..sources.eutils_summaries import SILENT
@@ -204,7 +204,7 @@ def pages_of_search(
     if not found.total:
         msg = f"{database.name} finds nothing for {shortened(one_line(term), 100)!r}."
         hints = [words for words in found.warnings if words != NO_HISTORY]
-        raise NotFound(msg, *hints, "Look at the spelling, or at the search fields.")
+        raise NothingFound(msg, *hints, "Look at the spelling, or at the search fields.")
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL
     # What goes with a form may be about identifiers (ClinVar's is), so they are given themselves.
     if sliced or found.history is None or (form and form.also):

@@ -50,7 +50,7 @@ VERSIONS: dict[Media, int] = {
     "jats": 4,
     "elsevier": 1,
     "html": 5,
-    "pdf": 5,
+    "pdf": 6,
     "markdown": 2,
     "latex": 3,
 }

@@ -21,6 +21,7 @@ _MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _NAME_BYTES = 100
 _DIGITS, _LETTER = re.compile(r"\d+"), re.compile(r"[^\W\d_]")
 _THIN = 0.07  # of the height of a font's box: a space that is none for PDFium
+_USUAL_REACH, _TALL = (0.9, -0.3), 1.9  # ems
 _SOLID = bytes(code > ord(" ") for code in range(256))
 _LAST = 0x10FFFF  # code point
 _UTF16 = f"utf-16-{sys.byteorder[0]}e"
@@ -28,10 +29,27 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
 class Face(NamedTuple):
-    """A font's name, and its weight: 400 where it is neither light nor bold."""
+    """A font's name, and its weight: 400 where it is neither light nor bold.
+
+    ``ascent`` and ``descent`` say how far its box goes above and below the line, in ems.
+    """
 
     name: str
     weight: int
+    ascent: float = _USUAL_REACH[0]
+    descent: float = _USUAL_REACH[1]
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether its box is half as tall again as other fonts have it, or more."""
+        return self.ascent - self.descent > _TALL
+
+    def plain(self, box: Box) -> Box:
+        """A character's box as other fonts have it."""
+        left, bottom, right, top = box
+        em = (top - bottom) / (self.ascent - self.descent)
+        line = bottom - self.descent * em
+        return left, line + _USUAL_REACH[1] * em, right, line + _USUAL_REACH[0] * em
 
 
 class Characters:
@@ -136,9 +154,18 @@ class Characters:
         if piece is None or font is None:
             return self._face(index)
         if font not in self._faces:
-            self._faces[font] = self._face(index)
+            ascent, descent = self._reach(font)
+            self._faces[font] = self._face(index)._replace(ascent=ascent, descent=descent)
         self._pieces[piece] = self._faces[font]
         return self._pieces[piece]
+
+    def _reach(self, font: int) -> tuple[float, float]:
+        """How far a font goes above and below the line, in ems; the usual where it is silent."""
+        reach = (REAL * 2)()
+        begin = ctypes.addressof(reach)
+        above = self._functions["Font_GetAscent"](font, 1.0, begin)
+        below = self._functions["Font_GetDescent"](font, 1.0, begin + ctypes.sizeof(REAL))
+        return (reach[0], reach[1]) if above and below and reach[0] > reach[1] else _USUAL_REACH
 
     def _face(self, index: int) -> Face:
         self._name.value = b""
@@ -159,5 +186,7 @@ def _functions() -> dict[str, Any]:
         Text_GetTextObject=(POINTER, POINTER, NUMBER),
         Text_GetFontWeight=(NUMBER, POINTER, NUMBER),
         Text_GetFontInfo=(count, POINTER, NUMBER, POINTER, count, POINTER),
+        Font_GetAscent=(NUMBER, POINTER, REAL, POINTER),
+        Font_GetDescent=(NUMBER, POINTER, REAL, POINTER),
         TextObj_GetFont=(POINTER, POINTER),
     )

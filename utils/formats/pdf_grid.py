@@ -7,8 +7,9 @@ share in the head is said in each of them (``Dose / 5 mg``), as for tables from 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, product
 from statistics import median
 
 from .pdf_heads import head_of
@@ -19,6 +20,8 @@ _TIGHT = 0.75  # of the height: lines as close as this are one row, set at diffe
 _FEW = 0.08  # of the lines may cross the white between two columns
 _MOST_TITLES = 300
 _STRAY = 0.12  # of the cells may cross columns before nobody believes the columns
+_NUMBER = re.compile(r"[-\u2212\u2013<>\u2264\u2265~=+\u00b1]?\s?[.\d]")
+_NAME = re.compile(r"[^\W\d_]")
 _MOST_LETTERS = 400  # of a cell on average; paragraphs in columns are no table
 
 
@@ -40,7 +43,8 @@ def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
     placed = [_placed(row, cuts) for row in body]
     if _strays(body, cuts) > _STRAY:
         return None
-    cells = [head_of(head, cuts, area), *_body(body, placed, across)]
+    cells = [head_of(head, cuts, area), *_body(body, placed, across, len(cuts) + 1)]
+    cells = _without_empty(cells)
     return cells if _is_credible(cells) else None
 
 
@@ -167,11 +171,22 @@ def _strays(rows: list[Row], cuts: Sequence[float]) -> float:
     return crossing / total if total else 1.0
 
 
+def _without_empty(cells: list[Cells]) -> list[Cells]:
+    """The columns that say anything: in the body, or in the head what its neighbours do not."""
+    said = [{word for line in cell for word in line if word.start >= 0} for cell in cells[0]]
+    beside = [
+        said[at]
+        <= (said[at - 1] if at else set()) | (said[at + 1] if at + 1 < len(said) else set())
+        for at in range(len(said))
+    ]
+    kept = [at for at in range(len(said)) if not beside[at] or any(row[at] for row in cells[1:])]
+    return [[row[at] for at in kept] for row in cells]
+
+
 def _body(
-    rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float]
+    rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float], columns: int
 ) -> Iterator[Cells]:
     """The rows of the table, of one or several rows of print each."""
-    columns = 1 + max((column for cells in placed for column in cells), default=0)
     for band in _bands(rows, placed, across):
         made: Cells = [[] for _ in range(columns)]
         for at in band:
@@ -188,22 +203,83 @@ def _bands(
     for at, row in enumerate(rows):
         between.setdefault(sum(height > row.middle for height in across), []).append(at)
     bands = list(between.values())
-    single = [min(_heights([placed[at] for at in band])) == 1 for band in bands]
+    single = [min(_heights([placed[at] for at in band]).values()) == 1 for band in bands]
+    for_all = _for_all([placed[at] for at in band] for band in bands)
     if len(bands) > 2 and sum(single) > 0.6 * len(bands):
         for band, is_one in zip(bands, single, strict=True):
-            yield from [band] if is_one else _by_distance(band, rows, placed)
+            if lines := _as_rows([placed[at] for at in band], for_all):
+                yield from ([band[at] for at in row] for row in lines)
+            else:
+                yield from [band] if is_one else _by_distance(band, rows, placed)
         return
     for band in bands:
         yield from _by_distance(band, rows, placed)
 
 
-def _heights(cells: list[dict[int, list[Word]]]) -> list[int]:
+def _numbered(cells: list[dict[int, list[Word]]]) -> list[int]:
+    """The lines between two rules that have a number in all columns of the most numbers."""
+    numbers = {
+        column
+        for column in {column for line in cells for column in line if column}
+        if all(_NUMBER.match(_text(line[column])) for line in cells if column in line)
+    }
+    counts = _heights([{c: line[c] for c in numbers & line.keys()} for line in cells])
+    most = max(counts.values(), default=0)
+    full = {column for column, count in counts.items() if count == most}
+    lines = [at for at, line in enumerate(cells) if full <= line.keys()]
+    alike = most > 1 and len(lines) == most and len(full) >= min(2, len(numbers))
+    return lines if alike else []
+
+
+def _for_all(bands: Iterable[list[dict[int, list[Word]]]]) -> set[int]:
+    """The columns that somewhere say one thing for several numbers below each other."""
+    return {
+        column
+        for cells in bands
+        for column, count in _heights(cells).items()
+        if count < len(_numbered(cells))
+    }
+
+
+def _as_rows(cells: list[dict[int, list[Word]]], for_all: set[int]) -> list[list[int]]:
+    """The lines between two rules in rows, if they are several: names with numbers beside them.
+
+    A line that is only a name above them is a row by itself. What stands at a height of its own
+    beside all of them belongs to the first, and what stands in the columns *for_all*.
+    """
+    lines = _numbered(cells)
+    if not lines or (label := _label([cells[at] for at in lines], for_all)) is None:
+        return []
+    rows = [[at] for at in lines]
+    above = [at for at in range(lines[0]) if cells[at].keys() == {label}]
+    for at in range(len(cells)):
+        if at not in lines and at not in above:
+            before = [row for row, line in zip(rows, lines, strict=True) if line < at]
+            (before[-1] if before and label in cells[at] else rows[0]).append(at)
+    for (row, *_), column in product(rows[1:], for_all):
+        if column < label and column in cells[row]:
+            cells[lines[0]].setdefault(column, []).extend(cells[row].pop(column))
+    return [*([above] if above else []), *map(sorted, rows)]
+
+
+def _label(lines: list[dict[int, list[Word]]], for_all: set[int]) -> int | None:
+    """The column of the names of several rows."""
+    shared = sorted(set.intersection(*(set(line) for line in lines)) - for_all)
+    named = (c for c in shared if not c or all(_NAME.search(_text(line[c])) for line in lines))
+    return next(named, None)
+
+
+def _text(words: list[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
+def _heights(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
     """How many lines each column has."""
     found: dict[int, int] = {}
     for row in cells:
         for column in row:
             found[column] = found.get(column, 0) + 1
-    return list(found.values())
+    return found
 
 
 def _by_distance(

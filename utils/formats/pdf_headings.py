@@ -25,9 +25,11 @@ _FEW_WORDS = 7  # of titles that all papers have
 _SPELLED = re.compile(r"[^\W\d_]{2}")
 BY_FONT, RUN_IN = 3, 4  # the levels of headings that only their font tells from text
 _DISPLAY_SHARE = 0.06  # of the text's characters, that a font of headings has at most
+_FAMILY_SHARE = 0.35  # of the text's characters, that a family of titles has at most
 FEWEST_HEADINGS, _HEADING_RUNS = 3, 0.7  # in a font, that show it is one of headings
-_LONGEST = 32  # words of a heading on several lines
+LONGEST = 32  # words of a heading on several lines
 _LONGEST_NAME, _MOST_BLANKS = 60, 5  # characters and blanks of the title of a part
+_NAMED_WORDS, _SPELLED_WORD = 40, re.compile(r"(?<!\S)[(]?[^\W\d_]{3,}[,.;)]{0,2}(?!\S)")
 _READ_WORDS = 12  # of a text that ends in no full stop
 _SMALL_WORD = re.compile(r"(?<!\S)[^\w\s]?[a-z]+[^\w\s]{0,2}(?!\S)")
 _CAPTION = re.compile(r"(?:\(?[A-Za-z]\)?\s){0,4}(?:fig(?:ure)?|scheme|chart)\b\.?\s?\d", re.I)
@@ -41,13 +43,19 @@ _CANONICAL = re.compile(
     r"|concluding remarks|case (?:report|presentation)|limitations|objectives?|aims?)\W*",
     re.I,
 )
-LABEL = re.compile(
-    r"(?:continued\W+)?(?:table|fig(?:ure)?|scheme|box|chart|plate)\b\.?\s?[A-Z]?\d", re.I
+_THINGS = r"table|fig(?:ure)?|scheme|box|chart|plate|text|file|data(?:set)?|movie|video|audio"
+LABEL = re.compile(  # Figure 2, Additional file 1, S3 Text
+    rf"(?:continued\W+|additional |supplementa(?:ry|l) )?(?:{_THINGS}|protocol)\b\.?\s?[A-Z]?\d"
+    rf"|S\d{{1,2}} (?:{_THINGS}|protocol|appendix|checklist|code)\b",
+    re.I,
 )
 NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?(?:\s?\|)?\s+[^\W\d_]")
 SIDEBAR = re.compile(
     r"(?:key ?words?|correspondence|corresponding author|edited by|reviewed by|citation|received"
-    r"|accepted|published|open access|how to cite|copyright)\b",
+    r"|accepted|published|open access|how to cite|copyright|(?:please |to )?cite this|orcid"
+    r"|address(?:es)? for|for reprints|reprint requests|access this article|quick response"
+    r"|(?:academic |handling |associate )?editors?:|sources? of support"
+    r"|(?:author )?affiliations?)\b",
     re.I,
 )
 _KIND = re.compile(  # of an article, or of access to it
@@ -66,6 +74,7 @@ _OFTEN = 4
 _AUTHORS = re.compile(r"[^\W\d_],?\d{1,2}\b.{3,80}[^\W\d_],?\d{1,2}\b")
 _LOCANT = re.compile(r"(?:^|[(\[\-\u2013])\d{1,2}[a-zA-Z']?(?:,\d{1,2}[a-zA-Z']?)*-\S*[a-z]{3}")
 _COMPOUND = re.compile(r"\(?\d{1,3}[a-z]?(?:[\u2013-]\d{0,3}[a-z]?)?\)?\W*$")  # 3a, (12a-c)
+_DECLARED = re.compile(r"([A-Z][^.:]{3,60}):\s+\S")
 _RUN_ON = re.compile(
     r"[^\W\d_]{3}\. [^\W\d_a-z][^\W\d_]* "
 )  # a sentence behind a title in its line
@@ -105,7 +114,7 @@ class Look:
         bold = sum(len(line.text) for line in lines if line.bold)
         is_bold = 2 * bold > sum(len(line.text) for line in lines)
         text = [line for line in before_references(lines) if line.kind == "text"]
-        return cls(body, is_bold, _display_styles(text))
+        return cls(body, is_bold, _display_styles(text) | _light_styles(text))
 
     def is_display(self, line: Line) -> bool:
         """Whether a line is set as headings are."""
@@ -151,6 +160,27 @@ def _display_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
         and count >= max(FEWEST_HEADINGS, _HEADING_RUNS * counts[style])
         and shares[style] <= _DISPLAY_SHARE * shares.total()
     )
+
+
+def _light_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
+    """The styles of rare titles: of the family that the paper's chief titles are set in."""
+    chief = {family for line in lines if is_canonical(line.text) and (family := _family(line))}
+    letters = Counter[str]()
+    for line in lines:
+        letters[_family(line)] += len(line.text)
+    rare = {family for family in chief if letters[family] <= _FAMILY_SHARE * letters.total()}
+    runs = [list(run) for _, run in groupby(lines, key=style_of)]
+    heads = ((run, text) for run, (text, *_) in pairwise(runs) if _family(run[0]) in rare)
+    found: dict[tuple[str, float], bool] = {}
+    for run, text in heads:
+        style = style_of(run[0])
+        found[style] = found.get(style, True) and _may_head(run, text)
+    return frozenset(style for style, is_head in found.items() if is_head)
+
+
+def _family(line: Line) -> str:
+    """The family of a line's font, as its name has it: *Helvetica* of ``ABCDEF+Helvetica-Cn``."""
+    return line.font.rpartition("+")[2].partition("-")[0] if "-" in line.font else ""
 
 
 def _may_head(run: list[Line], text: Line) -> bool:
@@ -203,6 +233,7 @@ def _is_no_title(text: str) -> bool:
         or _NAMES.fullmatch(text)
         or is_compound(text)
         or _RUN_ON.search(text)
+        or ((declared := _DECLARED.match(text)) and part_of(declared[1]) == "back")
     )
 
 
@@ -245,19 +276,42 @@ def without_banners(blocks: list[Block]) -> Iterator[Block]:
         if not block.level:
             yield block
             continue
-        is_author = _NAME_ALONE.fullmatch(block.text) and 4 * at < len(blocks)
+        is_author = 4 * at < len(blocks) and _are_names(block.text)
         is_banner = at < begins or is_author or often[_key(block)] >= _OFTEN
         yield replace(block, level=0) if is_banner else block
 
 
-def without_column_heads(blocks: Iterable[Block]) -> Iterator[Block]:
+def _are_names(text: str) -> bool:
+    return bool(_NAME_ALONE.fullmatch(text) or _NAMES.fullmatch(text))
+
+
+def without_column_heads(blocks: list[Block]) -> Iterator[Block]:
     """No headings among the words of a table that was not rebuilt, which follow as text."""
     in_table = False
-    for block in blocks:
+    for block, below in zip(blocks, [*blocks[1:], Block("")], strict=True):
         named = block.level and (_PREFIX.match(block.text) or roles_of(block.text))
-        ends = named or (not block.level and len(block.text.split()) >= _PARAGRAPH_WORDS)
+        text = below if block.level else block
+        ends = named or (_is_paragraph(text) and _reads(text.text))
         in_table = block.is_remark or (in_table and not ends)
         yield replace(block, level=0) if in_table else block
+
+
+def _is_paragraph(block: Block) -> bool:
+    """Whether a block is as long as only paragraphs are."""
+    return not block.level and len(block.text.split()) >= _PARAGRAPH_WORDS
+
+
+def without_advertisements(blocks: Iterable[Block]) -> Iterator[Block]:
+    """No headings behind the references but such as papers have there."""
+    is_behind = False
+    for block in blocks:
+        if not block.level:
+            yield block
+            continue
+        part = part_of(block.text)
+        is_named = part != "body" or roles_of(block.text) or is_canonical(block.text)
+        is_behind = part == "references" or (is_behind and not (is_named and part == "body"))
+        yield replace(block, level=0) if is_behind and not is_named else block
 
 
 def _key(block: Block) -> str:
@@ -269,7 +323,7 @@ def _begins_text(block: Block) -> bool:
     if block.level:
         is_own = bool(roles_of(block.text)) and part_of(block.text) in ("abstract", "body")
         return is_canonical(block.text) or is_own
-    return bool(ABSTRACT.match(block.text)) or len(block.text.split()) >= _PARAGRAPH_WORDS
+    return bool(ABSTRACT.match(block.text)) or _is_paragraph(block)
 
 
 def with_small_print(blocks: list[Block]) -> Iterator[Block]:
@@ -360,8 +414,9 @@ def without_lettering(blocks: list[Block]) -> Iterator[Block]:
             is_text = is_text if block.is_aside else _reads(block.text)
             kept.append(block)
             continue
-        named = is_canonical(block.text) or _PREFIX.match(block.text) or roles_of(block.text)
-        is_title = len(block.text.split()) <= _LONGEST and (named or is_text)
+        named = _PREFIX.match(block.text) or roles_of(block.text) or part_of(block.text) != "body"
+        named = named or is_canonical(block.text)
+        is_title = len(block.text.split()) <= LONGEST and (named or is_text)
         is_text = is_text or bool(is_title and named)
         kept.append(block if is_title else replace(block, level=0))
     yield from reversed(kept)
@@ -373,5 +428,8 @@ def _reads(text: str) -> bool:
         return False
     words, small = text.split(), len(_SMALL_WORD.findall(text))
     if text.endswith(ENDS) and len(words) >= _TEXT_WORDS:
-        return small >= 0.3 * len(words)
+        are_names = len(words) >= _NAMED_WORDS and len(_SPELLED_WORD.findall(text)) > 0.7 * len(
+            words
+        )
+        return small >= 0.3 * len(words) or are_names
     return len(words) >= _READ_WORDS and small >= 0.45 * len(words)

@@ -31,7 +31,7 @@ def _spans_upwards(
     names: dict[int, tuple[float, float]] = {}  # from where to where each column's lowest goes
     for row in reversed(rows):
         parts = [part for piece in row.pieces for part in parts_of(piece, cuts, row.size)]
-        ruled = [_ruled(part, row, cuts, area) for part in parts]
+        ruled = _ruled_alone([_ruled(part, row, cuts, area) for part in parts])
         above = [
             by or _covered(part, row, cuts, area) for by, part in zip(ruled, parts, strict=True)
         ]
@@ -83,6 +83,11 @@ def _covered(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> l
     return [at for at, (a, b) in enumerate(edges) if start < b and end > a] or [
         column_of(part, cuts)
     ]
+
+
+def _ruled_alone(ruled: list[list[int]]) -> list[list[int]]:
+    """Without the columns of a rule that runs below several titles, which is nobody's own."""
+    return [[] if ruled.count(columns) > 1 else columns for columns in ruled]
 
 
 def _ruled(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:

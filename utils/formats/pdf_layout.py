@@ -17,11 +17,14 @@ from statistics import median
 
 from ..outline.sections import part_of
 from ..outline.words import folded
+from .pdf_captions import CAPTION, TITLED
 from .pdf_headings import (
     ABSTRACT,
     BULLETS,
     BY_FONT,
     ENDS,
+    HEADING_WORDS,
+    LONGEST,
     Block,
     Look,
     before_references,
@@ -34,6 +37,7 @@ from .pdf_headings import (
     level_of,
     with_numbered,
     with_small_print,
+    without_advertisements,
     without_banners,
     without_column_heads,
     without_lettering,
@@ -47,10 +51,11 @@ from .pdf_lines import (
     is_mark,
     same_style,
 )
-from .pdf_margins import with_margins, without_line_numbers, without_running_lines
+from .pdf_margins import with_margins, with_masthead, without_line_numbers, without_running_lines
+from .pdf_parts import with_whole_tables
 from .pdf_references import begins_entry, with_entries
 from .pdf_run_ins import with_numbered_run_ins, with_run_ins
-from .pdf_tables import CAPTION, TITLED
+from .pdf_titles import with_mixed_titles
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
 _MANY = 0.5  # of the characters in the most frequent size
@@ -59,11 +64,15 @@ _MOST_BETWEEN = 12  # blocks between the halves of a sentence
 _GUTTER = (0.3, 0.7)  # of the page's width: where the white between two columns may be
 _CROSSING = 0.15  # of the text: titles, tables and wide figures cross the gutter
 _MIXED = 0.3  # of the rows: with more pieces on both sides, PDFium read across the columns
+_TOUCHES, _NO_SPACE = 0.3, 0.1  # of a line's size: how far its torn pieces are apart
+_LEVEL = 0.5  # of the smaller piece's size: how much of it is level with the other
 _TYPE = re.compile(
     r"^(?:(?:original |research |review |short |mini ?)*(?:article|review|communication|research)"
     r"|case report|open access|letter)\W+(?=[A-Z])",
     re.I,
 )
+_PERIODICAL = re.compile(r"\b(?:journal|annals|archives|acta|bulletin|transactions)\b", re.I)
+_LONGEST_NAME = 7  # words of a journal's
 _MOST_OF_TYPE = 60  # characters
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
@@ -72,20 +81,22 @@ _FEW_WORDS = 5
 def to_blocks(pages: list[Page], title: str) -> list[Block]:
     """Headings and paragraphs of the whole text, in reading order, without the title."""
     ordered = [replace(page, lines=tuple(_in_order(page))) for page in _with_accents(pages)]
-    clean = with_margins(without_running_lines([without_line_numbers(page) for page in ordered]))
-    lines = [line for page in clean for line in page.lines]
+    clean = without_running_lines([without_line_numbers(page) for page in ordered])
+    clean = with_masthead(with_margins(clean), title)
+    lines = with_whole_tables([line for page in clean for line in page.lines])
     if not lines:
         return []
     body = _body_size(before_references(lines) or lines)
     look = Look.of(lines, body)
     leading = _leading(lines)
+    lines = list(with_mixed_titles(lines, look, leading))
     told = list(with_entries(list(with_run_ins(lines, look)), look, leading))
     blocks = without_lettering(list(_blocks(told, look, leading)))
     blocks = with_numbered(with_numbered_run_ins(list(_rejoined(blocks, body))))
     says = _saying(title)
     found = (block for block in blocks if block.rows or not says(block.text))
-    headed = without_column_heads(without_banners(list(found)))
-    text = with_small_print(list(headed))
+    headed = without_column_heads(list(without_banners(list(found))))
+    text = with_small_print(list(without_advertisements(headed)))
     return list(_with_abstract(text))
 
 
@@ -229,7 +240,9 @@ def largest_title(page: Page) -> str:
     text = " ".join(folded(" ".join(line.text for line in page.lines)))
     for _, title in worded[:3]:
         # A journal's name is set large as well, but stands again in the running head or citation.
-        if len(title.split()) > 7 or text.count(" ".join(folded(title))) < 2:
+        is_short = len(title.split()) <= _LONGEST_NAME
+        is_name = _PERIODICAL.search(title) or text.count(" ".join(folded(title))) > 1
+        if not (is_short and is_name):
             return _TYPE.sub("", title)
     return _TYPE.sub("", worded[0][1]) if worded else ""
 
@@ -244,10 +257,45 @@ def _in_order(page: Page) -> list[Line]:
     return list(_rows(lines))
 
 
+def _mended(lines: list[Line]) -> Iterator[Line]:
+    """Lines that PDFium tore before or behind raised, lowered or foreign letters, as one."""
+    last: Line | None = None
+    for line in lines:
+        if last and _is_torn(last, line):
+            longer = max(last, line, key=lambda one: len(one.text))
+            space = "" if line.left - last.right < _NO_SPACE * longer.size else " "
+            text, span = f"{last.text}{space}{line.text}", (last.span[0], line.span[1])
+            last = replace(
+                longer, text=text, left=last.left, right=line.right, row=last.row, span=span
+            )
+            continue
+        if last:
+            yield last
+        last = line
+    if last:
+        yield last
+
+
+def _is_torn(last: Line, line: Line) -> bool:
+    """Whether a line goes on right beside the one before, of which one is short."""
+    if line.row == last.row or not last.kind == line.kind == "text":
+        return False
+    size = min(last.size, line.size)
+    overlap = min(last.top, line.top) - max(last.bottom, line.bottom)
+    beside = -_NO_SPACE * size < line.left - last.right < _TOUCHES * size
+    return (
+        beside
+        and overlap > _LEVEL * size
+        and last.upright
+        and line.upright
+        and (is_mark(last) or is_mark(line))
+    )
+
+
 def _rows(lines: list[Line]) -> Iterator[Line]:
     """Put the pieces of each row together again."""
     row: list[Line] = []
-    for line in lines:
+    for line in _mended(lines):
         if row and line.row != row[0].row:
             yield _joined(row)
             row = []
@@ -353,6 +401,8 @@ def _blocks(lines: list[Line], look: Look, leading: float) -> Iterator[Block]:
         this = level_of(line, look)
         if this == BY_FONT and part == "references":
             this = 0  # titles of works in another font
+        if gathered and level and _is_paragraph(gathered, line, this):
+            level = 0
         if gathered:
             this = _level_below(gathered[-1], level, line, this, leading)
         if gathered and (this != level or _starts_anew(gathered, line, leading, this, part)):
@@ -378,6 +428,16 @@ def _level_below(previous: Line, level: int, line: Line, this: int, leading: flo
         return 0
     is_second = level and is_below(previous, line)
     return 0 if this and not is_second and goes_on(line.text) else this
+
+
+def _is_paragraph(gathered: list[Line], line: Line, this: int) -> bool:
+    """Whether lines that look like a heading begin a text that is all set like them."""
+    last = gathered[-1]
+    fills = last.right > line.right - 2 * line.size and abs(last.left - line.left) < 2 * line.size
+    words = sum(len(one.text.split()) for one in (*gathered, line))
+    most = LONGEST if this else HEADING_WORDS
+    may_be = words > most and this in (0, BY_FONT) and last.kind == line.kind
+    return may_be and fills and not last.text.endswith(ENDS) and continues(last, line)
 
 
 def _is_in_sentence(previous: Line, line: Line, leading: float) -> bool:

@@ -97,9 +97,11 @@ class Line:
     by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
     ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
     characters begin and end. ``lead`` are the words it begins with if they are in another font
-    than the rest, ``lead_font``. A whole table has ``rows`` of cells and no text; ``kind`` says
-    what stands by itself: a table, its caption, a remark of ours, what the margin says; a title
-    that was set in the same line as its text; or that it begins a reference, or goes on with one.
+    than the rest, ``lead_font``; ``end_font`` is that of its last character. A whole table has
+    ``rows`` of cells and no text, its number as ``label``, and of its ``columns`` where they begin
+    and end, from its left. ``kind`` says what stands by itself: a table, its caption, a remark of
+    ours, what the margin says; a title that was set in the same line as its text; or that it
+    begins a reference, or goes on with one.
     """
 
     text: str
@@ -116,10 +118,13 @@ class Line:
     span: tuple[int, int] = (0, 0)
     lead: str = ""
     lead_font: str = ""
+    end_font: str = ""
     kind: Literal["text", "caption", "table", "remark", "margin", "title", "entry", "cited"] = (
         "text"
     )
     rows: tuple[tuple[str, ...], ...] = ()
+    label: str = ""
+    columns: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +225,11 @@ def _line(
 ) -> Line:
     start, end, row = piece
     first, _, middle, _, last = boxes
+    if any(face.is_tall for face in fonts):
+        placed = zip(fonts, (first, middle, last), strict=True)
+        boxes = [face.plain(box) for face, box in placed]
     # The median, which is no raised footnote mark, nor the index of a formula.
-    _, bottom, _, top = sorted(boxes, key=_height)[2]
+    _, bottom, _, top = sorted(boxes, key=_height)[len(boxes) // 2]
     is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
     faces = set(fonts)
     begins = fonts[0] if len(faces) > 1 else None
@@ -239,6 +247,7 @@ def _line(
         span=(start, end),
         lead=_lead(page, start, end, begins) if begins else "",
         lead_font=begins.name if begins else "",
+        end_font=fonts[-1].name if begins else "",
     )
 
 

@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from statistics import median
 
+from ..outline.words import folded
 from .pdf_lines import Line, Page
 
 _MARGIN = 0.1  # of the page's height: where running heads and feet stand
@@ -16,7 +18,9 @@ _PAGE_NUMBER = re.compile(r"\W*(?:page\s*)?\d{1,5}(?:\s*(?:of|/)\s*\d{1,5})?\W*"
 _PAGE_OF = re.compile(
     r"\bpage (\d{1,4}) ?(?:of|/) ?(\d{1,4})\b|^\W*(\d{1,4}) of (\d{1,4})\W*$", re.I
 )
+_NAMED = re.compile(r"\W*(?:table|fig(?:ure)?|scheme|box)\b", re.I)
 _FEW_PAGES = 2  # may have lines above or below the text; where more have them, it is text
+_TITLE_WORDS, _LARGE = 2, 1.15  # of its first line; of the usual size on its page
 _TOUCHES = 0.2  # of a line's height may be beyond where the text ends
 _TWICE_WORDS = 3  # of a line that is a running head if it stands on two pages only
 
@@ -57,6 +61,7 @@ def pages_to_come(pages: list[Page]) -> tuple[int, int]:
 def without_running_lines(pages: list[Page]) -> list[Page]:
     """Drop page numbers, and what stands in the margin of most pages."""
     seen = Counter(key for page in pages for key in {_key(line) for line in _marginal(page)})
+    places = Counter(one for page in pages for one in set(map(_place, _marginal(page))))
     often = max(3, _REPEATED * len(pages))
     cleaned = []
     for page in pages:
@@ -65,7 +70,11 @@ def without_running_lines(pages: list[Page]) -> list[Page]:
             line
             for line in page.lines
             if id(line) not in marginal
-            or not (_runs(_key(line), seen, often) or _PAGE_NUMBER.fullmatch(line.text))
+            or not (
+                _runs(_key(line), seen, often)
+                or _stays(line, places)
+                or _PAGE_NUMBER.fullmatch(line.text)
+            )
         ]
         cleaned.append(replace(page, lines=tuple(kept)))
     return cleaned
@@ -84,6 +93,30 @@ def with_margins(pages: list[Page]) -> list[Page]:
     bottom = sorted(min(line.bottom for line in lines) for lines in shown)[_FEW_PAGES]
     first, rest = pages[:_FEW_PAGES], pages[_FEW_PAGES:]
     return [*(_with_margin(page, top, bottom) for page in first), *rest]
+
+
+def with_masthead(pages: list[Page], title: str) -> list[Page]:
+    """Say of the first page's lines above the title: marginal."""
+    first = pages[0] if pages else Page((), 0, 0)
+    wanted = " ".join(folded(title))
+    usual = median(line.size for line in first.lines) if first.lines else 0.0
+    upper = (line for line in first.lines if line.bottom > first.height / 2)
+    large = (line for line in upper if line.size > _LARGE * usual)
+    begins = [line for line in large if _begins_title(line, wanted)]
+    if not begins:
+        return pages
+    top = max(begins, key=lambda line: line.size).top
+    lines = (
+        replace(line, kind="margin") if line.kind == "text" and line.bottom >= top else line
+        for line in first.lines
+    )
+    return [replace(first, lines=tuple(lines)), *pages[1:]]
+
+
+def _begins_title(line: Line, title: str) -> bool:
+    words = folded(line.text)
+    said = " ".join(words)
+    return len(words) >= _TITLE_WORDS and f"{title} ".startswith(f"{said} ")
 
 
 def _with_margin(page: Page, top: float, bottom: float) -> Page:
@@ -107,6 +140,15 @@ def _with_margin(page: Page, top: float, bottom: float) -> Page:
 def _runs(key: str, seen: Counter[str], often: float) -> bool:
     """Whether a marginal line runs through the pages; a long one does if it stands on two."""
     return seen[key] >= often or (seen[key] > 1 and len(key.split()) >= _TWICE_WORDS)
+
+
+def _stays(line: Line, places: Counter[tuple[str, int, int]]) -> bool:
+    """Whether the line stands on another page in the very same place, as a journal's sign does."""
+    return places[_place(line)] > 1 and not _NAMED.match(line.text)
+
+
+def _place(line: Line) -> tuple[str, int, int]:
+    return _key(line), round(line.left), round(line.bottom)
 
 
 def _marginal(page: Page) -> list[Line]:

@@ -11,13 +11,20 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from .pdf_captions import CAPTION, TITLED
 from .pdf_characters import Characters
 from .pdf_doubts import NotedDoubts
 from .pdf_lines import Line, line_of, lines_of, text_of
-from .pdf_tables import CAPTION, TITLED, Table, tables_of
+from .pdf_tables import Table, tables_of
 from .pdf_words import Word, sheets_of
 
 _NOT_REBUILT = "[The rows of Table {} could not be told apart; its words follow as text.]"
+
+_MANY = 20  # short lines
+_SHORT = 0.5  # of the longest: pages of two columns have lines of half their width
+
+
+_UNNAMED = "[Lines in columns without a caption could not be told apart; they follow as text.]"
 
 
 def page_lines(page: Any, doubts: NotedDoubts) -> list[Line]:
@@ -30,7 +37,7 @@ def page_lines(page: Any, doubts: NotedDoubts) -> list[Line]:
         characters = Characters(text_page.raw)
         doubts.add(characters)
         lines = [line for line in lines_of(characters) if line.text]
-        if any(map(_may_caption, lines)):
+        if any(map(_may_caption, lines)) or _may_be_cells(lines):
             sheets = sheets_of(page, characters)
             tables = [table for sheet in sheets for table in tables_of(sheet)]
             lost = (word for table in tables if not table.rows for word in table.words)
@@ -49,36 +56,45 @@ def _may_caption(line: Line) -> bool:
     return any(found["kind"] for found in CAPTION.finditer(line.text))
 
 
+def _may_be_cells(lines: list[Line]) -> bool:
+    """Whether so many lines are short that they may be cells of a table without its caption."""
+    if len(lines) < _MANY:
+        return False
+    wide = _SHORT * max(line.right - line.left for line in lines)
+    short = sum(line.right - line.left < wide for line in lines)
+    return short >= max(_MANY, len(lines) // 3)
+
+
 def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> Iterator[Line]:
     """The lines that are in no table, and each table beside its caption."""
     taken = bytearray(len(page.text))
     for table in tables:
-        for word in table.words:
+        for word in table.words if table.rows else ():
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
     kept = [one for line in lines for one in _outside(page, line, taken)]
-    above, below = _beside(kept, tables)
+    below = _below(kept, tables)
+    for table in below.get(-1, ()):
+        yield _table(page, table, replace(lines[0], upright=True))
     for at, line in enumerate(kept):
         # Text that runs up an upright page is left out, but not where tables stand.
         named = any(_is_in(line, table) for table in tables)
         shown = replace(line, kind="caption" if named else "text", upright=True)
-        yield from (_table(page, table, shown) for table in above.get(at, ()))
         yield shown
         yield from (_table(page, table, shown) for table in below.get(at, ()))
 
 
-Places = dict[int, list[Table]]
+def _below(lines: list[Line], tables: list[Table]) -> dict[int, list[Table]]:
+    """The tables by the number of the line that each is told below: the last of its caption.
 
-
-def _beside(lines: list[Line], tables: list[Table]) -> tuple[Places, Places]:
-    """The tables above and below each line, by its number: of their captions the first or last."""
-    above, below = Places(), Places()
+    Those that have none stand where they are printed.
+    """
+    below: dict[int, list[Table]] = {}
     for table in tables:
+        first = min((word.start for word in table.words), default=0)
         own = [at for at, line in enumerate(lines) if _is_in(line, table)]
-        if own and table.is_above:
-            above.setdefault(own[0], []).append(table)
-        else:
-            below.setdefault(own[-1] if own else len(lines) - 1, []).append(table)
-    return above, below
+        own = own or [at for at, line in enumerate(lines) if line.span[0] < first]
+        below.setdefault(own[-1] if own else -1, []).append(table)
+    return below
 
 
 def _is_in(line: Line, table: Table) -> bool:
@@ -101,14 +117,31 @@ def _outside(page: Characters, line: Line, taken: bytearray) -> Iterator[Line]:
 
 
 def _table(page: Characters, table: Table, caption: Line) -> Line:
-    row = -1 - table.caption[0]  # one of its own
+    row = -1 - (table.caption[0] if table.label else table.words[0].start)  # one of its own
     if not table.rows:
-        said = _NOT_REBUILT.format(table.label)
+        said = _NOT_REBUILT.format(table.label) if table.label else _UNNAMED
         return replace(caption, text=said, row=row, font="", kind="remark")
     rows = tuple(
         tuple("\n".join(_said(page, line) for line in cell) for cell in row) for row in table.rows
     )
-    return replace(caption, text="", rows=rows, row=row, font="", kind="table")
+    columns = tuple(_columns(table))
+    shown = replace(
+        caption, text="", rows=rows, row=row, font="", kind="table", lead="", lead_font=""
+    )
+    return replace(shown, label=table.label, columns=columns)
+
+
+def _columns(table: Table) -> Iterator[tuple[float, float]]:
+    """Where each column begins and ends, from the left of the table."""
+    left = min(word.left for word in table.words)
+    for cells in zip(*table.rows, strict=True):
+        words = [word for cell in cells[1:] for line in cell for word in line] or [
+            word for line in cells[0] for word in line
+        ]
+        yield (
+            min((word.left for word in words), default=left) - left,
+            max((word.right for word in words), default=left) - left,
+        )
 
 
 def _said(page: Characters, words: Sequence[Word]) -> str:

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .pdf_rules import Rule
-from .pdf_words import Word
+from .pdf_rules import Rule, merged
+from .pdf_words import Sheet, Word
 
 _SAME_LINE = 0.36  # of the height: how far the middles of words of one line are apart at most
 _CELL_GAP = 0.62  # of the height: a wider gap may part two cells
 _SPLIT = 0.42  # of the height: a gap that parts cells where other lines show a column's end
 FULL = 0.93  # of the table's width: a rule through all columns
 MOST_COLUMNS = 60
+_PROSE = 0.75  # of the width: lines as long as this without a gap are text
+_PROSE_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Row:
     pieces: list[list[Word]]
     middle: float
     size: float
+
+    @property
+    def words(self) -> list[Word]:
+        """All words, from left to right."""
+        return [word for piece in self.pieces for word in piece]
 
     @property
     def top(self) -> float:
@@ -101,3 +108,46 @@ def column_of(part: list[Word], cuts: Sequence[float]) -> int:
     start, end = part[0].left, right_of(part)
     shared = [min(end, b) - max(start, a) for a, b in pairwise(edges)]
     return shared.index(max(shared))
+
+
+def area_of(sheet: Sheet, box: Rule) -> Area | None:
+    """All that stands in a box."""
+    words = tuple(
+        word
+        for word in sheet.words
+        if box.left <= word.middle <= box.right and box.bottom < height_of(word) < box.top
+    )
+    inner = rules_in(sheet, box.left, box.right, box.bottom, box.top)
+    return Area(box.left, box.bottom, box.right, box.top, words, inner) if words else None
+
+
+def rules_in(
+    sheet: Sheet, left: float, right: float, bottom: float, top: float
+) -> tuple[Rule, ...]:
+    """The rules inside a box."""
+    flat = merged([rule for rule in sheet.rules if rule.is_flat])
+    upright = [rule for rule in sheet.rules if not rule.is_flat]
+    return tuple(
+        rule
+        for rule in (*flat, *upright)
+        if rule.left > left - 3
+        and rule.right < right + 3
+        and rule.bottom > bottom - 3
+        and rule.top < top + 3
+    )
+
+
+def height_of(word: Word) -> float:
+    """Where the middle of a word is, from below."""
+    return (word.bottom + word.top) / 2
+
+
+def is_prose(rows: list[Row], width: float) -> bool:
+    """Whether lines are running text: several long ones without a hole, one below the other."""
+    run = 0
+    for row in rows:
+        filled = sum(max(w.right for w in piece) - piece[0].left for piece in row.pieces)
+        run = run + 1 if filled > _PROSE * width and len(row.pieces) < 3 else 0
+        if run >= _PROSE_LINES:
+            return True
+    return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,6 +18,8 @@ _SHORT = 6.0  # points: shorter lines belong to letters and pictures
 _DEEP = 4  # forms within forms
 _PATH, _IMAGE, _FORM = 2, 3, 5  # FPDF_PAGEOBJ_…
 _LINE, _MOVE = 0, 2  # FPDF_SEGMENT_…
+Matrix = tuple[float, float, float, float, float, float]
+_AS_IT_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +45,49 @@ def rule_of(box: Box) -> Rule:
     return Rule((left + right) / 2, bottom, (left + right) / 2, top)
 
 
+def merged(rules: Iterable[Rule]) -> list[Rule]:
+    """Flat rules, those that continue each other as one."""
+    made: list[Rule] = []
+    for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
+        last = made[-1] if made else None
+        if (
+            last
+            and abs(last.top - rule.top) < 1.6
+            and -5 < rule.left - last.left <= last.right - last.left + 4
+        ):
+            made[-1] = Rule(last.left, last.bottom, max(last.right, rule.right), last.top)
+        else:
+            made.append(rule)
+    return made
+
+
 def drawn_on(page: Any) -> Iterator[Box]:
     """The straight lines that are drawn on a page along its edges, and the edges of fields."""
     work = _MOST_OBJECTS
-    for kind, thing in _things(address_of(page.raw)):
+    for kind, thing, placing in _things(address_of(page.raw)):
         work -= 1
         if work < 0:
             return
         if kind not in (_PATH, _IMAGE):
             continue
-        box = _bounds(thing)
+        box = _bounds(thing, placing)
         if min(box[2] - box[0], box[3] - box[1]) < _THIN:
             parts = [box]
         elif kind == _PATH:
-            parts = list(_sides(thing))
+            parts = list(_sides(thing, placing))
             work -= len(parts)
         else:
             continue
         yield from (part for part in parts if _is_straight(part))
 
 
-def _things(holder: int, depth: int = 0) -> Iterator[tuple[int, int]]:
-    """What is painted on a page, and in the forms on it: its kind and where PDFium has it."""
+def _things(
+    holder: int, depth: int = 0, placing: Matrix = _AS_IT_IS
+) -> Iterator[tuple[int, int, Matrix]]:
+    """What is painted on a page, and in the forms on it.
+
+    Its kind, where PDFium has it, and how its coordinates become the page's.
+    """
     ask = _functions()
     count, get = (
         ("FormObj_CountObjects", "FormObj_GetObject")
@@ -74,35 +97,56 @@ def _things(holder: int, depth: int = 0) -> Iterator[tuple[int, int]]:
     for at in range(ask[count](holder)):
         thing = ask[get](holder, at)
         kind = ask["PageObj_GetType"](thing)
-        yield kind, thing
+        yield kind, thing, placing
         if kind == _FORM and depth + 1 < _DEEP:
-            yield from _things(thing, depth + 1)
+            yield from _things(thing, depth + 1, _within(_matrix(thing), placing))
 
 
-def _bounds(thing: int) -> Box:
+def _matrix(thing: int) -> Matrix:
+    numbers = (REAL * 6)()
+    _functions()["PageObj_GetMatrix"](thing, numbers)
+    return tuple(numbers)
+
+
+def _within(inner: Matrix, outer: Matrix) -> Matrix:
+    """The one matrix that does what *inner* does and then *outer*."""
+    a, b, c, d, e, f = inner
+    g, h, i, j, *_ = outer
+    return (
+        *(a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j),
+        *_placed((e, f), outer),
+    )
+
+
+def _placed(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
+    (x, y), (a, b, c, d, e, f) = point, matrix
+    return a * x + c * y + e, b * x + d * y + f
+
+
+def _bounds(thing: int, placing: Matrix) -> Box:
     edges = (REAL * 4)()
     begin = ctypes.addressof(edges)
     _functions()["PageObj_GetBounds"](thing, *range(begin, begin + 16, 4))
     left, bottom, right, top = edges
-    return left, bottom, right, top
+    if placing is _AS_IT_IS:
+        return left, bottom, right, top
+    return _between(_placed((left, bottom), placing), _placed((right, top), placing))
 
 
-def _sides(path: int) -> Iterator[Box]:
+def _sides(path: int, placing: Matrix) -> Iterator[Box]:
     """The straight lines of a path."""
     ask = _functions()
     count = ask["Path_CountSegments"](path)
     if count > _MOST_SEGMENTS:  # a curve
         return
-    matrix, place = (REAL * 6)(), (REAL * 2)()
-    ask["PageObj_GetMatrix"](path, matrix)
-    a, b, c, d, e, f = matrix
+    place = (REAL * 2)()
+    matrix = _within(_matrix(path), placing)
     at_x = ctypes.addressof(place)
     first = last = (0.0, 0.0)
     for at in range(count):
         segment = ask["Path_GetPathSegment"](path, at)
         ask["PathSegment_GetPoint"](segment, at_x, at_x + 4)
-        x, y = place
-        point = a * x + c * y + e, b * x + d * y + f
+        point = _placed((place[0], place[1]), matrix)
         kind = ask["PathSegment_GetType"](segment)
         if kind == _MOVE:
             first = point

@@ -31,7 +31,7 @@ _NUMBERED = re.compile(  # "R. carthamoides" ends no title
     r"(\d{1,2}(?:\.\d{1,2}){1,3}\.?\s[^\W\d_].{2,240}?(?:[^\W\d_]{3}|[)\d]))\.\s+(?=[\"\u201c(]?[A-Z])"
 )
 _LONG_TITLE = 30  # words
-_ENDED = re.compile(r"[^\W\d_][)\]]?\s*[.:]?\s?[.:\u2014]$")
+_ENDED = re.compile(r"(?:[^\W_][)\]]?|[+\u207a\u2019'\u201d])\s*[.:]?\s?[.:\u2014]$")
 _SPELLED = re.compile(r"[^\W\d_]{3}")
 _STEADY = 0.5  # of the paragraphs that begin in a font: titles, where it is one of titles
 _FULL = 0.75  # of the width of the line below: the first line of a title on two

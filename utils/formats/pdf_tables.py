@@ -6,34 +6,29 @@ nothing. Geometry only; `.pdf_grid` makes rows and columns of what is found.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
+from .pdf_captions import LONGEST, Caption, captions_of, line_end, said_of
+from .pdf_frames import boxes_of, frames_of
 from .pdf_grid import grid_of
-from .pdf_rows import Area, Row, rows_of
-from .pdf_rules import Rule
+from .pdf_notes import without_notes
+from .pdf_rows import Area, Cells, Row, area_of, height_of, is_prose, rows_of, rules_in
+from .pdf_rules import Rule, merged
+from .pdf_unnamed import holds_text, in_columns, unnamed
 from .pdf_words import Sheet, Word
 
-_TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
-CAPTION = re.compile(
-    rf"(?:(?:Supplementa(?:ry|l) |Additional )?(?P<kind>{_TABLE})|Fig(?:ure|\.)|FIG(?:URE|\.))"
-    r"\s?(?P<number>[A-Z]?\d{1,3}[a-z]?|[IVX]{1,5})(?=\W|$)(?P<rest>[^\r\n]{0,40})"
-)
-TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
-_CONTINUES = re.compile(r"\W*continue[sd]\W*", re.I)
 _MOST_CAPTIONS = 12  # a page
 _MOST_TOPS = 5  # rules that are tried as the first of a table
-_CAPTION_CHARS = 1500
 _ABOVE = 14  # heights of a line: how far below its caption's first line a table may begin
 _BELOW = 4  # heights: how far below its table a caption may begin
 _MOST_BELOW = 2000  # words that are looked at below the last rule
 _CLOSE = 2.4  # heights: how far apart the lines of a table without rules may be
-_PROSE = 0.75  # of the width: lines as long as this without a gap are text
-_PROSE_LINES = 3
+_FOOT = 0.35  # of a box: where the caption stands that is below its table
+_MOST_ROWS = 80  # of a table that was given up
 _ROWS = 3  # without rules, fewer aligned lines may be anything
 
 
@@ -41,91 +36,158 @@ _ROWS = 3  # without rules, fewer aligned lines may be anything
 class Table:
     """A rebuilt table: rows of cells of lines of words, the head first; none if it failed.
 
-    ``caption`` is where its caption's characters begin and end, ``words`` all that stands in it;
-    ``is_above`` tells whether it stands above its caption.
+    ``caption`` is where its caption's characters begin and end, ``words`` all that stands in it.
+    A table that no caption names has no ``label``.
     """
 
     caption: tuple[int, int]
     label: str
     rows: tuple[tuple[tuple[tuple[Word, ...], ...], ...], ...]
     words: tuple[Word, ...]
-    is_above: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Caption:
-    word: Word
-    at: int  # among the sheet's words
-    label: str  # empty for figures
 
 
 def tables_of(sheet: Sheet) -> Iterator[Table]:
-    """The tables of a sheet, as far as captions name them."""
-    captions = list(_captions(sheet))[:_MOST_CAPTIONS]
+    """The tables of a sheet: those that captions name, then those in frames of their own."""
+    captions = list(captions_of(sheet))[:_MOST_CAPTIONS]
+    framed = _framed(sheet)
+    named = _named(sheet, [caption for caption in captions if caption.label], framed)
     taken: set[int] = set()
     for caption in captions:
         if not caption.label:
             continue
-        area = _area(sheet, caption, captions)
-        grid = grid_of(area) if area else None
+        framed_by = named.get(caption.at)
+        area, grid = _rebuilt(_candidates(sheet, caption, captions, framed_by))
         if area and grid and taken.isdisjoint(word.start for word in area.words):
             taken.update(word.start for word in area.words)
-            rows = tuple(tuple(tuple(map(tuple, cell)) for cell in row) for row in grid)
-            is_above = area.bottom >= _height(caption.word)
-            said = _said(sheet, caption, area)
-            yield Table(said, caption.label, rows, area.words, is_above)
+            yield Table(said_of(sheet, caption, area), caption.label, _cells(grid), area.words)
         else:
-            yield Table(_said(sheet, caption, None), caption.label, (), ())
+            words = area.words if area else _nearby(sheet, caption)
+            yield Table(said_of(sheet, caption, None), caption.label, (), words)
+    figures = [caption.word for caption in captions if not caption.label]
+    for area in map(without_notes, unnamed(sheet, framed, figures)):
+        grid = grid_of(area) if taken.isdisjoint(word.start for word in area.words) else None
+        if grid and len(grid) > _ROWS:
+            taken.update(word.start for word in area.words)
+            yield Table((0, 0), "", _cells(grid), area.words)
+    for area in in_columns(sheet, taken, figures):
+        grid = None if holds_text(area) else grid_of(area)
+        yield Table((0, 0), "", _cells(grid) if grid else (), area.words)
 
 
-def _said(sheet: Sheet, caption: _Caption, area: Area | None) -> tuple[int, int]:
-    """Where the caption's characters begin and end: lines of one size, one below the other."""
-    first = last = caption.word
-    for word in sheet.words[caption.at + 1 :]:
-        step = _height(last) - _height(word)
-        beside = abs(step) < 0.5 * first.size and word.left > last.left
-        below = 0 < step < 1.7 * first.size and word.left < last.right
-        alike = abs(word.size - last.size) < 0.25 * first.size
-        inside = area is not None and _is_inside(word, area)
-        if inside or not alike or not (beside or below):
+def _candidates(
+    sheet: Sheet, caption: Caption, captions: list[Caption], frame: Area | None
+) -> Iterator[Area]:
+    """Where a caption's table may stand, the best first.
+
+    Shaded rows are frames, too, but hardly ever of the whole table.
+    """
+    if boxed := _boxed(sheet, caption.word):
+        yield boxed
+    if frame and frame.bottom >= caption.word.top:
+        found = _above_caption(sheet, caption, captions)
+    else:
+        found = _area(sheet, caption, captions)
+    if frame and found and _is_within(found, frame):
+        found = None
+    yield from (area for area in (found, frame) if area)
+
+
+def _boxed(sheet: Sheet, caption: Word) -> Area | None:
+    """What stands above a caption that is the last in a box with it."""
+    for box in boxes_of(sheet.rules):
+        is_in = box.left < caption.left < box.right and box.bottom < caption.bottom < box.top
+        if is_in and caption.top - box.bottom < _FOOT * (box.top - box.bottom):
+            return area_of(sheet, replace(box, bottom=caption.top))
+    return None
+
+
+def _rebuilt(areas: Iterable[Area]) -> tuple[Area | None, list[Cells] | None]:
+    """The first area that is a table, and its cells; without one, the first and none."""
+    tried = None
+    for area in map(without_notes, areas):
+        if grid := grid_of(area):
+            return area, grid
+        tried = tried or area
+    return tried, None
+
+
+def _nearby(sheet: Sheet, caption: Caption) -> tuple[Word, ...]:
+    """About what a table says of which only the caption was found: the cells next to that."""
+    first = caption.word
+    column = [word for word in sheet.words if _overlaps(word, first)]
+    below = rows_of(word for word in column if height_of(word) < first.bottom)
+    above = rows_of(word for word in column if height_of(word) > first.top)[::-1]
+    found: list[Word] = []
+    for rows in (below, above):
+        for row, following in pairwise([*rows[:_MOST_ROWS], *rows[-1:]]):
+            several = len(row.pieces) > 1 or len(following.pieces) > 1
+            if found and (not several or abs(row.middle - height_of(found[-1])) > 3 * row.size):
+                break
+            found += row.words if several else []
+        if found:
             break
-        last = word
-        if last.end > first.start + _CAPTION_CHARS:
-            break
-    return first.start, last.end
+    return tuple(found)
 
 
-def _is_inside(word: Word, area: Area) -> bool:
-    """Whether a word stands in a table, or beside it."""
-    return area.bottom < _height(word) < area.top and word.left < area.right
+def _cells(grid: list[Cells]) -> tuple[tuple[tuple[tuple[Word, ...], ...], ...], ...]:
+    return tuple(tuple(tuple(map(tuple, cell)) for cell in row) for row in grid)
 
 
-def _captions(sheet: Sheet) -> Iterator[_Caption]:
-    """Where lines begin as captions do: a sentence that begins with *Table 2 shows* is none."""
-    for at, word in enumerate(sheet.words):
-        if word.text[:1] not in "TFSA" or not _begins(sheet.words, at):
-            continue
-        said = " ".join(one.text for one in sheet.words[at : at + 8])
-        found = CAPTION.match(said)
-        if found and TITLED.match(found["rest"]):
-            yield _Caption(word, at, found["number"] if found["kind"] else "")
+def _framed(sheet: Sheet) -> list[Area]:
+    """What stands in frames with columns and rows."""
+    areas: list[Area] = []
+    for box in frames_of(sheet.rules):
+        if (area := area_of(sheet, box)) and not any(_is_within(box, one) for one in areas):
+            areas.append(area)
+    return areas
 
 
-def _begins(words: tuple[Word, ...], at: int) -> bool:
-    """Whether a word stands first in its line, or behind a hole."""
-    if not at:
-        return True
-    before, here = words[at - 1], words[at]
-    if abs(before.bottom - here.bottom) < 0.5 * here.size:
-        return not 0 <= here.left - before.right < 1.2 * here.size
-    goes_on = 0 < before.bottom - here.bottom < 1.6 * here.size and before.left > here.left
-    alike = abs(before.size - here.size) < 0.05 * here.size
-    return not (goes_on and alike and before.text[-1:] not in ".?!:)")
+def _is_within(box: Rule | Area, area: Area) -> bool:
+    return (
+        area.left - 1 < box.left
+        and box.right < area.right + 1
+        and area.bottom - 1 < box.bottom
+        and box.top < area.top + 1
+    )
 
 
-def _area(sheet: Sheet, caption: _Caption, captions: list[_Caption]) -> Area | None:
+def _named(sheet: Sheet, captions: list[Caption], framed: list[Area]) -> dict[int, Area]:
+    """The frame of each caption: of a page's tables, all stand below their captions or all above.
+
+    The captions are told by their number among the sheet's words.
+    """
+    below: dict[int, Area] = {}
+    above: dict[int, Area] = {}
+    for caption in captions:
+        word = caption.word
+        near = [
+            area for area in framed if area.left < word.right + 1 and word.left < area.right + 1
+        ]
+        for gap, area in sorted(((word.bottom - area.top), at) for at, area in enumerate(near)):
+            if -1 < gap < _ABOVE * word.size and _is_next(sheet, caption, near[area]):
+                below[caption.at] = near[area]
+                break
+        for gap, area in sorted(((area.bottom - word.top), at) for at, area in enumerate(near)):
+            if -1 < gap < _BELOW * word.size:
+                above[caption.at] = near[area]
+                break
+    return above if len(above) > len(below) else below
+
+
+def _is_next(sheet: Sheet, caption: Caption, area: Area) -> bool:
+    """Whether only the caption stands between its first line and a frame below it."""
+    end = caption.word.start + LONGEST
+    return all(
+        caption.word.start <= word.start < end
+        for word in sheet.words
+        if area.left <= word.middle <= area.right
+        and area.top < height_of(word) < caption.word.bottom - 1
+    )
+
+
+def _area(sheet: Sheet, caption: Caption, captions: list[Caption]) -> Area | None:
     """The table that belongs to a caption."""
-    flat = _merged([rule for rule in sheet.rules if rule.is_flat])
+    flat = merged([rule for rule in sheet.rules if rule.is_flat])
     stop = max(
         (
             other.word.top
@@ -137,7 +199,7 @@ def _area(sheet: Sheet, caption: _Caption, captions: list[_Caption]) -> Area | N
     for top in _tops(caption.word, [rule for rule in flat if rule.top > stop]):
         if area := _between_rules(sheet, caption, top, flat, stop):
             return area
-    return _above_caption(sheet, caption, captions, flat) or _without_rules(sheet, caption, stop)
+    return _above_caption(sheet, caption, captions) or _without_rules(sheet, caption, stop)
 
 
 def _tops(first: Word, flat: list[Rule]) -> list[Rule]:
@@ -158,10 +220,9 @@ def _tops(first: Word, flat: list[Rule]) -> list[Rule]:
     return sorted(below or beside, key=lambda rule: abs(first.top - rule.top))[:_MOST_TOPS]
 
 
-def _above_caption(
-    sheet: Sheet, caption: _Caption, captions: list[_Caption], flat: list[Rule]
-) -> Area | None:
+def _above_caption(sheet: Sheet, caption: Caption, captions: list[Caption]) -> Area | None:
     """The area between rules of one width of which the last is right above the caption."""
+    flat = merged(rule for rule in sheet.rules if rule.is_flat)
     first = caption.word
     ceiling = min(
         (
@@ -176,7 +237,7 @@ def _above_caption(
         for rule in flat
         if -1 < rule.top - first.top < _BELOW * first.size
         and _width(rule) > 5 * first.size
-        and rule.left < _line_end(sheet, caption)
+        and rule.left < line_end(sheet, caption)
         and rule.right > first.left
     ]
     if not near:
@@ -184,7 +245,7 @@ def _above_caption(
     last = top = min(near, key=lambda rule: rule.top)
     left, right = last.left - 3, last.right + 3
     inside = sorted(
-        (word for word in sheet.words if left <= word.middle <= right), key=_height, reverse=True
+        (word for word in sheet.words if left <= word.middle <= right), key=height_of, reverse=True
     )
     full = 0
     for rule in sorted(flat, key=lambda rule: rule.top):
@@ -192,44 +253,18 @@ def _above_caption(
         if not alike or not top.top + 2 < rule.top < ceiling:
             continue
         rows = rows_of(_band(inside, rule.top, top.top))
-        if _is_prose(rows, right - left):
+        if is_prose(rows, right - left):
             break
         top, full = rule, full + bool(rows)
     words = tuple(_band(inside, top.top, last.top))
     if full < 2:
         return None
     box = last.left, last.top, last.right, top.top
-    return Area(*box, words, _within(sheet, left, right, last.top, top.top))
-
-
-def _line_end(sheet: Sheet, caption: _Caption) -> float:
-    """Where the first line of a caption ends."""
-    last = caption.word
-    for word in sheet.words[caption.at + 1 :]:
-        if abs(_height(word) - _height(last)) > 0.5 * last.size or word.left < last.left:
-            break
-        last = word
-    return last.right
+    return Area(*box, words, rules_in(sheet, left, right, last.top, top.top))
 
 
 def _overlaps(other: Word, word: Word) -> bool:
     return other.left < word.left + 200 and other.right > word.left - 200
-
-
-def _merged(rules: list[Rule]) -> list[Rule]:
-    """Rules that continue each other as one."""
-    made: list[Rule] = []
-    for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
-        last = made[-1] if made else None
-        if (
-            last
-            and abs(last.top - rule.top) < 1.6
-            and -5 < rule.left - last.left <= _width(last) + 4
-        ):
-            made[-1] = Rule(last.left, last.bottom, max(last.right, rule.right), last.top)
-        else:
-            made.append(rule)
-    return made
 
 
 def _width(rule: Rule) -> float:
@@ -237,15 +272,15 @@ def _width(rule: Rule) -> float:
 
 
 def _between_rules(
-    sheet: Sheet, caption: _Caption, top: Rule, flat: list[Rule], stop: float
+    sheet: Sheet, caption: Caption, top: Rule, flat: list[Rule], stop: float
 ) -> Area | None:
     """The area from a rule below the caption to the last one of its width."""
     left, right = top.left - 3, top.right + 3
     inside = sorted(
-        (word for word in sheet.words if left <= word.middle <= right), key=_height, reverse=True
+        (word for word in sheet.words if left <= word.middle <= right), key=height_of, reverse=True
     )
     above = _band(inside, caption.word.bottom - 1, top.top)
-    end = caption.word.start + _CAPTION_CHARS
+    end = caption.word.start + LONGEST
     if any(not caption.word.start <= word.start < end for word in above):
         return None
     rules = [
@@ -259,7 +294,7 @@ def _between_rules(
     bottom, full = top.top, 1
     for rule in sorted(rules, key=lambda rule: -rule.top):
         rows = rows_of(_band(inside, bottom, rule.top))
-        if _is_prose(rows, right - left):
+        if is_prose(rows, right - left):
             break
         bottom, full = rule.top, full + bool(rows)
     below = rows_of(_band(inside, bottom, stop)[:_MOST_BELOW])
@@ -268,46 +303,16 @@ def _between_rules(
     elif below and _is_another(rows_of(_band(inside, top.top, bottom)), below[0]):
         bottom = below[0].bottom  # below the last shaded row
     words = _band(inside, top.top, bottom)
-    if words and _CONTINUES.fullmatch(words[-1].text):
-        words = words[:-1]
     if not words:
         return None
-    inner = _within(sheet, left, right, bottom, top.top)
+    inner = rules_in(sheet, left, right, bottom, top.top)
     return Area(top.left, bottom, top.right, top.top, tuple(words), inner)
 
 
 def _band(words: list[Word], top: float, bottom: float) -> list[Word]:
     """Those of *words*, sorted from the top, whose middles are between two heights."""
-    first = bisect_right(words, -top, key=lambda word: -_height(word))
-    return words[first : bisect_left(words, -bottom, key=lambda word: -_height(word))]
-
-
-def _height(word: Word) -> float:
-    return (word.bottom + word.top) / 2
-
-
-def _within(sheet: Sheet, left: float, right: float, bottom: float, top: float) -> tuple[Rule, ...]:
-    flat = _merged([rule for rule in sheet.rules if rule.is_flat])
-    upright = [rule for rule in sheet.rules if not rule.is_flat]
-    return tuple(
-        rule
-        for rule in (*flat, *upright)
-        if rule.left > left - 3
-        and rule.right < right + 3
-        and rule.bottom > bottom - 3
-        and rule.top < top + 3
-    )
-
-
-def _is_prose(rows: list[Row], width: float) -> bool:
-    """Whether lines are running text: several long ones without a hole, one below the other."""
-    run = 0
-    for row in rows:
-        filled = sum(max(w.right for w in piece) - piece[0].left for piece in row.pieces)
-        run = run + 1 if filled > _PROSE * width and len(row.pieces) < 3 else 0
-        if run >= _PROSE_LINES:
-            return True
-    return False
+    first = bisect_right(words, -top, key=lambda word: -height_of(word))
+    return words[first : bisect_left(words, -bottom, key=lambda word: -height_of(word))]
 
 
 def _is_another(rows: list[Row], row: Row) -> bool:
@@ -333,14 +338,14 @@ def _grown(rows: list[Row], bottom: float, width: float) -> float:
     return last
 
 
-def _without_rules(sheet: Sheet, caption: _Caption, stop: float) -> Area | None:
+def _without_rules(sheet: Sheet, caption: Caption, stop: float) -> Area | None:
     """Lines in columns below a caption."""
     left, right = _text_column(sheet, caption.word)
     first = caption.word
     inside = [
         word
         for word in sheet.words
-        if left <= word.middle <= right and stop < _height(word) < first.bottom
+        if left <= word.middle <= right and stop < height_of(word) < first.bottom
     ]
     rows = rows_of(inside)
     start = next((at for at, row in enumerate(rows) if len(row.pieces) > 1), len(rows))
@@ -350,11 +355,11 @@ def _without_rules(sheet: Sheet, caption: _Caption, stop: float) -> Area | None:
     bottom = _grown(rows, rows[0].top, right - left)
     if sum(row.middle > bottom for row in rows) < _ROWS:
         return None
-    words = tuple(word for word in inside if bottom <= _height(word) <= rows[0].top)
+    words = tuple(word for word in inside if bottom <= height_of(word) <= rows[0].top)
     if len(words) < 6:
         return None
     box = min(w.left for w in words), bottom, max(w.right for w in words), rows[0].top
-    return Area(*box, words, _within(sheet, left, right, bottom, rows[0].top))
+    return Area(*box, words, rules_in(sheet, left, right, bottom, rows[0].top))
 
 
 def _text_column(sheet: Sheet, word: Word) -> tuple[float, float]:
@@ -362,9 +367,9 @@ def _text_column(sheet: Sheet, word: Word) -> tuple[float, float]:
     left = min(one.left for one in sheet.words)
     right = max(one.right for one in sheet.words)
     middle = (left + right) / 2
-    heights = {round(_height(one)) for one in sheet.words}
+    heights = {round(height_of(one)) for one in sheet.words}
     crossed = {
-        round(_height(one))
+        round(height_of(one))
         for one in sheet.words
         if one.left < middle + 3 and one.right > middle - 3
     }

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, get_args
 
 from ..citations import each_bibtex, each_ris
 from ..download.ladder import Ladder
-from ..errors import BadRequest, NotFound, StoreFailed
+from ..errors import BadRequest, NothingFound, StoreFailed
 from ..lists.pasted import Entry, merged, why_unread
 from ..model.identifiers import Ids
 from ..model.job import Harvested, Job, Search
@@ -153,8 +153,16 @@ class Harvest:
         sender = self.ladder.web.settings.contact
         return write_letters(self.ledger.rows(), self.folder, sender)
 
-    def report(self) -> Path:
-        """Write the report of what there is by now; the page to look at."""
+    def report(self, drawings: Iterable[str] = ()) -> Path:
+        """Write the report of what there is by now; the page to look at.
+
+        *drawings* are more kinds of PRISMA's figure: ``png``, ``pptx``.
+
+        Raises
+        ------
+        NotConfigured
+            What draws them is not installed.
+        """
         from ..reports import write_report
         from ..reports.library_links import ReadersLibrary
 
@@ -164,7 +172,7 @@ class Harvest:
             waits = [f"{wait}. This page is renewed then." for wait in job.waits]
             job = replace(job, notes=(*waits, *job.notes))
         library = ReadersLibrary.of(self.ladder.web.settings)
-        return write_report(job, self.ledger.rows, self.folder, library)
+        return write_report(job, self.ledger.rows, self.folder, library, drawings)
 
 
 def harvest(  # noqa: PLR0913 - what may be asked for, and how
@@ -303,7 +311,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     notes = _notes(found, len(entries), most)
     if not entries:
         msg = f"PubMed finds nothing for {query.text!r}."
-        raise NotFound(msg, "Check the spelling; " + " ".join(notes))
+        raise NothingFound(msg, *notes, "Check the spelling, or ask with fewer words.")
     job = Job(
         path.stem,
         query.text,
@@ -430,7 +438,8 @@ def of_searches(
         ledger.add(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
         return ledger
     if not fresh:
-        raise NotFound("None of these searches finds a paper.", "Check the spelling.")
+        msg = "None of these searches finds a paper."
+        raise NothingFound(msg, "Check the spelling, or ask with fewer words.")
     return Ledger.create(path, _job_of(path.stem, title, found, taken, notes), fresh)
 
 
@@ -464,7 +473,7 @@ def of_id(job_id: str, ladder: Ladder) -> Ledger:
 
     Raises
     ------
-    NotFound
+    NothingFound
         There is none.
     """
     if not _ID.fullmatch(job_id):

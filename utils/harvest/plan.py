@@ -19,7 +19,7 @@ from typing import Any
 
 from ..download.ladder import Ladder
 from ..download.lookup import look_up
-from ..errors import NotFound, Unreachable
+from ..errors import NothingFound, Unreachable
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.paper import Paper
@@ -181,7 +181,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
 
     Raises
     ------
-    NotFound
+    NothingFound
         There is no hit.
     BadRequest, NotConfigured, Unreachable
         As for a search.
@@ -190,7 +190,8 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
     counts = count_by_filter(query, ("", _IN_PMC, _FREE, _ABSTRACT), ladder.web)
     total = counts[""]
     if not total:
-        raise NotFound(f"PubMed finds nothing for {query.text!r}.", "Check the spelling.")
+        msg = f"PubMed finds nothing for {query.text!r}."
+        raise NothingFound(msg, "Check the spelling, or ask with fewer words.")
     papers = min(total, most) if most else total
     in_pmc, free, abstracts = (
         round(papers / total * counts[name]) for name in (_IN_PMC, _FREE, _ABSTRACT)

@@ -49,20 +49,28 @@ WOS_START = re.compile(r"(?:FN|PT) \w")
 
 
 def ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """The papers of a RIS file; ``TY`` begins a record, also where the last one has no end."""
+    """The papers of a RIS file."""
+    return (_ris_entry(fields, number) for number, fields in enumerate(ris_records(lines), 1))
+
+
+def ris_records(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """The records of a RIS file, values by tag; ``TY`` begins one, also where the last has no end.
+
+    A tag that may be repeated has a list.
+    """
     from rispy import RisParser
 
     # Not rispy's defaults: it cuts links at ";", which old DOIs hold.
     tags = {tag: tag for tag in RisParser.DEFAULT_MAPPING}
     reader = RisParser(mapping=tags, delimiter_tags_mapping={}, skip_unknown_tags=True)
-    for number, record in enumerate(_records(lines, RIS_START), 1):
+    for record in _records(lines, RIS_START):
         record_lines = [
             f"{tag[1]}  - {tag[2].strip()}" if (tag := _RIS_LINE.match(line)) else line.strip()
             for line in _bounded(record, _RIS_LINE)
         ]
         end = record_lines.index("ER  - ") if "ER  - " in record_lines else len(record_lines)
         [fields] = reader.parse_lines(iter([*record_lines[:end], "ER  - "]))
-        yield _ris_entry(fields, number)
+        yield fields
 
 
 def wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
@@ -92,12 +100,12 @@ def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
     for number, record in enumerate(_records(_with_pmids(lines), _MEDLINE_RECORD), 1):
         # A blank line inside a record is its end to Biopython, and the next line a KeyError.
         [fields] = parse(line for line in record if line.strip())
-        doi = _MEDLINE_DOI.search("  ".join(_values(fields, "AID") + _values(fields, "LID")))
+        doi = _MEDLINE_DOI.search("  ".join(values_of(fields, "AID") + values_of(fields, "LID")))
         named: dict[IdName, str] = {
             "pmid": _text(fields, "PMID"),
             "pmcid": _text(fields, "PMC"),
             "doi": doi[1] if doi else "",
-            "arxiv": next(filter(None, map(_arxiv_of, _values(fields, "AID"))), ""),
+            "arxiv": next(filter(None, map(_arxiv_of, values_of(fields, "AID"))), ""),
         }
         ids = ids_of_record(named)
         yield to_entry(ids, {} if ids else _said(fields, MEDLINE_SAID), f"record {number}")
@@ -224,7 +232,7 @@ def entries_in(data: bytes, name: str = "") -> Iterator[Entry]:
         The file holds no paper, or cannot be read: the line or row is named. With a table this
         may come after the papers in front of that row.
     """
-    _require_text(data)
+    require_text(data)
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] == b"<":
         entries = endnote_entries(data)
@@ -262,7 +270,14 @@ def _entries(data: bytes, name: str) -> Iterator[Entry]:
         yield from parse_entries(identifier_lines(data)[begins:], begins + 1)
 
 
-def _require_text(data: bytes) -> None:
+def require_text(data: bytes) -> None:
+    """Refuse what is no text, or too long.
+
+    Raises
+    ------
+    BadRequest
+        It is a program's own file, or larger than `MOST_BYTES`.
+    """
     if len(data) > MOST_BYTES:
         msg = f"The list has {len(data):,} bytes; {MOST_BYTES:,} is the most."
         raise BadRequest(msg, "Split it.")
@@ -306,31 +321,42 @@ def table_entries(
     BadRequest
         A quotation mark is never closed, or a cell is endless: the row is named.
     """
-    columns: dict[str, list[int]] = {}
-    for place, field in enumerate(fields):
-        columns.setdefault(field, []).append(place)
-    hints = columns.get("hint", []) + columns.get("any", [])
-    kinds = [(kind, columns[kind]) for kind in _NAMED if kind in columns]
+    columns = Columns(fields)
+    for number, row in table_rows(lines, delimiter, first):
+        ids = columns.ids(row)
+        yield to_entry(ids, {} if ids else columns.said(row), f"row {number}")
 
-    def cell(row: Sequence[str], places: Iterable[int]) -> str:
-        return next((row[at].strip() for at in places if at < len(row) and row[at].strip()), "")
 
-    def field_text(row: Sequence[str], field: str) -> str:
-        return cell(row, columns.get(field, ()))
+class Columns:
+    """The columns of a table by their meaning, as `header_of` reads it."""
 
-    for number, row in _rows(lines, delimiter, first):
-        named: dict[IdName, str] = {kind: cell(row, places) for kind, places in kinds}
-        if not named.get("pmid") and "accession" in columns:
-            named["pmid"] = pmid_of(field_text(row, "accession"), field_text(row, "provider"))
+    def __init__(self, fields: Sequence[str]) -> None:
+        self._places: dict[str, list[int]] = {}
+        for place, field in enumerate(fields):
+            self._places.setdefault(field, []).append(place)
+        self._hints = self._places.get("hint", []) + self._places.get("any", [])
+        self._kinds = [kind for kind in _NAMED if kind in self._places]
+
+    def text(self, row: Sequence[str], field: str) -> str:
+        """The first cell of that meaning that holds anything."""
+        cells = (row[at].strip() for at in self._places.get(field, ()) if at < len(row))
+        return next(filter(None, cells), "")
+
+    def ids(self, row: Sequence[str]) -> Ids:
+        """The identifiers of a row."""
+        named: dict[IdName, str] = {kind: self.text(row, kind) for kind in self._kinds}
+        if not named.get("pmid") and "accession" in self._places:
+            named["pmid"] = pmid_of(self.text(row, "accession"), self.text(row, "provider"))
         if not named.get("pmid"):
-            named["pmid"] = field_text(row, "any")
-        ids = ids_of_record(named, (row[at] for at in hints if at < len(row)))
-        said: dict[str, str | list[str]] = {}
-        if not ids:
-            said |= {name: field_text(row, name) for name in _SAID}
-            said["authors"] = names_in(field_text(row, "author"))
-            said["kinds"] = [field_text(row, "kind")]
-        yield to_entry(ids, said, f"row {number}")
+            named["pmid"] = self.text(row, "any")
+        return ids_of_record(named, (row[at] for at in self._hints if at < len(row)))
+
+    def said(self, row: Sequence[str]) -> Said:
+        """What a row says of its paper."""
+        said: dict[str, str | Sequence[str]] = {name: self.text(row, name) for name in _SAID}
+        said["authors"] = names_in(self.text(row, "author"))
+        said["kinds"] = [self.text(row, "kind")]
+        return said
 
 
 def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> Iterator[Entry]:
@@ -341,7 +367,7 @@ def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> 
     BadRequest
         As `table_entries`.
     """
-    for number, row in _rows(lines, delimiter, first):
+    for number, row in table_rows(lines, delimiter, first):
         alone = len(row) == 1
         cells = (cell for cell in row if alone or not _SHORT.fullmatch(cell.strip()))
         papers = list(filter(None, map(Ids.maybe, cells)))
@@ -379,7 +405,7 @@ def best_delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=lambda sign: sum(sign in line for line in lines))
 
 
-def _rows(lines: Iterable[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
+def table_rows(lines: Iterable[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
     """Rows that hold something, numbered by their line."""
     # csv takes an open quotation mark for the rest of the file without a word: the papers behind
     # it would be lost. The last line is ours, and tells whether it was read as a line of its own.
@@ -452,20 +478,30 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _ris_entry(fields: Mapping[str, Any], number: int) -> Entry:
-    ids = ids_of_record(
+    ids = ris_ids(fields)
+    return to_entry(ids, {} if ids else ris_said(fields), f"record {number}")
+
+
+def ris_said(fields: Mapping[str, Any]) -> Said:
+    """What a RIS record says of its paper."""
+    return _said(fields, RIS_SAID)
+
+
+def ris_ids(fields: Mapping[str, Any]) -> Ids:
+    """The identifiers of a RIS record."""
+    return ids_of_record(
         {
             "pmid": pmid_of(_text(fields, "AN"), f"{_text(fields, 'DB')} {_text(fields, 'DP')}"),
             "doi": _text(fields, "DO"),
         },
-        (hint for tag in _RIS_HINTS for hint in _values(fields, tag) if not hint.isdigit()),
+        (hint for tag in _RIS_HINTS for hint in values_of(fields, tag) if not hint.isdigit()),
     )
-    return to_entry(ids, {} if ids else _said(fields, RIS_SAID), f"record {number}")
 
 
 def _said(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Said:
     """What a record says of its paper."""
     return {
-        name: next(filter(None, (_values(fields, tag) for tag in among)), [])
+        name: next(filter(None, (values_of(fields, tag) for tag in among)), [])
         if name in LISTS
         else _text(fields, *among)
         for name, among in tags.items()
@@ -518,10 +554,11 @@ def pmid_of(accession: str, provider: str) -> str:
 
 def _text(fields: Mapping[str, Any], *tags: str) -> str:
     """The first value of the first of *tags* that has one."""
-    return next((text for tag in tags for text in _values(fields, tag) if text), "")
+    return next((text for tag in tags for text in values_of(fields, tag) if text), "")
 
 
-def _values(fields: Mapping[str, Any], tag: str) -> list[str]:
+def values_of(fields: Mapping[str, Any], tag: str) -> list[str]:
+    """All values of a tag."""
     value = fields.get(tag)
     return value if isinstance(value, list) else [value] if value else []
 

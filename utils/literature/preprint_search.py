@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..errors import BadRequest, NotFound
 from ..model.identifiers import EXAMPLES, Ids, arxiv_version
-from ..model.paper import Paper, SearchResult
+from ..model.paper import NO_HITS, Paper, SearchResult
 from ..sources import Query
 from ..sources.arxiv import fetch_version, search
 from ..sources.arxiv_query import ORDERS, SORTS
@@ -66,7 +68,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
         author=author,
         categories=tuple(name for name in category.replace(",", " ").split() if name),
     )
-    return search(wish, web, sort_order=sort_order)
+    found = search(wish, web, sort_order=sort_order)
+    return found if found.total else replace(found, warnings=(NO_HITS, *found.warnings))
 
 
 def arxiv_paper(arxiv_id: str, web: Web) -> Paper:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import BadRequest
+from ..model.paper import NO_HITS
 from ..sources.semantic_scholar import (
     BULK_PAGE,
     FIELDS_OF_STUDY,
@@ -95,10 +96,12 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     if bulk:
         question = {"query": text, "sort": sort_by, "token": sendable(token, "token", 500)}
         parameters = {name: value for name, value in question.items() if value}
-        return search_bulk({**parameters, **filters}, max_results, start, web)
-    words, warnings = plain_words(text)
-    page = search_relevant(words, filters, max_results, start, web)
-    return replace(page, warnings=(*warnings, *page.warnings))
+        page = search_bulk({**parameters, **filters}, max_results, start, web)
+    else:
+        words, warnings = plain_words(text)
+        page = search_relevant(words, filters, max_results, start, web)
+        page = replace(page, warnings=(*warnings, *page.warnings))
+    return replace(page, warnings=(NO_HITS, *page.warnings)) if page.total == 0 else page
 
 
 def scholar_paper(paper: str, web: Web) -> ScholarPaper:

@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeGuard
 from weakref import WeakKeyDictionary
 
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
-from ..model.paper import SearchResult
+from ..model.paper import NO_HITS, SearchResult
 from ..model.sites import SEARCHED
 from ..pubmed.search import checked
 from ..settings import Settings
@@ -170,6 +170,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         by_date=sort_by == "pub_date",
     )
     silent = tuple(one.message for one in asked if one.outcome != "answered")
+    if not papers and not silent:
+        warnings = (NO_HITS, *warnings)
     return Gathered(query, papers[:max_results], asked, (*warnings, *silent, *contradictions))
 
 

@@ -186,6 +186,10 @@ class Paper:
         }
 
 
+NO_HITS = "No hits: ask with fewer or other words, or leave a filter out."
+"""What every search says that has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """A page of a search, and where the next begins (None at the end)."""

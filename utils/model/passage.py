@@ -61,7 +61,11 @@ def embedded(title: str, section: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which passages count; retracted papers only where they are asked for."""
+    """Which passages count; retracted papers only where they are asked for.
+
+    ``journal`` is as somebody calls it, ``journals`` the names under which passages have it; with
+    none, they have it under that very name.
+    """
 
     year_from: int | None = None
     year_to: int | None = None
@@ -69,6 +73,12 @@ class Filters:
     publication_types: tuple[str, ...] = ()
     kind: Kind | None = None
     retracted: bool = False
+    journals: tuple[str, ...] = ()
+
+    @property
+    def journal_names(self) -> tuple[str, ...]:
+        """The journals of which one must be the passage's; none where any may be."""
+        return self.journals or ((self.journal,) if self.journal else ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,6 +253,16 @@ SITES = (
             ),
         ),
     ),
+    Site(
+        "pubmed_files",
+        (
+            Address(
+                "pubmed_files",
+                "https://ftp.ncbi.nlm.nih.gov/pubmed",
+                "PubMed's baseline and update files",
+            ),
+        ),
+    ),
 )
 
 ROUTES = {route.via: route for site in SITES for route in site.routes}

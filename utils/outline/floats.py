@@ -22,7 +22,7 @@ _FIGURE = (
 _TABLE = (
     r"tab(?:les?|ellen|elle|elas?|eli|el|leaux?|las?|ellae?|o)?|tablo|табл(?:ица|ице|ицы)?|표|表"
 )
-_LABEL = rf"(?:(?P<figure>{_FIGURE})|(?P<scheme>schemes?)|(?:{_TABLE}))\.?[\s*_]{{0,3}}"
+_LABEL = rf"(?:(?P<figure>{_FIGURE})|(?P<scheme>schemes?)|(?:{_TABLE}))\.?[\s*_-]{{0,3}}"
 _NUMBER = r"(?P<number>S?\d{1,3}|[IVX]{1,4}(?![A-Za-z]))"
 # How a label begins: sought one by one, thirty times as fast as a pattern that knows them all.
 _BEGINNINGS: Final = [

@@ -20,7 +20,7 @@ from ..model.paper import Kind
 from ..model.passage import Passage, embedded
 from .blocks import Block, Section, body_start, items, pieces, sections, sentences, tokens
 
-RULES = 1
+RULES = 2
 """The version of these rules; after a change of it `index` cuts everything again."""
 LEAST, MOST = 250, 400
 OVERLAP = 60

@@ -131,9 +131,9 @@ def condition(filters: Filters) -> tuple[str, list[Any]]:
     if filters.year_to is not None:
         clauses.append("year BETWEEN 1 AND ?")
         values.append(filters.year_to)
-    if filters.journal:
-        clauses.append("journal = ?")
-        values.append(encodable(filters.journal).casefold().strip())
+    if names := filters.journal_names:
+        clauses.append("journal IN (SELECT value FROM json_each(?))")
+        values.append(json_list([encodable(name).casefold().strip() for name in names]))
     if filters.publication_types:
         types = [f"\n{encodable(name).casefold()}\n" for name in filters.publication_types]
         clauses.append(f"({' OR '.join(['instr(types, ?)'] * len(types))})")

@@ -152,9 +152,9 @@ def _conditions(schema: tantivy.Schema, filters: Filters) -> Iterator[tantivy.Qu
         first, last = max(1, filters.year_from or 1), filters.year_to
         last = 9999 if last is None else max(0, last)
         yield Query.range_query(schema, "year", FieldType.Integer, first, last)
-    if filters.journal:
-        journal = encodable(filters.journal).casefold().strip()
-        yield Query.term_query(schema, "journal", journal)
+    if names := filters.journal_names:
+        journals = [encodable(name).casefold().strip() for name in names]
+        yield Query.term_set_query(schema, "journal", journals)
     if filters.publication_types:
         types = [encodable(name).casefold() for name in filters.publication_types]
         yield Query.term_set_query(schema, "types", types)

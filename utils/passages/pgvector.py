@@ -347,9 +347,9 @@ def _condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     if filters.year_to is not None:
         clauses.append("year <= :year_to")
         values["year_to"] = filters.year_to
-    if filters.journal:
-        clauses.append("journal = :journal")
-        values["journal"] = key(filters.journal)
+    if names := filters.journal_names:
+        clauses.append("journal = ANY(CAST(:journals AS text[]))")
+        values["journals"] = [key(name) for name in names]
     if filters.publication_types:
         clauses.append("types && CAST(:types AS text[])")
         values["types"] = [plain(name).casefold() for name in filters.publication_types]

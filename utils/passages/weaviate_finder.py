@@ -505,8 +505,9 @@ def filter_of(filters: Filters) -> _Filters | None:
         conditions.append(Filter.by_property("year").greater_or_equal(filters.year_from))
     if filters.year_to is not None:
         conditions.append(Filter.by_property("year").less_or_equal(filters.year_to))
-    if filters.journal:
-        conditions.append(Filter.by_property("journal_key").equal(key(filters.journal)))
+    if names := filters.journal_names:
+        journals = [key(name) for name in names]
+        conditions.append(Filter.by_property("journal_key").contains_any(journals))
     if filters.publication_types:
         types = [key(name) for name in filters.publication_types]
         conditions.append(Filter.by_property("type_keys").contains_any(types))

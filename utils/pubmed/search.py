@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
 from ..errors import BadRequest, Unreachable
-from ..model.paper import SearchResult
+from ..model.paper import NO_HITS, SearchResult
 from ..sources import Query, Source
 from ..sources.eutils_summaries import Summary, fetch_summaries
 from ..sources.pubmed import (
@@ -53,6 +53,7 @@ _DAY = timedelta(days=1)
 _GROWTH = 0.045 / 365.25
 # Slices meant to be this full still fit when the guess is a tenth off.
 _FULL = 0.9 * LAST_HIT
+_GENE_TAG = "[Gene Symbol]"
 _QUESTIONS = ("hasabstract", "english[la]", "humans[mh]", '"journal article"[pt]', "medline[sb]")
 
 
@@ -70,7 +71,21 @@ def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
     """
     pubmed = next(source for source in sources if source.name == "pubmed")
     assert pubmed.search is not None
-    return pubmed.search(checked(query), web)
+    found = pubmed.search(checked(query), web)
+    return found if found.total else replace(found, warnings=(NO_HITS, *found.warnings))
+
+
+def search_ligand_receptor(
+    ligand: str, receptor: str, query: Query, web: Web, sources: Sequence[Source]
+) -> SearchResult:
+    """Search PubMed for the interaction of a ligand and its receptor, with the options of *query*.
+
+    PubMed does not know the tag that the question has, and looks for the names in all fields, as is
+    meant: its warning about that tag is for questions that others wrote.
+    """
+    text = ligand_receptor_question(ligand, receptor)
+    found = search(replace(query, text=text), web, sources)
+    return replace(found, warnings=tuple(one for one in found.warnings if _GENE_TAG not in one))
 
 
 def find_every_pmid(query: Query, web: Web) -> Sweep:
@@ -113,8 +128,8 @@ def ligand_receptor_question(ligand: str, receptor: str) -> str:
     """
     left, right = _gene(ligand, "ligand"), _gene(receptor, "receptor")
     return (
-        f"({left}[Gene Symbol] OR {left}[MeSH Terms]) AND "
-        f"({right}[Gene Symbol] OR {right}[MeSH Terms]) AND "
+        f"({left}{_GENE_TAG} OR {left}[MeSH Terms]) AND "
+        f"({right}{_GENE_TAG} OR {right}[MeSH Terms]) AND "
         "(interaction OR signaling OR binding OR pathway)"
     )
 
@@ -246,7 +261,8 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
     query = checked(query)
     hits = esearch(query, web, kept=first > 0)
     url = search_url(query, web, kept=first > 0)
-    found = Found(query, with_dates(term(query), query), hits, (), hits.warnings, url)
+    warnings = hits.warnings if hits.total else (NO_HITS, *hits.warnings)
+    found = Found(query, with_dates(term(query), query), hits, (), warnings, url)
     if not (first and hits.pmids):
         return found
     try:

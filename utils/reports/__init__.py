@@ -6,7 +6,7 @@ site, opens a database or reads an argument: it is handed rows and a folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -39,6 +39,7 @@ def write_report(
     rows: Callable[[], Iterator[Harvested]],
     folder: Path,
     library: ReadersLibrary | None = None,
+    drawings: Iterable[str] = (),
 ) -> Path:
     """Write the report of a harvest (page, tables, lock, diagram); return the page.
 
@@ -55,9 +56,13 @@ def write_report(
         to lie two folders up. Reference lists and letters already in it are linked.
     library : ReadersLibrary, optional
         The reader's library, for links to what could not be had.
+    drawings : iterable of str, optional
+        Kinds of `.prisma.DRAWINGS` in which the flow is drawn besides.
 
     Raises
     ------
+    NotConfigured
+        What draws a kind is not installed.
     StoreFailed
         The disk refuses; each file is then the old one or the new one, never a part.
     """
@@ -87,9 +92,8 @@ def write_report(
     # Papers are merged while we read: what is no row of that moment was a duplicate by then.
     merged = max(0, job.counts.requested + job.duplicates - figures.total)
     job = replace(job, duplicates=merged)
-    flow = prisma.flow(job, figures)
-    _write(folder / "prisma.svg", prisma.svg(flow, job.title))
-    _write(folder / "prisma.csv", prisma.numbers(flow))
+    flow = prisma.flow(prisma.with_file(prisma.numbers_of(job, figures), folder))
+    prisma.write(flow, folder, job.title, drawings)
     # The page comes last: it links to the others.
     beside = [name for name in BESIDE if (folder / name).exists()]
     old_page = _read_text(folder / PAGE)

@@ -57,7 +57,7 @@ def board(
         "counts": {state: figures.states[state] for state in STATES},
         "sources": _sources(figures),
         "reasons": _reasons(figures),
-        "prisma": _prisma(prisma.flow(job, figures)),
+        "prisma": _prisma(prisma.flow(prisma.numbers_of(job, figures))),
         "missing": [_missing_row(row, library) for row in missing.rows],
         "next_start": missing.next_start,
         "steps": [step._asdict() for step in next_steps(job, figures)[:3]],
@@ -97,14 +97,17 @@ def _reasons(figures: Figures) -> list[dict[str, Any]]:
 
 
 def _prisma(flow: prisma.Flow) -> list[dict[str, Any]]:
-    """The boxes in reading order: what remains, and what leaves beside it."""
-    rows = []
-    for pair in flow.rows:
-        for box, left_out in zip(pair, (False, True), strict=True):
-            if box:
-                parts = [{"text": text, "n": n} for text, n in box.parts]
-                rows.append({"title": box.title, "n": box.n, "left_out": left_out, "parts": parts})
-    return rows
+    """The numbers in reading order: what remains, and what leaves beside it."""
+    return [
+        {
+            "title": count.words.rstrip("*"),
+            "n": count.n,
+            "left_out": box.column in ("removed", "other_removed"),
+            "parts": [{"text": text, "n": n} for text, n in count.parts],
+        }
+        for box in flow.boxes
+        for count in box.counts
+    ]
 
 
 def _missing_row(row: Harvested, library: ReadersLibrary) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from .figures import STATES, Figures, Split
 from .labels import STAND_INS, best_link, counted, links, reason_for, shelf_link
 from .library_links import ReadersLibrary
 from .lock_file import NAME as LOCK
-from .prisma import NARROW, Flow, svg
+from .prisma import Flow, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
 _MOST_JOURNALS = 15
@@ -56,7 +56,7 @@ def page(
     beside: Sequence[str],
     made_at: str,
 ) -> str:
-    """The page, with the PRISMA drawing in it, once for a desk and once for a telephone.
+    """The page, with the PRISMA drawing in it.
 
     *library* gets its own link for each missing paper; *beside* are the names of the files that
     not every report has.
@@ -70,7 +70,6 @@ def page(
         made_at=made_at,
         # Ours, and escaped where they are made.
         prisma=Markup(svg(flow, job.title)),  # noqa: S704
-        prisma_narrow=Markup(svg(flow, job.title, NARROW)),  # noqa: S704
         **_sections(job, figures),
     )
 

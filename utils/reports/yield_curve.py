@@ -15,7 +15,7 @@ from ..system.plain_text import clean_text, encodable
 from ..system.safe_files import replacing
 from .charts import ticks_up_to
 from .labels import counted, share
-from .prisma import text_width
+from .letter_widths import text_width
 from .yield_figures import RouteYield, YieldFigures
 
 CURVE = "yield.svg"

@@ -380,8 +380,9 @@ class RebuildReport:
 class ListingFilter:
     """The filters of a listing; empty means any.
 
-    Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name;
-    a paper goes by one of the names in ``among``, where that is not None.
+    Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name
+    or of NLM's abbreviation of it, or its ISSN; a paper goes by one of the names in ``among``,
+    where that is not None.
 
     Raises
     ------
@@ -424,18 +425,25 @@ class ListingFilter:
             ("papers.kind = ?", self.kind),
             ("papers.year >= ?", self.year_from),
             ("papers.year <> '' AND papers.year <= ?", self.year_to),
-            (
-                "papers.journal LIKE ? ESCAPE '\\'",
-                _like_pattern(self.journal) if self.journal else "",
-            ),
         ):
             if value:
                 where.append(condition)
                 values.append(value)
+        if self.journal:
+            where.append(_OF_JOURNAL)
+            abbreviated = self.journal.replace(".", "")
+            values += [_like_pattern(self.journal), _like_pattern(abbreviated)]
+            values.append(encodable(self.journal))
         if self.among is not None:
             where.append(_AMONG)
             values.append(json.dumps(sorted(self.among)))
         return tables, where, values, order
+
+
+# As a whole name, as NLM abbreviates it (without points), or by its ISSN.
+_OF_JOURNAL = """(papers.journal LIKE ? ESCAPE '\\'
+    OR json_extract(papers.record, '$.stored.paper.journal_abbreviation') LIKE ? ESCAPE '\\'
+    OR json_extract(papers.record, '$.stored.paper.issn') = ? COLLATE NOCASE)"""
 
 
 def _like_pattern(text: str) -> str:

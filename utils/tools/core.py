@@ -81,9 +81,10 @@ def tool(
     words = (_SPELLED.get(word, word) for word in function.__name__.split("_"))
     title = " ".join(words)
     title = title[0].upper() + title[1:]
-    return _Tool.from_function(
+    made = _Tool.from_function(
         revocable(refusing(function)), title=title, annotations=hints, output_schema=output
     )
+    return made.model_copy(update={"parameters": schemas.opened(made.parameters)})
 
 
 def _search_tools(library: Library) -> list[FunctionTool]:
@@ -240,6 +241,15 @@ def _list_tool(library: Library) -> FunctionTool:
         end = start + len(page)
         rows = [_on_shelf(stored) for stored in page]
         beyond = _beyond_end(start, total)
+        if not total:
+            beyond = library.emptied_by(
+                text=text,
+                kind=kind,
+                year_from=year_from,
+                year_to=year_to,
+                journal=journal,
+                job_id=job_id,
+            )
         structure = {
             "total": total,
             "papers": rows,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fastmcp.tools import ToolResult
 from mcp.types import Annotations, ResourceLink
 
-from ..errors import BadRequest
+from ..errors import BadRequest, NothingFound
 from ..model.job import Coverage, Harvested, Job, Standing, Wait
 from ..reports.coverage import Page, page_of, paper_row, reasons, sources
 from ..reports.labels import counted, route_label
@@ -139,6 +139,12 @@ def status_answer(status: Status, before: str = "") -> ToolResult:
     links = [_link_to(status.report)] if status.report else []
     # Titles are from outside, and what a site said when it was out.
     return answer({**({"done": before} if before else {}), **status.row()}, links=links)
+
+
+def no_harvest(nothing: NothingFound) -> ToolResult:
+    """The answer where a search finds no paper: there is no job, and nothing went wrong."""
+    row = {"done": nothing.message, "job_id": "", "state": "nothing found"}
+    return answer({**row, "counts": {"requested": 0}, "next": list(nothing.hints)})
 
 
 def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int) -> Page:

@@ -19,7 +19,7 @@ from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import Annotations
 from pydantic import Field
 
-from ..errors import BadRequest, PaperError
+from ..errors import BadRequest, NothingFound, PaperError
 from ..library import Library
 from ..model.job import Job
 from ..web.cancellation import raise_if_cancelled
@@ -168,7 +168,7 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., ToolR
     ) -> ToolResult:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         from ..harvest.jobs import parse_outcomes
-        from .harvest_answers import status_answer
+        from .harvest_answers import no_harvest, status_answer
 
         if cancel:
             _refuse_more(job_id, query, ids, lists, retry)
@@ -178,12 +178,15 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., ToolR
         if retry:
             parse_outcomes(retry)  # refused before there is a job
         papers = _named(tuple(ids), lists or {})
-        harvest = waiting.result(
-            (repr(papers), query, job_id, max_papers, *sources),
-            lambda: library.harvest(
-                papers, query=query, sources=sources, job_id=job_id, max_papers=max_papers
-            ),
-        )
+        try:
+            harvest = waiting.result(
+                (repr(papers), query, job_id, max_papers, *sources),
+                lambda: library.harvest(
+                    papers, query=query, sources=sources, job_id=job_id, max_papers=max_papers
+                ),
+            )
+        except NothingFound as nothing:
+            return no_harvest(nothing)
         before = _retry(harvest, retry) if retry else ""
         run = harvests.begin(harvest)
         return status_answer(harvests.status(run.harvest.job_id), before)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..citations import FORMATS
 from ..library import Library
+from ..model.paper import NO_HITS
 from ..system.plain_text import shortened
 from .answers import answer, bibtex_answer, in_room, shelf_links
 from .core import READS_WEB, Count, DateType, Start, Word, tool
@@ -205,7 +206,8 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
         total, headings = waiting.call(library.look_up_mesh, term, max_results)
         terms = [heading_row(heading) for heading in headings]
         echo = shortened(term, LONGEST_ECHO)
-        return answer({"query": echo, "total": total, "terms": terms})
+        advice = {} if total else {"warnings": [NO_HITS]}
+        return answer({"query": echo, "total": total, "terms": terms, **advice})
 
     return [
         tool(spell_check, READS_WEB, SPELLING),
@@ -336,13 +338,16 @@ MATCHES = record(
     results=rows(texts_and("key status pmid detail", candidates=_WORDS)), matched=NUMBER
 )
 SPELLING = texts_and("query corrected_query", replaced=_WORDS)
-MESH = record(
-    query=TEXT,
-    total=NUMBER,
-    terms=rows(
-        texts_and(
-            "ui heading scope_note record_type year_introduced search_term",
-            **dict.fromkeys(["entry_terms", "tree_numbers", "broader", "narrower"], _WORDS),
-        )
+MESH = also(
+    "warnings",
+    record(
+        query=TEXT,
+        total=NUMBER,
+        terms=rows(
+            texts_and(
+                "ui heading scope_note record_type year_introduced search_term",
+                **dict.fromkeys(["entry_terms", "tree_numbers", "broader", "narrower"], _WORDS),
+            )
+        ),
     ),
 )

@@ -144,7 +144,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             pubmed_only=True,
         )
         every = [passage_row(one) for one in found.hits[start:]]
-        structure = in_room({"results": every, "warnings": list(found.warnings)}, "results", start)
+        structure = in_room({"warnings": list(found.warnings), "results": every}, "results", start)
         on_shelf = (row["doc_id"] for row in structure["results"] if row["file"])
         return answer(structure, links=shelf_links(library, on_shelf))
 

@@ -21,6 +21,24 @@ Year = Annotated[int, Field(ge=0, le=3000, description="0: open")]
 ArxivSort = Literal["relevance", "lastUpdatedDate", "submittedDate"]
 
 
+def opened(schema: Any) -> Any:
+    """An input schema that does not say that it is closed; the tool is all the same.
+
+    Google's SDK fails at ``additionalProperties: false`` of anybody's tool (google-genai 3.4 takes
+    the value for a schema), and every host reads it once a tool.
+    """
+    if isinstance(schema, list):
+        return [opened(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = schema.get("additionalProperties") is False
+    return {
+        name: opened(one)
+        for name, one in schema.items()
+        if not (closed and name == "additionalProperties")
+    }
+
+
 def record(**properties: dict[str, Any]) -> dict[str, Any]:
     """An object with these members, all required."""
     return {"type": "object", "properties": properties, "required": list(properties)}

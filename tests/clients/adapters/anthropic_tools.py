@@ -10,7 +10,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 
-async def main(server: dict, calls: list) -> list[str]:
+async def main(server: dict, calls: list) -> tuple[str, list[str]]:
     async with (
         stdio_client(StdioServerParameters(**server)) as (read, write),
         ClientSession(read, write) as session,
@@ -18,7 +18,8 @@ async def main(server: dict, calls: list) -> list[str]:
         await session.initialize()
         listed = (await session.list_tools()).tools
         tools = {tool.name: async_mcp_tool(tool, session) for tool in listed}
-        return [await shown(tools[name], arguments) for name, arguments in calls]
+        answers = [await shown(tools[name], arguments) for name, arguments in calls]
+        return session.protocol_version, answers
 
 
 async def shown(tool, arguments: dict) -> str:

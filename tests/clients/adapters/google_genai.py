@@ -15,7 +15,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 
-async def main(server: dict, calls: list) -> list[str]:
+async def main(server: dict, calls: list) -> tuple[str, list[str]]:
     async with (
         stdio_client(StdioServerParameters(**server)) as (read, write),
         ClientSession(read, write) as session,
@@ -24,7 +24,8 @@ async def main(server: dict, calls: list) -> list[str]:
         adapter = McpToGenAiToolAdapter(session, await session.list_tools())
         declared = [one for tool in adapter.tools for one in tool.function_declarations]
         known = {one.name: adapter for one in declared}
-        return [await shown(known, name, arguments) for name, arguments in calls]
+        answers = [await shown(known, name, arguments) for name, arguments in calls]
+        return session.protocol_version, answers
 
 
 async def shown(known: dict, name: str, arguments: dict) -> str:

@@ -7,13 +7,15 @@ import sys
 from langchain_core.tools import ToolException
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
+from mcp.types import LATEST_PROTOCOL_VERSION
 
 
-async def main(server: dict, calls: list) -> list[str]:
+async def main(server: dict, calls: list) -> tuple[str, list[str]]:
     client = MultiServerMCPClient({"papershelf": {"transport": "stdio", **server}})
     async with client.session("papershelf") as session:
         tools = {tool.name: tool for tool in await load_mcp_tools(session)}
-        return [await shown(tools[name], arguments) for name, arguments in calls]
+        answers = [await shown(tools[name], arguments) for name, arguments in calls]
+        return LATEST_PROTOCOL_VERSION, answers  # the session keeps none; the server knows this
 
 
 async def shown(tool, arguments: dict) -> str:

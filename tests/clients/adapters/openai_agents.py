@@ -7,10 +7,11 @@ import sys
 from agents.mcp import MCPServerStdio, MCPUtil
 
 
-async def main(server: dict, calls: list) -> list[str]:
+async def main(server: dict, calls: list) -> tuple[str, list[str]]:
     async with MCPServerStdio(params=server, client_session_timeout_seconds=60) as connected:
         tools = {tool.name: tool for tool in await connected.list_tools()}
-        return [await shown(connected, tools[name], arguments) for name, arguments in calls]
+        answers = [await shown(connected, tools[name], arguments) for name, arguments in calls]
+        return connected.session.protocol_version, answers
 
 
 async def shown(server: MCPServerStdio, tool, arguments: dict) -> str:

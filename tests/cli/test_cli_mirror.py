@@ -1,0 +1,134 @@
+"""`mirror` in the shell: what is printed, what a program reads, and what cron sees."""
+
+import json
+from importlib import util
+
+import pytest
+
+from tests.mirror.small_mirror import articles, year
+from tests.world.pubmed_files import name_of
+from utils import cli
+from utils.cli.mirror import progress_text
+from utils.mirror.pubmed import MirrorProgress
+
+needed = pytest.mark.extras("pyarrow", "duckdb")
+
+
+@pytest.fixture
+def shell(settings, world, monkeypatch, capsys):
+    """A command, by its words: exit status, answers and remarks."""
+    world.bulk = year()
+    for name, value in settings.items():
+        monkeypatch.setenv(name.upper(), str(value))
+
+    def run(*words):
+        status = cli.main(["mirror", *(str(word) for word in words)])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+@needed
+def test_from_a_plan_to_a_mirror_that_proves_itself(shell, world, tmp_path):
+    status, out, _ = shell("plan")
+    assert status == 0
+    assert "2026, 3 files of baseline" in out
+    assert "3 files" in out
+    status, out, _ = shell("pubmed", "--engine", "here")
+    assert (status, "12 records" in out, "Published: 26n0003-" in out) == (0, True, True)
+    status, out, _ = shell("pubmed", "--engine", "here")
+    assert (status, out.startswith("Nothing new. Published before:")) == (0, True)
+    status, out, _ = shell("status")
+    assert status == 0
+    assert "published  26n0003-" in out
+    assert "12 papers of 3 files" in out
+    status, out, _ = shell("verify", "--engine", "here", "26n0002")
+    assert status == 0
+    assert out.count("✓") == 2
+    name = json.loads(shell("status", "--json")[1])["published"]["name"]
+    assert shell("use", name)[0] == 0
+
+
+@needed
+def test_what_is_set_aside_is_named_and_seen_by_cron(shell, world):
+    world.bulk.updates[name_of(26, 4)] = articles([7])
+    world.bulk.wrong_md5 = {name_of(26, 4)}
+    status, out, err = shell("pubmed", "--engine", "here")
+    assert status == 1
+    assert "not whole: 1 file lacking" in out
+    assert f"{name_of(26, 4)} came with MD5" in err
+    assert f"aside      {name_of(26, 4)}" in shell("status")[1]
+    world.mood("down", "pubmed_files")
+    assert shell("pubmed", "--engine", "here")[0] == 3
+
+
+@needed
+def test_the_count_at_pubmed_is_asked_for_when_it_is_wanted(shell, world, library):
+    shell("pubmed", "--engine", "here")
+    status, out, _ = shell("verify", "--engine", "here", "--count", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert rows[-1]["papers"] == 12
+    assert rows[-1]["difference"] == rows[-1]["at_pubmed"] - 12
+    assert status == bool(rows[-1]["difference"])
+    assert [one.service for one in world.requests].count("eutils") == 1
+
+
+@needed
+def test_damage_is_found_and_says_what_to_do(shell, library):
+    shell("pubmed", "--engine", "here")
+    [part] = (library.mirror.folder / "part" / "pubmed").glob("26n0002-*")
+    part.write_bytes(part.read_bytes()[:-9] + b"x" * 9)
+    status, out, _ = shell("verify", "--engine", "here")
+    assert status == 1
+    assert "damaged: delete it, and run `mirror pubmed`" in out
+    part.unlink()
+    assert "is gone" in shell("verify", "--engine", "here")[1]
+    assert shell("pubmed", "--engine", "here")[0] == 0
+    assert shell("verify", "--engine", "here")[0] == 0
+
+
+@needed
+def test_a_folder_may_be_named(shell, tmp_path):
+    assert shell("pubmed", "--engine", "here", "--folder", tmp_path / "there")[0] == 0
+    assert (tmp_path / "there" / "current" / "pubmed").exists()
+
+
+@pytest.mark.parametrize("verb", ["pubmed", "plan", "status", "verify"])
+def test_without_its_extra_it_says_what_to_install(shell, monkeypatch, verb):
+    there = util.find_spec
+    hidden = ("duckdb", "distributed")
+    monkeypatch.setattr(
+        "utils.mirror.find_spec", lambda name: None if name in hidden else there(name)
+    )
+    status, _, err = shell(verb)
+    assert status == 2
+    assert "not installed here: duckdb" in err
+    assert "uv sync --extra mirror" in err
+
+
+@needed
+@pytest.mark.parametrize(("engine", "extra"), [("dask", "mirror"), ("slurm", "slurm")])
+def test_an_engine_says_what_it_lacks(shell, monkeypatch, engine, extra):
+    monkeypatch.setattr("utils.mirror.engines.find_spec", lambda name: None)
+    status, _, err = shell("pubmed", "--engine", engine)
+    assert status == 2
+    assert f"uv sync --extra {extra}" in err
+
+
+@needed
+def test_an_engine_without_a_scheduler_takes_no_address(shell):
+    status, _, err = shell("pubmed", "--engine", "here", "--scheduler", "tcp://h:1")
+    assert (status, "--engine dask" in err) == (2, True)
+
+
+def test_progress_says_files_rates_errors_and_what_is_left():
+    progress = MirrorProgress(
+        files=10, total=40, records=300_000, size=400_000_000, total_size=1_600_000_000,
+        seconds=100, failed={"a": "torn"},
+    )  # fmt: skip
+    text = progress_text(progress)
+    assert text == (
+        "10 of 40 files, 300,000 records: 3,000 records/s, 4.0 MB/s, 1 error, 5 min left …"
+    )
+    assert progress_text(MirrorProgress()).startswith("0 of 0 files, 0 records: 0 records/s")

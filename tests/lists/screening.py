@@ -1,0 +1,174 @@
+"""Files of screening programs, as public sources show them.
+
+- Rayyan: ``articles.csv`` with the header and notes that agbarnett/publication_preferences
+  (``0_read_rayyan.R``), j-5chneider/cbf-writing (``1_wrangling_screeningDataRayaan.R``) and
+  befriendabacterium/rayyanR read; in RIS the same notes stand in ``N1``.
+- Covidence: the header of the WHO's list of March 2020, as public importers read it.
+- ASReview: ``asreview/data/record.py`` and ``asreview/project/export.py`` of 3.0.8 (CSV), its RIS
+  notes ``ASReview_relevant`` and the like.
+- EPPI-Reviewer: ``web-maintenance/eppi_export_162.json`` of infoqualitylab/Empirical-Retraction-Lit,
+  whose *Standard* set says that only other sets hold the types *Include* and *Exclude*. The keys of
+  a reference besides ``Codes`` are those that the public exporter of SRDR+ writes.
+- Zotero: tags as ``KW``, notes as ``<p>…</p>``; columns of its CSV as ASReview's reader knows them.
+"""
+# ruff: noqa: E501, W291 - the files are as programs write them
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+RAYYAN = """\
+key,title,year,month,day,journal,issn,volume,issue,pages,authors,url,language,publisher,location,\
+abstract,notes,doi,keywords,pubmed_id,pmc_id
+rayyan-1,Moss and light,2019,1,,Bryology,,3,1,1-9,"Roe, J. and Poe, A.",,,,,Green.,\
+"See Roe. | RAYYAN-INCLUSION: {""Kofi""=>""Included"", ""Ama""=>""Maybe""} | RAYYAN-LABELS: moss,RCT",\
+10.1000/moss.1,,31452104,
+rayyan-2,"Moss, in the dark",2018,,,Bryology,,2,,20-31,"Poe, A.",,,,,Dark.,\
+"RAYYAN-INCLUSION: {""Kofi""=>""Excluded"",""Ama""=>""Excluded""} | USER-NOTES: {""Kofi""=>[""no | no""]} \
+| RAYYAN-EXCLUSION-REASONS: wrong population,foreign language",10.1000/moss.2,,,
+rayyan-3,Lichen,2020,,,Bryology,,4,,2-3,"Li, W.",,,,,Grey.,\
+"RAYYAN-INCLUSION: {""Kofi""=>""Included"",""Ama""=>""Excluded""} | RAYYAN-EXCLUSION-REASONS: wrong \
+outcome",,,,
+rayyan-4,Fern,2021,,,Bryology,,5,,4-5,"Wu, L.",,,,,Tall.,,10.1000/fern,,,
+"""
+RAYYAN_RIS = """\
+TY  - JOUR
+TI  - Moss and light
+AU  - Roe, J.
+PY  - 2019
+DO  - 10.1000/moss.1
+N1  - RAYYAN-INCLUSION: {"Kofi"=>"Excluded"} | RAYYAN-EXCLUSION-REASONS: background article
+ER  - 
+"""
+COVIDENCE = """\
+Title,Authors,Abstract,Published Year,Published Month,Journal,Volume,Issue,Pages,Accession Number,\
+DOI,Ref,Covidence #,Study,Notes,Tags
+Moss and light,"Roe, J.; Poe, A.",Green.,2019,,Bryology,3,1,1-9,,10.1000/moss.1,11,#7,Roe 2019,\
+"Exclusion reason: Wrong setting; ",first; second
+Fern,"Wu, L.",Tall.,2021,,Bryology,5,,4-5,,10.1000/fern,12,8,Wu 2021,,
+"""
+ASREVIEW = """\
+title,abstract,authors,doi,year,asreview_label,asreview_time,asreview_note,asreview_tags,\
+asreview_user_name
+Moss and light,Green.,"Roe, J.",10.1000/moss.1,2019,1,2026-01-02 10:00:00,,"['moss']",Ama
+"Moss, in the dark",Dark.,"Poe, A.",10.1000/moss.2,2018,0,2026-01-02 10:01:00,off topic,,Ama
+Fern,Tall.,"Wu, L.",10.1000/fern,2021,,,,,
+"""
+ASREVIEW_RIS = """\
+TY  - JOUR
+TI  - Moss and light
+DO  - 10.1000/moss.1
+N1  - ASReview_irrelevant
+N1  - asreview_time: "2026-01-02"
+ER  - 
+TY  - JOUR
+TI  - Fern
+DO  - 10.1000/fern
+N1  - ASReview_not_seen
+ER  - 
+"""
+ZOTERO_RIS = """\
+TY  - JOUR
+TI  - Moss and light
+DO  - 10.1000/moss.1
+KW  - Bryophyta
+KW  - papershelf/include
+N1  - <p>papershelf_key: ps-0123456789ab</p>
+ER  - 
+TY  - JOUR
+TI  - Fern
+DO  - 10.1000/fern
+KW  - exclude: not a moss
+ER  - 
+TY  - JOUR
+TI  - Lichen
+DO  - 10.1000/lichen
+KW  - include
+KW  - exclude
+ER  - 
+"""
+ZOTERO_CSV = """\
+"Key","Item Type","Publication Year","Author","Title","Publication Title","ISBN","ISSN","DOI","Url",\
+"Abstract Note","Date","Manual Tags","Automatic Tags"
+"AB12CD34","journalArticle","2019","Roe, J.","Moss and light","Bryology","","","10.1000/moss.1","",\
+"","2019","papershelf/exclude: wrong design; bryology",""
+"""
+EPPI = json.dumps(
+    {
+        "CodeSets": [
+            {
+                "SetName": "Screen on Title & Abstract",
+                "SetId": 1,
+                "SetType": {"SetTypeName": "Screening"},
+                "Attributes": {
+                    "AttributesList": [
+                        {
+                            "AttributeId": 10,
+                            "AttributeType": "Include",
+                            "AttributeName": "INCLUDE on title & abstract",
+                        },
+                        {
+                            "AttributeId": 11,
+                            "AttributeType": "Exclude",
+                            "AttributeName": "Not about moss",
+                        },
+                        {
+                            "AttributeId": 12,
+                            "AttributeType": "Selectable (show checkbox)",
+                            "AttributeName": "Reasons",
+                            "Attributes": {
+                                "AttributesList": [
+                                    {
+                                        "AttributeId": 13,
+                                        "AttributeType": "Exclude",
+                                        "AttributeName": "EXCLUDE on date",
+                                    }
+                                ]
+                            },
+                        },
+                    ]
+                },
+            },
+            {
+                "SetName": "Screen on Full Text",
+                "SetType": {"SetTypeName": "Screening"},
+                "Attributes": {
+                    "AttributesList": [
+                        {
+                            "AttributeId": 20,
+                            "AttributeType": "Exclude",
+                            "AttributeName": "Exclude: no data",
+                        }
+                    ]
+                },
+            },
+        ],
+        "References": [
+            {
+                "Title": "Moss and light",
+                "ParentTitle": "Bryology",
+                "Authors": "Roe J; Poe A; ",
+                "Year": "2019",
+                "DOI": "10.1000/moss.1",
+                "Codes": [
+                    {"AttributeId": 10, "AdditionalText": "", "ArmId": 0, "ArmTitle": ""},
+                    {"AttributeId": 20, "AdditionalText": "", "ArmId": 0, "ArmTitle": ""},
+                ],
+            },
+            {"Title": "Fern", "Year": "2021", "URL": "https://doi.org/10.1000/fern",
+             "Codes": [{"AttributeId": 11}, {"AttributeId": 13}]},
+            {"Title": "Lichen", "Year": "2020", "DOI": ""},
+        ],
+    }
+)  # fmt: skip
+
+
+def zipped(articles: str = RAYYAN) -> bytes:
+    """The ZIP that Rayyan hands out."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("articles.csv", articles)
+        archive.writestr("customizations_log.csv", "article_id,key,value,user_email\n")
+    return out.getvalue()

@@ -1,0 +1,325 @@
+"""A mirror of PubMed: made once, brought up to date, and right in whatever order things come."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, titles, updated, year
+from tests.world.pubmed_files import Bulk, name_of, packed
+from utils.errors import BadRequest, EmptyStore, NotFound, Unreachable
+from utils.mirror.chain import chains
+from utils.mirror.manifest import YEAR, SourceFile
+from utils.system.sqlite import try_lock
+
+pytestmark = pytest.mark.extras("pyarrow", "duckdb")
+
+
+@pytest.fixture
+def mirror(world, tmp_path):
+    world.bulk = year()
+    return mirror_of(world, tmp_path)
+
+
+def asked(world, ending=".xml.gz"):
+    return [one.path for one in world.requests if one.path.endswith(ending)]
+
+
+def test_all_records_are_here_and_nobody_else_was_asked(mirror, world):
+    done = updated(mirror)
+    assert (done.files, done.records, done.changed) == (3, 12, True)
+    assert titles(mirror) == {pmid: f"2026 {pmid}" for pmid in range(1, 13)}
+    assert {one.service for one in world.requests} == {"pubmed_files"}
+    assert all("tester@lab.edu" in one.headers["user-agent"] for one in world.requests)
+
+
+def test_a_paper_is_found_by_its_pmid_as_it_was_read(mirror, world):
+    world.bulk.baseline[name_of(26, 2)] = packed(
+        [article(5, "Ἀρχή of <i>things</i>"), article(6), article(7)]
+    )
+    updated(mirror)
+    before = len(world.requests)
+    found = mirror.papers(["5", 7, 99])
+    assert {pmid: paper.title for pmid, paper in found.items()} == {
+        "5": "Ἀρχή of things",
+        "7": "Title 7",
+    }
+    assert found["5"].abstract.startswith("What")
+    assert len(world.requests) == before
+
+
+def test_run_again_it_takes_only_what_is_new(mirror, world):
+    updated(mirror)
+    world.bulk.updates[name_of(26, 4)] = packed([article(3, "Revised"), article(20)], ["5"])
+    before = len(world.requests)
+    done = updated(mirror)
+    told = [one.path.rpartition("/")[2] for one in world.requests[before:]]
+    assert told == ["", "", "README.txt", name_of(26, 4) + ".md5", name_of(26, 4)]
+    assert (done.files, done.records, done.deletions) == (1, 2, 1)
+    live = titles(mirror)
+    assert live[3] == "Revised"
+    assert 20 in live
+    assert 5 not in live
+    again = updated(mirror)
+    assert (again.files, again.changed, again.generation) == (0, False, done.generation)
+
+
+def test_a_file_that_was_made_anew_under_its_name_is_read_again(mirror, world):
+    updated(mirror)
+    name = name_of(26, 2)
+    world.bulk.baseline[name] = articles(range(5, 9), "Mended")
+    world.bulk.days[name] = "2026-02-03 10:00"
+    assert updated(mirror).changed
+    assert titles(mirror)[5] == "Mended 5"
+    assert len(list((mirror.folder / "part" / "pubmed").glob("*.parquet"))) == 4
+
+
+@pytest.mark.parametrize("md5sum", [True, False])
+def test_either_form_of_an_md5_file_is_read(mirror, world, md5sum):
+    world.bulk.md5sum = md5sum
+    assert updated(mirror).files == 3
+
+
+def test_revisions_and_deletions_count_by_the_number_of_their_file(mirror, world):
+    world.bulk.updates = {
+        name_of(26, 4): packed([article(1, "first"), article(1, "second")], ["2", "3", "999"]),
+        name_of(26, 5): packed([article(3, "came back"), article(50)], ["1"]),
+        name_of(26, 6): packed([article(1, "third"), article(51)], ["51", "50"]),
+    }
+    updated(mirror)
+    live = titles(mirror)
+    assert (live[1], live[3]) == ("third", "came back")
+    assert {2, 50, 51, 999}.isdisjoint(live)
+    assert mirror.current().papers == len(live) == 11
+
+
+def test_of_several_versions_the_highest_counts_that_is_not_deleted(mirror, world):
+    gone = '<DeleteCitation><PMID Version="3">60</PMID></DeleteCitation>'
+    late = packed([article(60, "one, mended", version=1)])
+    world.bulk.updates = {
+        name_of(26, 4): packed(article(60, f"v{number}", version=number) for number in (3, 1, 2)),
+        name_of(26, 5): late,
+        name_of(26, 6): packed([article(61), gone]),
+    }
+    updated(mirror, most=5)
+    assert titles(mirror)[60] == "v3"
+    updated(mirror)
+    assert titles(mirror)[60] == "v2"
+
+
+def test_the_order_of_arrival_does_not_matter(world, tmp_path):
+    """Updates before the baseline, one file a run, backwards: the same bytes as all at once."""
+    bulk = year(files=4)
+    bulk.updates = {
+        name_of(26, 5): packed([article(1, "a"), article(30)], ["2"]),
+        name_of(26, 6): packed([article(2, "b"), article(1, "c")], ["30"]),
+        name_of(26, 7): packed([article(30, "d")]),
+    }
+    world.bulk = bulk
+    at_once = mirror_of(world, tmp_path / "at once")
+    digest = updated(at_once).generation.digest
+    piecewise = mirror_of(world, tmp_path / "piecewise")
+    files = {**bulk.baseline, **bulk.updates}
+    for first in reversed(range(1, 8)):
+        here = {name: files[name] for name in sorted(files)[first - 1 :]}
+        world.bulk = Bulk(
+            {name: data for name, data in here.items() if name in bulk.baseline},
+            {name: data for name, data in here.items() if name in bulk.updates},
+            bulk.last,
+        )
+        done = updated(piecewise)
+        assert (done.generation is None) == (first > 1)
+        assert bool(done.waits_for) == (first > 1)
+    assert done.generation.digest == digest
+    assert bytes_of(piecewise) == bytes_of(at_once)
+
+
+# Poisoned files
+
+
+def test_a_poisoned_file_is_set_aside_with_its_reason_and_the_rest_goes_on(mirror, world):
+    wrong, torn, gone, other = (name_of(26, number) for number in (4, 5, 6, 7))
+    world.bulk.updates = {
+        wrong: articles([101]),
+        torn: articles([102]),
+        gone: articles([103]),
+        other: packed(["<PubmedArticle><MedlineCitation>"]),
+        name_of(26, 8): articles([104]),
+    }
+    world.bulk.wrong_md5, world.bulk.torn, world.bulk.vanished = {wrong}, {torn}, {gone}
+    done = updated(mirror)
+    assert set(done.failed) == {wrong, torn, gone, other}
+    assert "MD5" in done.failed[wrong]
+    assert "MD5" in done.failed[torn]
+    assert "404" in done.failed[gone]
+    assert "XML" in done.failed[other]
+    assert done.generation.missing == done.failed
+    assert 104 in titles(mirror)
+    states = {file.name: file.state for file in mirror.files()}
+    assert [states[name] for name in (wrong, torn, gone, other)] == [
+        *("aside", "aside", "vanished", "aside")
+    ]
+    world.bulk = replace(world.bulk, wrong_md5=set(), torn=set(), vanished=set())
+    world.bulk.updates[other] = articles([105])
+    world.bulk.days[other] = "2026-02-03 10:00"
+    mended = updated(mirror)
+    assert mended.files == 4
+    assert not mended.generation.missing
+    assert {101, 102, 103, 104, 105} <= set(titles(mirror))
+
+
+def test_what_is_no_pubmed_file_is_said_to_be_none(mirror, world):
+    world.bulk.updates = {
+        name_of(26, 4): b"no gzip at all",
+        name_of(26, 5): packed([article(1)])[:-20],
+        name_of(26, 6): packed(["<PubmedArticle><MedlineCitation/></PubmedArticle>"]),
+    }
+    done = updated(mirror)
+    assert len(done.failed) == 3
+    assert "no PMID" in done.failed[name_of(26, 6)]
+    assert done.generation.papers == 12
+    parts = mirror.folder / "part"
+    assert not [path for path in parts.rglob("*") if path.name.endswith(".part")]
+
+
+def test_a_site_that_is_down_is_no_hole(mirror, world):
+    """What follows a file that could not be reached waits for it; nothing is set aside."""
+    world.bulk.updates = {name_of(26, n): articles([n + 100]) for n in (4, 5, 6)}
+    world.mood("down", "pubmed_files", path=name_of(26, 5))
+    done = updated(mirror)
+    assert done.unreachable
+    assert done.held_back == 2
+    assert max(titles(mirror)) == 104
+    world.calm()
+    done = updated(mirror)
+    assert not done.held_back
+    assert max(titles(mirror)) == 106
+
+
+def test_a_listing_that_is_cut_off_or_none_ends_it_before_it_begins(mirror, world):
+    for mood in ("down", "empty", "garbage"):
+        world.calm()
+        world.mood(mood, "pubmed_files", path="/updatefiles/")
+        with pytest.raises(Unreachable):
+            updated(mirror)
+    assert not asked(world)
+
+
+# Years
+
+
+def test_a_new_year_replaces_the_old_one_without_a_gap(mirror, world):
+    old = updated(mirror).generation
+    new = year(27, files=4)
+    last = new.baseline.pop(name_of(27, 4))
+    world.bulk = replace(new, updates={name_of(27, 5): articles([70])})
+    waiting = updated(mirror)
+    assert waiting.generation == old
+    assert name_of(27, 4) in waiting.waits_for
+    assert titles(mirror)[1] == "2026 1"
+    world.bulk.baseline[name_of(27, 4)] = last
+    done = updated(mirror)
+    assert (done.files, done.generation.year) == (1, 27)
+    assert titles(mirror) == {pmid: f"2027 {pmid}" for pmid in range(1, 17)} | {70: "Title 70"}
+    assert not [file for file in mirror.files() if file.year == 26]
+    assert mirror.use(old.name) == old  # its parts are kept until the next one
+    assert titles(mirror)[1] == "2026 1"
+    world.bulk.updates[name_of(27, 6)] = articles([71])
+    assert updated(mirror).generation.year == 27
+    world.bulk.updates[name_of(27, 7)] = articles([72])
+    updated(mirror)
+    assert not list((mirror.folder / "part").rglob("26n*"))
+    assert not list((mirror.folder / "source").rglob("26n*"))
+
+
+def test_the_old_year_goes_on_while_the_new_baseline_is_not_whole(mirror, world):
+    updated(mirror)
+    world.bulk.updates[name_of(26, 4)] = articles([80])
+    world.bulk.baseline |= {name_of(27, 1): articles([1], "2027")}
+    world.bulk.last = name_of(27, 2)
+    done = updated(mirror)
+    assert done.generation.name.startswith("26n0004")
+    assert 80 in titles(mirror)
+
+
+def test_a_new_baseline_with_a_hole_does_not_take_the_place_of_a_whole_year(mirror, world):
+    updated(mirror)
+    world.bulk = year(27)
+    world.bulk.torn = {name_of(27, 2)}
+    done = updated(mirror)
+    assert done.generation.year == 26
+    assert name_of(27, 2) in done.waits_for
+    world.bulk.torn = set()
+    assert updated(mirror).generation.year == 27
+
+
+def test_whether_a_baseline_is_whole_is_never_guessed(mirror, world):
+    world.bulk.last = ""
+    done = updated(mirror)
+    assert done.generation is None
+    assert "last of 2026" in done.waits_for
+    world.bulk.updates[name_of(26, 4)] = articles([90])
+    assert updated(mirror).generation.papers == 13
+
+
+def test_a_number_that_was_never_listed_is_named():
+    files = [
+        SourceFile("pubmed", name_of(26, n), "baseline" if n < 3 else "updatefiles", f"26n{n:04}",
+                   26 * YEAR + n, state="done", reader=1)
+        for n in (1, 2, 3, 5)
+    ]  # fmt: skip
+    [chain] = chains(files, (26, 2))
+    assert list(chain.missing) == [name_of(26, 4)]
+    assert len(chain.files) == 4
+
+
+# What it stands on
+
+
+def test_two_do_not_bring_one_folder_up_to_date_at_once(mirror):
+    updated(mirror)
+    with try_lock(mirror.folder / "update.lock"), pytest.raises(BadRequest, match="Another"):
+        updated(mirror)
+
+
+def test_sources_may_go_when_they_are_read(mirror, world):
+    updated(mirror, keep=False)
+    assert not list((mirror.folder / "source").rglob("*.gz"))
+    before = len(asked(world))
+    assert updated(mirror, keep=False).files == 0
+    assert len(asked(world)) == before
+    assert all(not one.faults for one in mirror.verify())
+    assert len(asked(world)) == before + 3
+
+
+def test_the_table_is_made_again_from_listing_and_parts(mirror, world):
+    done = updated(mirror)
+    before = len(asked(world))
+    (mirror.folder / "manifest.db").unlink()
+    again = updated(mirror)
+    assert again.generation.digest == done.generation.digest
+    assert len(asked(world)) == before  # only the MD5s are asked for
+    assert mirror.files()[0].records == 4
+
+
+def test_an_empty_folder_is_said_to_be_empty(mirror):
+    with pytest.raises(EmptyStore, match="mirror pubmed"):
+        mirror.papers([1])
+    with pytest.raises(NotFound):
+        mirror.use("26n0001-abc")
+    assert mirror.current() is None
+
+
+def test_a_plan_asks_for_listings_only_and_knows_what_is_here(mirror, world):
+    plan = mirror.plan()
+    assert (plan.files, plan.baseline, plan.year) == (3, 3, 26)
+    assert plan.measured == "benchmarks/README.md"
+    assert not asked(world)
+    assert not mirror.folder.exists()
+    updated(mirror)
+    world.bulk.updates[name_of(26, 4)] = articles(range(200, 400))
+    plan = mirror.plan()
+    assert (plan.files, plan.listed) == (1, 4)
+    assert plan.measured == "3 files read here"
+    assert plan.size > 0
+    assert plan.disk > plan.kept_sources == plan.size
+    assert mirror.plan(keep=False).kept_sources == 0

@@ -1,0 +1,256 @@
+"""``mirror`` in the shell: all of PubMed on your own disk, planned, brought up to date, proved."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..mirror.engines import ENGINES
+from ..model.paper import now
+from .harvests import span
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, warn
+
+if TYPE_CHECKING:
+    from ..library import Library
+    from ..mirror import Mirror
+    from ..mirror.generations import Generation
+    from ..mirror.plan import MirrorPlan
+    from ..mirror.pubmed import MirrorProgress
+
+_GB, _MB = 1e9, 1e6
+_LINE_EVERY_S = 30.0
+_SHOWN = 10  # faults
+_ENGINE = (
+    "here (this process), processes (others on this machine), dask, slurm (submitit, extra slurm)"
+)
+
+
+def add(commands: Any) -> None:
+    """Register the commands."""
+    about = "keep all of PubMed on your own disk, without E-utilities (extra mirror)"
+    mirror = commands.add_parser("mirror", help=about, description=about)
+    verbs = mirror.add_subparsers(title="verbs", metavar="VERB", required=True)
+    pubmed = command(verbs, "pubmed", _pubmed, "make it, or take in what is new: put it in cron")
+    _engine_options(pubmed)
+    _keep_option(pubmed)
+    pubmed.add_argument(
+        "--most", type=int, default=0, metavar="N", help="at most N files this time"
+    )
+    plan = command(
+        verbs, "plan", _plan, "files, GB, core-hours and disk, before anything is fetched"
+    )
+    plan.add_argument("--workers", type=int, default=0, help="that would read (one a core)")
+    _keep_option(plan)
+    status = command(verbs, "status", _status, "what is published, how old, what is lacking")
+    verify = command(verbs, "verify", _verify, "make parts again from their sources and compare")
+    verify.add_argument("file", nargs="*", help="26n0001 or pubmed26n0001.xml.gz; else all")
+    verify.add_argument("--sample", type=int, default=0, metavar="N", help="N of them, evenly")
+    verify.add_argument(
+        "--count", action="store_true", help="ask PubMed how many papers it counts: one request"
+    )
+    _engine_options(verify)
+    use = command(verbs, "use", _use, "publish a generation that is here: go back to it")
+    use.add_argument("generation", help="its name: mirror status")
+    for verb in (pubmed, plan, status, verify, use):
+        verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
+
+
+def _engine_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--engine", choices=ENGINES, default="processes", help=_ENGINE)
+    parser.add_argument("--workers", type=int, default=0, help="at once (one a core)")
+    parser.add_argument(
+        "--scheduler",
+        default="",
+        metavar="ADDRESS",
+        help="of a Dask cluster that runs (tcp://HOST:8786); with slurm the partition, or local",
+    )
+
+
+def _keep_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--drop-sources",
+        dest="keep",
+        action="store_false",
+        help="delete NLM's files once they are read; `verify` then fetches them again",
+    )
+
+
+def _mirror(args: argparse.Namespace, library: Library) -> Mirror:
+    return library.mirror.at(args.folder) if args.folder else library.mirror
+
+
+def _pubmed(args: argparse.Namespace, library: Library) -> int:
+    mirror = _mirror(args, library)
+    done = None
+    for done in _show(  # noqa: B007 - the work
+        mirror.update(
+            engine=args.engine,
+            workers=args.workers,
+            scheduler=args.scheduler,
+            keep=args.keep,
+            most=args.most,
+            say=note,
+        )
+    ):
+        pass
+    assert done is not None
+    if args.json:
+        say(asdict(done), as_json=True)
+    else:
+        say(_ended(done))
+    _warn_of_failed(done)
+    if done.unreachable:
+        note("NLM did not answer for all of it. The same command goes on from there.")
+        return UNREACHABLE
+    return NO_FULL_TEXT if done.failed or done.waits_for else 0
+
+
+def _ended(done: MirrorProgress) -> str:
+    """What a run did, in words."""
+    read = (
+        f"{counted(done.files, 'file')} read: {counted(done.records, 'record')}, "
+        f"{counted(done.deletions, 'deletion')}, {counted(done.passages, 'passage')}, "
+        f"in {span(done.seconds)}."
+        if done.files
+        else "Nothing new."
+    )
+    now = done.generation
+    if now is None:
+        return f"{read} Nothing is published yet."
+    published = "Published" if done.changed else "Published before"
+    return f"{read} {published}: {_generation_text(now)}."
+
+
+def _generation_text(generation: Generation) -> str:
+    holes = counted(len(generation.missing), "file")
+    lacks = f", not whole: {holes} lacking" if generation.missing else ""
+    return (
+        f"{generation.name}, {counted(generation.papers, 'paper')} "
+        f"of {counted(generation.files, 'file')}{lacks}"
+    )
+
+
+def _warn_of_failed(done: MirrorProgress) -> None:
+    failed = list(done.failed.items())
+    warn(f"{name}: {reason}" for name, reason in failed[:_SHOWN])
+    if len(failed) > _SHOWN:
+        note(f"… and {len(failed) - _SHOWN:,} more: mirror status --json")
+    if done.waits_for:
+        note(f"Not published yet: it waits for {done.waits_for}.")
+    if done.held_back:
+        note(f"{counted(done.held_back, 'file')} wait for one before them that was not reached.")
+
+
+def _show(steps: Iterable[MirrorProgress]) -> Iterator[MirrorProgress]:
+    """Pass progress on; show it each second on a terminal, else in a line each half a minute."""
+    watched = sys.stderr.isatty()
+    shown = time.monotonic()
+    for progress in steps:
+        if watched and time.monotonic() - shown >= 1:
+            shown = time.monotonic()
+            sys.stderr.write(f"\r\033[K{progress_text(progress)}")
+            sys.stderr.flush()
+        elif not watched and time.monotonic() - shown >= _LINE_EVERY_S:
+            shown = time.monotonic()
+            note(progress_text(progress))
+        yield progress
+    if watched:
+        sys.stderr.write("\r\033[K")
+
+
+def progress_text(progress: MirrorProgress) -> str:
+    """How far it is, in one line."""
+    if progress.step == "publishing":
+        return "All read; putting the parts together …"
+    seconds = progress.seconds or 1.0
+    rates = f"{progress.records / seconds:,.0f} records/s, {progress.size / seconds / _MB:.1f} MB/s"
+    left = "" if progress.eta_s is None else f", {span(progress.eta_s)} left"
+    failed = f", {counted(len(progress.failed), 'error')}" if progress.failed else ""
+    files = f"{progress.files:,} of {counted(progress.total, 'file')}"
+    return f"{files}, {counted(progress.records, 'record')}: {rates}{failed}{left} …"
+
+
+def _plan(args: argparse.Namespace, library: Library) -> int:
+    plan = _mirror(args, library).plan(keep=args.keep, workers=args.workers)
+    say(asdict(plan) if args.json else plan_text(plan), args.json)
+    if plan.disk > plan.free:
+        lacking = (plan.disk - plan.free) / _GB
+        note(f"warning: {lacking:,.1f} GB of disk are lacking: another --folder, or --drop-sources")
+    return 0
+
+
+def plan_text(plan: MirrorPlan) -> str:
+    """A plan in words."""
+    baseline = f"20{plan.year:02}, {plan.baseline:,} files of baseline" if plan.year else "unknown"
+    sources = f" ({plan.kept_sources / _GB:,.1f} GB of them NLM's own files)"
+    cores = f"{span(plan.hours * 3600)} on {counted(plan.cores, 'core')}, by {plan.measured}"
+    disk = f"{plan.disk / _GB:,.1f} GB{sources if plan.kept_sources else ''}"
+    lines = {
+        "year": f"{baseline}; {plan.listed:,} listed with the updates",
+        "to fetch": f"{counted(plan.files, 'file')}, {plan.size / _GB:,.2f} GB",
+        "to read": f"{plan.core_hours:,.1f} core-hours: {cores}",
+        "disk": f"{disk}; free: {plan.free / _GB:,.1f} GB",
+    }
+    return "\n".join(f"{name:<12}{text}" for name, text in lines.items())
+
+
+def _status(args: argparse.Namespace, library: Library) -> int:
+    mirror = _mirror(args, library)
+    generations, current = mirror.generations.all(), mirror.current()
+    files = mirror.files()
+    if args.json:
+        published = asdict(current) if current else None
+        say({"published": published, "files": [asdict(file) for file in files]}, as_json=True)
+        return 0
+    if not files:
+        note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
+        return 0
+    for one in generations:
+        mark = "published" if current and one.name == current.name else "here"
+        say(f"{mark:<11}{_generation_text(one)}; {one.bytes / _GB:,.2f} GB, made {one.made_at}")
+    states = {state: [file for file in files if file.state == state]
+              for state in ("done", "listed", "aside", "vanished")}  # fmt: skip
+    counts = (f"{len(some):,} {state}" for state, some in states.items() if some)
+    say(f"{'files':<11}{', '.join(counts)}; looked at {now()}")
+    for file in [*states["aside"], *states["vanished"]][:_SHOWN]:
+        say(f"{file.state:<11}{file.name}: {file.reason}")
+    return 0
+
+
+def _verify(args: argparse.Namespace, library: Library) -> int:
+    mirror = _mirror(args, library)
+    options = {name: getattr(args, name) for name in ("sample", "engine", "workers", "scheduler")}
+    faulty = 0
+    for one in mirror.verify(args.file, **options, say=note):
+        faulty += bool(one.faults)
+        text = "; ".join(one.faults) or "as its source says"
+        say(
+            asdict(one) if args.json else f"{'✗' if one.faults else '✓'} {one.name}: {text}",
+            args.json,
+        )
+    if args.count:
+        faulty += _compare_count(args, mirror)
+    return NO_FULL_TEXT if faulty else 0
+
+
+def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
+    """Say how many papers PubMed counts; 1 where that is another number."""
+    generation, there = mirror.generations.require_current(), mirror.count_at_pubmed()
+    difference = there - generation.papers
+    row = {"papers": generation.papers, "at_pubmed": there, "difference": difference}
+    text = f"{generation.papers:,} PMIDs are live here, {there:,} at PubMed"
+    why = f" ({difference:+,}: its files are a day or more behind it)" if difference else ""
+    say(row if args.json else f"{text}{why}", args.json)
+    return int(bool(difference))
+
+
+def _use(args: argparse.Namespace, library: Library) -> int:
+    generation = _mirror(args, library).use(args.generation)
+    text = f"Published: {_generation_text(generation)}."
+    say(asdict(generation) if args.json else text, args.json)
+    note("`mirror pubmed` goes on to the newest again.")
+    return 0

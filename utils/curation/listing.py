@@ -1,0 +1,39 @@
+"""Why a listing of the shelf is empty: which filter leaves nothing, and what there is without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..store import Shelf
+
+_CALLED = {"text": "Words", "kind": "Kind", "year_from": "From", "year_to": "Until"}
+
+
+def emptied_by(
+    shelf: Shelf, filters: Mapping[str, str], among: frozenset[str] | None = None, job_id: str = ""
+) -> list[str]:
+    """Which filters of `..store.Shelf.list` leave nothing, each with the count without it.
+
+    Parameters
+    ----------
+    shelf : Shelf
+    filters : mapping
+        By name, as `Shelf.list` takes them; empty ones are none.
+    among : frozenset of str, optional
+        The names of the papers of the harvest *job_id*.
+    """
+    chosen = {name: value for name, value in filters.items() if value}
+
+    def count(names: frozenset[str] | None, left: Mapping[str, str]) -> int:
+        return shelf.list(**left, among=names, max_results=0)[0]  # type: ignore[arg-type]
+
+    said = [
+        f"{_CALLED.get(name, name.capitalize())} “{value}” leaves nothing. Without it: {found:,}."
+        for name, value in chosen.items()
+        if (found := count(among, {one: chosen[one] for one in chosen if one != name}))
+    ]
+    if among is not None and (found := count(None, chosen)):
+        said.append(f"Of the harvest {job_id} there is none. On the whole shelf: {found:,}.")
+    if not said and (chosen or among is not None) and (found := count(None, {})):
+        said.append(f"Together these filters leave nothing. Without them: {found:,}.")
+    return said

@@ -1,0 +1,438 @@
+"""What screeners decided, as Rayyan, Covidence, ASReview, EPPI-Reviewer and Zotero write it down.
+
+`screened_in` reads a file of any of them. Where each form is known from:
+
+- Rayyan (``articles.csv``, alone or in its ZIP; RIS): all decisions stand in the notes, ``… |
+  RAYYAN-INCLUSION: {"Ann"=>"Included"} | RAYYAN-LABELS: a,b | RAYYAN-EXCLUSION-REASONS: c,d``, as
+  read by befriendabacterium/rayyanR (``parse_rayyan``) and j-5chneider/cbf-writing. Reasons are not
+  tied to a screener.
+- Covidence (CSV): the header has ``Covidence #`` (the WHO's list of March 2020 and many readers
+  since); the list that was exported is the decision, named in the file
+  (``review_1_included_csv_….csv``). Reasons in ``Notes`` as ``Exclusion reason: …;`` are
+  remembered, not documented.
+- ASReview 3 (``asreview/data/loader.py``, ``record.py``): CSV with one of its label columns, RIS
+  with ``N1  - ASReview_relevant``.
+- EPPI-Reviewer's JSON report (``web-maintenance/eppi_export_162.json`` in
+  infoqualitylab/Empirical-Retraction-Lit: ``CodeSets``, ``References`` and their ``Codes``).
+  Codes of the type *Include* or *Exclude* decide, which only sets of the type *Screening* have;
+  else codes whose name begins so.
+- Zotero (RIS, CSV): tags ``include``, ``exclude: reason``, with or without ``papershelf/`` before.
+- A table of anybody's with a column ``decision``, as Papershelf exports it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Literal
+
+from ..errors import BadRequest
+from ..model.identifiers import Ids
+from ..model.paper import Paper
+from ..system.plain_text import one_line
+from .described import described, entry_of_paper
+from .pasted import Entry, decode_lines, ids_of_record
+from .references import (
+    MOST_BYTES,
+    RIS_START,
+    Columns,
+    header_of,
+    require_text,
+    ris_ids,
+    ris_records,
+    ris_said,
+    sample,
+    table_rows,
+    values_of,
+)
+
+Choice = Literal["include", "exclude", "maybe"]
+Stage = Literal["title_abstract", "full_text"]
+STAGES: tuple[Stage, ...] = ("title_abstract", "full_text")
+KEY = "papershelf_key"
+"""The column with our name of a record; in notes, ``papershelf_key: ps-…``."""
+_KEY = re.compile(r"\bps-[0-9a-f]{12}\b")
+_LONGEST = 300  # characters of a reason or name
+_MOST = 200  # labels, reasons or screeners of one record
+_CHOICES: dict[str, Choice] = {
+    **dict.fromkeys(("1", "include", "included", "yes", "relevant", "true", "in"), "include"),
+    **dict.fromkeys(("0", "exclude", "excluded", "no", "irrelevant", "false", "out"), "exclude"),
+    **dict.fromkeys(("maybe", "unclear", "unsure", "?"), "maybe"),
+}
+# asreview/data/utils.py: names of the column of labels, the first that is there.
+_LABEL_COLUMNS = (
+    *("asreview_label", "included", "label", "final_included", "label_included", "included_label"),
+    *("included_final", "included_flag", "include"),
+)
+_DECISION_COLUMNS = ("decision", *_LABEL_COLUMNS)
+_PART = re.compile(
+    r"RAYYAN-(INCLUSION|LABELS|EXCLUSION-REASONS):\s*(.*?)\s*(?=\|\s*[A-Z][A-Z-]+:|$)", re.S
+)
+_VOTE = re.compile(r'"((?:[^"\\]|\\.){0,200})"\s*=\\?>\s*"?(\w{1,12})"?')
+_TAG = re.compile(
+    r"(?:papershelf/)?(include|exclude|maybe)d?(?:\s*[:/]\s*(\S.{0,300}))?", re.I | re.S
+)
+_ASREVIEW_NOTE = {"asreview_relevant": "1", "asreview_irrelevant": "0"}
+_COVIDENCE_LISTS: dict[str, tuple[Choice, Stage]] = {
+    "irrelevant": ("exclude", "title_abstract"),
+    "excluded": ("exclude", "full_text"),
+    "included": ("include", "full_text"),
+}
+_COVIDENCE_REASON = re.compile(r"Exclusion reason:\s*([^;]{1,300})", re.I)
+_MARKUP = re.compile(r"</?p[^>]{0,100}>", re.I)
+_EPPI_CHOICE = re.compile(
+    r"(include|exclude)d?\b[\s:(-]*(?:on|based on|because of)?\s*(.*)", re.I | re.S
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one screener said of one record at one stage.
+
+    Parameters
+    ----------
+    screener : str
+        As the program names them; empty where it does not.
+    reasons : tuple of str
+        For exclusion, in the words of the program.
+    """
+
+    screener: str
+    choice: Choice
+    stage: Stage = "title_abstract"
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A record of a screening program, with all that was decided of it.
+
+    Parameters
+    ----------
+    where : str
+        Its place in the file, for people.
+    key : str
+        Our own name of the record, where the program kept it.
+    paper : Paper
+        Its identifiers and what it says of itself.
+    """
+
+    where: str
+    key: str
+    paper: Paper
+    labels: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def excluded(self) -> bool:
+        """Whether all who decided excluded it."""
+        return {one.choice for one in self.decisions} == {"exclude"}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a file does not say itself; a value that is given goes before the file's."""
+
+    choice: Choice | None = None
+    stage: Stage | None = None
+    screener: str = ""
+
+
+def screened_in(data: bytes, name: str = "", told: Told | None = None) -> Iterator[Screened]:
+    """The records of a screening program's file, one by one, in its order.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file; of a ZIP of Rayyan's, only ``articles.csv`` is read.
+    name : str
+        Of the file: Covidence's say which list it is.
+    told : Told, optional
+        What the file does not say: a stage, one decision for all records, who made it.
+
+    Raises
+    ------
+    BadRequest
+        The file cannot be read, or says of no record what was decided.
+    """
+    told = told or _told_by_name(name)
+    found = decided = 0
+    for record in _read(_unzipped(data), told):
+        found += 1
+        decided += bool(record.decisions)
+        yield record
+    if not decided:
+        what = f"The file {name}" if name else "The list"
+        msg = f"{what} has {found:,} records, and says of none what was decided."
+        hint = "Say what all of them are (--as include, exclude), or export it with the decisions."
+        raise BadRequest(msg, hint)
+
+
+def passed_in(
+    data: bytes, name: str = "", *, excluded_too: bool = False
+) -> tuple[list[Entry], int]:
+    """The papers of a list but those excluded by all who decided; how many were left out.
+
+    What screeners disagree about, or nobody decided, is kept.
+
+    Raises
+    ------
+    BadRequest
+        The file cannot be read.
+    """
+    records = list(_read(_unzipped(data), _told_by_name(name)))
+    passed = [one for one in records if excluded_too or not one.excluded]
+    kept = [entry_of_paper(one.paper, one.where) for one in passed]
+    return kept, len(records) - len(kept)
+
+
+def has_decisions(data: bytes) -> bool:
+    """Whether a list says of its papers, in a program's own way, which were excluded."""
+    if data[:4] == b"PK\x03\x04":
+        return b"articles.csv" in data[-10_000:]  # its table of contents is at the end
+    head = data[:4000].lower()
+    marks = (b"asreview_label", b"papershelf_decision", b"covidence #")
+    if any(mark in head for mark in marks):
+        return True
+    return any(mark in data for mark in (b"RAYYAN-INCLUSION", b"ASReview_", b"papershelf/exclude"))
+
+
+def _told_by_name(name: str) -> Told:
+    """What the name of a Covidence file says: ``review_12_irrelevant_csv_20260102.csv``."""
+    for word, (choice, stage) in _COVIDENCE_LISTS.items():
+        if re.search(rf"(?:^|_){word}(?:_|\.)", name.lower()) and name.lower().startswith("review"):
+            return Told(choice, stage)
+    return Told()
+
+
+def _unzipped(data: bytes) -> bytes:
+    """The articles of a ZIP that Rayyan wrote; any other bytes as they are."""
+    if data[:4] != b"PK\x03\x04":
+        require_text(data)
+        return data
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open("articles.csv") as file:
+            articles = file.read(MOST_BYTES + 1)
+    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+        msg = "The ZIP holds no articles.csv that can be read, as Rayyan's do."
+        raise BadRequest(msg, "Export it again, or give the CSV or RIS in it.") from error
+    require_text(articles)
+    return articles
+
+
+def _read(data: bytes, told: Told) -> Iterator[Screened]:
+    start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start[:1] in (b"{", b"["):
+        return _eppi(data, told)
+    if any(map(RIS_START.match, sample(decode_lines(data), 60))):
+        return _ris(data, told)
+    return _table(data, told)
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def _table(data: bytes, told: Told) -> Iterator[Screened]:
+    lines = decode_lines(data)
+    first = next((line for line in lines if line.strip()), "")
+    delimiter, fields = header_of(first)
+    if not fields:
+        msg = "The list is no table with a header, no RIS and no JSON."
+        raise BadRequest(msg, "Export CSV, RIS or (EPPI-Reviewer) JSON from the program.")
+    [(_, header)] = list(table_rows([first], delimiter, 1))
+    names = [name.strip().lower() for name in header]
+    columns = Columns(fields)
+    for number, row in table_rows(lines, delimiter, 2):
+        cells = {name: row[at].strip() for at, name in enumerate(names) if at < len(row)}
+        paper = replace(described(columns.said(row)), ids=columns.ids(row))
+        yield _of_cells(cells, paper, f"row {number}", told)
+
+
+def _of_cells(cells: Mapping[str, str], paper: Paper, where: str, told: Told) -> Screened:
+    """A row of any program's table."""
+    notes = cells.get("notes", "")
+    labels, decisions = _rayyan(notes, told)
+    if not decisions and "covidence #" in cells:
+        labels = _split(cells.get("tags", ""), ";")
+        decisions = _covidence(notes, told)
+    elif not decisions and (column := _label_column(cells)):
+        decisions = _labelled(cells, cells[column], told)
+        labels = _split(cells.get("asreview_tags", "").strip("[]"), ",")
+    elif not decisions and ("manual tags" in cells or "automatic tags" in cells):
+        labels = _split(cells.get("manual tags", ""), ";")
+        decisions = _tagged(labels, told)
+    decisions = decisions or _for_all(told)
+    key = _KEY.search(
+        cells.get(KEY, "") or notes or cells.get("note", "") or cells.get("extra", "")
+    )
+    return Screened(where, key[0] if key else "", paper, labels, decisions)
+
+
+def _label_column(cells: Mapping[str, str]) -> str:
+    return next((name for name in ("papershelf_decision", *_DECISION_COLUMNS) if name in cells), "")
+
+
+def _labelled(cells: Mapping[str, str], value: str, told: Told) -> tuple[Decision, ...]:
+    """The decision in a column of its own; an empty cell, or -1, is none."""
+    choice = _CHOICES.get(value.removesuffix(".0").lower())
+    if choice is None:
+        return ()
+    given = cells.get("screener") or cells.get("reviewer") or cells.get("asreview_user_name") or ""
+    reasons = cells.get("reason") or cells.get("exclusion reason") or cells.get("reasons") or ""
+    stage = cells.get("stage", "").lower().replace(" ", "_")
+    known: Stage = next((one for one in STAGES if one == stage), "title_abstract")
+    return (
+        Decision(
+            told.screener or _short(given),
+            told.choice or choice,
+            told.stage or known,
+            _split(reasons, ";") if choice == "exclude" else (),
+        ),
+    )
+
+
+def _covidence(notes: str, told: Told) -> tuple[Decision, ...]:
+    if told.choice is None:
+        return ()
+    reasons = _COVIDENCE_REASON.findall(notes) if told.choice == "exclude" else []
+    stage = told.stage or "title_abstract"
+    return (Decision(told.screener, told.choice, stage, tuple(map(_short, reasons))),)
+
+
+# -- notes and tags --------------------------------------------------------------------------------
+
+
+def _rayyan(notes: str, told: Told) -> tuple[tuple[str, ...], tuple[Decision, ...]]:
+    """Labels and decisions in Rayyan's notes."""
+    if "RAYYAN-" not in notes:
+        return (), ()
+    parts = dict(_PART.findall(notes))
+    reasons = _split(parts.get("EXCLUSION-REASONS", ""), ",")
+    stage = told.stage or "title_abstract"
+    decisions = []
+    for name, value in islice(_VOTE.findall(parts.get("INCLUSION", "")), _MOST):
+        if choice := _CHOICES.get(value.lower()):
+            why = reasons if choice == "exclude" else ()
+            decisions.append(Decision(_short(name), choice, stage, why))
+    return _split(parts.get("LABELS", ""), ","), tuple(decisions)
+
+
+def _tagged(tags: Iterable[str], told: Told) -> tuple[Decision, ...]:
+    """The decision among tags; two that contradict each other are a *maybe*."""
+    found: dict[Choice, list[str]] = {}
+    for tag in tags:
+        if match := _TAG.fullmatch(tag.strip()):
+            choice = _CHOICES[match[1].lower()]
+            found.setdefault(choice, []).extend(filter(None, [_short(match[2] or "")]))
+    if not found:
+        return ()
+    choice = next(iter(found)) if len(found) == 1 else "maybe"
+    reasons = tuple(found.get("exclude", ())) if choice == "exclude" else ()
+    return (Decision(told.screener, choice, told.stage or "title_abstract", reasons),)
+
+
+def _ris(data: bytes, told: Told) -> Iterator[Screened]:
+    for number, fields in enumerate(ris_records(decode_lines(data)), 1):
+        notes = [
+            _MARKUP.sub("", note) for tag in ("N1", "N2", "RN") for note in values_of(fields, tag)
+        ]
+        tags = tuple(_short(tag) for tag in values_of(fields, "KW")[:_MOST])
+        labels, decisions = _rayyan(" | ".join(notes), told)
+        if not decisions:
+            label = next(
+                (mark for note in notes if (mark := _ASREVIEW_NOTE.get(note.strip().lower()))), ""
+            )
+            decisions = _labelled({}, label, told) or _tagged(tags, told) or _for_all(told)
+        key = _KEY.search(" ".join([*notes, *values_of(fields, "ID")]))
+        paper = replace(described(ris_said(fields)), ids=ris_ids(fields))
+        labels = labels or tuple(tag for tag in tags if _TAG.fullmatch(tag))
+        yield Screened(f"record {number}", key[0] if key else "", paper, labels, decisions)
+
+
+def _for_all(told: Told) -> tuple[Decision, ...]:
+    if told.choice is None:
+        return ()
+    return (Decision(told.screener, told.choice, told.stage or "title_abstract"),)
+
+
+# -- EPPI-Reviewer ---------------------------------------------------------------------------------
+
+
+def _eppi(data: bytes, told: Told) -> Iterator[Screened]:
+    try:
+        report = json.loads(data)
+        references = report["References"]
+        codes = dict(_codes(report.get("CodeSets", [])))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        msg = "The list is JSON, but no report of EPPI-Reviewer's with References and CodeSets."
+        raise BadRequest(msg, "Export the JSON report of the coding, or RIS.") from error
+    for number, one in enumerate(references if isinstance(references, list) else [], 1):
+        if isinstance(one, dict):
+            yield _of_reference(one, codes, f"reference {number}", told)
+
+
+def _codes(sets: Any) -> Iterator[tuple[Any, tuple[str, Stage]]]:
+    """The name of each code, and the stage that the set of codes is for."""
+    for one in sets:
+        stage: Stage = (
+            "full_text" if "full" in str(one.get("SetName", "")).lower() else "title_abstract"
+        )
+        waiting = [one.get("Attributes")]
+        while waiting:
+            listed = (waiting.pop() or {}).get("AttributesList", [])
+            for code in listed:
+                yield code.get("AttributeId"), (_name_of(code), stage)
+                waiting.append(code.get("Attributes"))
+
+
+def _name_of(code: Mapping[str, Any]) -> str:
+    """A code's name, beginning with what it decides where its type says so."""
+    name, kind = str(code.get("AttributeName", "")), str(code.get("AttributeType", ""))
+    decides = kind.lower() in ("include", "exclude") and not _EPPI_CHOICE.match(name)
+    return f"{kind} {name}" if decides else name
+
+
+def _of_reference(
+    one: Mapping[str, Any], codes: Mapping[Any, tuple[str, Stage]], where: str, told: Told
+) -> Screened:
+    def text(name: str) -> str:
+        return one_line(str(one.get(name) or ""))[:2000]
+
+    ids = ids_of_record({"doi": text("DOI")}, [text("URL"), text("Comments")])
+    said: dict[str, str | Sequence[str]] = {
+        "title": text("Title"),
+        "year": text("Year"),
+        "journal": text("ParentTitle"),
+        "volume": text("Volume"),
+        "issue": text("Issue"),
+        "pages": text("Pages"),
+        "authors": [name.strip() for name in text("Authors").split(";") if name.strip()],
+    }
+    given = [code.get("AttributeId") for code in one.get("Codes") or () if isinstance(code, dict)]
+    named = [codes[code] for code in given[:_MOST] if code in codes]
+    reasons: dict[tuple[Choice, Stage], list[str]] = {}
+    for name, stage in named:
+        if match := _EPPI_CHOICE.match(name):
+            place = (_CHOICES[match[1].lower()], told.stage or stage)
+            reasons.setdefault(place, []).append(_short(match[2]))
+    decisions = tuple(
+        Decision(told.screener, choice, at, tuple(filter(None, why)) if choice == "exclude" else ())
+        for (choice, at), why in reasons.items()
+    )
+    key = _KEY.search(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
+    paper = replace(described(said), ids=ids or Ids())
+    labels = tuple(_short(name) for name, _ in named if not _EPPI_CHOICE.match(name))
+    return Screened(where, key[0] if key else "", paper, labels, decisions or _for_all(told))
+
+
+def _split(text: str, sign: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(_short, text.split(sign)[:_MOST])))
+
+
+def _short(text: str) -> str:
+    return one_line(text).strip(" '\"")[:_LONGEST]

@@ -1,0 +1,188 @@
+"""Mirrors: whole databases on your own disk, as Parquet, kept up to date from their bulk files.
+
+`pubmed` brings PubMed up to date: `parts` makes two Parquet files of each source file, on the
+`engines` one chooses; `manifest` is the table of what is known of each; `chain` says which files
+follow each other without a gap; `generations` put them together and publish them. `plan` says what
+it takes before it begins, `verify` makes parts again and compares, `reading` finds papers in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import NotConfigured
+from .engines import EngineName, engine_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ..model.paper import Paper
+    from ..settings import Settings
+    from ..web import Rate, Web
+    from .engines import Run
+    from .generations import Generation, Generations
+    from .manifest import SourceFile
+    from .plan import MirrorPlan
+    from .pubmed import MirrorProgress
+    from .verify import Verified
+
+_LONGEST_S = 3600.0  # of one file on the wire
+_NEEDED = ("pyarrow", "duckdb")
+
+
+def _ignore(text: str) -> None:
+    """Tell nobody."""
+
+
+class Mirror:
+    """The mirrors of one folder. Constructing one touches neither disk nor network.
+
+    Parameters
+    ----------
+    settings : Settings
+    rates : sequence of Rate
+        How fast each site may be asked.
+    folder : Path, optional
+        Where they lie; else ``PAPERS_MIRROR_DIR``.
+
+    Examples
+    --------
+    >>> for progress in library.mirror.update(engine="processes"): ...     # doctest: +SKIP
+    >>> library.mirror.paper("31452104").title                             # doctest: +SKIP
+    >>> library.mirror.sql().sql("SELECT year, count(*) FROM records GROUP BY 1")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, settings: Settings, rates: Sequence[Rate], folder: Path | None = None
+    ) -> None:
+        self.settings, self.rates = settings, rates
+        self.folder = folder or settings.mirror_folder
+
+    def at(self, folder: str | Path) -> Mirror:
+        """The mirrors of another folder."""
+        return Mirror(self.settings, self.rates, Path(folder).expanduser().absolute())
+
+    def update(
+        self,
+        *,
+        engine: EngineName = "here",
+        workers: int = 0,
+        scheduler: str = "",
+        keep: bool = True,
+        most: int = 0,
+        say: Callable[[str], None] = _ignore,
+    ) -> Iterator[MirrorProgress]:
+        """Bring the mirror of PubMed up to date; see `.pubmed.update` and `.engines`.
+
+        ``workers`` is a process for each core where it is 0; ``say`` is told where the work can be
+        looked at.
+
+        Raises
+        ------
+        NotConfigured
+            The packages of the extra ``mirror``, or of the engine, are not installed.
+        """
+        require_packages()
+        from .pubmed import update
+
+        run = self._run(engine, workers, scheduler, say)
+        yield from update(self.folder, self._web(), run, keep=keep, most=most)
+
+    def plan(self, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
+        """What an update would take; see `.plan.plan`."""
+        require_packages()
+        from .plan import plan
+
+        return plan(self.folder, self._web(), keep=keep, workers=workers)
+
+    def verify(
+        self,
+        names: Sequence[str] = (),
+        *,
+        sample: int = 0,
+        engine: EngineName = "here",
+        workers: int = 0,
+        scheduler: str = "",
+        say: Callable[[str], None] = _ignore,
+    ) -> Iterator[Verified]:
+        """Make parts again from their sources, and compare; see `.verify.verify`."""
+        require_packages()
+        from .verify import verify
+
+        run = self._run(engine, workers, scheduler, say)
+        yield from verify(self.folder, self._web(), run, names, sample=sample)
+
+    def count_at_pubmed(self) -> int:
+        """How many papers PubMed itself counts now; one request to its E-utilities."""
+        require_packages()
+        from .verify import count_at_pubmed
+
+        return count_at_pubmed(self._web())
+
+    def current(self) -> Generation | None:
+        """The generation that is published; None where there is none yet."""
+        return self.generations.current()
+
+    def use(self, name: str) -> Generation:
+        """Publish a generation that is here: going back to the one before is one step."""
+        return self.generations.publish(name)
+
+    def files(self) -> list[SourceFile]:
+        """What is known of every source file."""
+        from .manifest import Manifest
+
+        return Manifest(self.folder).files("pubmed")
+
+    def papers(self, pmids: Iterable[str | int]) -> dict[str, Paper]:
+        """The records of papers by PMID, without any request; see `.reading.papers`."""
+        require_packages()
+        from .reading import papers
+
+        found = papers([int(pmid) for pmid in pmids], self.generations)
+        return {str(pmid): paper for pmid, paper in found.items()}
+
+    def sql(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB with the views ``records`` and ``passages``; see `.reading.open_sql`."""
+        require_packages()
+        from .reading import open_sql
+
+        return open_sql(self.generations)
+
+    @property
+    def generations(self) -> Generations:
+        """All generations of PubMed that are here."""
+        require_packages()
+        from .generations import Generations
+
+        return Generations(self.folder, "pubmed")
+
+    def _run(self, engine: str, workers: int, scheduler: str, say: Callable[[str], None]) -> Run:
+        return engine_of(engine, workers or os.cpu_count() or 1, scheduler, self.folder, say)
+
+    def _web(self) -> Web:
+        """A web of our own, which waits for large files and can be ended."""
+        from ..web import Web
+
+        web = Web(self.settings, self.rates)
+        web.deadline = _LONGEST_S
+        return web
+
+
+def require_packages() -> None:
+    """Refuse what needs the extra ``mirror`` where it is not installed.
+
+    Raises
+    ------
+    NotConfigured
+        It is not; the hint is a command.
+    """
+    absent = [name for name in _NEEDED if find_spec(name) is None]
+    if absent:
+        msg = f"A mirror needs what is not installed here: {', '.join(absent)}."
+        raise NotConfigured(
+            msg, 'Run: uv sync --extra mirror (or: pip install "papershelf[mirror]")'
+        )

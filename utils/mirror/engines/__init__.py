@@ -1,0 +1,87 @@
+"""Who does the work: this process, others on this machine, a Dask cluster, or Slurm.
+
+An engine is one function, ``run(function, jobs)``: it yields what the function makes of each job,
+as it is ready, whatever order that is. It takes jobs as it has room for them, never all at once. A
+job whose worker died is given to another; the third time it comes back as `Lost`. What a function
+raises ends the run. No type of an engine leaves its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+from ...errors import BadRequest, NotConfigured
+
+Job = TypeVar("Job")
+EngineName = Literal["here", "processes", "dask", "slurm"]
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
+MOST_DEATHS = 3
+_NEEDS = {"dask": ("distributed", "mirror"), "slurm": ("submitit", "slurm")}
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost(Generic[Job]):
+    """A job whose workers died, and how often."""
+
+    job: Job
+    reason: str
+
+
+def engine_of(
+    name: str, workers: int, scheduler: str, folder: Path, say: Callable[[str], None]
+) -> Run:
+    """The ``run`` of an engine.
+
+    Parameters
+    ----------
+    name : {"here", "processes", "dask", "slurm"}
+    workers : int
+        Processes, or jobs of Slurm, at once.
+    scheduler : str
+        Address of a Dask cluster that exists; Slurm's partition, or ``local`` to try it without.
+    folder : Path
+        For what an engine writes down of its own.
+    say : callable
+        Is told where one can look at the work.
+
+    Raises
+    ------
+    BadRequest
+        There is no such engine, or it has no scheduler.
+    NotConfigured
+        Its package is not installed.
+    """
+    if name not in ENGINES:
+        raise BadRequest(f"{name!r} is no engine.", f"Give one of {', '.join(ENGINES)}.")
+    if scheduler and name not in _NEEDS:
+        raise BadRequest(f"The engine {name!r} has no scheduler.", "Give --engine dask or slurm.")
+    package, extra = _NEEDS.get(name, ("", ""))
+    if package and find_spec(package) is None:
+        msg = f"The engine {name!r} needs what is not installed here: {package}."
+        raise NotConfigured(
+            msg, f'Run: uv sync --extra {extra} (or: pip install "papershelf[{extra}]")'
+        )
+    engine = import_module(f".{name}", __package__)
+    return partial(engine.run, workers=workers, scheduler=scheduler, folder=folder, say=say)
+
+
+def attempt(function: Callable[[Any], Any], job: Any) -> Any:
+    """What a function makes of a job, or what it raised, to be sent to another process."""
+    try:
+        return function(job)
+    except Exception as error:  # noqa: BLE001 - `checked` raises it where the jobs come from
+        return error
+
+
+def checked(made: Any) -> Any:
+    """What another process made; raises what it raised."""
+    if isinstance(made, Exception):
+        raise made
+    return made

@@ -1,0 +1,60 @@
+"""Processes on this machine, each with one job at a time.
+
+Only we hold the other end of a worker's pipe: it tells each of us when the other one is dead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from typing import Any
+
+from . import MOST_DEATHS, Lost, attempt, checked
+
+
+def run(
+    function: Callable[[Any], Any], jobs: Iterable[Any], *, workers: int, **_: Any
+) -> Iterator[Any]:
+    """See `.engines`."""
+    left, deaths, idle, busy = iter(jobs), Counter[Any](), list[Any](), dict[Any, Any]()
+    try:
+        while True:
+            while len(busy) < workers and (job := next(left, None)) is not None:
+                busy[worker := idle.pop() if idle else _start(function)] = job
+                with suppress(OSError):  # dead: its pipe says so
+                    worker.send(job)
+            if not busy:
+                return
+            ready: list[Any] = wait(list(busy))
+            for worker in ready:
+                job = busy.pop(worker)
+                try:
+                    made = worker.recv()
+                    idle.append(worker)
+                except (EOFError, OSError):
+                    deaths[job] += 1
+                    made = Lost(job, f"{MOST_DEATHS} processes that read it died")
+                    if deaths[job] < MOST_DEATHS:
+                        left = chain([job], left)
+                        continue
+                yield checked(made)
+    finally:
+        for worker in (*idle, *busy):
+            worker.close()
+
+
+def _start(function: Callable[[Any], Any]) -> Any:
+    ours, theirs = get_context("spawn").Pipe()
+    get_context("spawn").Process(target=_work, args=(function, theirs), daemon=True).start()
+    theirs.close()
+    return ours
+
+
+def _work(function: Callable[[Any], Any], pipe: Any) -> None:
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            pipe.send(attempt(function, pipe.recv()))

@@ -1,0 +1,302 @@
+"""Generations: which row of which part counts, published by one pointer.
+
+Of each PMID the row counts that stands last: in the file with the highest number, and there in the
+last place; where that is a deletion, none does. (Of PubMed's few papers with several versions the
+highest counts that is not deleted.) So the order in which files came, or were read, cannot matter.
+
+A generation is a folder beside the last one: ``live.parquet`` (the rows that count, by PMID) and
+``manifest.parquet`` (the files they are from). The file ``current`` names the one that is
+published; it is replaced in one step, so that nobody sees half of a generation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import EmptyStore, NotFound, StoreFailed
+from ..model.paper import now
+from ..system import safe_files
+from .manifest import KINDS, SourceFile
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+_KEPT = 2  # the one that is published, and the one before it
+_ROWS = 1 << 20  # of a row group
+_MEMORY = "2GB"
+_ORDER = "sequence::BIGINT * 1000000 + position"
+_LIVE = f"""
+    WITH last AS (
+        SELECT pmid, version, max({_ORDER}) AS place, arg_max(deleted, {_ORDER}) AS deleted
+        FROM read_parquet(?) GROUP BY pmid, version
+    )
+    SELECT pmid, max(version) AS version, arg_max(place, version) AS place
+    FROM last WHERE NOT deleted GROUP BY pmid ORDER BY pmid
+"""  # noqa: S608 - of constants
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A state of a whole database.
+
+    ``name`` says its last file and the beginning of ``digest``, a SHA-256 over the parts and over
+    the rows that count: the same files give the same, wherever and however they were read.
+    ``papers`` is the number of PMIDs that are live. ``missing`` are files without a part, each with
+    its reason: then it is not whole.
+    """
+
+    name: str
+    source: str
+    digest: str
+    papers: int
+    records: int
+    deletions: int
+    passages: int
+    files: int
+    bytes: int
+    missing: dict[str, str]
+    tools: dict[str, str]
+    made_at: str
+
+    @property
+    def year(self) -> int:
+        """The year of its baseline, two digits."""
+        return int(self.name.partition("n")[0])
+
+
+class Generations:
+    """The generations of one source in a mirror."""
+
+    def __init__(self, folder: Path, source: str) -> None:
+        self.mirror, self.source = folder, source
+        self.folder = folder / "generation" / source
+        self._pointer = folder / "current" / source
+
+    def current(self) -> Generation | None:
+        """The one that is published."""
+        with safe_files.disk(self._pointer, "read"), suppress(FileNotFoundError):
+            return self.read(self._pointer.read_text().strip())
+        return None
+
+    def require_current(self) -> Generation:
+        """The one that is published.
+
+        Raises
+        ------
+        EmptyStore
+            There is none yet.
+        """
+        if current := self.current():
+            return current
+        msg = f"There is no mirror of {self.source} in {self.mirror}."
+        raise EmptyStore(msg, f"Make it: server.py mirror {self.source}")
+
+    def read(self, name: str) -> Generation:
+        """What a generation says of itself.
+
+        Raises
+        ------
+        NotFound
+            There is none of that name.
+        """
+        try:
+            facts = json.loads((self.folder / Path(name).name / "generation.json").read_text())
+            return Generation(**facts)
+        except (OSError, ValueError, TypeError):
+            known = ", ".join(one.name for one in self.all()) or "none"
+            raise NotFound(f"There is no generation {name}.", f"Here are: {known}.") from None
+
+    def all(self) -> list[Generation]:
+        """All that are here, the newest last."""
+        found = []
+        for path in self.folder.glob("*/generation.json"):
+            with suppress(OSError, ValueError, TypeError):
+                found.append(Generation(**json.loads(path.read_text())))
+        return sorted(found, key=lambda one: (one.name.partition("-")[0], one.made_at))
+
+    def publish(self, name: str) -> Generation:
+        """Have searches use this one; also one from before."""
+        generation = self.read(name)
+        safe_files.make_folder(self._pointer.parent)
+        safe_files.write_whole(self._pointer, f"{generation.name}\n".encode())
+        return generation
+
+    def build(self, files: Sequence[SourceFile], missing: dict[str, str]) -> Generation:
+        """Make a generation of files that are read; it is not published yet.
+
+        Raises
+        ------
+        StoreFailed
+            A part is gone or damaged, or the disk refuses.
+        """
+        making = self.folder / f".making-{files[-1].sequence}"
+        shutil.rmtree(making, ignore_errors=True)
+        safe_files.make_folder(making)
+        generation = self.make(files, missing, making)
+        self._put(making, generation)
+        return generation
+
+    def make(
+        self, files: Sequence[SourceFile], missing: dict[str, str], folder: Path
+    ) -> Generation:
+        """Write what a generation consists of into an empty folder; see `build`."""
+        papers, rows = self._write_live([str(file.part(self.mirror)) for file in files], folder)
+        self._write_manifest(files, folder)
+        digest = _digest(files, rows)
+        return Generation(
+            name=f"{files[-1].sequence}-{digest[:12]}",
+            source=self.source,
+            digest=digest,
+            papers=papers,
+            **{name: sum(getattr(file, name) for file in files)
+               for name in ("records", "deletions", "passages", "bytes")},
+            files=len(files),
+            missing=missing,
+            tools=_tools(),
+            made_at=now(),
+        )  # fmt: skip
+
+    def _put(self, making: Path, generation: Generation) -> None:
+        """Give a finished folder its name; the same generation is there only once."""
+        text = json.dumps(asdict(generation), indent=1).encode()
+        safe_files.write_whole(making / "generation.json", text)
+        place = self.folder / generation.name
+        with safe_files.disk(place):
+            if place.exists():  # a run that was killed before it published made the same
+                shutil.rmtree(place)
+            making.replace(place)
+            safe_files.sync_folder(self.folder)
+
+    def _write_live(self, parts: list[str], folder: Path) -> tuple[int, str]:
+        """Write the rows that count; how many, and the SHA-256 of them."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        schema = pa.schema(
+            [
+                ("pmid", pa.int32()),
+                ("version", pa.int16()),
+                ("sequence", pa.int32()),
+                ("position", pa.int32()),
+            ]
+        )
+        digest, count = hashlib.sha256(), 0
+        path = folder / "live.parquet"
+        with closing(connect(self.mirror)) as db, safe_files.disk(path), path.open("xb") as file:
+            with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+                for batch in _batches(db, parts):
+                    table = batch.cast(schema)
+                    writer.write_table(table, row_group_size=_ROWS)
+                    count += table.num_rows
+                    for column in table.columns:
+                        digest.update(column.combine_chunks().to_numpy().tobytes())
+            safe_files.flush(path)
+        return count, digest.hexdigest()
+
+    def _write_manifest(self, files: Sequence[SourceFile], folder: Path) -> None:
+        """Freeze what is known of the files of a generation."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        with safe_files.disk(folder):
+            table = pa.Table.from_pylist([asdict(file) for file in files])
+            parquet.write_table(table, folder / "manifest.parquet", compression="zstd")
+            safe_files.flush(folder / "manifest.parquet")
+
+    def files(self, generation: Generation) -> list[SourceFile]:
+        """The files of a generation."""
+        from pyarrow import parquet
+
+        with safe_files.disk(self.folder, "read"):
+            rows = parquet.read_table(self.folder / generation.name / "manifest.parquet")
+        return [SourceFile(**row) for row in rows.to_pylist()]
+
+    def tidy(self) -> list[Path]:
+        """Drop all generations but the published one and its like before; the parts that are left.
+
+        Returns
+        -------
+        list of Path
+            Parts that no generation here needs any more.
+        """
+        current = self.current()
+        others = [one for one in self.all() if current and one.name != current.name]
+        for one in others[: -(_KEPT - 1)]:
+            shutil.rmtree(self.folder / one.name, ignore_errors=True)
+        needed = {path for one in self.all() for path in self._parts_of(one)}
+        found = (
+            path
+            for kind in KINDS
+            for path in (self.mirror / "part" / f"{self.source}{kind}").glob("*.parquet")
+        )
+        return [path for path in found if path not in needed]
+
+    def _parts_of(self, generation: Generation) -> Iterator[Path]:
+        for file in self.files(generation):
+            yield file.part(self.mirror)
+            yield file.part(self.mirror, "-passages")
+
+
+def connect(folder: Path) -> duckdb.DuckDBPyConnection:
+    """A DuckDB of its own, within bounds of memory, that reads and keeps nothing but our files."""
+    import duckdb
+
+    spill = folder / "tmp"
+    options: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": _MEMORY, "temp_directory": str(spill), "autoinstall_known_extensions": False
+    }  # fmt: skip
+    return duckdb.connect(config=options)
+
+
+def _batches(db: duckdb.DuckDBPyConnection, parts: list[str]) -> Iterator[pa.Table]:
+    """The rows that count, in tables of the same size however they were computed."""
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        reader = db.sql(_LIVE, params=[parts]).to_arrow_reader(_ROWS)
+        held: list[pa.RecordBatch] = []
+        for batch in reader:
+            held.append(batch)
+            while sum(one.num_rows for one in held) >= _ROWS:
+                table = pa.Table.from_batches(held)
+                yield _places(table.slice(0, _ROWS))
+                held = table.slice(_ROWS).to_batches()
+        if held:
+            yield _places(pa.Table.from_batches(held))
+    except duckdb.Error as error:
+        msg = f"The parts could not be put together: {str(error).splitlines()[0]}"
+        hint = "`mirror verify` names parts that are damaged; free space on a disk that is full."
+        raise StoreFailed(msg, hint) from error
+
+
+def _places(table: pa.Table) -> pa.Table:
+    """The place of a row as the order of its file and its position there."""
+    place = table["place"].to_numpy()
+    made = table.drop_columns(["place"]).append_column("sequence", [place // 1_000_000])
+    return made.append_column("position", [place % 1_000_000])
+
+
+def _digest(files: Sequence[SourceFile], rows: str) -> str:
+    """One SHA-256 for parts and rows."""
+    lines = [f"{one.sequence} {one.md5} {one.digest} {one.passages_digest}" for one in files]
+    return hashlib.sha256("\n".join([*lines, rows]).encode()).hexdigest()
+
+
+def _tools() -> dict[str, str]:
+    """What made it: other versions of these may write the same rows as other bytes."""
+    from importlib.metadata import version as version_of
+
+    from ..settings import version
+    from .parts import READER
+
+    libraries = {name: version_of(name) for name in ("pyarrow", "duckdb", "lxml")}
+    return {"papershelf": version(), "reader": str(READER), **libraries}

@@ -1,0 +1,171 @@
+"""What is known of every source file: listed, read, set aside; the table that plans and audits ask.
+
+One SQLite file a mirror, written by one process. It is an index: the parts are the truth, and say
+themselves what is in them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Literal
+
+from ..errors import StoreFailed
+from ..model.paper import now
+from ..system.sqlite import connect, has_no_room, transaction
+from .parts import READER, Part, part_path
+
+State = Literal["listed", "done", "aside", "vanished"]
+FILE = "manifest.db"
+_PATIENCE_S = 30.0
+_REBUILT = "Delete it: it is made again from the listing and the parts by `mirror pubmed`."
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of a source, and what became of it.
+
+    ``order`` is its place as a number, ``listed`` what the listing says of it (another word there:
+    another file under the same name), ``size`` its bytes by the listing. Of a file that is
+    ``done``, ``bytes`` are those of its parts and ``digest`` and ``passages_digest`` their SHA-256;
+    ``seconds`` and ``cpu`` what reading took. ``reason`` says why one is set aside (``aside``) or
+    gone before it was fetched (``vanished``).
+    """
+
+    source: str
+    name: str
+    folder: str
+    sequence: str
+    order: int
+    listed: str = ""
+    size: int = 0
+    state: State = "listed"
+    md5: str = ""
+    reader: int = 0
+    records: int = 0
+    deletions: int = 0
+    passages: int = 0
+    digest: str = ""
+    passages_digest: str = ""
+    bytes: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
+    reason: str = ""
+    at: str = ""
+
+    @property
+    def year(self) -> int:
+        """The year of its baseline, two digits."""
+        return self.order // YEAR
+
+    @property
+    def number(self) -> int:
+        """Its number in that year."""
+        return self.order % YEAR
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it was read as today's reader reads it."""
+        return self.state == "done" and self.reader == READER
+
+    def is_here(self, folder: Path) -> bool:
+        """Whether it was, and both of its parts are there."""
+        return self.is_read and all(self.part(folder, kind).exists() for kind in KINDS)
+
+    def part(self, folder: Path, kind: str = "") -> Path:
+        """Where its records lie; with ``-passages`` these."""
+        return part_path(folder, f"{self.source}{kind}", self.sequence, self.md5, self.reader)
+
+
+YEAR = 100_000
+"""A file's place as a number is year × this + number."""
+KINDS = ("", "-passages")
+"""What follows a source's name in the folders of its parts: nothing for records."""
+_COLUMNS = [one.name for one in fields(SourceFile)]
+_KINDS = {"int": "INTEGER", "float": "REAL"}
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS sources ("
+    + ", ".join(f'"{one.name}" {_KINDS.get(str(one.type), "TEXT")}' for one in fields(SourceFile))
+    + ", PRIMARY KEY (source, name))"
+)
+
+
+class Manifest:
+    """The table of a mirror's sources.
+
+    Raises
+    ------
+    StoreFailed
+        By every method: the file cannot be read or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+
+    def files(self, source: str) -> list[SourceFile]:
+        """All files ever listed, in their order."""
+        if not self._path.exists():
+            return []
+        columns = ", ".join(f'"{name}"' for name in _COLUMNS)
+        with self._open() as db:
+            rows = db.execute(
+                f'SELECT {columns} FROM sources WHERE source = ? ORDER BY "order"',  # noqa: S608
+                (source,),
+            )
+            return [SourceFile(*row) for row in rows]
+
+    def note(self, listed: Iterable[SourceFile]) -> list[SourceFile]:
+        """Take in a listing: what is new, or another file under the same name, is to be read."""
+        listed = list(listed)
+        known = {file.name: file for file in self.files(listed[0].source)} if listed else {}
+        changed = [
+            file
+            for file in listed
+            if (old := known.get(file.name)) is None
+            or (old.listed, old.folder) != (file.listed, file.folder)
+        ]
+        self._put(changed)
+        return changed
+
+    def end(self, file: SourceFile, part: Part, md5: str) -> SourceFile:
+        """Write down what became of a file."""
+        made = asdict(part)
+        del made["name"]
+        state: State = "aside" if part.reason else "done"
+        done = replace(file, **made, state=state, md5=md5, reader=READER, at=now())
+        self._put([done])
+        return done
+
+    def fail(self, file: SourceFile, state: State, reason: str) -> SourceFile:
+        """Write down why a file was not read."""
+        failed = replace(file, state=state, reason=reason, at=now())
+        self._put([failed])
+        return failed
+
+    def forget(self, files: Iterable[SourceFile]) -> None:
+        """Drop files of a year that is gone."""
+        with self._open() as db, transaction(db):
+            db.executemany(
+                "DELETE FROM sources WHERE source = ? AND name = ?",
+                [(file.source, file.name) for file in files],
+            )
+
+    def _put(self, files: Iterable[SourceFile]) -> None:
+        marks = ", ".join("?" for _ in _COLUMNS)
+        rows = [tuple(getattr(file, name) for name in _COLUMNS) for file in files]
+        if rows:
+            with self._open() as db, transaction(db):
+                db.executemany(f"INSERT OR REPLACE INTO sources VALUES ({marks})", rows)  # noqa: S608
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(connect(self._path, _PATIENCE_S)) as db:
+                db.execute(_SCHEMA)
+                yield db
+        except sqlite3.Error as error:
+            hint = "Free some space on the disk." if has_no_room(error) else _REBUILT
+            raise StoreFailed(f"{self._path} cannot be used: {error}.", hint) from error

@@ -1,0 +1,243 @@
+"""One source file becomes two parts: Parquet files of its records and of its passages.
+
+``part/<source>/<sequence>-<md5>-p<reader version>.parquet`` is all that identifies a part: what is
+there under its name is whole, and whoever makes it again writes the same bytes. So work that is
+done twice, or was killed, does no harm. Rows stand in the order of the source file; a PMID may come
+several times, and a deletion is a row, too (``deleted``): which of them counts says a generation.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from ..errors import BadContent, SourceMiss
+from ..formats.pubmed import Deleted, own_pmid, read_with_elements
+from ..model.paper import Paper
+from ..model.passage import Passage
+from ..passages.cut import cut
+from ..system import safe_files
+from .columns import (
+    Row,
+    few_values,
+    passage_batch,
+    passage_schema,
+    record_batch,
+    record_schema,
+)
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+    from pyarrow import RecordBatch, Schema
+
+READER = 1
+"""The version of readers and cutting rules; after a change of what they make, all is made anew."""
+ROWS = 5_000
+"""Records that are held at once, and stand in one row group."""
+_FACTS = b"papershelf"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadJob:
+    """A source file that is to be read, as it is sent to whoever does it.
+
+    ``file`` is the path of the packed XML, ``sequence`` its place (``26n0001``), ``order`` the same
+    as a number, ``folder`` that of the mirror.
+    """
+
+    file: str
+    source: str
+    name: str
+    sequence: str
+    order: int
+    md5: str
+    folder: str
+
+    @property
+    def records(self) -> Path:
+        """The part with the records."""
+        return part_path(Path(self.folder), self.source, self.sequence, self.md5)
+
+    @property
+    def passages(self) -> Path:
+        """The part with the passages."""
+        return part_path(Path(self.folder), f"{self.source}-passages", self.sequence, self.md5)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What became of a source file.
+
+    ``digest`` and ``passages_digest`` are the SHA-256 of the two parts; ``records``, ``deletions``
+    and ``passages`` their rows; ``seconds`` what reading took (0: it was there already), ``cpu``
+    of one core. ``reason`` says why there is none; then all of these are empty.
+    """
+
+    name: str
+    records: int = 0
+    deletions: int = 0
+    passages: int = 0
+    digest: str = ""
+    passages_digest: str = ""
+    bytes: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
+    reason: str = ""
+
+
+def part_path(folder: Path, source: str, sequence: str, md5: str, reader: int = READER) -> Path:
+    """Where a part lies."""
+    return folder / "part" / source / f"{sequence}-{md5}-p{reader}.parquet"
+
+
+def read_part(job: ReadJob) -> Part:
+    """Make the parts of a source file, unless they are there.
+
+    Raises
+    ------
+    StoreFailed
+        The file or the disk cannot be used; nothing is left of the parts.
+    """
+    if job.records.exists() and job.passages.exists():
+        return known_part(job)
+    began, cpu = time.perf_counter(), time.process_time()
+    try:
+        _make_parts(job)
+    except SourceMiss as error:
+        return Part(job.name, reason=error.message)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    return replace(known_part(job), seconds=round(seconds, 3), cpu=round(cpu, 3))
+
+
+def known_part(job: ReadJob) -> Part:
+    """What is in parts that are there, by their own word."""
+    from pyarrow import parquet
+
+    with safe_files.disk(job.records, "read"):
+        facts = json.loads(parquet.read_metadata(job.records).metadata[_FACTS])
+    return Part(
+        job.name,
+        records=facts["records"],
+        deletions=facts["deletions"],
+        passages=facts["passages"],
+        digest=digest_of(job.records),
+        passages_digest=digest_of(job.passages),
+        bytes=job.records.stat().st_size + job.passages.stat().st_size,
+    )
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with safe_files.disk(path, "read"), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _make_parts(job: ReadJob) -> None:
+    """Write both parts; that of the records last, for where it is, all is there."""
+    rows: list[Row] = []
+    counts: Counter[str] = Counter()
+    with _PartFile(job.records, record_schema()) as records:
+        with _PartFile(job.passages, passage_schema()) as passages:
+            for position, row in enumerate(_rows_of(job)):
+                counts["deletions" if row[-1] is None else "records"] += 1
+                rows.append((position, *row))
+                if len(rows) == ROWS:
+                    counts["passages"] += _write_rows(job, rows, records, passages)
+                    rows = []
+            counts["passages"] += _write_rows(job, rows, records, passages)
+            passages.commit()
+        facts = {name: counts[name] for name in ("records", "deletions", "passages")}
+        records.commit(_FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
+
+
+def _rows_of(job: ReadJob) -> Iterator[tuple[int, int, Paper | None]]:
+    """PMID, its version and the record of each row of a file, in its order."""
+    with safe_files.disk(Path(job.file), "read"), gzip.open(job.file) as source:
+        for record, element in read_with_elements(source):  # type: ignore[arg-type]
+            if isinstance(record, Deleted):
+                yield from ((*_name(pmid), None) for pmid in element.iter("PMID"))
+            else:
+                yield (*_name(element.find("*/PMID")), record)
+
+
+def _name(element: _Element | None) -> tuple[int, int]:
+    """A PMID and its version, as of PubMed's few papers that have several."""
+    pmid = "" if element is None else own_pmid(element)
+    if element is None or not pmid:
+        msg = "A record in it has no PMID."
+        raise BadContent(msg, verdict="not_a_paper")
+    version = element.get("Version", "1")
+    return int(pmid), int(version) if version.isdecimal() else 1
+
+
+def _write_rows(job: ReadJob, rows: list[Row], records: _PartFile, passages: _PartFile) -> int:
+    """Write records and their passages; how many these are."""
+    if not rows:
+        return 0
+    records.write(record_batch(job.order, rows))
+    found = [
+        (position, pmid, passage)
+        for position, pmid, _, paper in rows
+        if paper is not None
+        for passage in _passages_of(paper)
+    ]
+    if found:
+        passages.write(passage_batch(job.order, found))
+    return len(found)
+
+
+def _passages_of(paper: Paper) -> list[Passage]:
+    """The passages of title and abstract, cut as those of a corpus are."""
+    text = f"{paper.title}\n\n{paper.abstract}".rstrip()
+    return cut(text, paper=f"pmid:{paper.ids.pmid}", title=paper.title, kind="abstract")
+
+
+class _PartFile:
+    """A Parquet file that appears under its name when it is whole, and not before."""
+
+    def __init__(self, path: Path, schema: Schema) -> None:
+        from pyarrow import parquet
+
+        safe_files.make_folder(path.parent)
+        self._path, self._part = path, safe_files.part_of(path)
+        with safe_files.disk(path):
+            self._file = self._part.open("xb")
+        self._writer = parquet.ParquetWriter(
+            self._file, schema, compression="zstd", use_dictionary=few_values(schema)
+        )
+
+    def write(self, batch: RecordBatch) -> None:
+        """Add a row group."""
+        with safe_files.disk(self._path):
+            self._writer.write_batch(batch)
+
+    def commit(self, name: bytes = b"", facts: str = "") -> None:
+        """Have it on the disk, and give it its name."""
+        with safe_files.disk(self._path):
+            if name:
+                self._writer.add_key_value_metadata({name: facts})
+            self._writer.close()
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._part.replace(self._path)
+            safe_files.sync_folder(self._path.parent)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError, ValueError):  # a full disk is told by who wrote
+            self._writer.close()
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            self._part.unlink(missing_ok=True)

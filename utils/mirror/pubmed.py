@@ -1,0 +1,317 @@
+"""All of PubMed, brought up to date from its baseline and update files; nobody else is asked.
+
+What is new is fetched by this process, at the pace of the site; whoever reads it, a file at a time,
+is the engine's choice. What was killed, at any moment, loses the files under way and nothing else:
+the same command goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadContent, BadRequest, NotAvailable, Unreachable
+from ..sources.pubmed_files import (
+    BulkFile,
+    Folder,
+    fetch_file,
+    fetch_md5,
+    last_of_baseline,
+    list_files,
+)
+from ..system import safe_files
+from ..system.sqlite import try_lock
+from .chain import Chain, chains
+from .engines import Lost, Run
+from .generations import Generation, Generations
+from .manifest import KINDS, YEAR, Manifest, SourceFile, State
+from .parts import Part, ReadJob, read_part
+
+if TYPE_CHECKING:
+    from ..web import Web
+
+SOURCE = "pubmed"
+_AT_ONCE = 3  # files on their way, as many as the site's limit lets go
+_AHEAD = 6  # fetched or under way, and not read yet
+_ENOUGH = 3  # files in a row that cannot be reached: the site is down
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorProgress:
+    """How far it has come.
+
+    ``files`` of ``total`` are read in this run, with ``records``, ``deletions`` and ``passages``;
+    ``size`` of ``total_size`` bytes by the listing; ``failed`` are files set aside, vanished or not
+    reached, each with its reason. At the end ``generation`` is what is published now, ``changed``
+    whether this run published it, and ``waits_for`` why it did not; ``held_back`` counts files
+    that wait for one before them.
+    """
+
+    files: int = 0
+    total: int = 0
+    records: int = 0
+    deletions: int = 0
+    passages: int = 0
+    size: int = 0
+    total_size: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
+    step: str = "reading"
+    failed: dict[str, str] = field(default_factory=dict)
+    unreachable: bool = False
+    generation: Generation | None = None
+    changed: bool = False
+    waits_for: str = ""
+    held_back: int = 0
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds until all are read, by the bytes so far; None where nobody can tell."""
+        if not (self.size and self.seconds):
+            return None
+        return (self.total_size - self.size) * self.seconds / self.size
+
+
+def update(
+    folder: Path, web: Web, run: Run, *, keep: bool = True, most: int = 0
+) -> Iterator[MirrorProgress]:
+    """Bring a mirror of PubMed up to date; going through it does the work.
+
+    Parameters
+    ----------
+    folder : Path
+        That of the mirror.
+    web : Web
+        For this alone: it is ended with the work.
+    run : Run
+        An engine.
+    keep : bool, optional
+        Whether files stay when they are read, so that parts can be made again without the network.
+    most : int, optional
+        So many files at the most, the first that are due; 0 for all.
+
+    Raises
+    ------
+    BadRequest
+        Another process is at it.
+    Unreachable
+        The listing could not be had.
+    StoreFailed
+        The disk refuses; what was read stays.
+    """
+    safe_files.make_folder(folder)
+    with _alone(folder):
+        for kind in KINDS:
+            safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
+        yield from _Update(folder, web, run, keep).steps(most)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with try_lock(folder / "update.lock") as mine:
+        if not mine:
+            msg = f"Another process is bringing {folder} up to date."
+            raise BadRequest(msg, "Wait for it: mirror status.")
+        yield
+
+
+class _Update:
+    """One run."""
+
+    def __init__(self, folder: Path, web: Web, run: Run, keep: bool) -> None:
+        self.folder, self.web, self.run, self.keep = folder, web, run, keep
+        self.manifest = Manifest(folder)
+        self.generations = Generations(folder, SOURCE)
+        self.files: dict[str, SourceFile] = {}
+        self.progress = MirrorProgress()
+        self.began = time.monotonic()
+
+    def steps(self, most: int) -> Iterator[MirrorProgress]:
+        """List, read, publish."""
+        listed = [noted(file) for file in list_files(self.web)]
+        notice = last_of_baseline(self.web)
+        self.manifest.note(listed)
+        self.files = {file.name: file for file in self.manifest.files(SOURCE)}
+        due = self._due({file.name for file in listed})[: most or None]
+        self._go_on(total=len(due), total_size=sum(file.size for file in due))
+        yield self.progress
+        for made in self.run(read_part, self._jobs(due)) if due else ():
+            self._end(made)
+            yield self.progress
+        self._go_on(step="publishing")
+        yield self.progress
+        self._publish(notice)
+        yield self._go_on(step="done")
+
+    def _due(self, listed: set[str]) -> list[SourceFile]:
+        """Files to be read: those that can be had, and are not read by today's reader."""
+        due = []
+        for file in list(self.files.values()):
+            if file.is_here(self.folder):
+                continue
+            file = self.files[file.name] = replace(file, state="listed")  # noqa: PLW2901 - not done
+            if file.name in listed or source_path(self.folder, file).exists():
+                due.append(file)
+            else:
+                self._fail(file, "vanished", "It is not listed any more.")
+        return due
+
+    def _jobs(self, due: Sequence[SourceFile]) -> Iterator[ReadJob]:
+        """Files to be read, each as soon as it is here; a few are fetched ahead."""
+        left, out_of_reach = iter(due), 0
+        pool = ThreadPoolExecutor(_AT_ONCE, "mirror")
+        fetching = {pool.submit(self._fetch, file): file for file in islice(left, _AHEAD)}
+        try:
+            while fetching:
+                done, _ = wait(fetching, return_when=FIRST_COMPLETED)
+                for future in done:
+                    file = fetching.pop(future)
+                    job = self._job(file, future)
+                    out_of_reach = out_of_reach + 1 if self._is_unreached(file) else 0
+                    if job:
+                        yield job
+                    if out_of_reach < _ENOUGH:
+                        fetching |= {
+                            pool.submit(self._fetch, more): more for more in islice(left, 1)
+                        }
+        finally:
+            self.web.transport.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _fetch(self, file: SourceFile) -> str:
+        """Have a file here; its MD5."""
+        if file.md5 and source_path(self.folder, file).exists():
+            return file.md5
+        listed = wanted(file)
+        md5 = fetch_md5(listed, self.web)
+        path = source_path(self.folder, replace(file, md5=md5))
+        if not path.exists() and not self._job_of(file, md5).records.exists():
+            safe_files.make_folder(path.parent)
+            safe_files.write_whole(path, fetch_file(listed, md5, self.web))
+        return md5
+
+    def _job(self, file: SourceFile, future: Future[str]) -> ReadJob | None:
+        """What is to be read of a file that was to be fetched; None where it is not here."""
+        try:
+            md5 = future.result()
+        except NotAvailable as error:
+            self._fail(file, "vanished", error.message)
+        except BadContent as error:
+            self._fail(file, "aside", error.message)
+        except Unreachable as error:
+            self._go_on(failed={**self.progress.failed, file.name: error.message}, unreachable=True)
+        else:
+            self.files[file.name] = replace(file, md5=md5)
+            return self._job_of(file, md5)
+        return None
+
+    def _job_of(self, file: SourceFile, md5: str) -> ReadJob:
+        path = str(source_path(self.folder, replace(file, md5=md5)))
+        about = (file.source, file.name, file.sequence, file.order)
+        return ReadJob(path, *about, md5, str(self.folder))
+
+    def _is_unreached(self, file: SourceFile) -> bool:
+        return file.name in self.progress.failed and self.files[file.name].state == "listed"
+
+    def _end(self, made: Part | Lost[ReadJob]) -> None:
+        """Write down what became of a file."""
+        part = made if isinstance(made, Part) else Part(made.job.name, reason=made.reason)
+        file = self.manifest.end(self.files[part.name], part, self.files[part.name].md5)
+        self.files[part.name] = file
+        now = self.progress
+        self._go_on(
+            files=now.files + (not part.reason),
+            size=now.size + file.size,
+            cpu=now.cpu + part.cpu,
+            failed=now.failed | ({part.name: part.reason} if part.reason else {}),
+            **{name: getattr(now, name) + getattr(part, name)
+               for name in ("records", "deletions", "passages")},
+        )  # fmt: skip
+        if not self.keep and not part.reason:
+            safe_files.remove(source_path(self.folder, file))
+
+    def _fail(self, file: SourceFile, state: State, reason: str) -> None:
+        self.files[file.name] = self.manifest.fail(file, state, reason)
+        self._go_on(failed={**self.progress.failed, file.name: reason})
+
+    def _go_on(self, **facts: Any) -> MirrorProgress:
+        seconds = time.monotonic() - self.began
+        self.progress = replace(self.progress, **facts, seconds=seconds)
+        return self.progress
+
+    def _publish(self, notice: tuple[int, int]) -> None:
+        """Build and publish the newest generation that can be, if it is not published yet."""
+        current = self.generations.current()
+        waits_for = ""
+        for chain in chains(list(self.files.values()), notice):
+            waits_for = waits_for or self._obstacle(chain, current)
+            if self._obstacle(chain, current):
+                continue
+            if not current or _differs(chain, self.generations.files(current), current):
+                made = self.generations.build(chain.files, chain.missing)
+                self.generations.publish(made.name)
+                self._go_on(changed=not current or made.name != current.name)
+                self._tidy(made)
+            self._go_on(held_back=chain.holds_back)
+            break
+        self._go_on(generation=self.generations.current(), waits_for=waits_for)
+
+    def _obstacle(self, chain: Chain, current: Generation | None) -> str:
+        """Why a year cannot be published; empty where it can."""
+        if chain.waits_for or not chain.files:
+            return chain.waits_for or "a file that can be read"
+        if current and chain.year < current.year:
+            return f"nothing: 20{current.year:02} is published already"
+        if current and chain.year > current.year and chain.hole_in_baseline:
+            holes = ", ".join(list(chain.missing)[:3])
+            return f"{holes} of the new baseline; the old year stays meanwhile"
+        return ""
+
+    def _tidy(self, published: Generation) -> None:
+        """Drop what no generation that is kept needs, and no file that is still to come."""
+        old = [file for file in self.files.values() if file.year < published.year]
+        self.manifest.forget(old)
+        self.files = {file.name: file for file in self.manifest.files(SOURCE)}
+        needed = {
+            file.part(self.folder, kind)
+            for file in self.files.values()
+            if file.is_read
+            for kind in KINDS
+        }
+        for path in self.generations.tidy():
+            if path not in needed:
+                safe_files.remove(path)
+        sources = {source_path(self.folder, file) for file in self.files.values()}
+        for path in (self.folder / "source" / SOURCE).glob("*.xml.gz"):
+            if path not in sources:
+                safe_files.remove(path)
+
+
+def source_path(folder: Path, file: SourceFile) -> Path:
+    """Where a fetched file lies; what is there is whole, and has that MD5."""
+    return folder / "source" / file.source / f"{file.sequence}-{file.md5}.xml.gz"
+
+
+def noted(file: BulkFile) -> SourceFile:
+    """A file as the manifest has it."""
+    order = file.year * YEAR + file.number
+    place = (file.name, file.folder, file.sequence, order)
+    return SourceFile(SOURCE, *place, listed=file.listed, size=file.size)
+
+
+def wanted(file: SourceFile) -> BulkFile:
+    """A file as the site has it."""
+    folder: Folder = "baseline" if file.folder == "baseline" else "updatefiles"
+    return BulkFile(file.name, folder, file.year, file.number)
+
+
+def _differs(chain: Chain, files: Sequence[SourceFile], current: Generation) -> bool:
+    """Whether a generation of this chain would be another than the one that is published."""
+    ours, theirs = ([(file.name, file.digest) for file in some] for some in (chain.files, files))
+    return ours != theirs or chain.missing != current.missing

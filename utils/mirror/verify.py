@@ -1,0 +1,161 @@
+"""A mirror that proves itself: parts made again from their sources, and counts that must agree.
+
+Bytes are compared where the same libraries wrote them; a generation names those it was made with.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import NotFound, StoreFailed
+from ..sources.eutils import count
+from ..sources.pubmed_files import fetch_file
+from ..system import safe_files
+from .generations import Generation, Generations
+from .manifest import SourceFile
+from .parts import ReadJob, digest_of, read_part
+from .pubmed import SOURCE, source_path, wanted
+
+if TYPE_CHECKING:
+    from ..web import Web
+    from .engines import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """One part, or the generation as a whole (``name`` is then its), and what is wrong with it."""
+
+    name: str
+    faults: tuple[str, ...] = ()
+    records: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Remaking:
+    """A file that is to be read again, elsewhere."""
+
+    job: ReadJob
+    file: SourceFile
+    mirror: str
+
+
+def verify(
+    folder: Path, web: Web, run: Run, names: Sequence[str] = (), *, sample: int = 0
+) -> Iterator[Verified]:
+    """Compare the published generation with what its files say; each part, then the whole.
+
+    Parameters
+    ----------
+    folder, web, run
+        As for `.pubmed.update`.
+    names : sequence of str
+        Files (``pubmed26n0001.xml.gz``) or their places (``26n0001``); all when empty.
+    sample : int, optional
+        So many of them at the most, evenly over the year; 0 for all.
+
+    Raises
+    ------
+    EmptyStore
+        There is no generation yet.
+    NotFound
+        It has no such file.
+    """
+    generations = Generations(folder, SOURCE)
+    generation = generations.require_current()
+    files = generations.files(generation)
+    chosen = _chosen(files, names, sample)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".verify-") as place:
+        jobs = _remakings(chosen, folder, Path(place), web)
+        for made in run(remake, jobs):
+            yield (
+                made if isinstance(made, Verified) else Verified(made.job.file.name, (made.reason,))
+            )
+        yield _whole(generation, files, generations, Path(place))
+
+
+def _chosen(files: Sequence[SourceFile], names: Sequence[str], sample: int) -> list[SourceFile]:
+    by_name = {name: file for file in files for name in (file.name, file.sequence)}
+    if unknown := [name for name in names if name not in by_name]:
+        msg = f"The generation has no file {unknown[0]}."
+        raise NotFound(msg, f"It has {files[0].name} to {files[-1].name}.")
+    chosen = [by_name[name] for name in names] or list(files)
+    if not sample or sample >= len(chosen):
+        return chosen
+    return [chosen[at * len(chosen) // sample] for at in range(sample)]
+
+
+def _remakings(
+    files: Sequence[SourceFile], folder: Path, place: Path, web: Web
+) -> Iterator[_Remaking]:
+    """Each file with its source: the one that was kept, else fetched again."""
+    for file in files:
+        source = source_path(folder, file)
+        if not source.exists():
+            source = place / source.name
+            safe_files.write_whole(source, fetch_file(wanted(file), file.md5, web))
+        about = (file.source, file.name, file.sequence, file.order, file.md5)
+        yield _Remaking(ReadJob(str(source), *about, str(place)), file, str(folder))
+
+
+def remake(remaking: _Remaking) -> Verified:
+    """Make the parts of a file again, and compare."""
+    job, file, folder = remaking.job, remaking.file, Path(remaking.mirror)
+    part = read_part(job)
+    if part.reason:
+        return Verified(file.name, (f"Its source cannot be read: {part.reason}",))
+    faults = []
+    for kind, made, digest in (
+        ("", job.records, file.digest),
+        ("-passages", job.passages, file.passages_digest),
+    ):
+        faults += _faults(file.part(folder, kind), made, digest)
+        safe_files.remove(made)
+    for name in ("records", "deletions", "passages"):
+        if getattr(part, name) != getattr(file, name):
+            faults.append(f"{name}: {getattr(part, name):,}, not {getattr(file, name):,}")
+    if Path(job.folder) in Path(job.file).parents:
+        safe_files.remove(Path(job.file))
+    return Verified(file.name, tuple(faults), part.records)
+
+
+def _faults(path: Path, made: Path, digest: str) -> list[str]:
+    """What is wrong with a part that lies there, beside the one made again."""
+    from pyarrow import ArrowInvalid, parquet
+
+    name = f"{path.parent.name}/{path.name}"
+    if not path.exists():
+        return [f"{name} is gone: run `mirror pubmed` to make it again"]
+    if digest_of(path) != digest:
+        return [f"{name} is damaged: delete it, and run `mirror pubmed` to make it again"]
+    if digest_of(made) == digest:
+        return []
+    try:
+        same = parquet.read_table(path).equals(parquet.read_table(made))
+    except (ArrowInvalid, OSError):
+        same = False
+    return [] if same else [f"{name} has other rows than its source has now"]
+
+
+def _whole(
+    generation: Generation, files: Sequence[SourceFile], generations: Generations, place: Path
+) -> Verified:
+    """Whether the rows that count are those that follow from the parts."""
+    try:
+        again = generations.make(files, generation.missing, place)
+    except StoreFailed as error:
+        return Verified(generation.name, (str(error),))
+    faults = []
+    if again.digest != generation.digest:
+        faults.append(f"its digest is {again.digest}, not {generation.digest}")
+    if again.papers != generation.papers:
+        faults.append(f"{again.papers:,} PMIDs are live, not {generation.papers:,}")
+    return Verified(generation.name, tuple(faults), again.papers)
+
+
+def count_at_pubmed(web: Web) -> int:
+    """How many papers PubMed itself counts now: the only question to its E-utilities."""
+    return count("pubmed", "all[filter]", web)

@@ -1,0 +1,406 @@
+"""The PRISMA 2020 flow: its boxes, in the words of the official templates, and their numbers.
+
+There are four templates: for new or updated reviews, of databases and registers only or of other
+methods, too. Words, boxes and arrows are theirs (Page MJ et al., BMJ 2021;372:n71,
+https://doi.org/10.1136/bmj.n71, CC BY 4.0; ``PRISMA_2020_flow_diagram_new_SRs_v1/v2.docx`` and
+``…_updated_SRs_v1/v2.docx`` at prisma-statement.org). A number is named as in the R package
+PRISMA2020 (``inst/extdata/PRISMA.csv`` of prisma-flowdiagram/PRISMA2020).
+
+What nobody told is no nought: such a box stays open, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+TO_FILL = "to be filled by the reviewers"
+Parts = tuple[tuple[str, int], ...]
+Stage = Literal["Identification", "Screening", "Included"]
+Column = Literal["previous", "main", "removed", "other", "other_removed"]
+STAGES: tuple[Stage, ...] = ("Identification", "Screening", "Included")
+IDENTIFIED_NOTE = (
+    "*Consider, if feasible to do so, reporting the number of records identified from each "
+    "database or register searched (rather than the total number across all databases/registers)."
+)
+AUTOMATION_NOTE = (
+    "**If automation tools were used, indicate how many records were excluded by a human and how "
+    "many were excluded by automation tools."
+)
+SOURCE = (
+    "Source: Page MJ, et al. BMJ 2021;372:n71. doi: 10.1136/bmj.n71. "
+    "This work is licensed under CC BY 4.0."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What the boxes hold; None where nobody told.
+
+    Parameters
+    ----------
+    databases, registers : tuple of (str, int)
+        Records identified from each, as searched. ``database_results`` and ``register_results`` are
+        their sums, given alone where only those are known.
+    excluded_by_tools : int or None
+        How many of ``records_excluded`` automation tools excluded; a person did the others.
+    dbr_excluded, other_excluded : tuple of (str, int) or None
+        Reports excluded, by reason; a reason without a name is ``""``.
+    remarks : tuple of str
+        What a reader must know of the numbers; they stand below the figure.
+    """
+
+    databases: Parts = ()
+    registers: Parts = ()
+    database_results: int | None = None
+    register_results: int | None = None
+    duplicates: int | None = None
+    excluded_automatic: int | None = None
+    excluded_other: int | None = None
+    records_screened: int | None = None
+    records_excluded: int | None = None
+    excluded_by_tools: int | None = None
+    dbr_sought_reports: int | None = None
+    dbr_notretrieved_reports: int | None = None
+    dbr_assessed: int | None = None
+    dbr_excluded: Parts | None = None
+    website_results: int | None = None
+    organisation_results: int | None = None
+    citations_results: int | None = None
+    other_sought_reports: int | None = None
+    other_notretrieved_reports: int | None = None
+    other_assessed: int | None = None
+    other_excluded: Parts | None = None
+    previous_studies: int | None = None
+    previous_reports: int | None = None
+    new_studies: int | None = None
+    new_reports: int | None = None
+    total_studies: int | None = None
+    total_reports: int | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def identified_in_databases(self) -> int | None:
+        """Records from databases: the sum over them, else the number given."""
+        return sum(n for _, n in self.databases) if self.databases else self.database_results
+
+    @property
+    def identified_in_registers(self) -> int | None:
+        """Records from registers, likewise; none were searched where only databases are named."""
+        if self.registers:
+            return sum(n for _, n in self.registers)
+        return 0 if self.register_results is None and self.databases else self.register_results
+
+    def has(self, *names: str) -> bool:
+        """Whether a number of these names is known."""
+        return any(getattr(self, name) is not None for name in names)
+
+    @property
+    def of_update(self) -> bool:
+        """Whether the review has an earlier version."""
+        return self.has("previous_studies", "previous_reports")
+
+    @property
+    def of_other_methods(self) -> bool:
+        """Whether records were identified otherwise than in databases and registers."""
+        return self.has(*_OTHER)
+
+
+_OTHER = (
+    *("website_results", "organisation_results", "citations_results", "other_sought_reports"),
+    *("other_notretrieved_reports", "other_assessed", "other_excluded"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One number of a box.
+
+    Parameters
+    ----------
+    name : str
+        As in the R package PRISMA2020.
+    words : str
+        As in the template.
+    parts : tuple of (str, int)
+        What *n* is made of.
+    """
+
+    name: str
+    words: str
+    n: int | None = None
+    parts: Parts = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box: a heading, where it holds several numbers, and these.
+
+    Parameters
+    ----------
+    place : int
+        The row it stands in, from the top.
+    feeds : tuple of str
+        The boxes its arrows lead to.
+    """
+
+    name: str
+    stage: Stage
+    column: Column
+    place: int
+    counts: tuple[Count, ...]
+    heading: str = ""
+    feeds: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether every number of it is known."""
+        return all(count.n is not None for count in self.counts)
+
+    @property
+    def paragraphs(self) -> Iterator[tuple[str, int]]:
+        """The texts in the box, each with how far it is indented."""
+        if self.heading:
+            yield self.heading, 0
+        for count in self.counts:
+            if self.heading:
+                yield f"{count.words} {bracketed(count.n)}".strip(), 1
+            else:
+                yield count.words, 0
+                yield bracketed(count.n), 0
+            for words, n in count.parts if any(words for words, _ in count.parts) else ():
+                yield f"{words} {bracketed(n)}".strip(), 2 if self.heading and count.words else 1
+
+
+def bracketed(n: int | None) -> str:
+    """A number as the templates write it.
+
+    >>> bracketed(1200), bracketed(None)
+    ('(n = 1,200)', '(n = \u2003)')
+    """
+    return f"(n = {n:,})" if n is not None else "(n = \u2003)"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One of the four templates, filled in.
+
+    Parameters
+    ----------
+    titles : dict of Column to str
+        What stands above the columns.
+    remarks : tuple of str
+        What must be known of the numbers, contradictions among them first; below the figure.
+    """
+
+    numbers: Numbers
+    updated: bool
+    other: bool
+    titles: dict[Column, str]
+    boxes: tuple[Box, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def template(self) -> str:
+        """The title of the template's own document."""
+        kind = "updated" if self.updated else "new"
+        sources = "databases, registers and other sources"
+        among = sources if self.other else "databases and registers only"
+        head = f"PRISMA 2020 flow diagram for {kind} systematic reviews"
+        return f"{head} which included searches of {among}"
+
+    def box(self, name: str) -> Box:
+        """The box of this name."""
+        return next(box for box in self.boxes if box.name == name)
+
+    def counts(self) -> Iterator[Count]:
+        """Every number, in reading order."""
+        return (count for box in self.boxes for count in box.counts)
+
+
+def flow(numbers: Numbers, *, updated: bool | None = None, other: bool | None = None) -> Flow:
+    """The template that fits the numbers (or the one asked for), filled in."""
+    updated = numbers.of_update if updated is None else updated
+    other = numbers.of_other_methods if other is None else other
+    numbers = _with_totals(numbers) if updated else numbers
+    new = "new " * updated
+    titles: dict[Column, str] = {}
+    if updated:
+        titles["previous"] = "Previous studies"
+    titles["main"] = f"Identification of {new}studies via databases and registers"
+    if other:
+        titles["other"] = f"Identification of {new}studies via other methods"
+    boxes = [
+        *(_previous(numbers) if updated else ()),
+        *_databases(numbers),
+        *(_other_methods(numbers) if other else ()),
+        *_included(numbers, updated),
+    ]
+    remarks = (*mismatches(numbers), *numbers.remarks)
+    return Flow(numbers, updated, other, titles, tuple(boxes), remarks)
+
+
+def _with_totals(numbers: Numbers) -> Numbers:
+    """The totals of an updated review, where they are not given."""
+    sums: dict[str, Any] = {}
+    for kind in ("studies", "reports"):
+        before, new = getattr(numbers, f"previous_{kind}"), getattr(numbers, f"new_{kind}")
+        if getattr(numbers, f"total_{kind}") is None and None not in (before, new):
+            sums[f"total_{kind}"] = before + new
+    return replace(numbers, **sums)
+
+
+def _counts(numbers: Numbers, **words: str) -> tuple[Count, ...]:
+    return tuple(Count(name, text, getattr(numbers, name)) for name, text in words.items())
+
+
+def _previous(numbers: Numbers) -> Iterator[Box]:
+    counts = _counts(
+        numbers,
+        previous_studies="Studies included in previous version of review",
+        previous_reports="Reports of studies included in previous version of review",
+    )
+    yield Box("box1", "Identification", "previous", 0, counts, feeds=("box16",))
+
+
+def _databases(numbers: Numbers) -> Iterator[Box]:
+    identified = (
+        Count("database_results", "Databases", numbers.identified_in_databases, numbers.databases),
+        Count("register_results", "Registers", numbers.identified_in_registers, numbers.registers),
+    )
+    removed = _counts(
+        numbers,
+        duplicates="Duplicate records removed",
+        excluded_automatic="Records marked as ineligible by automation tools",
+        excluded_other="Records removed for other reasons",
+    )
+    screened = _counts(numbers, records_screened="Records screened")
+    heading = "Records identified from*:"
+    feeds = ("box3", "box4")
+    yield Box("box2", "Identification", "main", 0, identified, heading, feeds)
+    heading = "Records removed before screening:"
+    yield Box("box3", "Identification", "removed", 0, removed, heading)
+    yield Box("box4", "Screening", "main", 1, screened, feeds=("box5", "box6"))
+    yield Box("box5", "Screening", "removed", 1, (_excluded_records(numbers),))
+    yield from _retrieval(numbers, "dbr", "main", ("box6", "box7", "box8", "box9"))
+
+
+def _excluded_records(numbers: Numbers) -> Count:
+    total, tools = numbers.records_excluded, numbers.excluded_by_tools
+    parts: Parts = ()
+    if total is not None and tools is not None:
+        parts = (("Excluded by a human", total - tools), ("Excluded by automation tools", tools))
+    return Count("records_excluded", "Records excluded**", total, parts)
+
+
+def _retrieval(
+    numbers: Numbers, arm: Literal["dbr", "other"], column: Column, names: tuple[str, ...]
+) -> Iterator[Box]:
+    """Reports sought, not retrieved, assessed and excluded, of one arm."""
+    sought, missing, assessed, excluded = names
+    aside: Column = "removed" if column == "main" else "other_removed"
+    words = {
+        sought: (f"{arm}_sought_reports", "Reports sought for retrieval", column, 2),
+        missing: (f"{arm}_notretrieved_reports", "Reports not retrieved", aside, 2),
+        assessed: (f"{arm}_assessed", "Reports assessed for eligibility", column, 3),
+    }
+    feeds = {sought: (missing, assessed), assessed: (excluded, "box10")}
+    for name, (number, text, where, row) in words.items():
+        counts = _counts(numbers, **{number: text})
+        yield Box(name, "Screening", where, row, counts, feeds=feeds.get(name, ()))
+    yield Box(excluded, "Screening", aside, 3, *_reasons(numbers, f"{arm}_excluded"))
+
+
+def _reasons(numbers: Numbers, name: str) -> tuple[tuple[Count, ...], str]:
+    """The box of reports excluded: its numbers, one for each reason, and its heading."""
+    reasons: Parts | None = getattr(numbers, name)
+    if reasons is None or not reasons or [words for words, _ in reasons] == [""]:
+        n = None if reasons is None else sum(n for _, n in reasons)
+        return (Count(name, "Reports excluded", n),), ""
+    spelled = tuple((words or "No reason given", n) for words, n in reasons)
+    return tuple(Count(name, words, n) for words, n in spelled), "Reports excluded:"
+
+
+def _other_methods(numbers: Numbers) -> Iterator[Box]:
+    identified = _counts(
+        numbers,
+        website_results="Websites",
+        organisation_results="Organisations",
+        citations_results="Citation searching",
+    )
+    heading = "Records identified from:"
+    yield Box("box11", "Identification", "other", 0, identified, heading, ("box12",))
+    yield from _retrieval(numbers, "other", "other", ("box12", "box13", "box14", "box15"))
+
+
+def _included(numbers: Numbers, updated: bool) -> Iterator[Box]:
+    if not updated:
+        counts = _counts(
+            numbers,
+            new_studies="Studies included in review",
+            new_reports="Reports of included studies",
+        )
+        yield Box("box10", "Included", "main", 4, counts)
+        return
+    new = _counts(
+        numbers,
+        new_studies="New studies included in review",
+        new_reports="Reports of new included studies",
+    )
+    total = _counts(
+        numbers,
+        total_studies="Total studies included in review",
+        total_reports="Reports of total included studies",
+    )
+    yield Box("box10", "Included", "main", 4, new, feeds=("box16",))
+    yield Box("box16", "Included", "main", 5, total)
+
+
+def mismatches(numbers: Numbers) -> tuple[str, ...]:
+    """Where numbers contradict each other, each in a sentence; what is unknown is not compared."""
+    n = numbers
+    found_in = _sum(n.identified_in_databases, n.identified_in_registers)
+    removed = _sum(n.duplicates, n.excluded_automatic, n.excluded_other)
+    equal = [
+        ("Records identified, less those removed", found_in, removed, "records screened",
+         n.records_screened),
+        ("Records screened, less those excluded", n.records_screened, n.records_excluded,
+         "reports sought for retrieval", n.dbr_sought_reports),
+        *(
+            ("Reports sought, less those not retrieved", getattr(n, f"{arm}_sought_reports"),
+             getattr(n, f"{arm}_notretrieved_reports"), f"reports assessed{where}",
+             getattr(n, f"{arm}_assessed"))
+            for arm, where in (("dbr", ""), ("other", " (other methods)"))
+        ),
+    ]  # fmt: skip
+    made = [
+        f"{words}, are {before - less:,}; {name} are {after:,}."
+        for words, before, less, name, after in equal
+        if before is not None and less is not None and after is not None and before - less != after
+    ]
+    return (*made, *_too_many(n))
+
+
+def _too_many(n: Numbers) -> Iterator[str]:
+    """Where more came out than went in."""
+    left = n.dbr_assessed
+    if left is not None and n.dbr_excluded is not None and n.new_reports is not None:
+        left -= sum(count for _, count in n.dbr_excluded)
+        if n.other_assessed is not None:
+            left += n.other_assessed - sum(count for _, count in n.other_excluded or ())
+        if n.new_reports > left:
+            kept = f"{left:,} were assessed and not excluded"
+            yield f"{n.new_reports:,} reports are included; {kept}."
+    for kind in ("new", "total", "previous"):
+        studies, reports = getattr(n, f"{kind}_studies"), getattr(n, f"{kind}_reports")
+        if studies is not None and reports is not None and studies > reports:
+            yield f"There are more {kind} studies ({studies:,}) than reports of them ({reports:,})."
+
+
+def _sum(*numbers: int | None) -> int | None:
+    return sum(n or 0 for n in numbers) if None not in numbers else None
+
+
+NAMES = tuple(one.name for one in fields(Numbers) if one.name != "remarks")
+"""What `Numbers` may be told."""

@@ -1,0 +1,229 @@
+"""Where boxes, bars and arrows of the flow stand: made once, drawn as SVG, PNG or PPTX.
+
+As in the official templates: stages at the left edge, previous studies beside them, then databases
+and registers, then other methods; what remains goes down, what leaves goes right. Lengths are
+pixels of the SVG. Lines are broken by the widths of Helvetica's letters.
+
+No library saves anything here: drawsvg, which writes tags, takes 49 lines for our 46, and leaves
+the layout to us; Graphviz, which lays out, is no Python package, and breaks no lines. Figures:
+benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ...system.plain_text import clean_text
+from ..letter_widths import text_width, wrapped
+from .flow import (
+    AUTOMATION_NOTE,
+    IDENTIFIED_NOTE,
+    SOURCE,
+    STAGES,
+    TO_FILL,
+    Box,
+    Column,
+    Flow,
+)
+
+SIZE, SMALL = 13, 11
+LINE, SMALL_LINE = 18, 15
+PAD = 11
+ITALIC = "before screening"
+"""Words that the templates set in italics."""
+_INDENT = 12
+_GAP = 28  # between rows: room for an arrow
+_TITLE_BAR = 38
+_STAGE_BAR = 30
+_MARGIN = 12
+_WIDTHS: dict[Column, int] = {
+    "previous": 200,
+    "main": 240,
+    "removed": 264,
+    "other": 216,
+    "other_removed": 228,
+}
+_AISLE = 38  # between columns
+_GREY: frozenset[Column] = frozenset({"previous", "other", "other_removed"})
+Style = Literal["text", "hint", "note"]
+Look = Literal["main", "grey", "stage"]
+Points = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of text, ``y`` its base line."""
+
+    text: str
+    x: float
+    y: float
+    style: Style = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBox:
+    """A box in its place."""
+
+    box: Box
+    x: float
+    y: float
+    width: float
+    height: float
+    lines: tuple[Line, ...]
+
+    @property
+    def grey(self) -> bool:
+        """Whether the template has it in grey: only to be completed if applicable."""
+        return self.box.column in _GREY
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Its centre."""
+        return self.x + self.width / 2, self.y + self.height / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A title above columns, or a stage beside rows, then turned."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+    look: Look
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """An arrow from one box to another; its head is at the last point."""
+
+    start: str
+    end: str
+    points: Points
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """All there is to draw."""
+
+    width: float
+    height: float
+    boxes: tuple[PlacedBox, ...]
+    bars: tuple[Bar, ...]
+    arrows: tuple[Arrow, ...]
+    notes: tuple[Line, ...]
+
+
+def laid_out(flow: Flow) -> Drawing:
+    """The flow with everything in its place."""
+    lefts = _lefts(flow)
+    top = _MARGIN + _TITLE_BAR + 16.0
+    boxes: list[PlacedBox] = []
+    spans: dict[str, tuple[float, float]] = {}
+    rows = max(box.place for box in flow.boxes) + 1
+    for row in range(rows):
+        members = [box for box in flow.boxes if box.place == row]
+        height = max(_height(box) for box in members)
+        stage = members[-1].stage
+        if stage == "Included" and row == rows - 1:  # a stage of one low row holds its name
+            height = max(height, text_width(stage, SIZE, bold=True) + 8)
+        boxes += [_placed(box, lefts[box.column], top, height) for box in members]
+        spans[stage] = (spans.get(stage, (top, top))[0], top + height)
+        top += height + _GAP
+    right = max(box.x + box.width for box in boxes)
+    notes = tuple(_notes(flow, lefts["main"], top, right))
+    return Drawing(
+        right + _MARGIN,
+        notes[-1].y + _MARGIN,
+        tuple(boxes),
+        tuple(_bars(flow, lefts, spans)),
+        tuple(_arrows({one.box.name: one for one in boxes})),
+        notes,
+    )
+
+
+def _lefts(flow: Flow) -> dict[Column, float]:
+    """Where the columns begin."""
+    columns: list[Column] = ["previous"] if flow.updated else []
+    columns += ["main", "removed"]
+    columns += ["other", "other_removed"] if flow.other else []
+    lefts: dict[Column, float] = {}
+    left = float(_MARGIN + _STAGE_BAR + 14)
+    for column in columns:
+        lefts[column] = left
+        left += _WIDTHS[column] + _AISLE
+    return lefts
+
+
+def _placed(box: Box, x: float, top: float, row_height: float) -> PlacedBox:
+    """A box in its row, in the middle of its height."""
+    height = _height(box)
+    y = top + (row_height - height) / 2
+    lines = []
+    base = y + PAD + SIZE - 2
+    for text, indent, style in _broken(box):
+        lines.append(Line(text, x + PAD + indent, base, style))
+        base += LINE
+    return PlacedBox(box, x, y, _WIDTHS[box.column], height, tuple(lines))
+
+
+def _height(box: Box) -> float:
+    return 2 * PAD + LINE * len(_broken(box)) - (LINE - SIZE)
+
+
+def _broken(box: Box) -> list[tuple[str, float, Style]]:
+    """The lines of a box, broken to its width."""
+    room = _WIDTHS[box.column] - 2 * PAD
+    made: list[tuple[str, float, Style]] = []
+    for text, level in box.paragraphs:
+        indent = _INDENT * level
+        whole = clean_text(text).replace(ITALIC, ITALIC.replace(" ", "\xa0"))
+        made += [(line, indent, "text") for line in wrapped(whole, room - indent, SIZE)]
+    if not box.known:
+        made += [(line, 0, "hint") for line in wrapped(TO_FILL, room, SMALL)]
+    return made
+
+
+def _bars(
+    flow: Flow, lefts: dict[Column, float], spans: dict[str, tuple[float, float]]
+) -> Iterator[Bar]:
+    over: dict[Column, Column] = {"previous": "previous", "main": "removed"}
+    for column, title in flow.titles.items():
+        last = over.get(column, "other_removed")
+        width = lefts[last] + _WIDTHS[last] - lefts[column]
+        look: Look = "main" if column == "main" else "grey"
+        yield Bar(title, lefts[column], _MARGIN, width, _TITLE_BAR, look)
+    for stage in STAGES:
+        top, bottom = spans[stage]
+        yield Bar(stage, _MARGIN, top, _STAGE_BAR, bottom - top, "stage")
+
+
+def _arrows(boxes: dict[str, PlacedBox]) -> Iterator[Arrow]:
+    for name, one in boxes.items():
+        for target in one.box.feeds:
+            yield Arrow(name, target, _way(one, boxes[target]))
+
+
+def _way(one: PlacedBox, other: PlacedBox) -> Points:
+    """The points of an arrow: straight on, or down and then to the side."""
+    (x, y), (x2, y2) = one.middle, other.middle
+    if one.box.place == other.box.place:
+        return ((one.x + one.width, y), (other.x, y2))
+    if one.box.column == other.box.column:
+        return ((x, one.y + one.height), (x2, other.y))
+    side = other.x if x < x2 else other.x + other.width
+    return ((x, one.y + one.height), (x, y2), (side, y2))
+
+
+def _notes(flow: Flow, left: float, top: float, right: float) -> Iterator[Line]:
+    """The template's footnotes, what must be known of the numbers, and the source."""
+    y = top - _GAP + 22
+    remarks = [f"Note: {clean_text(remark)}" for remark in flow.remarks]
+    for note in (IDENTIFIED_NOTE, AUTOMATION_NOTE, *remarks, SOURCE):
+        for line in wrapped(note, right - left, SMALL):
+            yield Line(line, left, y, "note")
+            y += SMALL_LINE
+        y += 3

@@ -1,0 +1,133 @@
+"""``prisma.png``: the flow as a picture, for programs that take no SVG (extra ``figures``)."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from ...errors import NotConfigured
+from .flow import Flow
+from .layout import ITALIC, SIZE, SMALL, Arrow, Bar, Line, PlacedBox, laid_out
+from .svg import COLOURS, GREY_BOX, head_of
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+    from PIL.ImageFont import FreeTypeFont
+
+_SCALE = 3  # 288 dots per inch
+# The first that is installed; each has the widths of Helvetica, or letters of the whole world.
+_FONTS = ("Arial", "LiberationSans", "Helvetica", "DejaVuSans", "NotoSans")
+_WEIGHTS = {
+    "": ("-Regular", ""),
+    "bold": ("-Bold", " Bold", "_Bold"),
+    "italic": ("-Italic", " Italic", "-Oblique"),
+}
+
+
+def png(flow: Flow) -> bytes:
+    """The picture, three pixels for each of the SVG.
+
+    Raises
+    ------
+    NotConfigured
+        The extra is not installed.
+    """
+    try:
+        from PIL import Image, ImageDraw
+    except ImportError as error:
+        raise NotConfigured("A PNG needs Pillow.", "uv sync --extra figures") from error
+
+    drawing = laid_out(flow)
+    size = round(drawing.width * _SCALE), round(drawing.height * _SCALE)
+    image = Image.new("RGB", size, "white")
+    pen = ImageDraw.Draw(image)
+    for bar in drawing.bars:
+        _bar(image, pen, bar)
+    for box in drawing.boxes:
+        _box(pen, box)
+    for arrow in drawing.arrows:
+        _arrow(pen, arrow)
+    for note in drawing.notes:
+        _text(pen, note)
+    out = io.BytesIO()
+    image.save(out, "PNG", dpi=(96 * _SCALE, 96 * _SCALE), optimize=True)
+    return out.getvalue()
+
+
+def _font(size: float, weight: str = "") -> FreeTypeFont:
+    """A font of the system; else the one that Pillow brings along, which knows no weights."""
+    from PIL import ImageFont
+
+    for family in _FONTS:
+        for ending in _WEIGHTS[weight]:
+            try:
+                return ImageFont.truetype(f"{family}{ending}.ttf", size * _SCALE)
+            except OSError:
+                continue
+    font = ImageFont.load_default(size * _SCALE)
+    assert isinstance(font, ImageFont.FreeTypeFont)
+    return font
+
+
+def _scaled(*lengths: float) -> list[float]:
+    return [length * _SCALE for length in lengths]
+
+
+def _bar(image: object, pen: ImageDraw, bar: Bar) -> None:
+    from PIL import Image, ImageDraw
+
+    corners = _scaled(bar.x, bar.y, bar.x + bar.width, bar.y + bar.height)
+    pen.rounded_rectangle(corners, 8 * _SCALE, COLOURS[bar.look], "black", _SCALE)
+    font = _font(SIZE, "bold")
+    x, y = _scaled(bar.x + bar.width / 2, bar.y + bar.height / 2)
+    if bar.look != "stage":
+        pen.text((x, y), bar.text, "black", font, anchor="mm")
+        return
+    assert isinstance(image, Image.Image)
+    turned = Image.new("L", (round(bar.height * _SCALE), round(bar.width * _SCALE)))
+    place = turned.width / 2, turned.height / 2
+    ImageDraw.Draw(turned).text(place, bar.text, 255, font, anchor="mm")
+    upright = turned.rotate(90, expand=True)
+    image.paste("black", (round(corners[0]), round(corners[1])), upright)
+
+
+def _box(pen: ImageDraw, placed: PlacedBox) -> None:
+    x, y, right, bottom = _scaled(
+        placed.x, placed.y, placed.x + placed.width, placed.y + placed.height
+    )
+    fill = GREY_BOX if placed.grey else "white"
+    pen.rectangle((x, y, right, bottom), fill, None if not placed.box.known else "black", _SCALE)
+    if not placed.box.known:
+        for start, end in (((x, y), (right, y)), ((right, y), (right, bottom)),
+                           ((x, bottom), (right, bottom)), ((x, y), (x, bottom))):  # fmt: skip
+            _dashed(pen, start, end)
+    for line in placed.lines:
+        _text(pen, line)
+
+
+def _dashed(pen: ImageDraw, start: tuple[float, float], end: tuple[float, float]) -> None:
+    (x, y), (x2, y2) = start, end
+    length, dash, gap = max(x2 - x, y2 - y), 5 * _SCALE, 4 * _SCALE
+    at = 0.0
+    while at < length:
+        to = min(at + dash, length)
+        if y == y2:
+            pen.line((x + at, y, x + to, y), "black", _SCALE)
+        else:
+            pen.line((x, y + at, x, y + to), "black", _SCALE)
+        at += dash + gap
+
+
+def _text(pen: ImageDraw, line: Line) -> None:
+    size = SIZE if line.style == "text" else SMALL
+    at, base = _scaled(line.x, line.y)
+    before, italic, after = line.text.partition(ITALIC)
+    for words, weight in ((before, ""), (italic, "italic"), (after, "")):
+        font = _font(size, "italic" if line.style == "hint" else weight)
+        pen.text((at, base), words, "black", font, anchor="ls")
+        at += font.getlength(words)
+
+
+def _arrow(pen: ImageDraw, arrow: Arrow) -> None:
+    pen.line([tuple(_scaled(*point)) for point in arrow.points], "black", round(1.25 * _SCALE))
+    pen.polygon([tuple(_scaled(*point)) for point in head_of(arrow)], "black")
