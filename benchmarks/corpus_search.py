@@ -185,6 +185,7 @@ def chromadb(way: str, folder: Path) -> None:
 def lancedb(way: str, folder: Path) -> None:
     import lancedb as lance
     import pyarrow as pa
+    from lancedb.index import FTS, IvfPq
     from lancedb.rerankers import RRFReranker
 
     home = folder / "lancedb"
@@ -205,9 +206,8 @@ def lancedb(way: str, folder: Path) -> None:
     begun = time.perf_counter()
     made = pa.Table.from_batches([batch for one in tables() for batch in one.to_batches()])
     kept = lance.connect(home).create_table("passages", made)
-    kept.create_fts_index("text")
-    kept.create_index(metric="cosine")
-    kept.wait_for_index([index.name for index in kept.list_indices()])
+    kept.create_index("text", config=FTS())
+    kept.create_index("vector", config=IvfPq(distance_type="cosine"))
     built = time.perf_counter() - begun
     columns, ranks = ["id"], RRFReranker()
 
