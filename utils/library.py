@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from .pubmed.search import Found
     from .pubmed.vocabulary import Heading, Spelling
     from .reports import Lock
+    from .review import Review
+    from .review.snowball import Direction, Snowball
     from .sources import Query, QueryOptions
     from .sources.semantic_scholar import ScholarPage, ScholarPaper
     from .store import RebuildReport, Shelf
@@ -308,6 +310,45 @@ class Library:
 
         return every_job(self._ladder)
 
+    def new_review(self, name: str) -> Review:
+        """A new systematic review: a folder with a protocol to fill in; see `.review`."""
+        from .review import new_review
+
+        return new_review(name, self._ladder)
+
+    def review(self, name: str) -> Review:
+        """The review of this name; see `.review.Review`."""
+        from .review import open_review
+
+        return open_review(name, self._ladder)
+
+    def snowball(
+        self,
+        papers: Iterable[Paper],
+        *,
+        known: Sequence[Paper] = (),
+        directions: Sequence[Direction] = ("backward", "forward"),
+        rounds: int = 1,
+        most: int = 50,
+    ) -> Snowball:
+        """What papers cite, and who cites them, each once; see `.review.snowball`."""
+        from .review.snowball import snowball
+        from .sources import SOURCES
+
+        return snowball(
+            *(list(papers), self.shelf, self.web, SOURCES),
+            known=known,
+            directions=directions,
+            rounds=rounds,
+            most=most,
+        )
+
+    def reviews(self) -> list[Review]:
+        """All reviews of this shelf, by name."""
+        from .review import every_review
+
+        return every_review(self._ladder)
+
     def search_articles(
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
     ) -> Found:
@@ -336,6 +377,29 @@ class Library:
         wanted = (ids for ids in read if isinstance(ids, Ids))
         known = iter(records(wanted, self.shelf, self.web, SOURCES))
         return [next(known) if isinstance(ids, Ids) else (Ids(), ids) for ids in read]
+
+    def records_to_cite(
+        self, papers: Iterable[str | int | Ids]
+    ) -> list[tuple[Ids, Paper | PaperError]]:
+        """The same, but where a version of an arXiv paper is named, the record of that version."""
+        asked = list(papers)
+        known = zip(asked, self.records(asked), strict=True)
+        return [(ids, self._in_version_asked(paper, record)) for paper, (ids, record) in known]
+
+    def _in_version_asked(
+        self, paper: str | int | Ids, record: Paper | PaperError
+    ) -> Paper | PaperError:
+        from .citations import in_version
+        from .errors import PaperError
+        from .model.identifiers import arxiv_version
+
+        version = arxiv_version(paper) if isinstance(paper, str) else ""
+        if not version or isinstance(record, PaperError):
+            return record
+        try:
+            return in_version(self.arxiv_paper(str(paper)), version)
+        except PaperError as absent:
+            return absent
 
     def resolve(self, papers: Asked, *, anew: bool = False) -> Iterator[Resolution]:
         """What the papers of a list are that name no identifier; see `.literature.resolve`.
@@ -371,7 +435,7 @@ class Library:
         from .errors import PaperError
 
         cite([], style)  # refused before anything is asked for
-        records = self.records(papers)
+        records = self.records_to_cite(papers)
         cited = iter(cite([one for _, one in records if not isinstance(one, PaperError)], style))
         return [(ids, one if isinstance(one, PaperError) else next(cited)) for ids, one in records]
 

@@ -129,3 +129,13 @@ def test_years_and_authors_narrow_a_search_in_pubmed(shell, world):
     [asked] = [call.params for call in world.requests if "esearch" in call.path]
     assert asked["mindate"] == "2020"
     assert "Mann B" in asked["term"]
+
+
+def test_the_version_that_was_asked_for_is_cited(shell, tmp_path, monkeypatch):
+    status, out, _ = shell("cite", f"arXiv:{ARXIV_ONLY}v1", "--style", "bibtex")
+    assert status == 0
+    assert f"{ARXIV_ONLY}v1" in out
+    (tmp_path / "mine.txt").write_text(f"arXiv:{ARXIV_ONLY}v1\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = shell("cite", "mine.txt", "--style", "vancouver")
+    assert f"{ARXIV_ONLY}v1" in out

@@ -298,10 +298,11 @@ def told(ask: Callable[[], object]) -> tuple[str, ...]:
 
 @pytest.mark.anyio
 async def test_the_hint_of_a_long_search_can_be_followed(settings):
-    """Over MCP pages are cut to what fits; in Python the hint names what `keep` does there."""
+    """Over MCP pages are cut to what fits; the word is the same there and in Python."""
     library = Library(**settings, mcp_toolsets=("entrez",))
     hints = told(lambda: library.entrez.search("gene", "human", most=20_000))
-    assert "history" in " ".join(hints)
+    assert "set keep" in " ".join(hints)
+    assert library.entrez.search("gene", "human", keep=True).history
     asked = {"operation": "search", "database": "gene", "term": "human", "keep": True}
     kept = await call(library, "entrez_query", asked)
     assert kept.structured_content["history"]["id"].startswith("h_")

@@ -167,7 +167,7 @@ def test_a_record_that_is_too_long_is_cut_and_says_so(entrez):
 
 
 def test_records_come_from_a_history(entrez):
-    kept = entrez.search("snp", "all[filter]", history=True).history
+    kept = entrez.search("snp", "all[filter]", keep=True).history
     got = entrez.fetch("snp", history=kept.id, start=1198, most=50)
     told = [json.loads(line)["refsnp_id"] for line in got.text.splitlines()]
     assert told == ["1466", "1467"]

@@ -114,7 +114,7 @@ def test_more_than_pubmed_hands_out_is_told(entrez, monkeypatch):
 
 
 def test_a_history_is_a_name_that_gives_nothing_away(entrez, world):
-    kept = entrez.search("gene", "human", history=True).history
+    kept = entrez.search("gene", "human", keep=True).history
     place = asked(world, "/esearch.fcgi")[0]
     assert kept.id.startswith("h_")
     assert "MCID" not in str(kept)
@@ -138,7 +138,7 @@ def test_a_history_lives_as_long_as_it_says(entrez, clock):
 
 
 def test_a_history_that_ncbi_forgot_is_told_with_the_next_step(entrez, world):
-    kept = entrez.search("gene", "human", history=True).history
+    kept = entrez.search("gene", "human", keep=True).history
     world.reset()
     for ask in (entrez.summary, entrez.fetch):
         with pytest.raises(NotFound, match="human") as gone:
@@ -162,7 +162,7 @@ def test_a_name_that_is_none_is_refused(entrez, world, name):
 
 
 def test_nothing_found_has_no_history(entrez):
-    found = entrez.search("gene", "zzqqx", history=True)
+    found = entrez.search("gene", "zzqqx", keep=True)
     assert found.history is None
     assert any("no history" in warning for warning in found.warnings)
 
@@ -202,7 +202,7 @@ def forgetful(settings):
 
 
 def test_a_history_that_cannot_be_remembered_is_not_promised(forgetful):
-    found = forgetful.search("gene", "human", history=True)
+    found = forgetful.search("gene", "human", keep=True)
     assert found.ids
     assert found.history is None
     assert any("could not be remembered" in warning for warning in found.warnings)

@@ -59,7 +59,7 @@ def test_covidences_decision_is_the_list_that_was_exported(
     name: str, choice: str, stage: str, reasons: tuple[str, ...]
 ) -> None:
     first, second = read(screening.COVIDENCE, name)
-    assert first.decisions == (Decision("", choice, stage, reasons),)  # type: ignore[arg-type]
+    assert first.decisions == (Decision("consensus", choice, stage, reasons),)  # type: ignore[arg-type]
     assert first.labels == ("first", "second")
     assert second.paper.ids == Ids(doi="10.1000/fern")
 

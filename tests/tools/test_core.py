@@ -93,6 +93,10 @@ async def test_search_download_read_list(library, world, mode):
     read = await call(library, "read_paper", {"paper": paper["pmid"], "max_chars": 500}, mode)
     assert len(read.structured_content["text"]) <= 500
     assert read.structured_content["next_start"] == len(read.structured_content["text"])
+    assert "title" not in read.structured_content  # it is the first line of the text
+    assert read.content[0].text.count(paper["title"].rstrip(".")) <= 2  # and stands above it
+    part = await call(library, "read_paper", {"paper": paper["pmid"], "section": "methods"}, mode)
+    assert part.structured_content["title"] == paper["title"]
     headings = [part["heading"] for part in read.structured_content["outline"]]
     assert "Abstract" in headings
 

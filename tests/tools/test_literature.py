@@ -13,7 +13,7 @@ from utils import Library
 from utils.tools import build
 
 pytestmark = pytest.mark.anyio
-TOOLSETS = ("literature",)
+TOOLSETS = ("core", "literature")
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 # Of the document, in snake_case.
 PREPRINT = {
@@ -179,3 +179,13 @@ async def test_what_cannot_be_asked_is_refused_without_a_request(library, world,
 )
 async def test_what_nobody_knows_is_not_found(library, tool, arguments):
     assert (await call(library, tool, arguments)).meta["error"]["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("style", ["bibtex", "ris", "vancouver", "csl-json", "nbib"])
+async def test_the_version_that_was_asked_for_is_cited_in_every_style(library, style):
+    asked = {"papers": [f"arXiv:{ARXIV_ID}v1", f"arXiv:{ARXIV_ID}", f"arXiv:{ARXIV_ID}v99"]}
+    found = await call(library, "cite_papers", {**asked, "style": style})
+    of_version, newest, none = found.structured_content["references"]
+    assert f"{ARXIV_ID}v1" in of_version["reference"]
+    assert f"{ARXIV_ID}v" not in newest["reference"]
+    assert "v99" in none["why"]

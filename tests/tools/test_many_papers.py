@@ -75,6 +75,7 @@ async def test_a_block_is_read_and_quoted_by_its_handle(library, world):
     verdicts = [one["verdict"] for one in found]
     assert verdicts == ["verbatim", "verbatim", "near", "absent", "unclear", "unclear"]
     assert found[0]["handle"] == found[1]["handle"] == f"pmid:{pmid}#{name}"
+    assert not {"printed", "handle", "section"} & found[3].keys()  # another sentence is no print
     assert any("negation" in one or "added" in one for one in found[2]["differences"])
     assert "not on the shelf" in found[5]["why"]
     asked = {"quotes": quotes, "certify": True}

@@ -105,6 +105,9 @@ async def test_hosts_that_know_the_dotted_names_get_them(settings):
             *NAMES.values(),
             "corpus.verify_quote",
         }
+    empty = await call(library, "rag.search", {"query": "reef"})
+    assert "pubmed.sync_delta" in empty.content[0].text
+    assert "pubmed_sync_delta" not in f"{empty.content[0].text} {empty.meta}"
     set_ = {"query_key": "reef", "last_edat": "2025-01-01T00:00:00Z"}
     assert (await answer(library, "corpus.checkpoint.set", **set_)) == {"ok": True}
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..errors import BadRequest
@@ -26,7 +27,7 @@ from .styles import styled
 
 __all__ = [
     "FORMATS", "PRINTED", "STYLES", "citation_key", "citations", "cite", "csl_item", "each_bibtex",
-    "each_nbib", "each_ris", "to_bibtex", "to_nbib", "to_ris",
+    "each_nbib", "each_ris", "in_version", "to_bibtex", "to_nbib", "to_ris",
 ]  # fmt: skip
 
 _BY_NAME = {style.name: style for style in PRINTED.values()}
@@ -93,6 +94,16 @@ def cite(papers: Sequence[Paper], style: str) -> list[str]:
     return [
         one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in references
     ]
+
+
+def in_version(paper: Paper, version: str) -> Paper:
+    """An arXiv paper under the name of one of its versions, to be cited; no name to look it up by.
+
+    >>> from ..model.identifiers import Ids
+    >>> csl_item(in_version(Paper(Ids(arxiv="2601.00001")), "2"))["URL"]
+    'https://arxiv.org/abs/2601.00001v2'
+    """
+    return replace(paper, ids=replace(paper.ids, arxiv=f"{paper.ids.arxiv}v{version}"))
 
 
 def _check_formats(names: Sequence[str], formats: Collection[str]) -> None:

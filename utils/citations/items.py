@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import quote
 
+from ..model.identifiers import arxiv_version
 from ..model.paper import Author, Notice, Paper
 from ..system.plain_text import lowered, one_line, raised
 
@@ -90,7 +91,7 @@ def csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any]:
     if _is_of_preprint(paper):
         article, paper = one_line(_published_in(paper)), _as_preprint(paper)
     ids, arxiv = paper.ids, one_line(paper.ids.arxiv)
-    if arxiv and version:
+    if arxiv and version and not arxiv_version(arxiv):
         arxiv = f"{arxiv}v{version}"
     bookshelf = paper.pages if paper.pages.startswith("NBK") else ""
     kind = _kind(paper, bookshelf)
@@ -113,7 +114,7 @@ def csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any]:
         "PMCID": one_line(ids.pmcid),
         "archive": "arXiv" if arxiv else "",
         "archive_location": arxiv,
-        "URL": _arxiv_url(arxiv) if version else _url(paper, bookshelf),
+        "URL": _arxiv_url(arxiv) if arxiv_version(arxiv) else _url(paper, bookshelf),
         "language": _language(paper),
         "keyword": "; ".join(_keywords(paper)),
         "abstract": plain(paper.abstract),

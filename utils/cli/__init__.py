@@ -28,7 +28,9 @@ from . import (
     objects,
     papers,
     resolving,
+    reviews,
     searching,
+    snowballing,
     upkeep,
     yields,
 )
@@ -87,6 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     searching.add_references(commands)
     resolving.add(commands)
     harvests.add(commands)
+    reviews.add(commands)
+    snowballing.add(commands)
     yields.add(commands)
     corpus.add(commands)
     datasets.add(commands)

@@ -128,11 +128,7 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         note(f"Asking again for {counted(again, 'paper')} that nobody could tell of last time.")
     for received in library.take_in():
         note(f"inbox: {received.file} {received.outcome}: {received.detail}")
-    note(_opening_line(harvest.job()))
-    try:
-        watch(harvest, plain=args.json)
-    except KeyboardInterrupt:
-        _leave_interrupted(harvest, args.json)
+    _work(harvest, args.json)
     more: dict[str, Any] = {}
     if lock:
         rebuilt = library.differences(lock, harvest)
@@ -142,6 +138,21 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         options = {"kinds": kinds, "most_bytes": args.most_mb * 1_000_000}
         show(of_job(library, harvest.job_id, options), args.json)
     return _exit_status(harvest)
+
+
+def carry_out(harvest: Harvest, as_json: bool) -> int:
+    """Work on a harvest to its end and show what came of it; returns the exit status."""
+    _work(harvest, as_json)
+    _show(harvest, as_json)
+    return _exit_status(harvest)
+
+
+def _work(harvest: Harvest, as_json: bool) -> None:
+    note(_opening_line(harvest.job()))
+    try:
+        watch(harvest, plain=as_json)
+    except KeyboardInterrupt:
+        _leave_interrupted(harvest, as_json)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -371,7 +382,7 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _drawings(asked: str) -> list[str]:
+def kinds_of_drawing(asked: str) -> list[str]:
     """The kinds of drawing named in *asked*."""
     from ..reports.prisma import DRAWINGS
 
@@ -385,7 +396,7 @@ def _drawings(asked: str) -> list[str]:
 def _report(args: argparse.Namespace, library: Library) -> int:
     harvest = _find_harvest(args.job, library)
     letters = harvest.write_letters() if args.letters else None
-    drawings = _drawings(args.draw)
+    drawings = kinds_of_drawing(args.draw)
     page = harvest.report(drawings)
     row: dict[str, Any] = {"job_id": args.job, "report": str(page)}
     row |= {kind: str(page.with_name(f"prisma.{kind}")) for kind in drawings}

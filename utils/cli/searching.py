@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..citations import STYLES
 from ..errors import BadRequest, PaperError
+from ..model.identifiers import Ids, arxiv_version
 from ..system.plain_text import one_line
 from .output import command, complain, complain_of, note, read_arguments, say, warn, worst
 
 if TYPE_CHECKING:
     from ..library import Library
+    from ..lists.pasted import Entry
     from ..literature.search import Found, Gathered, SourceAnswer
     from ..model.paper import Paper, SearchResult
 
@@ -227,7 +229,8 @@ def _cite(args: argparse.Namespace, library: Library) -> int:
     nameless = (entry.asked for entry in request.entries if not entry.ids)
     statuses = [complain_of(asked, args.json) for asked in nameless]
     papers: list[tuple[str, Paper]] = []
-    for ids, outcome in library.records(entry.ids for entry in request.entries if entry.ids):
+    asked = [_in_version_asked(entry) for entry in request.entries if entry.ids]
+    for ids, outcome in library.records_to_cite(asked):
         if isinstance(outcome, PaperError):
             statuses.append(outcome.exit_code)
             sys.stdout.flush()
@@ -243,6 +246,12 @@ def _cite(args: argparse.Namespace, library: Library) -> int:
     elif papers:
         print_references([paper for _, paper in papers], args.style, library)
     return worst(statuses)
+
+
+def _in_version_asked(entry: Entry) -> str | Ids:
+    """A paper of a list; of one at arXiv, the version that stands there, too."""
+    version = arxiv_version(entry.asked) if entry.ids.arxiv else ""
+    return f"arXiv:{entry.ids.arxiv}v{version}" if version else entry.ids
 
 
 def _list_related(args: argparse.Namespace, library: Library) -> int:

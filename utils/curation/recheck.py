@@ -20,17 +20,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from ..download.lookup import look_up
+from ..download.lookup import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotFound, PaperError, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, now
-from ..sources import Lookup, Source
+from ..sources import Source
 from ..sources.crossref import SOURCE as CROSSREF
-from ..sources.crossref import look_up as ask_crossref
 from ..sources.eutils import BATCH
 from ..sources.pmc import SOURCE as PMC
 from ..sources.pubmed import SOURCE as PUBMED
-from ..sources.pubmed import fetch
 from ..store import Shelf, known_by_name_only
 from ..system.plain_text import one_line
 from ..web import Web, not_older_than
@@ -126,10 +124,10 @@ def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change
     yield from _fetch_missing_records(shelf, web, [PUBMED, CROSSREF] if crossref else [PUBMED])
     entries = _all_entries(shelf)
     by_pmid = [paper for paper in entries if paper.ids.pmid]
-    yield from _Recheck(shelf, web, _PUBMED_ANEW).batches(by_pmid)
+    yield from _Recheck(shelf, web, PUBMED_ANEW).batches(by_pmid)
     others = [paper for paper in entries if not paper.ids.pmid]
     by_doi = [paper for paper in others if paper.ids.doi and crossref]
-    yield from _Recheck(shelf, web, _CROSSREF_ANEW).one_by_one(by_doi)
+    yield from _Recheck(shelf, web, CROSSREF_ANEW).one_by_one(by_doi)
     for paper in others:
         if not (paper.ids.doi and crossref):
             detail = "It has no PMID, and nobody else was asked."
@@ -175,15 +173,6 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
                 title, path = one_line(updated.paper.title), updated.path
                 detail = "Its record is known now: an audit holds the text against it."
                 yield Change(updated.paper.ids, "recorded", detail, title, path)
-
-
-def _fetch_anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    records = fetch([ids.pmid for ids in wanted], web, anew=True)
-    return {ids: records[ids.pmid] for ids in wanted if ids.pmid in records}
-
-
-_PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), BATCH, _fetch_anew))
-_CROSSREF_ANEW = replace(CROSSREF, lookup=Lookup(("doi",), 1, ask_crossref))
 
 
 @dataclass(slots=True)
@@ -243,7 +232,7 @@ class _Recheck:
         if self.failed >= _ENOUGH:
             silent = Unreachable(self.why)
             return [(paper, silent) for paper in batch]
-        key = "pmid" if self.source is _PUBMED_ANEW else "doi"
+        key = "pmid" if self.source is PUBMED_ANEW else "doi"
         ids_of = {paper.file: Ids(**{key: getattr(paper.ids, key)}) for paper in batch}
         with not_older_than(time.time()):
             found = look_up(list(dict.fromkeys(ids_of.values())), self.web, [self.source])

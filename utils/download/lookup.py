@@ -20,9 +20,15 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
+from ..mirror.lookup import from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
 from ..sources import Lookup, Source
+from ..sources.crossref import SOURCE as CROSSREF
+from ..sources.crossref import look_up as ask_crossref
+from ..sources.eutils import BATCH
+from ..sources.pubmed import SOURCE as PUBMED
+from ..sources.pubmed import fetch
 from ..store import Shelf
 from ..system.plain_text import encodable, shortened
 from ..web import Answer, Web, not_older_than
@@ -42,7 +48,8 @@ def look_up(
 ) -> dict[Ids, Paper | PaperError]:
     """Learn what many papers are, from whoever knows them first.
 
-    Every source is asked once, in batches, about the papers still unknown to those before it.
+    A mirror of PubMed that is here comes first. Every source is asked once, in batches, about the
+    papers still unknown to those before it.
 
     Returns
     -------
@@ -51,6 +58,11 @@ def look_up(
         answered and does not; `Unreachable` when somebody who could know it did not answer.
     """
     inquiries = {ids: _Inquiry(ids, Paper(ids)) for ids in wanted}
+    if any(source.name == PUBMED.name for source in sources):
+        held = from_mirror([ids.pmid for ids in wanted], web.settings)
+        for inquiry in inquiries.values():
+            if paper := held.get(inquiry.wanted.pmid):
+                inquiry.take_outcome(PUBMED.name, paper)
     for source in sources:
         if source.lookup is None:
             continue
@@ -326,3 +338,14 @@ def records(
     known = {ids: paper for ids, paper in held.items() if paper.title}
     found = look_up([ids for ids in dict.fromkeys(asked) if ids not in known], web, sources)
     return [(ids, known.get(ids) or found[ids]) for ids in asked]
+
+
+def _fetch_anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    found = fetch([ids.pmid for ids in wanted], web, anew=True)
+    return {ids: found[ids.pmid] for ids in wanted if ids.pmid in found}
+
+
+PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), BATCH, _fetch_anew))
+"""PubMed asked again, also for records that were fetched within the last day."""
+CROSSREF_ANEW = replace(CROSSREF, lookup=Lookup(("doi",), 1, ask_crossref))
+"""Crossref, likewise."""

@@ -79,7 +79,7 @@ class Entrez:
         start: int = 0,
         most: int = 20,
         sort: str = "",
-        history: bool = False,
+        keep: bool = False,
         min_date: str = "",
         max_date: str = "",
         date_type: str = "",
@@ -93,13 +93,13 @@ class Entrez:
             hands out the first 9,999 hits of a search only.
         sort : str
             ``relevance``, ``pub_date``, … as the database has them; its own order when empty.
-        history : bool
+        keep : bool
             Keep the whole result at NCBI, under a name to ask for it by.
         min_date, max_date : str
             ``YYYY[/MM[/DD]]``; ``date_type`` ``pdat`` (default), ``mdat``, ….
         """
         return search(
-            database, term, self._web, start=start, most=most, sort=sort, history=history,
+            database, term, self._web, start=start, most=most, sort=sort, keep=keep,
             min_date=min_date, max_date=max_date, date_type=date_type,
         )  # fmt: skip
 

@@ -80,7 +80,7 @@ def recall(name: str, database: str, web: Web) -> Place:
     name = one_line(name)
     if not _HANDLE.fullmatch(name):
         msg = f"{shortened(name, 40)!r} is no history."
-        raise BadRequest(msg, "a search with keep and post return one: h_ and 16 characters.")
+        raise BadRequest(msg, "A search with keep and post return one: h_ and 16 characters.")
     kept = _to_place(mapping(web.cache.get(_KIND, name)))
     if kept is None:
         msg = f"The history {name} is not known here (any more)."

@@ -200,7 +200,7 @@ def pages_of_search(
 ) -> Pages:
     """The pages of a search; of PubMed also beyond the 9,999 records it hands out of one."""
     require_between("most", most, 1, MOST_PAGED, "Stage it in parts, for example by date.")
-    found = search(database.name, term, web, most=0, history=True)
+    found = search(database.name, term, web, most=0, keep=True)
     if not found.total:
         msg = f"{database.name} finds nothing for {shortened(one_line(term), 100)!r}."
         hints = [words for words in found.warnings if words != NO_HISTORY]

@@ -106,7 +106,7 @@ class _SearchRequest:
     start: int = 0
     most: int = 20
     sort: str = ""
-    history: bool = False
+    keep: bool = False
     min_date: str = ""
     max_date: str = ""
     date_type: str = ""
@@ -133,7 +133,7 @@ class _SearchRequest:
         Raises `BadRequest` for options that cannot be sent.
         """
         query = checked(Query(term, min_date=self.min_date, max_date=self.max_date))
-        hint = "Narrow the search, page with start, or keep all hits as a history."
+        hint = "Narrow the search, page with start, or set keep: then all hits are a history."
         require_between("most", self.most, 0, MOST_HITS, hint)
         wall = _reachable(self.database, 10**9)
         require_between("start", self.start, 0, wall - 1, "Narrow the search, for example by date.")
@@ -146,7 +146,7 @@ class _SearchRequest:
             "retstart": self.start,
             "retmax": min(self.most, wall - self.start),
             "sort": self._sort(),
-            "usehistory": "y" if self.history else "",
+            "usehistory": "y" if self.keep else "",
             "datetype": kind,
             "mindate": query.min_date,
             "maxdate": query.max_date,
@@ -159,7 +159,7 @@ class _SearchRequest:
         return _PUBMED_SORTS.get(order.lower(), order) if self.database.name == "pubmed" else order
 
     def _keep_history(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
-        if not self.history:
+        if not self.keep:
             return None, ()
         if not hits.total:
             return None, (NO_HISTORY,)

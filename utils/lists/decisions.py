@@ -301,7 +301,8 @@ def _covidence(notes: str, told: Told) -> tuple[Decision, ...]:
         return ()
     reasons = _COVIDENCE_REASON.findall(notes) if told.choice == "exclude" else []
     stage = told.stage or "title_abstract"
-    return (Decision(told.screener, told.choice, stage, tuple(map(_short, reasons))),)
+    screener = told.screener or "consensus"  # its lists hold what the team agreed on
+    return (Decision(screener, told.choice, stage, tuple(map(_short, reasons))),)
 
 
 # -- notes and tags --------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _KEPT = 2  # the one that is published, and the one before it
 _ROWS = 1 << 20  # of a row group
 _MEMORY = "2GB"
+_MAKING = ".making-"
 _ORDER = "sequence::BIGINT * 1000000 + position"
 _LIVE = f"""
     WITH last AS (
@@ -117,7 +118,7 @@ class Generations:
     def all(self) -> list[Generation]:
         """All that are here, the newest last."""
         found = []
-        for path in self.folder.glob("*/generation.json"):
+        for path in self.folder.glob("[!.]*/generation.json"):
             with suppress(OSError, ValueError, TypeError):
                 found.append(Generation(**json.loads(path.read_text())))
         return sorted(found, key=lambda one: (one.name.partition("-")[0], one.made_at))
@@ -137,8 +138,9 @@ class Generations:
         StoreFailed
             A part is gone or damaged, or the disk refuses.
         """
-        making = self.folder / f".making-{files[-1].sequence}"
-        shutil.rmtree(making, ignore_errors=True)
+        for killed in self.folder.glob(f"{_MAKING}*"):
+            shutil.rmtree(killed, ignore_errors=True)
+        making = self.folder / f"{_MAKING}{files[-1].sequence}"
         safe_files.make_folder(making)
         generation = self.make(files, missing, making)
         self._put(making, generation)

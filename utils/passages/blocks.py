@@ -40,6 +40,7 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W\d_]{1,7}|\d{1,2}|[^\w\s]|_"
 )
 _MOST_KEPT, _LONGEST_KEPT = 200_000, 64  # words, letters
+_STOP = re.compile(r"[.!?]")
 _END = re.compile(
     r"(?:(?<=[^\s.])\.{1,3}|[!?]{1,3})"
     r"(?:[\"'\u2019\u201d)\]*_]|</?\w{1,6}>|\[\d[\d,\s\u2013-]{0,40}\]|(?<=>)\d[\d,\u2013-]{0,20}){0,8}\s+"
@@ -256,7 +257,7 @@ def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """
     kept = whole(text, start, end)
     begin = start
-    for match in _END.finditer(text, start, end):
+    for match in _ends(text, start, end):
         stop = match.end()
         if stop >= end or within(kept, match.start()) or not _is_end(text, match, begin, end):
             continue
@@ -264,6 +265,15 @@ def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         begin = stop
     if begin < end:
         yield begin, begin + len(text[begin:end].rstrip())
+
+
+def _ends(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """All matches of `_END`; looking for its first character takes a tenth of the time."""
+    while found := _STOP.search(text, start, end):
+        match = _END.match(text, found.start(), end)
+        start = (match or found).end()
+        if match:
+            yield match
 
 
 def pieces(text: str, start: int, end: int, most: int, longest: int) -> Iterator[tuple[int, int]]:

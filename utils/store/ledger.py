@@ -237,6 +237,16 @@ class Ledger:
             facts |= {"searches": [asdict(search) for search in searches]} if searches else {}
             _write_facts(db, facts)
 
+    def withdraw(self, asked: Iterable[str]) -> int:
+        """Take papers out that were asked for in these words and are not tried yet; how many."""
+        with self._writing() as db:
+            before = db.total_changes
+            db.executemany(
+                "DELETE FROM papers WHERE asked = ? AND state = 'pending'",
+                ((words,) for words in asked),
+            )
+            return db.total_changes - before
+
     def pending(self) -> list[int]:
         """The numbers of the papers that have not ended."""
         with self._reading() as db:

@@ -39,6 +39,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     from . import board, harvests, prompts, resources, skills, toolsets
     from .call_log import CallLog
     from .delivery import Delivery
+    from .dotted import DottedNames
     from .first_imports import FirstImports
     from .refusals import Refusals
 
@@ -52,6 +53,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
             Refusals(library),
             FirstImports(),
             Delivery(library.settings.mcp_delivery),
+            *([DottedNames()] if library.settings.mcp_tool_names == "dotted" else []),
         ],
         mask_error_details=True,
         strict_input_validation=True,  # "7" and true are no numbers

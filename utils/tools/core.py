@@ -19,6 +19,7 @@ from .long_calls import LongCalls, revocable
 from .toolsets import is_on
 
 if TYPE_CHECKING:
+    from ..curation.reading import Reading
     from ..download.download import Download
     from ..model.paper import SearchResult, StoredPaper
 
@@ -198,12 +199,14 @@ def _read_tool(library: Library) -> FunctionTool:
         )
         beyond = [f"start={start} lies beyond the end."] if start and not reading.text else []
         objects = reading.object_rows()
+        # A page from the beginning names the paper in its first line.
+        named = not section and reading.text.startswith("- Title: ")
         return answer(
             {
-                "title": reading.title,
+                **({} if named else {"title": reading.title}),
                 "kind": reading.kind,
                 "version": reading.version,
-                "outline": reading.rows(),
+                "outline": _without_title(reading),
                 "objects": objects,
                 **({"objects_shown_by": door} if door and objects else {}),
                 **({"doubts": reading.doubts} if reading.doubts else {}),
@@ -214,6 +217,13 @@ def _read_tool(library: Library) -> FunctionTool:
         )
 
     return tool(read_paper, READS_SHELF, schemas.READ)
+
+
+def _without_title(reading: Reading) -> list[dict[str, Any]]:
+    """The outline of a paper; that all of it stands under its title, everybody knows."""
+    rows = reading.rows()
+    is_title = bool(rows) and rows[0]["heading"].rstrip(".") == reading.title.rstrip(".")
+    return rows[1:] if is_title else rows
 
 
 def _list_tool(library: Library) -> FunctionTool:

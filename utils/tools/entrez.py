@@ -23,7 +23,7 @@ _MOST_IDS = 4_000  # of one answer; it says where the next begins
 def _search(library: Library, args: Arguments) -> Any:
     return library.entrez.search(
         args["database"] or "pubmed", args["term"], start=args["start"],
-        most=min(args["max_results"] or 20, _MOST_IDS), sort=args["sort"], history=args["keep"],
+        most=min(args["max_results"] or 20, _MOST_IDS), sort=args["sort"], keep=args["keep"],
     )  # fmt: skip
 
 

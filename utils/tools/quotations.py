@@ -77,12 +77,15 @@ def _quote_row(text: str, paper: str, library: Library, *, certify: bool) -> dic
         return {"verdict": "unclear", "why": str(error)}
     if not found.found:
         return {"verdict": "absent"}
+    words = found.printed[:_FOUND]
+    if found.verdict == "absent":  # what comes nearest is another sentence
+        return {"verdict": "absent", "nearest": words, "nearest_at": found.handle}
     row: dict[str, Any] = {"verdict": found.verdict, "handle": found.handle}
     if found.section:
         row["section"] = found.section
     if not found.verbatim:
-        row |= {"printed": found.printed[:_FOUND], "differences": shown_differences(found)}
-    if certify and found.verdict != "absent":
+        row |= {"printed": words, "differences": shown_differences(found)}
+    if certify:
         row["certificate"] = library.corpus.certify(text, found)
     return row
 

@@ -29,6 +29,7 @@ from ..model.passage import Filters
 from ..web.shared_work import LONGEST_ANSWER_S
 from .answers import answer, in_room, shelf_links
 from .core import ADDS_FILES, READS_SHELF, READS_WEB, Start, tool
+from .dotted import NAMES
 from .indexing import Indexing
 from .long_calls import LongCalls, tell
 from .quotations import shown_differences
@@ -41,14 +42,6 @@ if TYPE_CHECKING:
 
 # A call has twenty seconds (`..web.patience`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
-_DOTTED = {
-    "pubmed_sync_delta": "pubmed.sync_delta",
-    "rag_search": "rag.search",
-    "rag_get": "rag.get",
-    "corpus_checkpoint_get": "corpus.checkpoint.get",
-    "corpus_checkpoint_set": "corpus.checkpoint.set",
-    "verify_quote": "corpus.verify_quote",
-}
 _MOVES_BACK = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False
 )
@@ -68,7 +61,7 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
     if library.settings.mcp_tool_names == "plain":
         return all_tools
-    return [one.model_copy(update={"name": _DOTTED[one.name]}) for one in all_tools]
+    return [one.model_copy(update={"name": NAMES[one.name]}) for one in all_tools]
 
 
 def _sync_tool(library: Library) -> FunctionTool:

@@ -95,9 +95,8 @@ DOWNLOAD = named(
     " attempts"
 )
 READ = also(
-    "doubts warnings objects_shown_by",
+    "title doubts warnings objects_shown_by",
     record(
-        title=TEXT,
         kind=TEXT,
         version=TEXT,
         outline=rows(some(heading=TEXT, chars=NUMBER, roles=TEXT)),

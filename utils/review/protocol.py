@@ -1,0 +1,224 @@
+"""``protocol.yaml``: what a review asks, where it searches, and what only its authors know.
+
+Written once with every field explained, and never overwritten. Its fields follow PRISMA-P and
+PRISMA-S (Rethlefsen et al., Syst Rev 2021, https://doi.org/10.1186/s13643-020-01542-z).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from ..errors import BadRequest
+from ..lists.decisions import STAGES
+from ..sources import Query
+from ..system.plain_text import one_line
+
+NAME = "protocol.yaml"
+Kind = Literal["database", "register", "website", "organisation", "citation searching"]
+KINDS: tuple[Kind, ...] = ("database", "register", "website", "organisation", "citation searching")
+OTHER_METHODS: frozenset[Kind] = frozenset({"website", "organisation", "citation searching"})
+ONLY_PEOPLE_KNOW = {
+    "registries": "3. Study registries",
+    "browsing": "4. Online resources and browsing",
+    "contacts": "6. Contacts",
+    "other_methods": "7. Other methods",
+    "filters": "10. Search filters",
+    "prior_work": "11. Prior work",
+    "peer_review": "14. Peer review",
+}
+"""Items of PRISMA-S that no program can tell, by their names in the protocol."""
+_FIELDS = {
+    *("title", "question", "criteria", "databases", "lists", "stages", "screeners", "resolver"),
+    *("automation", "prisma", "prisma_s"),
+}
+_MOST = 5_000_000  # bytes of a protocol
+FORM = """\
+# The protocol of a systematic review. Fill in what you know; a line that begins with "#" is a
+# remark. `review update` searches as it says here, and everything that happens is kept in
+# review.db beside it, with time and version.
+
+title: {title}
+question: ""
+
+criteria:
+  include: []
+  exclude: []
+
+# Searched by `review update`: pubmed, europepmc, arxiv, semantic_scholar, openalex. Dates are
+# YYYY[/MM[/DD]]; either may be left out.
+databases: []
+#  - source: pubmed
+#    query: moss[ti] AND light[ti]
+#    min_date: 2000
+#    max_date: 2026/11/01
+
+# Exports of what is not searched here (RIS, NBIB, CSV, BibTeX, EndNote XML), beside this file. The
+# kind is database, register, website, organisation or citation searching; query, limits and day are
+# for the appendix (PRISMA-S), as they were run.
+lists: []
+#  - file: embase.ris
+#    name: Embase (Ovid)
+#    kind: database
+#    query: moss.ti. and light.ti.
+#    limits: English
+#    searched: 2026-11-01
+
+stages: [title_abstract, full_text]
+screeners: 2            # so many have to decide each record
+resolver: ""            # whose word counts where they disagree; "consensus" always does
+automation: []          # screeners of these names are programs: PRISMA counts them apart
+
+# Numbers of the PRISMA figure that only you know, such as new_studies (studies, not reports). They
+# go before what was counted. All names: duplicates, excluded_automatic, excluded_other,
+# records_screened, records_excluded, dbr_sought_reports, dbr_notretrieved_reports, dbr_assessed,
+# dbr_excluded, website_results, organisation_results, citations_results, other_sought_reports,
+# other_notretrieved_reports, other_assessed, other_excluded, previous_studies, previous_reports,
+# new_studies, new_reports.
+prisma: {{}}
+
+# For the appendix (PRISMA-S): what no program knows.
+prisma_s:
+  registries: ""        # study registries searched otherwise
+  browsing: ""          # websites and tables of contents
+  contacts: ""          # authors, experts, manufacturers
+  other_methods: ""
+  filters: ""           # published search filters
+  prior_work: ""        # strategies adapted from earlier reviews
+  peer_review: ""       # of the strategies, such as PRESS
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A site that `review update` searches."""
+
+    source: str
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class ListFile:
+    """An export of what is not searched here, by its path; the rest is for the appendix."""
+
+    path: Path
+    name: str
+    kind: Kind = "database"
+    query: str = ""
+    limits: str = ""
+    searched: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A protocol as it was read; see `FORM` for what its fields mean."""
+
+    title: str
+    question: str = ""
+    databases: tuple[Database, ...] = ()
+    lists: tuple[ListFile, ...] = ()
+    screeners: int = 2
+    resolver: str = ""
+    automation: tuple[str, ...] = ()
+    prisma: object = None
+    prisma_s: Mapping[str, str] | None = None
+
+    def kind_of(self, name: str) -> Kind:
+        """What kind of source a list of this name is; a searched site is a database."""
+        return next((one.kind for one in self.lists if one.name == name), "database")
+
+
+def read_protocol(folder: Path) -> Protocol:
+    """The protocol in a review's folder.
+
+    Raises
+    ------
+    BadRequest
+        It is not there, no YAML, or says something that cannot be: the place is named.
+    """
+    path = folder / NAME
+    try:
+        text = path.read_bytes()[:_MOST].decode("utf-8-sig", "replace")
+    except OSError as error:
+        msg = f"The protocol {path} cannot be read: {error.strerror}."
+        raise BadRequest(msg, "`review new NAME` makes one.") from error
+    try:
+        told = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        place = getattr(error, "problem_mark", None)
+        where = f" at line {place.line + 1}" if place else ""
+        msg = f"{NAME} is no YAML{where}."
+        raise BadRequest(msg, "Look at quotes, colons and blanks there.") from error
+    if not isinstance(told, dict):
+        raise BadRequest(f"{NAME} names no fields.", "`review new NAME` makes one to fill in.")
+    return _protocol(told, folder)
+
+
+def _protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
+    if strange := [str(name) for name in told if name not in _FIELDS]:
+        raise _wrong(f"there is no field {strange[0]!r}", f"Choose among {', '.join(_FIELDS)}.")
+    if strange := [str(one) for one in _list(told, "stages") if one not in STAGES]:
+        raise _wrong(f"there is no stage {strange[0]!r}", f"Choose among {', '.join(STAGES)}.")
+    screeners = told.get("screeners", 2)
+    if not isinstance(screeners, int) or not 1 <= screeners <= 20:
+        raise _wrong(f"screeners: {screeners!r} is no number of people", "Give 1 or 2.")
+    answers = told.get("prisma_s") or {}
+    if not isinstance(answers, dict):
+        raise _wrong("prisma_s names no fields", "Leave it out, or name them.")
+    return Protocol(
+        _text(told, "title"),
+        _text(told, "question"),
+        tuple(_database(one) for one in _list(told, "databases")),
+        tuple(_list_file(one, folder) for one in _list(told, "lists")),
+        screeners,
+        _text(told, "resolver"),
+        tuple(map(str, _list(told, "automation"))),
+        told.get("prisma"),
+        {str(name): one_line(str(text)) for name, text in answers.items() if text},
+    )
+
+
+def _database(one: Any) -> Database:
+    if not isinstance(one, dict) or not _text(one, "source") or not _text(one, "query"):
+        raise _wrong("a database needs a source and a query", "See the remarks of a new protocol.")
+    least, most = _date(one, "min_date"), _date(one, "max_date")
+    kind = _text(one, "date_type") or "pdat"
+    query = Query(_text(one, "query"), min_date=least, max_date=most, date_type=kind)
+    return Database(_text(one, "source").lower(), query)
+
+
+def _list_file(one: Any, folder: Path) -> ListFile:
+    if not isinstance(one, dict) or not _text(one, "file"):
+        raise _wrong("a list needs a file", "See the remarks of a new protocol.")
+    kind = _text(one, "kind") or "database"
+    known = next((name for name in KINDS if name == kind.lower()), None)
+    if known is None:
+        raise _wrong(f"a list cannot be of the kind {kind!r}", f"Choose among {', '.join(KINDS)}.")
+    path = folder / _text(one, "file")
+    told = {name: _text(one, name) for name in ("query", "limits", "searched")}
+    return ListFile(path, _text(one, "name") or path.name, known, **told)
+
+
+def _wrong(what: str, hint: str) -> BadRequest:
+    return BadRequest(f"{NAME}: {what}.", hint)
+
+
+def _list(told: Mapping[Any, Any], name: str) -> list[Any]:
+    value = told.get(name) or []
+    if not isinstance(value, list):
+        raise _wrong(f"{name} is no list", 'Begin each entry with "- ".')
+    return value
+
+
+def _text(told: Mapping[Any, Any], name: str) -> str:
+    value = told.get(name)
+    return "" if value is None else one_line(str(value))
+
+
+def _date(told: Mapping[Any, Any], name: str) -> str:
+    """A date as sites take it; YAML reads ``2026-11-01`` as a day."""
+    return _text(told, name).replace("-", "/")

@@ -1,0 +1,467 @@
+"""What one does with a review: search, take decisions in, hand records out, count, draw.
+
+A review is a folder in ``reviews/`` of the shelf: ``protocol.yaml`` says what is wanted,
+``review.db`` keeps what happened. Full texts are fetched by one harvest, ``review-NAME``, and lie
+on the shelf as all others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..download.ladder import Ladder
+from ..errors import BadRequest, PaperError
+from ..harvest.history import ledgers_folder
+from ..harvest.jobs import Harvest
+from ..harvest.searches import Collected, collect, wanted_searches
+from ..lists.decisions import Told, screened_in
+from ..lists.described import entry_of_paper
+from ..lists.pasted import Entry
+from ..lists.references import entries_in
+from ..model.job import Harvested, Job, Search, State
+from ..model.paper import Paper, now
+from ..reports import prisma
+from ..settings import version
+from ..store.ledger import Ledger
+from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
+from . import news, tables
+from .exchange import Program, exported
+from .ledger import Event, Record, ReviewLedger, Searched
+from .matching import Unmatched, match
+from .protocol import FORM, NAME, OTHER_METHODS, ListFile, Protocol, read_protocol
+from .snowball import DIRECTIONS, Direction, Snowball, snowball
+from .standing import Standing, numbers_of, standings
+
+FOLDER = "reviews"
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What an update brought.
+
+    Parameters
+    ----------
+    new : tuple of Record
+        Records that no earlier update had.
+    news : tuple of News
+        What is new about those that were there.
+    silent : int
+        Records that nobody could tell anything about now.
+    """
+
+    new: tuple[Record, ...]
+    news: tuple[news.News, ...]
+    searches: tuple[Searched, ...]
+    notes: tuple[str, ...]
+    silent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """What a decision file brought: rows that are records, decisions, and rows that are none."""
+
+    rows: int
+    decisions: int
+    screeners: tuple[str, ...]
+    unmatched: tuple[Unmatched, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One review on a shelf."""
+
+    name: str
+    ladder: Ladder
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        return self.ladder.shelf.folder / FOLDER / self.name
+
+    @property
+    def ledger(self) -> ReviewLedger:
+        """What happened in it."""
+        return ReviewLedger(self.folder)
+
+    def protocol(self) -> Protocol:
+        """The protocol as it stands now; see `.protocol.read_protocol`."""
+        return read_protocol(self.folder)
+
+    def events(self) -> list[Event]:
+        """All that happened, the oldest first."""
+        return list(self.ledger.events())
+
+    # -- searching ---------------------------------------------------------------------------
+
+    def update(self) -> Update:
+        """Search as the protocol says, and ask again about all records; decisions stay.
+
+        Raises
+        ------
+        BadRequest
+            The protocol cannot be used, or a list in it cannot be read.
+        NotConfigured, Unreachable
+            A search could not be made: nothing is changed then.
+        """
+        with exclusive_lock(self.folder / "update.lock"):
+            return self._update()
+
+    def _update(self) -> Update:
+        protocol = self.protocol()
+        known = self.ledger.records()
+        first = self._collected(protocol, known, others=False)
+        found = self._looked_up(first.papers)
+        papers = [record.paper for record in known]
+        rest = self._collected(protocol, [*papers, *(paper for _, paper in found)], others=True)
+        others = self._looked_up(rest.papers)
+        renewed, silent = news.looked_up_anew(known, self.ladder)
+        searches = [*_searched(protocol, first, "databases"), *_searched(protocol, rest, "other")]
+        changes = news.changes(known, renewed)
+        with self.ledger.event("update", {}) as writer:
+            added = writer.add_records("databases", found)
+            added += writer.add_records("other", others)
+            writer.add_searches(searches)
+            writer.update_records(renewed)
+            counted = dict(Counter(str(one.outcome) for one in changes))
+            hits = {one.search.name: one.search.hits for one in searches}
+            told = [asdict(one) for one in changes]
+            writer.note({"new": added, "hits": hits, **counted, "news": told})
+            number = writer.number
+        new = [record for record in self.ledger.records() if record.event == number]
+        notes = (*first.notes, *rest.notes)
+        return Update(tuple(new), tuple(changes), tuple(searches), notes, silent)
+
+    def _collected(
+        self, protocol: Protocol, known: Sequence[Record | Paper], *, others: bool
+    ) -> Collected:
+        sources = self.ladder.sources
+        databases = () if others else protocol.databases
+        wanted_searches("", [one.source for one in databases], sources)  # names are checked here
+        queries = [replace(one.query, text=f"{one.source}: {one.query.text}") for one in databases]
+        wanted = wanted_searches(queries, (), sources)
+        lists = {
+            one.name: _entries_of(one)
+            for one in protocol.lists
+            if (one.kind in OTHER_METHODS) == others
+        }
+        if not others and not (wanted or protocol.lists):
+            msg = f"The protocol of {self.name} names no database and no list."
+            raise BadRequest(msg, f"Fill in {self.folder / NAME}.")
+        papers = [one.paper if isinstance(one, Record) else one for one in known]
+        return collect(wanted, lists, self.ladder, papers)
+
+    def _looked_up(self, entries: Iterable[Entry]) -> list[tuple[Entry, Paper]]:
+        """What is known of each entry: by a database, else by the list, else its identifiers."""
+        from ..download.lookup import records
+
+        entries = list(entries)
+        wanted = dict.fromkeys(entry.ids for entry in entries if entry.ids)
+        shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
+        found = dict(records(wanted, shelf, web, sources))
+        made = []
+        for entry in entries:
+            known = found.get(entry.ids) if entry.ids else entry.paper
+            if not isinstance(known, Paper):
+                known = Paper(entry.ids)
+            made.append((entry, replace(known, ids=known.ids | entry.ids)))
+        return made
+
+    def snowball(self, directions: Sequence[Direction] = DIRECTIONS) -> Snowball:
+        """Search the citations of the included reports; what is new joins the review.
+
+        Reports whose citations were searched in a direction before are left out: the next round
+        begins with those included since. New records are those of *citation searching*.
+
+        Raises
+        ------
+        BadRequest
+            No report is included whose citations were not searched yet.
+        """
+        with exclusive_lock(self.folder / "update.lock"):
+            before = [event.detail for event in self.events() if event.what == "snowball"]
+            done = {(key, way) for one in before for way in one["ways"] for key in one["seeds"]}
+            kept = [one.record for one in self.standings() if one.second == "include"]
+            ways = [way for way in directions if any((r.key, way) not in done for r in kept)]
+            seeds = [r for r in kept if any((r.key, way) not in done for way in ways)]
+            if not seeds:
+                msg = f"The review {self.name} has no included report to begin with, or no new one."
+                raise BadRequest(
+                    msg, "Take in decisions on full texts: review import --stage full_text."
+                )
+            return self._snowball(seeds, ways)
+
+    def _snowball(self, seeds: Sequence[Record], ways: Sequence[Direction]) -> Snowball:
+        shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
+        known = [record.paper for record in self.ledger.records()]
+        papers = [record.paper for record in seeds]
+        found = snowball(papers, shelf, web, sources, known=known, directions=ways)
+        indexes = ", ".join(found.indexes)
+        search = Search(
+            "",
+            f"Citation searching ({' and '.join(ways)}) in {indexes}",
+            query=f"{' and '.join(ways)} citations of {len(seeds):,} included reports",
+            hits=len(found.candidates),
+            taken=len(found.candidates),
+            searched_at=now(),
+        )
+        fresh = [
+            (entry_of_paper(one.paper, one.paper.title), one.paper) for one in found.candidates
+        ]
+        detail = {"seeds": [record.key for record in seeds], "ways": list(ways)}
+        with self.ledger.event("snowball", detail | {"new": len(fresh)}) as writer:
+            writer.add_records("other", fresh)
+            writer.add_searches([Searched("other", "citation searching", search)])
+        return found
+
+    # -- decisions ---------------------------------------------------------------------------
+
+    def read_decisions(self, data: bytes, name: str, told: Told | None = None) -> Import:
+        """Take a decision file in; see `..lists.decisions`.
+
+        Raises
+        ------
+        BadRequest
+            It cannot be read, says of no record what was decided, or none of its rows is a record
+            of this review.
+        """
+        rows = list(screened_in(data, name, told))
+        found = match(rows, self.ledger.records())
+        if not found.rows:
+            msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."
+            raise BadRequest(msg, f"Is it this review's file? `review update {self.name}` first.")
+        voices = Counter(d.screener for _, one in found.rows for d in one.decisions)
+        detail = {"file": name, "rows": len(rows), "matched": len(found.rows), "by": dict(voices)}
+        with self.ledger.event("decisions", detail) as writer:
+            decided = writer.add_decisions(found.rows)
+            writer.add_unmatched(found.unmatched)
+        return Import(len(found.rows), decided, tuple(voices), found.unmatched)
+
+    def standings(self) -> list[Standing]:
+        """Where every record stands, in the order in which they came."""
+        ledger = self.ledger
+        return standings(ledger.records(), ledger.decisions(), self.protocol())
+
+    # -- full texts --------------------------------------------------------------------------
+
+    @property
+    def job_id(self) -> str:
+        """The name of the harvest of its full texts."""
+        return f"review-{self.name}"
+
+    def harvest(self, *, excluded_too: bool = False) -> Harvest:
+        """The harvest of the full texts; going through it does the work.
+
+        Records excluded by title and abstract are left out, unless *excluded_too*; so are those
+        that were excluded since and are not fetched yet.
+
+        Raises
+        ------
+        BadRequest
+            There is no record to harvest.
+        """
+        every = self.standings()
+        wanted = [s for s in every if excluded_too or s.first != "exclude" or s.assessed]
+        if not wanted:
+            msg = f"The review {self.name} has no records whose texts are wanted."
+            raise BadRequest(msg, f"`review update {self.name}` searches for them.")
+        entries = [one.record.entry for one in wanted]
+        ledger = self._job_of(entries, {one.record.asked for one in every})
+        with self.ledger.event("harvest", {"job": self.job_id, "records": len(entries)}):
+            pass
+        return Harvest(ledger, self.ladder)
+
+    def _job_of(self, entries: Sequence[Entry], every: set[str]) -> Ledger:
+        """The ledger of the harvest, with these papers and no others that are not tried yet."""
+        path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
+        size = len(entries)
+        origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=now())
+        if path.exists():
+            ledger = Ledger(path)
+            ledger.withdraw(every - {entry.asked for entry in entries})
+            asked = {row.asked for row in ledger.rows()}
+            fresh = [one for one in entries if one.ids or one.asked not in asked]
+            ledger.add(fresh, size, searches=(origin,))
+            return ledger
+        note = f"The PRISMA figure of the review is drawn by `review report {self.name}`."
+        title = self.protocol().title or self.name
+        job = Job(self.job_id, title, hits=size, begun_at=now(), notes=(note,), searches=(origin,))
+        return Ledger.create(path, job, entries)
+
+    def _texts(self) -> dict[str, Harvested]:
+        """What became of full texts, by every name of their papers."""
+        path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
+        if not path.exists():
+            return {}
+        with closing(Ledger(path)) as ledger:
+            rows = list(ledger.rows())
+        by_name = {row.asked: row for row in rows}
+        return by_name | {name: row for row in rows for name in row.paper.ids.names()}
+
+    # -- out ---------------------------------------------------------------------------------
+
+    def export(self, program: Program, *, stage: str = "") -> list[Path]:
+        """Write the records for a screening program into ``export/``; which files.
+
+        With the *stage* ``full_text``, only those that title and abstract did not exclude.
+        """
+        texts = self._texts()
+        rows = [s for s in self.standings() if stage != "full_text" or s.sought]
+
+        def file_of(one: Standing) -> str:
+            row = _text_of(one.record, texts)
+            return f"../../../{row.file}" if row and row.state == "full_text" else ""
+
+        folder = self.folder / "export"
+        make_folder(folder)
+        files = exported(program, rows, file_of)
+        for name, text in files.items():
+            write_whole(folder / name, text.encode("utf-8", "replace"))
+        with self.ledger.event("export", {"for": program, "records": len(rows)}):
+            pass
+        return [folder / name for name in files]
+
+    def numbers(self) -> prisma.Numbers:
+        """The numbers of PRISMA's boxes as they are now."""
+        texts = self._texts()
+
+        def state_of(record: Record) -> State | None:
+            row = _text_of(record, texts)
+            return row.state if row else None
+
+        return numbers_of(self.standings(), self.ledger.searches(), state_of, self.protocol())
+
+    def report(self, drawings: Iterable[str] = ()) -> list[Path]:
+        """Write figure, appendix and tables into the review's folder; which files.
+
+        Raises
+        ------
+        NotConfigured
+            What draws a kind of `..reports.prisma.DRAWINGS` is not installed.
+        """
+        protocol, every, ledger = self.protocol(), self.standings(), self.ledger
+        numbers = self.numbers()
+        files = prisma.write(prisma.flow(numbers), self.folder, protocol.title, drawings)
+        runs = sum(event.what == "update" for event in ledger.events())
+        made = tables.of_review(every, ledger, self._texts(), _text_of)
+        made["prisma-s.md"] = tables.appendix_of(
+            protocol, ledger.searches(), numbers.duplicates, runs, f"Papershelf {version()}"
+        )
+        for name, text in made.items():
+            write_whole(self.folder / name, text.encode("utf-8", "replace"))
+        return [*files, *(self.folder / name for name in made)]
+
+    def status(self) -> dict[str, Any]:
+        """The review in numbers, for a line or for JSON."""
+        every, events = self.standings(), self.events()
+        updates = [event for event in events if event.what == "update"]
+        return {
+            "review": self.name,
+            "title": self.protocol().title,
+            "folder": str(self.folder),
+            "records": len(every),
+            "searched_at": updates[-1].at if updates else "",
+            "title_abstract": dict(Counter(one.first for one in every)),
+            "full_text": dict(Counter(one.second for one in every if one.assessed)),
+            "conflicts": [one.record.key for one in every if "conflict" in (one.first, one.second)],
+            "texts": dict(Counter(row.state for row in _unique(self._texts()))),
+            "remarks": list(prisma.flow(self.numbers()).remarks),
+            "events": len(events),
+        }
+
+
+def new_review(name: str, ladder: Ladder) -> Review:
+    """A new review: its folder, with a protocol to fill in; one that is there is left as it is.
+
+    Raises
+    ------
+    BadRequest
+        The name is none of small letters, digits and hyphens.
+    """
+    review = Review(_checked(name), ladder)
+    make_folder(review.folder)
+    path = review.folder / NAME
+    with disk(path):
+        if not path.exists():
+            write_whole(path, FORM.format(title=name).encode())
+    ReviewLedger.create(review.folder)
+    return review
+
+
+def open_review(name: str, ladder: Ladder) -> Review:
+    """The review of this name.
+
+    Raises
+    ------
+    BadRequest, NotFound
+        There is none.
+    """
+    review = Review(_checked(name), ladder)
+    review.ledger  # noqa: B018 - says that there is none
+    return review
+
+
+def every_review(ladder: Ladder) -> list[Review]:
+    """All reviews of the shelf, by name."""
+    folder = ladder.shelf.folder / FOLDER
+    with disk(folder, "read"):
+        names = sorted(path.parent.name for path in folder.glob("*/review.db"))
+    return [Review(name, ladder) for name in names]
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        msg = f"{name!r} is no name of a review."
+        raise BadRequest(msg, "Use small letters, digits and hyphens: moss-and-light.")
+    return name
+
+
+def _entries_of(one: ListFile) -> list[Entry]:
+    """The papers of a list in the protocol."""
+    try:
+        data = one.path.read_bytes()
+    except OSError as error:
+        msg = f"The list {one.path.name} of the protocol cannot be read: {error.strerror}."
+        raise BadRequest(msg, f"Put it into {one.path.parent}.") from error
+    try:
+        return list(entries_in(data, one.path.name))
+    except PaperError as error:
+        raise BadRequest(f"{one.path.name}: {error.message}", error.hint) from error
+
+
+def _searched(protocol: Protocol, found: Collected, arm: str) -> list[Searched]:
+    """The searches of an update, with what the protocol says of each list."""
+    lists = {one.name: one for one in protocol.lists}
+    made = []
+    databases = iter(protocol.databases)
+    for search in found.searches:
+        if search.source:
+            query = next(databases).query
+            dates = [
+                query.min_date and f"from {query.min_date}",
+                query.max_date and f"to {query.max_date}",
+            ]
+            made.append(Searched(arm, "database", search, " ".join(filter(None, dates))))
+            continue
+        told = lists[search.name]
+        told_search = replace(
+            search, query=told.query, searched_at=told.searched or search.searched_at
+        )
+        made.append(Searched(arm, told.kind, told_search, told.limits))
+    return made
+
+
+def _text_of(record: Record, texts: dict[str, Harvested]) -> Harvested | None:
+    """What became of a record's full text; None where it was not sought."""
+    names = [*record.paper.ids.names(), record.asked]
+    return next((texts[name] for name in names if name in texts), None)
+
+
+def _unique(texts: dict[str, Harvested]) -> list[Harvested]:
+    return list({row.number: row for row in texts.values()}.values())

@@ -1,0 +1,223 @@
+"""Where each record of a review stands, and the numbers of PRISMA's boxes that follow.
+
+Screeners who agree decide; where they do not, the resolver named in the protocol, or *consensus*,
+does, and until then it is a conflict. *Maybe* passes on to the full text, as in Rayyan. Fewer than
+all screeners decide nothing, unless one of them is the resolver.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..lists.decisions import Decision, Stage
+from ..model.job import State
+from ..reports.prisma import Numbers, with_told
+from .ledger import Record, Searched, stage_of
+from .protocol import NAME, Protocol
+
+Outcome = Literal["include", "exclude", "conflict", "undecided"]
+CONSENSUS = "consensus"
+"""The screener whose word is that of all, as Covidence calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One record, and what became of it at each stage.
+
+    Parameters
+    ----------
+    first, second : Outcome
+        By title and abstract; by full text.
+    reason : str
+        Why its report was excluded, in one phrase; the resolver's, else the first screener's.
+    by_tool : bool
+        Whether only automation tools excluded its record.
+    """
+
+    record: Record
+    decisions: tuple[Decision, ...]
+    first: Outcome
+    second: Outcome
+    reason: str = ""
+    by_tool: bool = False
+
+    @property
+    def assessed(self) -> bool:
+        """Whether anybody judged its full text."""
+        return any(one.stage == "full_text" for one in self.decisions)
+
+    @property
+    def screened(self) -> bool:
+        """Whether anybody judged it at all."""
+        return bool(self.decisions)
+
+    @property
+    def sought(self) -> bool:
+        """Whether its report was to be retrieved."""
+        return self.first == "include" or self.assessed
+
+
+def standings(
+    records: Iterable[Record], decisions: Mapping[str, Sequence[Decision]], protocol: Protocol
+) -> list[Standing]:
+    """Where every record stands."""
+    made = []
+    for record in records:
+        told = tuple(decisions.get(record.key, ()))
+        outcomes = [outcome(stage_of(told, stage), protocol) for stage in _STAGES]
+        reason = _reason(stage_of(told, "full_text"), protocol) if outcomes[1] == "exclude" else ""
+        tools = set(protocol.automation)
+        excluders = {d.screener for d in stage_of(told, "title_abstract") if d.choice == "exclude"}
+        by_tool = outcomes[0] == "exclude" and bool(excluders) and excluders <= tools
+        made.append(Standing(record, told, outcomes[0], outcomes[1], reason, by_tool))
+    return made
+
+
+_STAGES: tuple[Stage, Stage] = ("title_abstract", "full_text")
+
+
+def outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
+    """What the screeners of one record decided at one stage."""
+    resolved = [one for one in decisions if _resolves(one, protocol)]
+    if resolved:
+        return "exclude" if resolved[-1].choice == "exclude" else "include"
+    choices = {one.choice for one in decisions}
+    if "exclude" in choices and len(choices) > 1:
+        return "conflict"
+    if len(decisions) < protocol.screeners:
+        return "undecided"
+    if decisions and decisions[0].stage == "full_text" and "maybe" in choices:
+        return "undecided"
+    return "exclude" if choices == {"exclude"} else "include"
+
+
+def _resolves(decision: Decision, protocol: Protocol) -> bool:
+    names = {CONSENSUS, protocol.resolver.lower()} - {""}
+    return decision.screener.lower() in names and decision.choice != "maybe"
+
+
+def _reason(decisions: Sequence[Decision], protocol: Protocol) -> str:
+    excluding = [one for one in decisions if one.choice == "exclude" and one.reasons]
+    excluding.sort(key=lambda one: not _resolves(one, protocol))
+    return excluding[0].reasons[0] if excluding else ""
+
+
+def numbers_of(
+    every: Sequence[Standing],
+    searches: Sequence[Searched],
+    text_of: Callable[[Record], State | None],
+    protocol: Protocol,
+) -> Numbers:
+    """The numbers of PRISMA's boxes.
+
+    Parameters
+    ----------
+    text_of : callable
+        What became of a record's full text; None where it was not sought yet.
+    """
+    ours = [one for one in every if one.record.arm == "databases"]
+    others = [one for one in every if one.record.arm == "other"]
+    databases = _counted(searches, "database")
+    registers = _counted(searches, "register")
+    taken = sum(one.search.taken for one in searches if one.arm == "databases")
+    screened = [one for one in ours if one.screened]
+    excluded = [one for one in ours if one.first == "exclude" and not one.assessed]
+    tools = sum(one.by_tool for one in excluded) if protocol.automation else None
+    known: dict[str, object] = {}
+    if others:
+        known |= _of_others(searches, others, text_of)
+    if any(one.sought for one in ours):
+        known |= _retrieval("dbr", [one for one in ours if one.sought], text_of)
+    kept = [one for one in every if one.second == "include"]
+    any_text = any(one.assessed for one in every)
+    counted = Numbers(
+        databases=databases,
+        registers=registers,
+        duplicates=max(0, taken - len(ours)) if searches else None,
+        excluded_automatic=0 if searches else None,
+        excluded_other=0 if searches else None,
+        records_screened=len(screened) if screened else None,
+        records_excluded=len(excluded) if screened else None,
+        excluded_by_tools=tools if screened else None,
+        new_reports=len(kept) if any_text else None,
+        remarks=tuple(_remarks(every, searches, taken - len(ours), text_of)),
+        **known,  # type: ignore[arg-type]
+    )
+    return with_told(counted, protocol.prisma, f"{NAME}, prisma")
+
+
+def _counted(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int], ...]:
+    found: Counter[str] = Counter()
+    for one in searches:
+        if one.kind == kind:
+            found[one.search.name] += one.search.hits
+    return tuple(found.items())
+
+
+def _of_others(
+    searches: Sequence[Searched],
+    others: Sequence[Standing],
+    text_of: Callable[[Record], State | None],
+) -> dict[str, object]:
+    """The column of other methods: what was found how, and what became of it."""
+    kinds = {"website": "website_results", "organisation": "organisation_results"}
+    kinds["citation searching"] = "citations_results"
+    found: dict[str, object] = {}
+    for kind, name in kinds.items():
+        counted = _counted(searches, kind)
+        found[name] = sum(n for _, n in counted) if counted else 0
+    if not any(one.screened for one in others):
+        return found
+    return found | _retrieval("other", [one for one in others if one.sought], text_of)
+
+
+def _retrieval(
+    arm: str, sought: Sequence[Standing], text_of: Callable[[Record], State | None]
+) -> dict[str, object]:
+    """Reports sought, not retrieved, assessed and excluded; what is not known yet stays open."""
+    states = [None if one.assessed else text_of(one.record) for one in sought]
+    missing = sum(state in ("abstract", "record", "failed") for state in states)
+    tried = any(states) or all(one.assessed for one in sought)
+    assessed = [one for one in sought if one.assessed]
+    reasons = Counter(one.reason for one in assessed if one.second == "exclude")
+    return {
+        f"{arm}_sought_reports": len(sought),
+        f"{arm}_notretrieved_reports": missing if tried else None,
+        f"{arm}_assessed": len(assessed) if assessed else None,
+        f"{arm}_excluded": tuple(reasons.most_common()) if assessed else None,
+    }
+
+
+def _remarks(
+    every: Sequence[Standing],
+    searches: Sequence[Searched],
+    duplicates: int,
+    text_of: Callable[[Record], State | None],
+) -> Iterable[str]:
+    unseen = sum(max(0, one.search.hits - one.search.taken) for one in searches)
+    if unseen:
+        yield f"{unseen:,} of the records identified were not handed out by the site."
+    if duplicates < 0:
+        yield f"{-duplicates:,} records that an earlier search found are no longer found."
+    for words, stage in (("records", "first"), ("reports", "second")):
+        conflicts = sum(getattr(one, stage) == "conflict" for one in every)
+        if conflicts:
+            yield f"Of {words}, screeners disagree about (n = {conflicts:,}), not resolved."
+    if not any(one.screened for one in every):
+        return
+    waiting = sum(one.first == "undecided" and not one.assessed for one in every)
+    if waiting:
+        yield f"Of records, not all screeners have decided (n = {waiting:,})."
+    untold = sum(one.assessed and one.second == "undecided" for one in every)
+    if untold:
+        yield f"Of reports assessed, not all screeners have decided (n = {untold:,})."
+    open_ = [one for one in every if one.sought and not one.assessed]
+    untried = sum(text_of(one.record) in (None, "pending") for one in open_)
+    unread = sum(text_of(one.record) == "full_text" for one in open_)
+    if untried:
+        yield f"Of reports sought, not tried yet (n = {untried:,})."
+    if unread:
+        yield f"Of reports retrieved, not assessed yet (n = {unread:,})."

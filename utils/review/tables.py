@@ -1,0 +1,140 @@
+"""The tables of a review: records with their standing, conflicts, searches, rows of no record."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+from ..model.job import Harvested
+from ..reports.prisma_s import Reported, appendix
+from ..system.plain_text import cell, one_line
+from .ledger import Record, ReviewLedger, Searched
+from .protocol import Protocol
+from .standing import Standing
+
+_RECORDS = (
+    *("papershelf_key", "pmid", "pmcid", "doi", "title", "year", "journal", "found_by"),
+    *("title_abstract", "full_text", "reason", "retracted", "text", "file", "labels"),
+)
+_DECISIONS = ("papershelf_key", "title", "stage", "screener", "decision", "reason")
+_SEARCHES = (
+    *("arm", "kind", "where", "query", "effective_query", "limits", "searched_at", "hits", "taken"),
+)
+_CHANGES = ("at", "outcome", "papershelf_key", "pmid", "doi", "title", "detail")
+TextOf = Callable[[Record, dict[str, Harvested]], Harvested | None]
+
+
+def of_review(
+    every: Sequence[Standing],
+    ledger: ReviewLedger,
+    texts: dict[str, Harvested],
+    text_of: TextOf,
+) -> dict[str, str]:
+    """The tables as text, by the names of their files."""
+    labels = ledger.labels()
+    unmatched = [
+        {"event": str(event), "place": place, "title": title, "why": why}
+        for event, place, title, why in ledger.unmatched()
+    ]
+    return {
+        "records.csv": _table(
+            _RECORDS, (_record_row(one, text_of(one.record, texts), labels) for one in every)
+        ),
+        "decisions.csv": _table(_DECISIONS, (row for one in every for row in _decision_rows(one))),
+        "conflicts.csv": _table(
+            _DECISIONS,
+            (row for one in every for row in _decision_rows(one, conflicts_only=True)),
+        ),
+        "changes.csv": _table(_CHANGES, _change_rows(every, ledger)),
+        "searches.csv": _table(_SEARCHES, map(_search_row, ledger.searches())),
+        "unmatched.csv": _table(("event", "place", "title", "why"), unmatched),
+    }
+
+
+def appendix_of(
+    protocol: Protocol,
+    searches: Sequence[Searched],
+    duplicates: int | None,
+    runs: int,
+    software: str,
+) -> str:
+    """PRISMA-S of a review."""
+    reported = [Reported(one.search, one.kind, one.limits) for one in searches]
+    answers = protocol.prisma_s or {}
+    options = {"duplicates": duplicates, "runs": runs}
+    return appendix(protocol.title, reported, answers, software=software, **options)  # type: ignore[arg-type]
+
+
+def _record_row(
+    one: Standing, text: Harvested | None, labels: Mapping[str, Sequence[str]]
+) -> dict[str, object]:
+    paper = one.record.paper
+    return {
+        "papershelf_key": one.record.key,
+        "pmid": paper.ids.pmid,
+        "pmcid": paper.ids.pmcid,
+        "doi": paper.ids.doi,
+        "title": paper.title or one.record.asked,
+        "year": paper.year,
+        "journal": paper.journal or paper.journal_abbreviation,
+        "found_by": one.record.arm,
+        "title_abstract": one.first,
+        "full_text": one.second if one.assessed else "",
+        "reason": one.reason,
+        "retracted": paper.retracted,
+        "text": text.state if text else "",
+        "file": text.file if text else "",
+        "labels": "; ".join(labels.get(one.record.key, ())),
+    }
+
+
+def _decision_rows(one: Standing, *, conflicts_only: bool = False) -> Iterable[dict[str, object]]:
+    """A row for each word of a screener; of conflicts, those of the stage in question."""
+    stages = {"title_abstract": one.first, "full_text": one.second}
+    for decision in one.decisions:
+        if not conflicts_only or stages[decision.stage] == "conflict":
+            yield {
+                "papershelf_key": one.record.key,
+                "title": one.record.paper.title or one.record.asked,
+                "stage": decision.stage,
+                "screener": decision.screener,
+                "decision": decision.choice,
+                "reason": "; ".join(decision.reasons),
+            }
+
+
+def _change_rows(every: Sequence[Standing], ledger: ReviewLedger) -> Iterable[dict[str, object]]:
+    """What each update brought, the latest first: new records, then news of those there were."""
+    records = {one.record.key: one.record for one in every}
+    for event in sorted(ledger.events(), key=lambda one: -one.number):
+        if event.what != "update":
+            continue
+        new = [(key, "new", "") for key, record in records.items() if record.event == event.number]
+        told = [(one["key"], one["outcome"], one["detail"]) for one in event.detail.get("news", ())]
+        for key, outcome, detail in (*new, *told):
+            paper = records[key].paper
+            yield {
+                "at": event.at,
+                "outcome": outcome,
+                "papershelf_key": key,
+                "pmid": paper.ids.pmid,
+                "doi": paper.ids.doi,
+                "title": paper.title or records[key].asked,
+                "detail": detail,
+            }
+
+
+def _search_row(one: Searched) -> dict[str, object]:
+    told = asdict(one.search)
+    return told | {"arm": one.arm, "kind": one.kind, "where": one.search.name, "limits": one.limits}
+
+
+def _table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([cell(one_line(str(row[column]))) for column in columns])
+    return out.getvalue()
