@@ -11,9 +11,10 @@ Papershelf did before (reciprocal ranks, Cormack, Clarke and Büttcher, SIGIR 20
 their k of 60.
 
 ``--beside`` asks Chroma's default index (uv fetches it) with vectors as its default model makes
-them: float32, of the first 256 word pieces; and LanceDB's hybrid search with ours. Last, the choice by signs that large shelves make
-before they compare: how many of the exact 50 best of ``--vectors`` rows it keeps. So many real ones
-are not at hand: each mixes two, half to all of it the first, with a little noise.
+them: float32, of the first 256 word pieces; and LanceDB's hybrid search with ours. Last, the choice
+by signs that large shelves make before they compare: how many of the exact 50 best of ``--vectors``
+rows it keeps. So many real ones are not at hand: each mixes two, half to all of it the first, with
+a little noise.
 """
 
 from __future__ import annotations
