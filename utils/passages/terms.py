@@ -49,7 +49,8 @@ _STOP_WORDS = """
     into is it its may more no not of on or our over per such than that the their them there these
     they this those to was we were what when where which while who why will with would
 """
-_COMMON = frozenset(_STOP_WORDS.split())
+COMMON = frozenset(_STOP_WORDS.split())
+"""Function words: no question is about them."""
 _stemming = threading.Lock()  # a stemmer keeps the word it is at
 
 
@@ -82,7 +83,7 @@ def asked(question: str) -> list[str]:
         parts, joined = _parts(compound)
         for part in parts:
             alone = not joined or (len(part) >= _TELLING and not part[0].isdigit())
-            found[part] = found.get(part, False) or (alone and part not in _COMMON)
+            found[part] = found.get(part, False) or (alone and part not in COMMON)
         found |= dict.fromkeys(joined, True)
     return [*([term for term, telling in found.items() if telling] or found)][:_MOST_ASKED]
 
@@ -120,7 +121,7 @@ def _as_one(parts: Sequence[str]) -> str:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _stem(word: str) -> str:
-    if len(word) < _STEMMED or not word.isascii() or not word.isalpha() or word in _COMMON:
+    if len(word) < _STEMMED or not word.isascii() or not word.isalpha() or word in COMMON:
         return word
     with _stemming:
         return str(_stemmer().stemWord(word))
