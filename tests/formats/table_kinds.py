@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from tests.formats.table_pdfs import (
     LEADING,
@@ -329,6 +330,40 @@ def notes_before_the_last_rule(seed: int) -> Printed:
     return _printed([sheet], rows)
 
 
+def long_cells(seed: int) -> Printed:
+    """What was studied goes over one to three lines, all lines equally far apart, and no rules."""
+    rows, (sheet, y) = _with_long_cells(table(seed)), _begun(seed)
+    xs = places(rows, LEFT)
+    for at, row in enumerate(rows):
+        if at < 2:
+            sheet.line(LEFT, y, xs[-1], y)
+        y -= cells(sheet, row, xs, y - 9)
+    sheet.line(LEFT, y - 3, xs[-1], y - 3)
+    text(sheet, LEFT, y - 30, 8, seed + 1, 480)
+    return _printed([sheet], rows)
+
+
+def _with_long_cells(rows: Rows) -> Rows:
+    lines = ["Trial in groups", "parted by chance", "and by age"]
+    long = ["Design", *("\n".join(lines[: 1 + at % 3]) for at in range(len(rows) - 1))]
+    return [[row[0], said, *row[1:4]] for row, said in zip(rows, long, strict=True)]
+
+
+def segmented_rules(seed: int) -> Printed:
+    """Columns as near to each other as words are, and rules that are drawn cell by cell."""
+    rows, (sheet, y) = _with_long_cells(table(seed)), _begun(seed)
+    xs = places(rows, LEFT, gap=3.5)
+    for at, row in enumerate(rows):
+        if at < 2:
+            for left, right in pairwise(xs):
+                sheet.line(left - 1, y, right - 1.5, y)
+        y -= cells(sheet, row, xs, y - 9) + 4
+    for left, right in pairwise(xs):
+        sheet.line(left - 1, y, right - 1.5, y)
+    text(sheet, LEFT, y - 30, 8, seed + 1, 480)
+    return _printed([sheet], rows)
+
+
 def _booktabs(
     sheet: Sheet, rows: Rows, xs: list[float], y: float, rules: tuple[int, ...] = (0, 1, -1)
 ) -> float:
@@ -362,5 +397,6 @@ TUNING: tuple[Callable[[int], Printed], ...] = (
 )  # fmt: skip
 HELD_OUT: tuple[Callable[[int], Printed], ...] = (
     borderless, shaded, turned, centred_lines, beside_text, groups_of_rows,
-    continued_without_caption, groups_in_stripes, notes_before_the_last_rule,
+    continued_without_caption, groups_in_stripes, notes_before_the_last_rule, long_cells,
+    segmented_rules,
 )  # fmt: skip

@@ -11,7 +11,8 @@ from .pdf_words import Sheet, Word
 
 _TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
 CAPTION = re.compile(
-    rf"(?:(?:Supplementa(?:ry|l) |Additional )?(?P<kind>{_TABLE})|Fig(?:ure|\.)|FIG(?:URE|\.))"
+    rf"(?:(?:(?:Supplementa(?:ry|l)|Additional|Continued) )?(?P<kind>{_TABLE})"
+    r"|Fig(?:ure|\.)|FIG(?:URE|\.))"
     r"[\s\-]?(?P<number>[A-Z]?\d{1,3}[a-z]?|[IVX]{1,5})(?=\W|$)(?P<rest>[^\r\n]{0,40})"
 )
 TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
@@ -30,7 +31,7 @@ class Caption:
 def captions_of(sheet: Sheet) -> Iterator[Caption]:
     """Where lines begin as captions do: a sentence that begins with *Table 2 shows* is none."""
     for at, word in enumerate(sheet.words):
-        if word.text[:1] not in "TFSA" or not _begins(sheet.words, at):
+        if word.text[:1] not in "TFSAC" or not _begins(sheet.words, at):
             continue
         said = " ".join(one.text for one in sheet.words[at : at + 8])
         found = CAPTION.match(said)

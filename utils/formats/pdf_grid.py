@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 from statistics import median
 
@@ -18,6 +19,7 @@ from .pdf_words import Word
 
 _TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
 _FEW = 0.08  # of the lines may cross the white between two columns
+_WHOLE = 0.65  # of the columns: a line that has as many is a row by itself, or its first line
 _MOST_TITLES = 300
 _STRAY = 0.12  # of the cells may cross columns before nobody believes the columns
 _NUMBER = re.compile(r"[-\u2212\u2013<>\u2264\u2265~=+\u00b1]?\s?[.\d]")
@@ -27,7 +29,7 @@ _MOST_LETTERS = 400  # of a cell on average; paragraphs in columns are no table
 
 def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
     """Rows of cells of lines of words, the head first; none if nobody would believe them."""
-    rows = rows_of(area.words)
+    rows = _jointed(rows_of(area.words), area.joints)
     if len(rows) < 2:
         return None
     across = [
@@ -46,6 +48,21 @@ def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
     cells = [head_of(head, cuts, area), *_body(body, placed, across, len(cuts) + 1)]
     cells = _without_empty(cells)
     return cells if _is_credible(cells) else None
+
+
+def _jointed(rows: list[Row], joints: Sequence[float]) -> list[Row]:
+    """Rows with their pieces parted where the rules of cells meet, if no word stands there."""
+    crossed = {
+        x: sum(word.left + 1 < x < word.right - 1 for row in rows for word in row.words)
+        for x in joints
+    }
+    cuts = [x for x in joints if crossed[x] <= _FEW * len(rows)]
+    return [
+        replace(row, pieces=[p for piece in row.pieces for p in parts_of(piece, cuts, 0.0)])
+        if len(row.pieces) > 1
+        else row
+        for row in rows
+    ]
 
 
 def _head_count(rows: list[Row], across: list[float]) -> int:
@@ -286,6 +303,9 @@ def _by_distance(
     band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
 ) -> Iterator[list[int]]:
     """Rows of print in the rows of the table, by how close they are and what they leave empty."""
+    if begun := _begun(band, rows, placed):
+        yield from ([at for at in band if a <= at < b] for a, b in pairwise([*begun, band[-1] + 1]))
+        return
     wide = _wide_step(band, rows, placed)
     widths = _widths(placed)
     made = band[:1]
@@ -300,6 +320,31 @@ def _by_distance(
     yield made
 
 
+def _begun(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> list[int]:
+    """Where rows begin whose other lines leave most columns empty, among them always the same."""
+    columns = {column for at in band for column in placed[at]}
+    full = [at for at in band if len(placed[at]) >= _WHOLE * len(columns)]
+    rest = [at for at in band if at not in full]
+    if len(columns) < 3 or len(full) < 3 or 4 * len(rest) < len(full) or band[0] != full[0]:
+        return []
+    telling = [
+        column
+        for column in columns
+        if column
+        and sum(column in placed[at] for at in full) > 0.85 * len(full)
+        and sum(column in placed[at] for at in rest) < 0.15 * len(rest)
+    ]
+    into_full, into_rest = (
+        median(rows[at - 1].middle - rows[at].middle for at in lines if at != band[0])
+        for lines in (full, rest)
+    )
+    if not telling or into_rest > into_full + 0.1 * rows[band[0]].size:
+        return []  # cells at half the height of their row
+    named = (at for at in rest if 0 in placed[at])
+    own = (at for at in named if not _name_goes_on(placed[at - 1].get(0, []), placed[at][0]))
+    return sorted({*full, *own})
+
+
 def _wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> float:
     """The least distance between rows of the table where the lines within one are closer."""
     steps = [(rows[a].middle - rows[b].middle, a, b) for a, b in pairwise(band)]
@@ -311,7 +356,7 @@ def _wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Wor
     if ratio < 1.22 or close[-1][0] > 1.45 * rows[band[0]].size or len(steps) - len(close) < 2:
         return 0.0
     columns = 1 + max(column for at_ in band for column in placed[at_])
-    whole = sum(len(placed[b]) >= max(2, 0.7 * columns) for *_, b in close)
+    whole = sum(len(placed[b]) >= max(2, _WHOLE * columns) for *_, b in close)
     return (steps[at][0] + steps[at + 1][0]) / 2 if whole < 0.3 * len(close) else 0.0
 
 
@@ -343,12 +388,17 @@ def _goes_on(
     told = {column for at in made for column in placed[at]}
     text = cells[first][0].text
     if first == 0 and len(cells) == 1:
-        last = above.get(0, [])[-1:]
-        open_ = bool(last) and last[0].text.endswith(("-", ",", "(", "/", "and", "of", "or"))
-        return text[:1].islower() or text[:1] == "(" or open_
+        return _name_goes_on(above.get(0, []), cells[0])
     if first == 0:
         return False
     return 2 * len(cells) <= len(told) and not text[:1].isdigit()
+
+
+def _name_goes_on(above: list[Word], words: list[Word]) -> bool:
+    """Whether a name breaks off in the line above, or goes on in small letters."""
+    text = words[0].text
+    open_ = above and above[-1].text.endswith(("-", ",", "(", "/", "and", "of", "or"))
+    return text[:1].islower() or text[:1] == "(" or bool(open_)
 
 
 def _is_credible(cells: list[Cells]) -> bool:

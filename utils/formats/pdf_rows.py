@@ -14,13 +14,18 @@ _CELL_GAP = 0.62  # of the height: a wider gap may part two cells
 _SPLIT = 0.42  # of the height: a gap that parts cells where other lines show a column's end
 FULL = 0.93  # of the table's width: a rule through all columns
 MOST_COLUMNS = 60
+_JOINT = 2.0  # points: how far apart the rules of neighbouring cells are
+_EDGE = 3.0  # points: how far rules go beyond their table's box
 _PROSE = 0.75  # of the width: lines as long as this without a gap are text
 _PROSE_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Where a table stands: its box, and what is in it."""
+    """Where a table stands: its box, and what is in it.
+
+    ``joints`` are the places where flat rules are put together of shorter ones, cell by cell.
+    """
 
     left: float
     bottom: float
@@ -28,6 +33,7 @@ class Area:
     top: float
     words: tuple[Word, ...]
     rules: tuple[Rule, ...]
+    joints: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
@@ -117,23 +123,29 @@ def area_of(sheet: Sheet, box: Rule) -> Area | None:
         for word in sheet.words
         if box.left <= word.middle <= box.right and box.bottom < height_of(word) < box.top
     )
-    inner = rules_in(sheet, box.left, box.right, box.bottom, box.top)
-    return Area(box.left, box.bottom, box.right, box.top, words, inner) if words else None
+    return area_with(sheet, box, words) if words else None
 
 
-def rules_in(
-    sheet: Sheet, left: float, right: float, bottom: float, top: float
-) -> tuple[Rule, ...]:
-    """The rules inside a box."""
-    flat = merged([rule for rule in sheet.rules if rule.is_flat])
-    upright = [rule for rule in sheet.rules if not rule.is_flat]
-    return tuple(
-        rule
-        for rule in (*flat, *upright)
-        if rule.left > left - 3
-        and rule.right < right + 3
-        and rule.bottom > bottom - 3
-        and rule.top < top + 3
+def area_with(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> Area:
+    """A box with these words and the rules inside it."""
+    flat = [rule for rule in sheet.rules if rule.is_flat and _is_inside(rule, box)]
+    upright = (rule for rule in sheet.rules if not rule.is_flat and _is_inside(rule, box))
+    flat.sort(key=lambda rule: (round(rule.top), rule.left))
+    joints = {
+        round((a.right + b.left) / 2)
+        for a, b in pairwise(flat)
+        if abs(a.top - b.top) < 1 and abs(a.right - b.left) < _JOINT
+    }
+    rules = (*merged(flat), *upright)
+    return Area(box.left, box.bottom, box.right, box.top, words, rules, tuple(sorted(joints)))
+
+
+def _is_inside(rule: Rule, box: Rule) -> bool:
+    return (
+        rule.left > box.left - _EDGE
+        and rule.right < box.right + _EDGE
+        and rule.bottom > box.bottom - _EDGE
+        and rule.top < box.top + _EDGE
     )
 
 

@@ -16,7 +16,7 @@ from .pdf_captions import LONGEST, Caption, captions_of, line_end, said_of
 from .pdf_frames import boxes_of, frames_of
 from .pdf_grid import grid_of
 from .pdf_notes import without_notes
-from .pdf_rows import Area, Cells, Row, area_of, height_of, is_prose, rows_of, rules_in
+from .pdf_rows import Area, Cells, Row, area_of, area_with, height_of, is_prose, rows_of
 from .pdf_rules import Rule, merged
 from .pdf_unnamed import holds_text, in_columns, unnamed
 from .pdf_words import Sheet, Word
@@ -196,20 +196,21 @@ def _area(sheet: Sheet, caption: Caption, captions: list[Caption]) -> Area | Non
         ),
         default=float("-inf"),
     )
-    for top in _tops(caption.word, [rule for rule in flat if rule.top > stop]):
+    for top in _tops(sheet, caption, [rule for rule in flat if rule.top > stop]):
         if area := _between_rules(sheet, caption, top, flat, stop):
             return area
     return _above_caption(sheet, caption, captions) or _without_rules(sheet, caption, stop)
 
 
-def _tops(first: Word, flat: list[Rule]) -> list[Rule]:
+def _tops(sheet: Sheet, caption: Caption, flat: list[Rule]) -> list[Rule]:
     """Rules that a table may begin with: below its caption, else beside it."""
+    first, right = caption.word, line_end(sheet, caption)
     wide = [rule for rule in flat if rule.right - rule.left > 5 * first.size]
     below = [
         rule
         for rule in wide
         if -1 < first.bottom - rule.top < _ABOVE * first.size
-        and rule.left < first.right + 1
+        and rule.left < right + 1
         and rule.right > first.left - 1
     ]
     beside = [
@@ -259,8 +260,8 @@ def _above_caption(sheet: Sheet, caption: Caption, captions: list[Caption]) -> A
     words = tuple(_band(inside, top.top, last.top))
     if full < 2:
         return None
-    box = last.left, last.top, last.right, top.top
-    return Area(*box, words, rules_in(sheet, left, right, last.top, top.top))
+    box = Rule(last.left, last.top, last.right, top.top)
+    return area_with(sheet, box, words)
 
 
 def _overlaps(other: Word, word: Word) -> bool:
@@ -305,8 +306,7 @@ def _between_rules(
     words = _band(inside, top.top, bottom)
     if not words:
         return None
-    inner = rules_in(sheet, left, right, bottom, top.top)
-    return Area(top.left, bottom, top.right, top.top, tuple(words), inner)
+    return area_with(sheet, replace(top, bottom=bottom), tuple(words))
 
 
 def _band(words: list[Word], top: float, bottom: float) -> list[Word]:
@@ -359,7 +359,7 @@ def _without_rules(sheet: Sheet, caption: Caption, stop: float) -> Area | None:
     if len(words) < 6:
         return None
     box = min(w.left for w in words), bottom, max(w.right for w in words), rows[0].top
-    return Area(*box, words, rules_in(sheet, left, right, bottom, rows[0].top))
+    return area_with(sheet, Rule(*box), words)
 
 
 def _text_column(sheet: Sheet, word: Word) -> tuple[float, float]:

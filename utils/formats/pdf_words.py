@@ -75,9 +75,14 @@ def sheets_of(page: Any, characters: Characters) -> list[Sheet]:
     boxes = characters.boxes()
     written = _UNWRITTEN.sub(lambda found: _WRITTEN[ord(found[0])], characters.text)
     by_turn: dict[int, list[Word]] = {}
-    for start, end in _spans(written, boxes):
+    spans = list(_spans(written, boxes))
+    faces = characters.faces([start for start, _ in spans])
+    for (start, end), face in zip(spans, faces, strict=True):
         turn = _turn(characters, boxes, start, end)
-        by_turn.setdefault(turn, []).append(_word(written, boxes, start, end, turn))
+        placed = [_turned(box, turn) for box in boxes[start:end]] if turn else boxes[start:end]
+        if face.is_tall:
+            placed = list(map(face.plain, placed))
+        by_turn.setdefault(turn, []).append(_word(written, placed, start, end))
     drawn = list(islice(drawn_on(page), _MOST_RULES)) if by_turn else []
     return [
         Sheet(tuple(words), tuple(rule_of(_turned(box, turn)) for box in drawn))
@@ -126,10 +131,7 @@ def _turned(box: Box, turn: int) -> Box:
     return (-top, left, -bottom, right) if turn else box
 
 
-def _word(written: str, boxes: Sequence[Box], start: int, end: int, turn: int) -> Word:
-    placed = boxes[start:end]
-    if turn:
-        placed = [_turned(box, turn) for box in placed]
+def _word(written: str, placed: Sequence[Box], start: int, end: int) -> Word:
     lefts, bottoms, rights, tops = zip(*placed, strict=True)
     heights = list(map(sub, tops, bottoms))
     tallest = heights.index(max(heights))
