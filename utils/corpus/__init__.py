@@ -71,8 +71,13 @@ class Corpus:
     def finder(self) -> Finder:
         """The index in which passages are found."""
         from ..passages.finders import finder_of
+        from .texts import shown
 
-        return finder_of(self.settings, self.database.engine, self.shelf.folder)
+        database = self.database
+        return finder_of(
+            *(self.settings, database.engine, self.shelf.folder),
+            shown=lambda papers: shown(papers, database),
+        )
 
     def sync(
         self,

@@ -27,7 +27,9 @@ FTS5 = "tokenize = \"unicode61 remove_diacritics 0 tokenchars '.'\""
 """What SQLite's FTS5 is told, to split terms at blanks alone: "0.5" is one."""
 _MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|sc|span|code)>", re.I)
 # A name in capitals with its number behind a blank is a compound; "day 6" and "Table 2" are none.
-_NUMBERED = re.compile(r"\b([A-Z]{2,6}) (\d{1,3})\b")
+# Blank and number come first in it, for there are fewer of them than capitals.
+_NAMES = "|".join(rf"(?<=\b[A-Z]{{{letters}}} )" for letters in range(2, 7))
+_NUMBERED = re.compile(rf" (?=\d{{1,3}}\b)(?:{_NAMES})")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _DECIMAL = r"\d+(?:\.\d+)+(?![^\W_])"
@@ -88,7 +90,7 @@ def asked(question: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """What stands between blanks; a name in capitals and its number are one word."""
-    return _NUMBERED.sub(r"\1-\2", _MARKUP.sub("", text) if "<" in text else text).split()
+    return _NUMBERED.sub("-", _MARKUP.sub("", text) if "<" in text else text).split()
 
 
 def _compounds(text: str) -> list[str]:
