@@ -37,20 +37,18 @@ _PMID = re.compile(rb"(<PMID[^>]*>)\d+(</PMID>)")
 _OWN_ID = re.compile(rb'(<ArticleId IdType="pubmed">)\d+(</ArticleId>)')
 
 
-def batches(data: Path, count: int) -> list[tuple[list[int], bytes]]:
+def batches(data: Path, count: int) -> Iterator[tuple[list[int], bytes]]:
     """PMIDs and XML of *count* records, as EFetch would send them."""
     real = [
         record
         for path in sorted(data.glob("*.xml.gz"))
         for record in _RECORD.findall(gzip.decompress(path.read_bytes()))
     ]
-    made = []
     for start in range(0, count, BATCH):
         numbers = list(range(start, min(start + BATCH, count)))
         some = [_renamed(real[number % len(real)], 40_000_001 + number) for number in numbers]
         body = b"<PubmedArticleSet>" + b"".join(some) + b"</PubmedArticleSet>"
-        made.append(([40_000_001 + number for number in numbers], body))
-    return made
+        yield [40_000_001 + number for number in numbers], body
 
 
 def _renamed(record: bytes, pmid: int) -> bytes:
@@ -126,7 +124,7 @@ def main() -> None:
     asked.add_argument("--records", type=int, default=20_000)
     asked.add_argument("--runs", type=int, default=3)
     given = asked.parse_args()
-    made = batches(given.data, given.records)
+    made = list(batches(given.data, given.records))
     megabytes = sum(len(body) for _, body in made) / 1e6
     print(f"{given.records:,} records, {megabytes:.0f} MB of XML\n")
     runs: list[dict[str, float]] = []

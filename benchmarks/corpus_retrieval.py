@@ -11,9 +11,10 @@ Papershelf did before (reciprocal ranks, Cormack, Clarke and Büttcher, SIGIR 20
 their k of 60.
 
 ``--beside`` asks Chroma's default index (uv fetches it) with vectors as its default model makes
-them: float32, of the first 256 word pieces. Last, the choice by signs that large shelves make
-before they compare: how many of the exact 50 best of ``--vectors`` rows it keeps. So many real ones
-are not at hand: each mixes two, half to all of it the first, with a little noise.
+them: float32, of the first 256 word pieces; and LanceDB's hybrid search with ours. Last, the choice
+by signs that large shelves make before they compare: how many of the exact 50 best of ``--vectors``
+rows it keeps. So many real ones are not at hand: each mixes two, half to all of it the first, with
+a little noise.
 """
 
 from __future__ import annotations
@@ -98,13 +99,19 @@ def default_model(local: MiniLM) -> SentenceModel:
     return SentenceModel(graph, local.read("tokenizer.json"), 256, local.pooling)
 
 
-def chroma(passages: Sequence[Passage], vectors: Vectors, asked: Vectors) -> list[Order]:
-    """What Chroma finds, in a process and an environment of its own."""
+def beside(
+    package: str, passages: Sequence[Passage], vectors: Vectors, asking: Sequence[str],
+    asked: Vectors,
+) -> list[Order]:  # fmt: skip
+    """What another's index finds, in a process and an environment of its own."""
+    texts = [one.embedded for one in passages]
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/vectors.npy", vectors)
         np.save(f"{folder}/asked.npy", asked)
-        program = str(Path(__file__).with_name("corpus_retrieval_chroma.py"))
-        run = ["uv", "run", "--no-project", "--with", "chromadb", "python", program, folder]
+        for name, words in (("texts", texts), ("asking", asking)):
+            Path(folder, f"{name}.json").write_text(json.dumps(words))
+        program = str(Path(__file__).with_name(f"corpus_retrieval_{package}.py"))
+        run = ["uv", "run", "--no-project", "--with", package, "python", program, folder]
         told = subprocess.check_output([*run, str(LIMIT)])
     return [[passages[at].paper for at in found] for found in json.loads(told)]
 
@@ -174,7 +181,9 @@ def measure(given: argparse.Namespace) -> None:
     found = ours(passages, vectors, asking, asked, quality)
     if given.beside:
         theirs = default_model(local)
-        found["Chroma"] = chroma(passages, theirs.embed(texts), theirs.embed(asking))
+        made = theirs.embed(texts), asking, theirs.embed(asking)
+        found["Chroma"] = beside("chromadb", passages, *made)
+        found["LanceDB, hybrid"] = beside("lancedb", passages, vectors, asking, asked)
     table(questions, found)
     if given.vectors:
         some = random.Random(13).sample(range(len(asked)), min(100, len(asked)))

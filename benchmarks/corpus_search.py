@@ -8,7 +8,8 @@ alike and words are as frequent as they are. The vectors are not: noise around a
 own. Each way runs in a process of its own, whose greatest memory is told.
 
 ``--beside`` does the same with Chroma's default (a persistent collection, its HNSW, vectors given;
-it has no words), in an environment of its own: uv fetches it.
+it has no words) and with LanceDB as its documentation makes a hybrid table (a full-text index, an
+IVF index of vectors, reciprocal ranks), each in an environment of its own: uv fetches them.
 """
 
 from __future__ import annotations
@@ -150,13 +151,13 @@ def ours(way: str, folder: Path) -> None:
     shutil.rmtree(home)
 
 
-def chroma(way: str, folder: Path) -> None:
-    import chromadb
+def chromadb(way: str, folder: Path) -> None:
+    import chromadb as chroma
 
     home = folder / "chroma"
     shutil.rmtree(home, ignore_errors=True)
-    client = chromadb.PersistentClient(
-        str(home), settings=chromadb.Settings(anonymized_telemetry=False)
+    client = chroma.PersistentClient(
+        str(home), settings=chroma.Settings(anonymized_telemetry=False)
     )
     begun = time.perf_counter()
     kept = client.create_collection("passages", embedding_function=None)
@@ -181,6 +182,57 @@ def chroma(way: str, folder: Path) -> None:
     )
 
 
+def lancedb(way: str, folder: Path) -> None:
+    import lancedb as lance
+    import pyarrow as pa
+    from lancedb.index import FTS, IvfPq
+    from lancedb.rerankers import RRFReranker
+
+    home = folder / "lancedb"
+    shutil.rmtree(home, ignore_errors=True)
+
+    def tables() -> Iterator[pa.Table]:
+        for start, texts, vectors in batches(folder):
+            flat = pa.array(vectors.reshape(-1))
+            yield pa.table(
+                {
+                    "id": list(range(start, start + len(texts))),
+                    "text": [f"{title}\n{text}" for title, text in texts],
+                    "year": [1990 + (start + at) // 40 % 36 for at in range(len(texts))],
+                    "vector": pa.FixedSizeListArray.from_arrays(flat, DIM),
+                }
+            )
+
+    begun = time.perf_counter()
+    made = pa.Table.from_batches([batch for one in tables() for batch in one.to_batches()])
+    kept = lance.connect(home).create_table("passages", made)
+    kept.create_index("text", config=FTS())
+    kept.create_index("vector", config=IvfPq(distance_type="cosine"))
+    built = time.perf_counter() - begun
+    columns, ranks = ["id"], RRFReranker()
+
+    def hybrid(asked: str, row: np.ndarray, recent: bool = False) -> object:
+        both = kept.search(query_type="hybrid").vector(row).text(asked).rerank(ranks)
+        both = both.where("year >= 2016") if recent else both
+        return both.select(columns).limit(20).to_list()
+
+    def words(asked: str, _: np.ndarray) -> object:
+        return kept.search(asked, query_type="fts").select(columns).limit(20).to_list()
+
+    begun = time.perf_counter()
+    hybrid("warm", np.eye(1, DIM, dtype=np.float32)[0])
+    told(
+        way,
+        built,
+        home,
+        first=(time.perf_counter() - begun) * 1000,
+        words=timed(words, folder),
+        vectors=timed(lambda _, row: kept.search(row).select(columns).limit(20).to_list(), folder),
+        hybrid=timed(hybrid, folder),
+        filtered=timed(lambda asked, row: hybrid(asked, row, recent=True), folder),
+    )
+
+
 def told(
     way: str, built: float, home: Path, *, first: float, words: str, vectors: str, hybrid: str,
     filtered: str,
@@ -194,17 +246,20 @@ def told(
     )
 
 
+BESIDE = {"Chroma": chromadb, "LanceDB": lancedb}
+
+
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--passages", type=int, default=100_000)
     asked.add_argument("--data", type=Path, default=DATA)
-    asked.add_argument("--beside", action="store_true", help="Chroma's default too")
+    asked.add_argument("--beside", action="store_true", help="Chroma and LanceDB too")
     asked.add_argument("--only", choices=WAYS, help="one way instead of all")
     asked.add_argument("--run", help=argparse.SUPPRESS)
     asked.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = asked.parse_args()
     if given.run:
-        (ours if given.run in WAYS else chroma)(given.run, given.folder)
+        (ours if given.run in WAYS else BESIDE[given.run])(given.run, given.folder)
         return
     with tempfile.TemporaryDirectory() as made:
         invent(Path(made), given.data, given.passages)
@@ -226,9 +281,10 @@ def main() -> None:
             ]
             subprocess.run(command, check=True)
         if given.beside:
-            uv = ["uv", "run", "--no-project", "--with", "chromadb", "--with", "lxml", "python"]
-            file = [__file__, "--run", "Chroma", "--folder", made]
-            subprocess.run([*uv, *file], check=True)
+            for way, run in BESIDE.items():
+                uv = ["uv", "run", "--no-project", "--with", run.__name__, "--with", "pyarrow"]
+                file = ["python", __file__, "--run", way, "--folder", made]
+                subprocess.run([*uv, *file], check=True)
 
 
 if __name__ == "__main__":

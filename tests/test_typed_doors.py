@@ -25,6 +25,7 @@ from utils.literature.scholar_search import citing_papers, search_semantic_schol
 from utils.literature.search import search_papers
 from utils.mirror import Mirror
 from utils.mirror.plan import plan
+from utils.mirror.words import WordIndex
 from utils.settings import Overrides, Settings
 from utils.sources import Query, QueryOptions
 from utils.store import Shelf
@@ -44,6 +45,7 @@ DOORS = [
     (Corpus.find, find),
     (Datasets.query, ask),
     (Mirror.plan, plan),
+    (Mirror.find, WordIndex.find),
 ]
 
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .pubmed.vocabulary import Heading, Spelling
     from .reports import Lock
     from .review import Review
+    from .review.snowball import Direction, Snowball
     from .sources import Query, QueryOptions
     from .sources.semantic_scholar import ScholarPage, ScholarPaper
     from .store import RebuildReport, Shelf
@@ -320,6 +321,27 @@ class Library:
         from .review import open_review
 
         return open_review(name, self._ladder)
+
+    def snowball(
+        self,
+        papers: Iterable[Paper],
+        *,
+        known: Sequence[Paper] = (),
+        directions: Sequence[Direction] = ("backward", "forward"),
+        rounds: int = 1,
+        most: int = 50,
+    ) -> Snowball:
+        """What papers cite, and who cites them, each once; see `.review.snowball`."""
+        from .review.snowball import snowball
+        from .sources import SOURCES
+
+        return snowball(
+            *(list(papers), self.shelf, self.web, SOURCES),
+            known=known,
+            directions=directions,
+            rounds=rounds,
+            most=most,
+        )
 
     def reviews(self) -> list[Review]:
         """All reviews of this shelf, by name."""

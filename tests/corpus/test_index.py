@@ -47,6 +47,20 @@ class Model(LetterEmbedder):
 
 
 @pytest.fixture
+def shared_corpus(tmp_path: Path) -> Iterator[tuple[Corpus, dict[str, Any]]]:
+    """A corpus in Weaviate, with the objects that others see there."""
+    from tests.passages.weaviate_stand_in import StandIn
+
+    with StandIn() as weaviate:
+        address = {"vector_store": "weaviate", "weaviate_url": weaviate.url}
+        made = with_model(corpus_in(tmp_path / "papers", **address), Model())
+        yield made, weaviate.objects
+        made.finder.close()
+        made.database.close()
+        made.shelf.close()
+
+
+@pytest.fixture
 def corpus(tmp_path: Path) -> Iterator[Corpus]:
     made = with_model(corpus_in(tmp_path / "papers"), Model())
     yield made
@@ -236,6 +250,33 @@ def test_a_paper_shelved_during_a_run_is_left_to_the_next(corpus: Corpus) -> Non
     save(corpus.shelf, paper("1"), body("coral"))
     keys = {text.key for text in going if text}
     assert (keys, list(texts.gone())) == ({"pmid:2"}, [])
+
+
+@pytest.mark.extras("weaviate")
+def test_others_see_the_newest_record_beside_each_passage_and_vectors_stay(
+    shared_corpus: tuple[Corpus, dict[str, Any]],
+) -> None:
+    corpus, objects = shared_corpus
+    corpus.database.upsert([record("1"), record("2", entered="", revised="")])
+    save(corpus.shelf, paper("3"), body("eel"))  # no record of it
+    run(corpus)
+
+    def seen(pmid: str) -> set[tuple[Any, ...]]:
+        kept = [each["properties"] for each in objects["PubMedChunk"].values()]
+        names = ("quality_total", "edat", "lr", "vectored")
+        return {tuple(one.get(n) for n in names) for one in kept if one["pmid"] == pmid}
+
+    quality = corpus.find("corals").hits[0].quality.total
+    assert seen("1") == {(quality, "2024-06-02T00:00:00Z", "2024-06-15T00:00:00Z", True)}
+    assert seen("2") == {(quality, None, None, True)}
+    assert seen("3") == {(None, None, None, True)}
+    read = len(corpus.embedder.read)
+    corpus.database.upsert([record("1", revised="2025-01-02", mesh=("Humans",))])
+    run(corpus)
+    better = quality + 3  # humans, in a journal that MEDLINE indexes
+    assert seen("1") == {(better, "2024-06-02T00:00:00Z", "2025-01-02T00:00:00Z", True)}
+    assert len(corpus.embedder.read) == read
+    assert (run(corpus).cut, corpus.stats().to_cut) == (0, 0)
 
 
 def test_another_model_reads_everything_again_and_it_is_said(corpus: Corpus) -> None:

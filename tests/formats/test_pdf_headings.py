@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from io import BytesIO
 
 import pytest
@@ -23,6 +24,7 @@ SMALL = ParagraphStyle("small", fontName="Times-Roman", fontSize=8, leading=9.6)
 LABEL = ParagraphStyle("label", fontName="Helvetica-Bold", fontSize=10, leading=13)
 ITALIC = ParagraphStyle("italic", fontName="Times-Italic", fontSize=10, leading=12)
 
+STRANGE = ParagraphStyle("strange", fontName="Courier-Bold", fontSize=10, leading=13)
 LARGE = ParagraphStyle("large", parent=SECTION, fontSize=14, leading=17)
 
 NAME = "Tides and the rest of wading birds on northern shores"
@@ -297,3 +299,36 @@ def test_the_title_of_the_text_behind_a_lost_table_is_a_heading() -> None:
         Block(prose),
     ]
     assert [block.level for block in without_column_heads(blocks)] == [0, 0, 0, 3, 0]
+
+
+def numbers_of_glyphs(text: str) -> str:
+    """Letters as a font without any writes them: by their place in the order of the Macintosh."""
+    return "".join(chr(ord(char) - 29) for char in text)
+
+
+def test_labels_whose_font_has_no_letters_are_read_where_other_words_prove_them() -> None:
+    labels = ("Control", "Roosts", "Telescope", "flocks")
+    strange = [Paragraph(escape(numbers_of_glyphs(label)), STRANGE) for label in labels]
+    caption = Paragraph("Figure 1. Roosts and flocks by telescope; control below.", SMALL)
+    markdown = markdown_of(
+        *section("Introduction", *PROSE), *strange, caption, *section("Results", *PROSE)
+    )
+    assert " ".join(labels) in " ".join(markdown.split())
+    assert headings_of(markdown) == ["Introduction", "Results"]
+
+
+def test_names_in_capitals_are_no_numbers_of_glyphs() -> None:
+    names = ("WKHRA", "DQGL", "KRXUV")
+    markdown = markdown_of(
+        *section("Introduction", *PROSE), *(Paragraph(name, STRANGE) for name in names)
+    )
+    assert all(name in markdown for name in names)
+
+
+def test_a_number_and_its_unit_are_no_heading_however_large() -> None:
+    markdown = markdown_of(
+        *section("Introduction", *PROSE),
+        Paragraph("24 hours", LARGE),
+        *section("Results", *PROSE),
+    )
+    assert headings_of(markdown) == ["Introduction", "Results"]

@@ -218,6 +218,20 @@ def test_a_table_whose_rows_cannot_be_told_apart_stays_as_text_and_says_so() -> 
     assert "Smoke 12 or 13" in markdown
 
 
+def test_what_runs_up_the_margin_beside_a_table_is_no_text() -> None:
+    sheet = Sheet()
+    sheet.say(60, 740, "Table 2. Doses by season")
+    for y in (734, 718, 690):
+        sheet.line(60, y, 300, y)
+    for row, y in ((["Group", "5 mg"], 723), (["One", "1.2"], 709), (["Two", "5.6"], 695)):
+        cells(sheet, row, [60.0, 200.0, 290.0], y)
+    text(sheet, 60, 660, 6, 3, 400)
+    sheet.drawn.append("BT /F1 7 Tf 0 1 -1 0 590 300 Tm (shores.example.org Shore Sci. 2) Tj ET")
+    markdown = markdown_of(pdf_of([sheet]))
+    assert "| One | 1.2 |" in markdown
+    assert "shores.example.org" not in markdown
+
+
 def test_a_page_full_of_rules_and_captions_is_read_in_the_time_of_its_size() -> None:
     def hostile(times: int) -> bytes:
         sheet = Sheet()

@@ -494,18 +494,18 @@ def test_many_passages_at_once(finder: Finder) -> None:
 def test_settings_choose_and_choosing_touches_nothing(tmp_path: Path) -> None:
     import sqlalchemy
 
-    engine = sqlalchemy.create_engine("sqlite://")
-    assert finder_of(load_settings(), engine, tmp_path / "papers").name == "embedded"
-    assert not (tmp_path / "papers").exists()
+    folder, engine = tmp_path / "papers", sqlalchemy.create_engine("sqlite://")
+    assert finder_of(load_settings(), engine, folder, dict.fromkeys).name == "embedded"
+    assert not folder.exists()
     server = sqlalchemy.create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none")
-    assert finder_of(load_settings(), server, tmp_path / "papers").name == "pgvector"
+    assert finder_of(load_settings(), server, folder, dict.fromkeys).name == "pgvector"
     asked = load_settings(vector_store="weaviate", weaviate_url="http://127.0.0.1:1")
-    assert finder_of(asked, server, tmp_path / "papers").name == "weaviate"
+    assert finder_of(asked, server, folder, dict.fromkeys).name == "weaviate"
 
 
 def test_weaviate_without_an_address_says_what_to_set(tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match="WEAVIATE_URL"):
-        finder_of(load_settings(vector_store="weaviate"), None, tmp_path)  # type: ignore[arg-type]
+        finder_of(load_settings(vector_store="weaviate"), None, tmp_path, dict.fromkeys)  # type: ignore[arg-type]
 
 
 # -- PostgreSQL alone ---------------------------------------------------------------------------

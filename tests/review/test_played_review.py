@@ -397,10 +397,7 @@ def held_against_the_files(
     )
     for arm, name in (("databases", "dbr"), ("other", "other")):
         mine = [title for title in arms if arms[title] == arm]
-        if arm == "databases":
-            sought = [one for one in mine if first[one] == "include" or one in judged]
-        else:
-            sought = [one for one in mine if first[one] != "exclude" or one in judged]
+        sought = [one for one in mine if first[one] == "include" or one in judged]
         lost = [t for t in sought if t not in judged and states[t] != "full_text"]
         assert read[f"{name}_sought_reports"] == len(sought)
         assert read[f"{name}_notretrieved_reports"] == len(lost)

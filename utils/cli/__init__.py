@@ -30,6 +30,7 @@ from . import (
     resolving,
     reviews,
     searching,
+    snowballing,
     upkeep,
     yields,
 )
@@ -89,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     resolving.add(commands)
     harvests.add(commands)
     reviews.add(commands)
+    snowballing.add(commands)
     yields.add(commands)
     corpus.add(commands)
     datasets.add(commands)

@@ -44,6 +44,8 @@ def add(commands: Any) -> None:
     checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
     index = command(commands, "index", _index, "cut and embed what changed, to be found")
     index.add_argument("--all", action="store_true", help="everything anew")
+    learn = command(commands, "learn", _learn, "learn other names from NLM's lists")
+    learn.add_argument("file", nargs="+", type=Path, help="J_Medline.txt, desc*.xml, *.gene_info")
     _find_options(command(commands, "find", _find, "find passages by words and by meaning"))
     _quote_options(
         command(commands, "quote", _quote, "say where a quotation stands, word for word")
@@ -75,6 +77,9 @@ def _find_options(find: argparse.ArgumentParser) -> None:
     find.add_argument("--type", dest="publication_types", action="append", default=[])
     find.add_argument("--kind", choices=["full_text", "abstract"])
     find.add_argument("--retracted", action="store_true", help="retracted papers too")
+    find.add_argument(
+        "--no-widen", dest="widen", action="store_false", help="no other words for its terms"
+    )
     find.add_argument("--no-quality", dest="quality", action="store_false", help="by score alone")
 
 
@@ -147,6 +152,14 @@ def _show_progress(progress: Iterator[IndexProgress]) -> Iterator[IndexProgress]
         sys.stderr.write("\r\033[K")
 
 
+def _learn(args: argparse.Namespace, library: Library) -> int:
+    for file in args.file:
+        count = library.corpus.learn(file)
+        row = {"file": str(file), "names": count}
+        say(row if args.json else f"{one_line(file.name)}: {counted(count, 'name')}.", args.json)
+    return 0
+
+
 def _find(args: argparse.Namespace, library: Library) -> int:
     from ..model.passage import Filters
 
@@ -160,13 +173,21 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     )
     query = " ".join(args.query)
     answer = library.corpus.find(
-        query, top_k=args.top_k, quality_bias=args.quality, filters=filters, by=args.by
+        query,
+        top_k=args.top_k,
+        quality_bias=args.quality,
+        filters=filters,
+        by=args.by,
+        widen=args.widen,
     )
     if args.json:
         for found in answer.hits:
             say(_row(found), as_json=True)
     else:
         _print(answer.hits, query)
+    if answer.wordings:
+        others = (f"{one_line(one.term)} = {one_line(one.other)}" for one in answer.wordings)
+        note(f"Also asked: {'; '.join(others)} (not with --no-widen)")
     warn(answer.warnings)
     return 0
 

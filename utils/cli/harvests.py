@@ -328,7 +328,7 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
     _show(harvest, args.json, advise=False)
     note("With real papers: set PUBMED_EMAIL, then server.py harvest 'CXCL12 AND CXCR4' --plan")
     if args.open:
-        _open(harvest.folder / "report.html")
+        show_page(harvest.folder / "report.html")
     return 0
 
 
@@ -408,11 +408,12 @@ def _report(args: argparse.Namespace, library: Library) -> int:
         say(f"{letters.folder}: {counted(letters.written, 'new letter')}{kept}")
         note(f"With the author's address: {letters.addressed:,} of the new. Nothing was sent.")
     if args.open:
-        _open(page)
+        show_page(page)
     return 0
 
 
-def _open(page: Path) -> None:
+def show_page(page: Path) -> None:
+    """Show a page in the browser."""
     import webbrowser
 
     if not webbrowser.open(page.as_uri()):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..mirror.engines import ENGINES
 from ..model.paper import now
 from .harvests import span
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, warn
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -55,7 +55,8 @@ def add(commands: Any) -> None:
     _engine_options(verify)
     use = command(verbs, "use", _use, "publish a generation that is here: go back to it")
     use.add_argument("generation", help="its name: mirror status")
-    for verb in (pubmed, plan, status, verify, use):
+    index = command(verbs, "index", _index, "index what is published: search --source mirror")
+    for verb in (pubmed, plan, status, verify, use, index):
         verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
 
 
@@ -253,4 +254,15 @@ def _use(args: argparse.Namespace, library: Library) -> int:
     text = f"Published: {_generation_text(generation)}."
     say(asdict(generation) if args.json else text, args.json)
     note("`mirror pubmed` goes on to the newest again.")
+    return 0
+
+
+def _index(args: argparse.Namespace, library: Library) -> int:
+    done = None
+    for done in _mirror(args, library).index():
+        show_count(done.files, done.total)
+    assert done is not None
+    text = f"{counted(done.added, 'paper')} taken in, {done.dropped:,} rows dropped."
+    say(asdict(done) if args.json else text, args.json)
+    note('To search it: server.py search "…" --source mirror')
     return 0

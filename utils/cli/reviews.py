@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, Told
 from ..lists.references import MOST_BYTES
-from .harvests import carry_out, kinds_of_drawing
+from .harvests import carry_out, kinds_of_drawing, show_page
 from .output import command, counted, note, say
+from .snowballing import add_directions, directions_of, say_what_was_asked
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -45,10 +46,17 @@ def add(commands: Any) -> None:
     )
     taken = command(actions, "import", _import, "take in what screeners decided")
     out = command(actions, "export", _export, "write the records for a screening program")
+    chase = command(
+        actions,
+        "snowball",
+        _snowball,
+        "search the citations of what is included; what is new joins",
+    )
+    add_directions(chase)
     harvest = command(actions, "harvest", _harvest, "get the texts of what was not excluded")
     report = command(actions, "report", _report, "write PRISMA's figure, PRISMA-S and the tables")
     status = command(actions, "status", _status, "list the reviews, or look at one")
-    for action in (update, taken, out, harvest, report):
+    for action in (update, taken, out, chase, harvest, report):
         action.add_argument("name", help="as in `review status`")
     status.add_argument("name", nargs="?", default="", help="its name, as in the list")
     taken.add_argument(
@@ -77,6 +85,7 @@ def add(commands: Any) -> None:
     out.add_argument("--stage", default="", choices=("", *STAGES), help="only what has come so far")
     harvest.add_argument("--with-excluded", action="store_true", help="also what was excluded")
     report.add_argument("--draw", default="", help="the figure also as png, and pptx to edit")
+    report.add_argument("--open", action="store_true", help="show the page in the browser")
 
 
 def _open(args: argparse.Namespace, library: Library) -> Review:
@@ -154,6 +163,17 @@ def _export(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
+def _snowball(args: argparse.Namespace, library: Library) -> int:
+    review = _open(args, library)
+    library.settings.require_email("NCBI")
+    found = review.snowball(directions_of(args))
+    for one in found.candidates:
+        row = {"title": one.paper.title, "ids": one.paper.ids.names(), "led_to_by": one.seeds}
+        say(row if args.json else f"{len(one.seeds):>4}  {one.paper.title}", args.json)
+    say_what_was_asked(found)
+    return 0
+
+
 def _harvest(args: argparse.Namespace, library: Library) -> int:
     review = _open(args, library)
     library.settings.require_email("NCBI")
@@ -162,8 +182,11 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
 
 def _report(args: argparse.Namespace, library: Library) -> int:
     drawings = kinds_of_drawing(args.draw)
-    for path in _open(args, library).report(drawings):
+    files = _open(args, library).report(drawings)
+    for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
+    if args.open:
+        show_page(files[0])
     return 0
 
 

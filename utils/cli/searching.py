@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
     search.add_argument(
         "--source",
         default="pubmed",
-        help="comma list of pubmed europepmc arxiv semantic_scholar openalex, or all",
+        help="comma list of pubmed europepmc arxiv semantic_scholar openalex, or all; or mirror",
     )
     search.add_argument("-n", "--max-results", type=int, default=10)
     search.add_argument("--start", type=int, default=0)
@@ -61,6 +61,8 @@ def _search(args: argparse.Namespace, library: Library) -> int:
     sources = [name.strip() for name in args.source.split(",") if name.strip()]
     if sources == ["pubmed"]:
         return _in_pubmed(args, library)
+    if sources == ["mirror"]:
+        return _in_mirror(args, library)
     _refuse_what_only_pubmed_knows(args)
     options = {} if sources == ["all"] else {"among": tuple(sources)}
     gathered = library.search_papers(
@@ -100,18 +102,42 @@ def _refuse_what_only_pubmed_knows(args: argparse.Namespace) -> None:
 
 def _in_pubmed(args: argparse.Namespace, library: Library) -> int:
     pair = dict(zip(("ligand", "receptor"), args.query, strict=False)) if args.lr else {}
-    found = _ask_pubmed(args, library)
+    return _show(_ask_pubmed(args, library), args, library, pair)
+
+
+def _show(
+    found: SearchResult, args: argparse.Namespace, library: Library, more: dict[str, str]
+) -> int:
+    """Print a page of a search; ``more`` stands in every row for programs."""
     if args.format:
         print_references(found.papers, args.format, library)
     else:
         for number, paper in enumerate(found.papers, args.start + 1):
-            row = {**paper.row(), **pair}
+            row = {**paper.row(), **more}
             say(row if args.json else entry(number, paper, args.abstracts), args.json)
     note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
     warn(found.warnings)
     if found.next_start is not None:
         note(f"more: --start {found.next_start}")
     return 0
+
+
+def _in_mirror(args: argparse.Namespace, library: Library) -> int:
+    """PubMed as it is on this machine: by words, without a request."""
+    options = {"--lr": args.lr, "--min-date": args.min_date, "--max-date": args.max_date}
+    options |= {"--author": args.author, "--sort-by": args.sort_by}
+    if named := [name for name, value in options.items() if value]:
+        msg = f"{', '.join(named)}: a mirror is searched by words alone."
+        raise BadRequest(msg, "Leave --source out, or use --year-from, --year-to and --type.")
+    found = library.mirror.find(
+        " ".join(args.query),
+        max_results=args.max_results,
+        start=args.start,
+        start_year=args.year_from or 0,
+        end_year=args.year_to or 0,
+        publication_types=tuple(args.publication_types),
+    )
+    return _show(found, args, library, {})
 
 
 def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:

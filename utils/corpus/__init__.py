@@ -71,8 +71,13 @@ class Corpus:
     def finder(self) -> Finder:
         """The index in which passages are found."""
         from ..passages.finders import finder_of
+        from .texts import shown
 
-        return finder_of(self.settings, self.database.engine, self.shelf.folder)
+        database = self.database
+        return finder_of(
+            *(self.settings, database.engine, self.shelf.folder),
+            shown=lambda papers: shown(papers, database),
+        )
 
     def sync(
         self,
@@ -117,6 +122,15 @@ class Corpus:
 
         return index(self, everything=everything, longest_s=longest_s)
 
+    def learn(self, file: Path) -> int:
+        """Learn other names of journals and terms from one of NLM's lists; how many.
+
+        See `..formats.nlm_lists` for the lists, `.names` and `.widening` for their use.
+        """
+        from ..formats.nlm_lists import read_names
+
+        return self.database.learn(read_names(file))
+
     def find(
         self,
         query: str,
@@ -126,6 +140,7 @@ class Corpus:
         filters: Filters = _USUAL,
         by: By = "both",
         pubmed_only: bool = False,
+        widen: bool = True,
     ) -> Answer:
         """Passages by words and by meaning; see `.search.find`."""
         from .search import find
@@ -137,6 +152,7 @@ class Corpus:
             filters=filters,
             by=by,
             pubmed_only=pubmed_only,
+            widen=widen,
         )
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:

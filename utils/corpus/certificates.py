@@ -255,7 +255,7 @@ def _parse_target(number: int, row: Any) -> Target:
     selectors = row.get("selector") if isinstance(row, dict) else None
     if not isinstance(source, dict) or not isinstance(selectors, list):
         raise BadRequest(f"has no source or selectors in target {number}", _HINT)
-    by_type = {one.get("type"): one for one in selectors if isinstance(one, dict)}
+    by_type = {str(one.get("type")): one for one in selectors if isinstance(one, dict)}
     quote = by_type.get("TextQuoteSelector", {})
     place = by_type.get("TextPositionSelector", {})
     words = [quote.get(name, "") for name in ("exact", "prefix")]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -72,6 +73,7 @@ __all__ = [
 ]
 
 _NAMES = tuple(field.name for field in fields(Passage))
+_values = attrgetter(*_NAMES)
 
 
 class PassageTables(Connections):
@@ -230,6 +232,9 @@ def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
 
 def _storable(passage: Passage) -> Passage:
     """Replace characters that the databases refuse, one by one, so that spans stay true."""
+    words = "".join(filter(_is_text, (*_values(passage), *passage.publication_types)))
+    if words.isascii() and "\0" not in words:
+        return passage
     changed = {
         name: clean
         for name in _NAMES
@@ -241,6 +246,10 @@ def _storable(passage: Passage) -> Passage:
     return replace(passage, **changed, publication_types=types)  # type: ignore[arg-type]
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def _text(text: str) -> str:
     """Replace what cannot be stored; the same object where nothing has to be."""
     clean = encodable(text).replace("\0", "\ufffd")
@@ -248,7 +257,7 @@ def _text(text: str) -> str:
 
 
 def _row(passage: Passage, uuid: str) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(passage, name) for name in _NAMES}
+    row: dict[str, Any] = dict(zip(_NAMES, _values(passage), strict=True))
     row["publication_types"] = json.dumps(passage.publication_types, ensure_ascii=False)
     return {**row, "uuid": uuid}
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LOCK = "the index of passages"
 _PATIENCE_S = 10.0
-_BATCH, _EMBEDDED, _PAGE = 512, 256, 1000
+_BATCH, _EMBEDDED, _PAGE = 2048, 256, 1000
 _REPORT_EVERY = 200  # papers between two reports of progress
 _TOUCHED = 50_000
 _WARNINGS = 20
@@ -208,7 +208,10 @@ class _Run:
         old = {} if old_digest is None else {p.uuid: p for p in self.database.passages_of(text.key)}
         # A run was killed here: which passages the finder has is unknown.
         doubtful = old_digest == _UNSETTLED
-        fresh = [p for p in passages if doubtful or _differs(p, old.get(p.uuid))]
+        all_of_it = (
+            doubtful or text.shown
+        )  # or other facts of the paper, of which a passage has none
+        fresh = [p for p in passages if all_of_it or _differs(p, old.get(p.uuid))]
         gone = sorted(old.keys() - {passage.uuid for passage in passages})
         self.batch.append(_CutText(text.key, digest, passages, fresh, gone, not (old and fresh)))
         self.gathered += 1 + len(passages)

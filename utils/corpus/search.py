@@ -42,6 +42,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
@@ -53,6 +54,7 @@ from ..system.plain_text import sendable
 from .filters import resolved, why_nothing
 from .stored_records import CorpusRecord
 from .unanswered import NOTHING_FOUND, doubt
+from .widening import Wording, combined, wordings
 
 BEST = 9
 """The highest total."""
@@ -122,10 +124,14 @@ class ScoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Passages, best first, and warnings about how they were searched."""
+    """Passages, best first, and warnings about how they were searched.
+
+    ``wordings`` are the other words in which the question was asked, too.
+    """
 
     hits: tuple[ScoredPassage, ...]
     warnings: tuple[str, ...] = ()
+    wordings: tuple[Wording, ...] = ()
 
 
 def find(
@@ -137,6 +143,7 @@ def find(
     filters: Filters = _USUAL,
     by: By = "both",
     pubmed_only: bool = False,
+    widen: bool = True,
 ) -> Answer:
     """The best passages for *query*.
 
@@ -156,6 +163,8 @@ def find(
         How to look.
     pubmed_only : bool, optional
         Leave out papers without a PMID, and say how many of the best passages are theirs.
+    widen : bool, optional
+        Whether to ask with other words for its terms, too (`.widening`); not by meaning alone.
 
     Raises
     ------
@@ -178,7 +187,12 @@ def find(
         raise BadRequest("There is no word in the query to look for.", "Ask in words.")
     filters = resolved(filters, corpus)
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
-    hits = corpus.finder.search("" if by == "meaning" else text, vector, limit, filters)
+    questions = ["" if by == "meaning" else text]
+    others = (
+        wordings(text, partial(corpus.database.named, "term")) if widen and questions[0] else []
+    )
+    questions += [other.question for other in others]
+    hits = combined([corpus.finder.search(one, vector, limit, filters) for one in questions], limit)
     scored = list(_resolve(hits, corpus, filters, WEIGHT if quality_bias else 0.0))
     best = limit_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
@@ -187,9 +201,18 @@ def find(
     if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
         best = limit_per_paper((one for one in scored if _in_pubmed(one.passage)), top_k)
         warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
-    unsure = doubt(text, best, contents.model) if best else "" if emptied else NOTHING_FOUND
+    unsure = _unsure([text, *questions[1:]], best, contents) if best or not emptied else ""
     warnings = [*filter(None, [unsure]), *emptied, *warnings]
-    return Answer(tuple(_add_version(one, corpus) for one in best), tuple(warnings))
+    versions = tuple(_add_version(one, corpus) for one in best)
+    return Answer(versions, tuple(warnings), tuple(others))
+
+
+def _unsure(questions: Sequence[str], best: Sequence[ScoredPassage], contents: FinderStatus) -> str:
+    """What speaks against an answer, in whichever words; of the question as it was asked."""
+    if not best:
+        return NOTHING_FOUND
+    doubts = [doubt(one, best, contents.model) for one in questions]
+    return doubts[0] if all(doubts) else ""
 
 
 def _add_version(found: ScoredPassage, corpus: Corpus) -> ScoredPassage:

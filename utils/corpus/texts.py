@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -22,12 +22,15 @@ from ..model.paper import Kind, Paper, StoredPaper
 from ..model.passage import Passage
 from ..model.sites import terms_of
 from ..model.versions import fitness
+from ..passages import Shown
 from ..passages.cut import RULES, cut
 from ..passages.finders import hosts_of
+from .stored_records import timestamp
 
 if TYPE_CHECKING:
     from ..store import Shelf
     from . import Corpus
+    from .database import CorpusDatabase
 
 _PAGE = 500
 _KINDS = ("pmid", "doi", "arxiv", "pmcid", "s2")
@@ -38,12 +41,14 @@ class Text:
     """The text of one paper that is cut into passages.
 
     ``paper`` is its record; ``stored`` the file on the shelf, None where the record's abstract is
-    all there is.
+    all there is. ``shown``: the finder shows others what the record says (`shown`), so that every
+    revision of it counts.
     """
 
     key: str
     paper: Paper
     stored: StoredPaper | None = None
+    shown: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -74,6 +79,8 @@ class Text:
         """The digest of text (of a file, its checksum), facts of the paper and cutting rules."""
         text = self.stored.sha256 if self.stored else self.paper.abstract
         parts = [RULES, self.file, text, self.paper.title, sorted(self.about.items())]
+        if self.shown:
+            parts += [self.paper.entered, self.paper.revised]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def read(self, shelf: Shelf) -> str:
@@ -186,8 +193,13 @@ class Texts:
             if name in self._files:
                 stored = self.corpus.shelf.find_by_file(self._files[name])
                 if stored and not stored.paper.ids.clash(paper.ids):
-                    return Text(key, paper, self._full(stored))
-        return Text(key, paper)
+                    return Text(key, paper, self._full(stored), self.shown)
+        return Text(key, paper, shown=self.shown)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the finder shows others what records say."""
+        return self.corpus.settings.vector_store == "weaviate"
 
     @cached_property
     def hosts(self) -> list[str]:
@@ -207,6 +219,21 @@ def key_of(ids: Ids) -> str:
     ('pmid:7', 'doi:10.1000/a')
     """
     return next((f"{name}:{getattr(ids, name)}" for name in _KINDS if getattr(ids, name)), "")
+
+
+def shown(papers: Sequence[str], database: CorpusDatabase) -> dict[str, Shown]:
+    """What a store that others read shows of papers that have a record."""
+    from .search import quality_of, today
+
+    pmids = {key.removeprefix("pmid:"): key for key in papers if key.startswith("pmid:")}
+    return {
+        pmids[pmid]: Shown(
+            edat=timestamp(record.edat) or "",
+            lr=timestamp(record.lr) or "",
+            quality=quality_of(record.paper, today()).total,
+        )
+        for pmid, record in database.records(list(pmids)).items()
+    }
 
 
 def title_and_abstract(paper: Paper) -> str:

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
+from ..mirror.lookup import from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
 from ..sources import Lookup, Source
@@ -47,7 +48,8 @@ def look_up(
 ) -> dict[Ids, Paper | PaperError]:
     """Learn what many papers are, from whoever knows them first.
 
-    Every source is asked once, in batches, about the papers still unknown to those before it.
+    A mirror of PubMed that is here comes first. Every source is asked once, in batches, about the
+    papers still unknown to those before it.
 
     Returns
     -------
@@ -56,6 +58,11 @@ def look_up(
         answered and does not; `Unreachable` when somebody who could know it did not answer.
     """
     inquiries = {ids: _Inquiry(ids, Paper(ids)) for ids in wanted}
+    if any(source.name == PUBMED.name for source in sources):
+        held = from_mirror([ids.pmid for ids in wanted], web.settings)
+        for inquiry in inquiries.values():
+            if paper := held.get(inquiry.wanted.pmid):
+                inquiry.take_outcome(PUBMED.name, paper)
     for source in sources:
         if source.lookup is None:
             continue

@@ -36,10 +36,11 @@ def read_lines(body: bytes) -> dict[str, Any]:
     """Read the lines here and now; see `extract` for the answer. Only for the child."""
     import pypdfium2
 
-    from .pdf_characters import Characters
+    from .pdf_ciphers import Ciphers
     from .pdf_lines import lines_of
 
     lines: list[tuple[Any, ...]] = []
+    ciphers = Ciphers()
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError:
@@ -49,7 +50,7 @@ def read_lines(body: bytes) -> dict[str, Any]:
             text_page = document[number].get_textpage()
         except pypdfium2.PdfiumError:
             continue  # a broken page among whole ones
-        for line in lines_of(Characters(text_page.raw)):
+        for line in lines_of(ciphers.characters_of(text_page.raw)):
             edges = (line.left, line.bottom, line.right, line.top)
             lines.append((number + 1, *(round(edge, 1) for edge in edges), line.text))
     return {"lines": lines}

@@ -40,6 +40,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
     import pypdfium2
 
     from ..outline.words import folded
+    from .pdf_ciphers import Ciphers
     from .pdf_doubts import NotedDoubts
     from .pdf_layout import largest_title, markdown_of, to_blocks
     from .pdf_lines import Page
@@ -50,12 +51,12 @@ def read_pages(body: bytes) -> dict[str, Any]:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         return {"error": "password" if "password" in str(error).lower() else "broken"}
-    pages, doubts = [], NotedDoubts()
+    pages, doubts, ciphers = [], NotedDoubts(), Ciphers()
     for number in range(min(len(document), MOST_PAGES)):
         try:
             page = document[number]
             width, height = page.get_size()
-            pages.append(Page(tuple(page_lines(page, doubts)), width, height))
+            pages.append(Page(tuple(page_lines(page, doubts, ciphers)), width, height))
             page.close()
         except pypdfium2.PdfiumError:
             pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones

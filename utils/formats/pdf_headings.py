@@ -74,6 +74,7 @@ _OFTEN = 4
 _AUTHORS = re.compile(r"[^\W\d_],?\d{1,2}\b.{3,80}[^\W\d_],?\d{1,2}\b")
 _LOCANT = re.compile(r"(?:^|[(\[\-\u2013])\d{1,2}[a-zA-Z']?(?:,\d{1,2}[a-zA-Z']?)*-\S*[a-z]{3}")
 _COMPOUND = re.compile(r"\(?\d{1,3}[a-z]?(?:[\u2013-]\d{0,3}[a-z]?)?\)?\W*$")  # 3a, (12a-c)
+_MEASURE = re.compile(r"\d+(?:[.,]\d+)? ?[a-z\u00b5\u03bc%]")  # 24 hours
 _DECLARED = re.compile(r"([A-Z][^.:]{3,60}):\s+\S")
 _RUN_ON = re.compile(
     r"[^\W\d_]{3}\. [^\W\d_a-z][^\W\d_]* "
@@ -233,6 +234,7 @@ def _is_no_title(text: str) -> bool:
         or _NAMES.fullmatch(text)
         or is_compound(text)
         or _RUN_ON.search(text)
+        or _MEASURE.match(text)
         or ((declared := _DECLARED.match(text)) and part_of(declared[1]) == "back")
     )
 

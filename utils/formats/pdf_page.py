@@ -1,4 +1,4 @@
-"""The lines of a PDF page with its tables in their place, below or above their captions.
+"""The lines of a PDF page with its tables in their place, below their captions.
 
 Runs only in the child process of `.pdf_child`.
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 from .pdf_captions import CAPTION, TITLED
 from .pdf_characters import Characters
+from .pdf_ciphers import Ciphers
 from .pdf_doubts import NotedDoubts
 from .pdf_lines import Line, line_of, lines_of, text_of
 from .pdf_tables import Table, tables_of
@@ -31,14 +32,14 @@ _MANY = 20  # short lines
 _SHORT = 0.5  # of the longest: pages of two columns have lines of half their width
 
 
-def page_lines(page: Any, doubts: NotedDoubts) -> list[Line]:
+def page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
     """Read the lines and tables of an open pypdfium2 page, in the order of its content stream.
 
-    What its fonts leave in doubt is added to *doubts*.
+    What its fonts leave in doubt is added to *doubts*, and those that are deciphered to *ciphers*.
     """
     text_page = page.get_textpage()
     try:
-        characters = Characters(text_page.raw)
+        characters = ciphers.characters_of(text_page.raw)
         doubts.add(characters)
         lines = [line for line in lines_of(characters) if line.text and not _is_rule(line)]
         if any(map(_may_caption, lines)) or _may_be_cells(lines):
@@ -82,16 +83,26 @@ def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> It
         for word in table.words if table.rows else ():
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
     kept = [one for line in lines for one in _outside(page, line, taken)]
-    below = _below(kept, tables)
+    below, (left, right) = _below(kept, tables), _edges(kept)
     for table in below.get(-1, ()):
         yield from _table(page, table, replace(lines[0], upright=True))
     for at, line in enumerate(kept):
-        # Text that runs up an upright page is left out, but not where tables stand.
         named = any(_is_in(line, table) for table in tables)
+        is_aside = not (named or line.upright) and (line.right <= left or line.left >= right)
+        # Text that runs up an upright page is left out, but not where tables stand.
         shown = replace(line, kind="caption" if named else "text", upright=True)
-        yield shown
+        if not is_aside:
+            yield shown
         for table in below.get(at, ()):
             yield from _table(page, table, shown)
+
+
+def _edges(lines: list[Line]) -> tuple[float, float]:
+    """From where to where the text of an upright page goes; nowhere on one turned aside."""
+    upright = [line for line in lines if line.upright]
+    if 2 * len(upright) < max(1, len(lines)):
+        return float("-inf"), float("inf")
+    return min(line.left for line in upright), max(line.right for line in upright)
 
 
 def _below(lines: list[Line], tables: list[Table]) -> dict[int, list[Table]]:

@@ -3,7 +3,8 @@
 `pubmed` brings PubMed up to date: `parts` makes two Parquet files of each source file, on the
 `engines` one chooses; `manifest` is the table of what is known of each; `chain` says which files
 follow each other without a gap; `generations` put them together and publish them. `plan` says what
-it takes before it begins, `verify` makes parts again and compares, `reading` finds papers in it.
+it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
+by PMID, `words` by words.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .engines import EngineName, engine_of
 if TYPE_CHECKING:
     import duckdb
 
-    from ..model.paper import Paper
+    from ..model.paper import Paper, SearchResult
     from ..settings import Settings
     from ..web import Rate, Web
     from .engines import Run
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .plan import MirrorPlan
     from .pubmed import MirrorProgress
     from .verify import Verified
+    from .words import WordIndex, WordsProgress
 
 _LONGEST_S = 3600.0  # of one file on the wire
 _NEEDED = ("pyarrow", "duckdb")
@@ -144,6 +146,41 @@ class Mirror:
 
         found = papers([int(pmid) for pmid in pmids], self.generations)
         return {str(pmid): paper for pmid, paper in found.items()}
+
+    def index(self) -> Iterator[WordsProgress]:
+        """Bring the index of words up to date; see `.words.WordIndex.bring_up_to_date`."""
+        yield from self._words.bring_up_to_date()
+
+    def find(
+        self,
+        query: str,
+        *,
+        max_results: int = 20,
+        start: int = 0,
+        start_year: int = 0,
+        end_year: int = 0,
+        journal: str = "",
+        publication_types: Sequence[str] = (),
+        mesh: Sequence[str] = (),
+    ) -> SearchResult:
+        """Papers of the published generation by words; see `.words.WordIndex.find`."""
+        return self._words.find(
+            query,
+            max_results=max_results,
+            start=start,
+            start_year=start_year,
+            end_year=end_year,
+            journal=journal,
+            publication_types=publication_types,
+            mesh=mesh,
+        )
+
+    @property
+    def _words(self) -> WordIndex:
+        require_packages()
+        from .words import WordIndex
+
+        return WordIndex(self.generations)
 
     def sql(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB with the views ``records`` and ``passages``; see `.reading.open_sql`."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreFailed
 from .columns import paper_of
-from .generations import Generations, connect
+from .generations import Generation, Generations, connect
 from .parts import ROWS
 
 if TYPE_CHECKING:
@@ -28,38 +29,57 @@ def papers(pmids: Iterable[int], generations: Generations) -> dict[int, Paper]:
     StoreFailed
         A part is gone or damaged.
     """
-    from pyarrow import ArrowInvalid, parquet
-
     generation = generations.require_current()
-    live = generations.folder / generation.name / "live.parquet"
-    try:
-        rows = parquet.read_table(live, filters=[("pmid", "in", sorted(set(pmids)))])
-        places: dict[int, list[int]] = defaultdict(list)
-        for row in rows.to_pylist():
-            places[row["sequence"]].append(row["position"])
-        files = {file.order: file for file in generations.files(generation) if file.order in places}
-        found = [
-            paper_of(row)
-            for order, positions in places.items()
-            for row in _rows(files[order].part(generations.mirror), sorted(positions))
-        ]
-    except (ArrowInvalid, OSError) as error:
-        hint = "See what is damaged: server.py mirror verify"
-        raise StoreFailed(f"The mirror cannot be read: {error}.", hint) from error
+    places: dict[int, list[int]] = defaultdict(list)
+    for order, position in live_places(pmids, generations, generation).values():
+        places[order].append(position)
+    files = {file.order: file for file in generations.files(generation) if file.order in places}
+    found = [
+        paper_of(row)
+        for order, positions in places.items()
+        for row in rows_at(files[order].part(generations.mirror), sorted(positions))
+    ]
     return {int(paper.ids.pmid): paper for paper in found}
 
 
-def _rows(part: Path, positions: Sequence[int]) -> Iterable[dict[str, object]]:
-    """The rows of a part at some positions; only their row groups are read."""
+def live_places(
+    pmids: Iterable[int], generations: Generations, generation: Generation
+) -> dict[int, tuple[int, int]]:
+    """File (its order) and position of the row that counts of each PMID; no more are live."""
     from pyarrow import parquet
 
-    with parquet.ParquetFile(part) as file:
-        for group in sorted({position // ROWS for position in positions}):
-            table = file.read_row_group(group)
-            inside = [
-                position - group * ROWS for position in positions if position // ROWS == group
-            ]
+    wanted = sorted(set(pmids))
+    path = generations.folder / generation.name / "live.parquet"
+    with _readable():
+        rows = parquet.read_table(path, filters=[("pmid", "in", wanted)]) if wanted else None
+    found = rows.to_pylist() if rows else []
+    return {row["pmid"]: (row["sequence"], row["position"]) for row in found}
+
+
+def rows_at(
+    part: Path, positions: Sequence[int], columns: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """The rows of a part at some positions, in order; only their row groups are read."""
+    from pyarrow import parquet
+
+    by_group: dict[int, list[int]] = defaultdict(list)
+    for position in positions:
+        by_group[position // ROWS].append(position % ROWS)
+    with _readable(), parquet.ParquetFile(part) as file:
+        for group, inside in sorted(by_group.items()):
+            table = file.read_row_group(group, list(columns) or None)
             yield from table.take(inside).to_pylist()
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    from pyarrow import ArrowInvalid
+
+    try:
+        yield
+    except (ArrowInvalid, OSError) as error:
+        hint = "See what is damaged: server.py mirror verify"
+        raise StoreFailed(f"The mirror cannot be read: {error}.", hint) from error
 
 
 def open_sql(generations: Generations) -> duckdb.DuckDBPyConnection:

@@ -6,9 +6,9 @@ finds them again, by the terms (`.terms`) and the vectors. `.finders` chooses bo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..model.passage import Filters, Hit, Passage
 
@@ -19,7 +19,23 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
     Vectors = NDArray[np.float32]
 
-__all__ = ["Embedder", "Filters", "Finder", "FinderStatus", "Hit", "Passage"]
+__all__ = ["Embedder", "Filters", "Finder", "FinderStatus", "Hit", "Passage", "Shown"]
+
+
+class Shown(NamedTuple):
+    """What a store that others read too shows of a passage's paper, beside the passage.
+
+    ``edat`` and ``lr`` are when it entered PubMed and when it was last revised, ISO 8601 in UTC;
+    empty where the day is not known. ``quality`` is the sum of its scores when it was indexed.
+    """
+
+    edat: str
+    lr: str
+    quality: int
+
+
+ShownOf = Callable[[Sequence[str]], Mapping[str, Shown]]
+"""Of papers by key; those without a record are left out."""
 
 
 class Embedder(Protocol):

@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -282,6 +283,7 @@ def _overlap_start(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
     return begin
 
 
+@lru_cache(maxsize=1024)
 def _slug(path: tuple[str, ...]) -> str:
     """A section's name as part of a passage's name, for ever: letters and figures."""
     slug = re.sub(r"[\W_]+", "-", " ".join(path).casefold()).strip("-") or "text"

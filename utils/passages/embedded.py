@@ -251,8 +251,8 @@ class EmbeddedFinder:
         """Write passages; their vectors are the rows from *first* on, in the same order."""
         known = _known(db, list(passages))
         texts = dict(_texts(db, json_list([each.number for each in known.values()])))
-        abouts = dict.fromkeys(map(About.of, passages.values()), 0)
-        abouts = {about: _about_number(db, about) for about in abouts}
+        abouts = {uuid: About.of(passage) for uuid, passage in passages.items()}
+        numbers = {about: _about_number(db, about) for about in dict.fromkeys(abouts.values())}
         last = _last_number(db)
         rows, entries, dead = [], [], []
         for at, (uuid, passage) in enumerate(passages.items()):
@@ -263,8 +263,8 @@ class EmbeddedFinder:
             elif old and old.row is not None:
                 dead.append((old.row, stamp))
             number = old.number if old else (last := last + 1)
-            entry = Entry(number, Words.of(passage), About.of(passage))
-            about = abouts[entry.about]
+            entry = Entry(number, Words.of(passage), abouts[uuid])
+            about = numbers[entry.about]
             rows.append((number, uuid, passage.paper, passage.digest, about, stamp, row))
             # Words come before vectors, which need not have them indexed a second time.
             if not old or about != old.about or entry.words != texts[number]:

@@ -25,6 +25,7 @@ import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -72,6 +73,9 @@ HINT = "Index again: server.py index. Nothing is lost, the passages are in the c
 _SEPARATOR = "\x1f"
 
 
+_named = lru_cache(maxsize=1024)(indexed)  # passages share titles, and names of sections
+
+
 class Words(NamedTuple):
     """The terms of a passage (`.terms`), as an index of words holds them."""
 
@@ -91,7 +95,7 @@ class Words(NamedTuple):
     @classmethod
     def of(cls, passage: Passage) -> Words:
         """The terms of a passage."""
-        return cls(indexed(passage.title), indexed(passage.section), indexed(passage.text))
+        return cls(_named(passage.title), _named(passage.section), indexed(passage.text))
 
     @property
     def terms(self) -> set[str]:

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ..settings import Settings
-    from . import Embedder, Finder
+    from . import Embedder, Finder, ShownOf
 
 _USUAL = "sentence-transformers/all-MiniLM-L6-v2"
 
 
-def finder_of(settings: Settings, engine: Engine, shelf_folder: Path) -> Finder:
+def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: ShownOf) -> Finder:
     """The finder of a shelf. Neither disk nor network is touched before it is first used.
 
     Parameters
@@ -47,11 +47,14 @@ def finder_of(settings: Settings, engine: Engine, shelf_folder: Path) -> Finder:
         The database of the corpus; where it is PostgreSQL, vectors and words live there too.
     shelf_folder : Path
         The shelf; the embedded finder keeps its files in ``.papershelf/corpus`` there.
+    shown : callable
+        What Weaviate shows of papers, asked while passages are written; the others are read by
+        nobody but us, who have the records.
     """
     if settings.vector_store == "weaviate":
         from .weaviate_finder import WeaviateFinder
 
-        return WeaviateFinder.of(settings)
+        return WeaviateFinder.of(settings, shown)
     if engine.dialect.name == "postgresql":
         from .pgvector import PgvectorFinder
 

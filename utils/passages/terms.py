@@ -27,7 +27,9 @@ FTS5 = "tokenize = \"unicode61 remove_diacritics 0 tokenchars '.'\""
 """What SQLite's FTS5 is told, to split terms at blanks alone: "0.5" is one."""
 _MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|sc|span|code)>", re.I)
 # A name in capitals with its number behind a blank is a compound; "day 6" and "Table 2" are none.
-_NUMBERED = re.compile(r"\b([A-Z]{2,6}) (\d{1,3})\b")
+# Blank and number come first in it, for there are fewer of them than capitals.
+_NAMES = "|".join(rf"(?<=\b[A-Z]{{{letters}}} )" for letters in range(2, 7))
+_NUMBERED = re.compile(rf" (?=\d{{1,3}}\b)(?:{_NAMES})")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _DECIMAL = r"\d+(?:\.\d+)+(?![^\W_])"
@@ -47,7 +49,8 @@ _STOP_WORDS = """
     into is it its may more no not of on or our over per such than that the their them there these
     they this those to was we were what when where which while who why will with would
 """
-_COMMON = frozenset(_STOP_WORDS.split())
+COMMON = frozenset(_STOP_WORDS.split())
+"""Function words: no question is about them."""
 _stemming = threading.Lock()  # a stemmer keeps the word it is at
 
 
@@ -80,14 +83,14 @@ def asked(question: str) -> list[str]:
         parts, joined = _parts(compound)
         for part in parts:
             alone = not joined or (len(part) >= _TELLING and not part[0].isdigit())
-            found[part] = found.get(part, False) or (alone and part not in _COMMON)
+            found[part] = found.get(part, False) or (alone and part not in COMMON)
         found |= dict.fromkeys(joined, True)
     return [*([term for term, telling in found.items() if telling] or found)][:_MOST_ASKED]
 
 
 def _words(text: str) -> list[str]:
     """What stands between blanks; a name in capitals and its number are one word."""
-    return _NUMBERED.sub(r"\1-\2", _MARKUP.sub("", text) if "<" in text else text).split()
+    return _NUMBERED.sub("-", _MARKUP.sub("", text) if "<" in text else text).split()
 
 
 def _compounds(text: str) -> list[str]:
@@ -118,7 +121,7 @@ def _as_one(parts: Sequence[str]) -> str:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _stem(word: str) -> str:
-    if len(word) < _STEMMED or not word.isascii() or not word.isalpha() or word in _COMMON:
+    if len(word) < _STEMMED or not word.isascii() or not word.isalpha() or word in COMMON:
         return word
     with _stemming:
         return str(_stemmer().stemWord(word))

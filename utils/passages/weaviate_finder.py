@@ -10,8 +10,8 @@ knows.
 Passages in Weaviate: the class, its properties, and filters over them.
 
 ``pmid``, ``chunk_id`` and ``text`` are always there; ``journal``, ``pub_types``, ``year``,
-``quality_total``, ``edat``, ``lr`` and ``source_url`` where they are known (quality, entry date
-and revision belong to the record and are for whoever else fills the class). The rest is ours.
+``quality_total``, ``edat``, ``lr`` and ``source_url`` where they are known (`.Shown`). The rest is
+ours.
 ``journal_key`` and ``type_keys`` are whole names in lower case, since a filter over words would
 take "Lancet" for "The Lancet Oncology". ``title_terms``, ``section_terms`` and ``text_terms`` are
 what is searched (`.terms`), to be split at blanks. Weaviate reads a weight as a whole number, and
@@ -33,7 +33,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ..errors import NotConfigured, WeaviateFailed
 from ..model.passage import Filters, Hit, Passage
-from . import FinderStatus
+from . import FinderStatus, Shown
 from .ranking import DEEP, Scored, depth_for, fused, key, plain, share_of
 from .terms import asked, indexed
 from .vector_checks import checked, checked_query
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from weaviate.collections.classes.filters import _Filters
 
     from ..settings import Settings
-    from . import Vectors
+    from . import ShownOf, Vectors
 
 _BATCH = 200  # a message of gRPC holds some 10 MB
 _ASKED = 500
@@ -61,6 +61,11 @@ SEARCHED = [f"{name}^{weight}" for name, weight in zip(_TERMS, (6, 3, 2), strict
 _K1 = 2.4
 
 
+def _nothing_shown(papers: Sequence[str]) -> dict[str, Shown]:
+    """Nothing of any paper."""
+    return {}
+
+
 class WeaviateFinder:
     """Passages and vectors in one class of a Weaviate; see `.Finder`.
 
@@ -72,20 +77,29 @@ class WeaviateFinder:
         Its API key; empty where it wants none.
     collection : str
         The name of the class, made by `prepare`.
+    shown : callable, optional
+        What it shows of papers.
     """
 
     name = "weaviate"
 
-    def __init__(self, url: str, key: str = "", collection: str = "PubMedChunk") -> None:
+    def __init__(
+        self,
+        url: str,
+        key: str = "",
+        collection: str = "PubMedChunk",
+        shown: ShownOf = _nothing_shown,
+    ) -> None:
         self._url = urlsplit(url if "//" in url else f"//{url}", scheme="http")
         self._key = key
         self._collection = collection
+        self._shown = shown
         self._lock = threading.Lock()
         self._client: WeaviateClient | None = None
         self._counted: tuple[float, FinderStatus] | None = None
 
     @classmethod
-    def of(cls, settings: Settings) -> WeaviateFinder:
+    def of(cls, settings: Settings, shown: ShownOf) -> WeaviateFinder:
         """The finder of these settings.
 
         Raises
@@ -98,7 +112,7 @@ class WeaviateFinder:
             raise NotConfigured(msg, "Set it, for example http://localhost:8080.")
         key = settings.weaviate_api_key
         secret = key.get_secret_value() if key else ""
-        return cls(settings.weaviate_url, secret, settings.weaviate_class)
+        return cls(settings.weaviate_url, secret, settings.weaviate_class, shown)
 
     def prepare(self, model: str, dim: int) -> None:
         """Make the class, or add what it lacks; vectors of another model go, and all with them.
@@ -149,8 +163,9 @@ class WeaviateFinder:
                 else:
                     known = {uuid: rows[latest[uuid]].tolist() for uuid in some}
                 objects: list[DataObject[Any, None]] = []
+                shown = self._shown(list({passage.paper: 0 for passage in batch.values()}))
                 for uuid, passage in batch.items():
-                    fields = properties_of(passage, uuid in known)
+                    fields = properties_of(passage, uuid in known, shown.get(passage.paper))
                     objects.append(DataObject(properties=fields, uuid=uuid, vector=known.get(uuid)))
                 if refused := found.data.insert_many(objects).errors:
                     first = next(iter(refused.values())).message
@@ -443,7 +458,7 @@ def model_of(description: str | None) -> tuple[str, int]:
         return "", 0
 
 
-def properties_of(passage: Passage, vectored: bool) -> dict[str, Any]:
+def properties_of(passage: Passage, vectored: bool, shown: Shown | None) -> dict[str, Any]:
     """A passage as Weaviate keeps it."""
     pmid = passage.paper.removeprefix("pmid:")
     kept: dict[str, Any] = {
@@ -466,6 +481,10 @@ def properties_of(passage: Passage, vectored: bool) -> dict[str, Any]:
         kept["year"] = passage.year
     if pmid.isdigit():
         kept["source_url"] = f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/"
+    if shown:
+        times = {"edat": shown.edat, "lr": shown.lr}
+        kept |= {name: time_ for name, time_ in times.items() if time_}
+        kept["quality_total"] = shown.quality
     return kept
 
 

@@ -44,8 +44,10 @@ _TABLES = (
 # Of one screener, stage and record the latest word.
 _LATEST = """SELECT key, stage, screener, choice, reasons FROM decisions WHERE rowid IN
     (SELECT max(rowid) FROM decisions GROUP BY key, stage, screener) ORDER BY rowid"""
+# Of searches the latest update; citation searching adds up.
 _SEARCHES = """SELECT arm, kind, search, limits FROM searches
-    WHERE event = (SELECT max(event) FROM searches) ORDER BY rowid"""
+    WHERE event = (SELECT max(number) FROM events WHERE what = 'update')
+    OR event IN (SELECT number FROM events WHERE what = 'snowball') ORDER BY rowid"""
 
 
 @dataclass(frozen=True, slots=True)

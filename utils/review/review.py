@@ -21,11 +21,13 @@ from ..harvest.history import ledgers_folder
 from ..harvest.jobs import Harvest
 from ..harvest.searches import Collected, collect, wanted_searches
 from ..lists.decisions import Told, screened_in
+from ..lists.described import entry_of_paper
 from ..lists.pasted import Entry
 from ..lists.references import entries_in
 from ..model.job import Harvested, Job, Search, State
 from ..model.paper import Paper, now
 from ..reports import prisma
+from ..reports.review_page import review_page
 from ..settings import version
 from ..store.ledger import Ledger
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
@@ -34,6 +36,7 @@ from .exchange import Program, exported
 from .ledger import Event, Record, ReviewLedger, Searched
 from .matching import Unmatched, match
 from .protocol import FORM, NAME, OTHER_METHODS, ListFile, Protocol, read_protocol
+from .snowball import DIRECTIONS, Direction, Snowball, snowball
 from .standing import Standing, numbers_of, standings
 
 FOLDER = "reviews"
@@ -171,6 +174,53 @@ class Review:
             made.append((entry, replace(known, ids=known.ids | entry.ids)))
         return made
 
+    def snowball(self, directions: Sequence[Direction] = DIRECTIONS) -> Snowball:
+        """Search the citations of the included reports; what is new joins the review.
+
+        Reports whose citations were searched in a direction before are left out: the next round
+        begins with those included since. New records are those of *citation searching*.
+
+        Raises
+        ------
+        BadRequest
+            No report is included whose citations were not searched yet.
+        """
+        with exclusive_lock(self.folder / "update.lock"):
+            before = [event.detail for event in self.events() if event.what == "snowball"]
+            done = {(key, way) for one in before for way in one["ways"] for key in one["seeds"]}
+            kept = [one.record for one in self.standings() if one.second == "include"]
+            ways = [way for way in directions if any((r.key, way) not in done for r in kept)]
+            seeds = [r for r in kept if any((r.key, way) not in done for way in ways)]
+            if not seeds:
+                msg = f"The review {self.name} has no included report to begin with, or no new one."
+                raise BadRequest(
+                    msg, "Take in decisions on full texts: review import --stage full_text."
+                )
+            return self._snowball(seeds, ways)
+
+    def _snowball(self, seeds: Sequence[Record], ways: Sequence[Direction]) -> Snowball:
+        shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
+        known = [record.paper for record in self.ledger.records()]
+        papers = [record.paper for record in seeds]
+        found = snowball(papers, shelf, web, sources, known=known, directions=ways)
+        indexes = ", ".join(found.indexes)
+        search = Search(
+            "",
+            f"Citation searching ({' and '.join(ways)}) in {indexes}",
+            query=f"{' and '.join(ways)} citations of {len(seeds):,} included reports",
+            hits=len(found.candidates),
+            taken=len(found.candidates),
+            searched_at=now(),
+        )
+        fresh = [
+            (entry_of_paper(one.paper, one.paper.title), one.paper) for one in found.candidates
+        ]
+        detail = {"seeds": [record.key for record in seeds], "ways": list(ways)}
+        with self.ledger.event("snowball", detail | {"new": len(fresh)}) as writer:
+            writer.add_records("other", fresh)
+            writer.add_searches([Searched("other", "citation searching", search)])
+        return found
+
     # -- decisions ---------------------------------------------------------------------------
 
     def read_decisions(self, data: bytes, name: str, told: Told | None = None) -> Import:
@@ -289,7 +339,7 @@ class Review:
         return numbers_of(self.standings(), self.ledger.searches(), state_of, self.protocol())
 
     def report(self, drawings: Iterable[str] = ()) -> list[Path]:
-        """Write figure, appendix and tables into the review's folder; which files.
+        """Write page, figure, appendix and tables into the review's folder; which files.
 
         Raises
         ------
@@ -298,15 +348,18 @@ class Review:
         """
         protocol, every, ledger = self.protocol(), self.standings(), self.ledger
         numbers = self.numbers()
-        files = prisma.write(prisma.flow(numbers), self.folder, protocol.title, drawings)
+        flow = prisma.flow(numbers)
+        files = prisma.write(flow, self.folder, protocol.title, drawings)
         runs = sum(event.what == "update" for event in ledger.events())
         made = tables.of_review(every, ledger, self._texts(), _text_of)
         made["prisma-s.md"] = tables.appendix_of(
             protocol, ledger.searches(), numbers.duplicates, runs, f"Papershelf {version()}"
         )
+        shown = tables.shown_of(self.name, protocol, every, ledger)
+        made = {"review.html": review_page(shown, flow), **made}
         for name, text in made.items():
             write_whole(self.folder / name, text.encode("utf-8", "replace"))
-        return [*files, *(self.folder / name for name in made)]
+        return [*(self.folder / name for name in made), *files]
 
     def status(self) -> dict[str, Any]:
         """The review in numbers, for a line or for JSON."""

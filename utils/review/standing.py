@@ -169,8 +169,9 @@ def _of_others(
     for kind, name in kinds.items():
         counted = _counted(searches, kind)
         found[name] = sum(n for _, n in counted) if counted else 0
-    sought = [one for one in others if one.first != "exclude" or one.assessed]
-    return found | _retrieval("other", sought, text_of)
+    if not any(one.screened for one in others):
+        return found
+    return found | _retrieval("other", [one for one in others if one.sought], text_of)
 
 
 def _retrieval(

@@ -125,6 +125,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         top_k: Hundred = 20,
         quality_bias: bool = True,
         filters: PassageFilters | None = None,
+        widen: bool = True,
         start: Start = 0,
     ) -> ToolResult:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
@@ -135,9 +136,13 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             quality_bias=quality_bias,
             filters=(filters or PassageFilters()).to_filters(),
             pubmed_only=True,
+            widen=widen,
         )
         every = [passage_row(one) for one in found.hits[start:]]
-        structure = in_room({"warnings": list(found.warnings), "results": every}, "results", start)
+        head = {"warnings": list(found.warnings)}
+        if found.wordings:
+            head["also_asked"] = [f"{one.term} = {one.other}" for one in found.wordings]
+        structure = in_room({**head, "results": every}, "results", start)
         on_shelf = (row["doc_id"] for row in structure["results"] if row["file"])
         return answer(structure, links=shelf_links(library, on_shelf))
 
@@ -341,7 +346,7 @@ SYNCED = record(
     warnings=_WORDS,
 )
 FOUND = also(
-    "next_start",
+    "next_start also_asked",
     record(
         results=rows(
             record(

@@ -1,0 +1,187 @@
+"""Citation searching finds what the indexes know, says who led there, and adds up in a review.
+
+Who cites whom in the world is known from ``tests.world.kinship``; what is expected is counted from
+it here.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.harvests import done
+from tests.reports.r_prisma import read_as_r_does
+from tests.world import Record, World, kinship
+from utils import Library, cli
+from utils.errors import BadRequest
+from utils.model.identifiers import Ids
+from utils.model.paper import Paper
+from utils.review import Review
+from utils.review.snowball import SHELF, Snowball, identifiers_in
+
+FIELD = 6
+
+
+def seeds_of(world: World) -> list[Record]:
+    """Three papers that cite others and are cited."""
+    able = [
+        record
+        for record in world.corpus.records
+        if record.pmid and kinship.cited(record, world) and kinship.citing(record, world)
+    ]
+    return able[:3]
+
+
+def papers(library: Library, records: list[Record]) -> list[Paper]:
+    found = library.records(Ids(pmid=record.pmid) for record in records)
+    return [paper for _, paper in found if isinstance(paper, Paper)]
+
+
+def by_pmid(found: Snowball) -> dict[str, int]:
+    return {one.paper.ids.pmid: len(one.seeds) for one in found.candidates if one.paper.ids.pmid}
+
+
+def counted(records: list[Record], world: World, *ways: str) -> dict[str, int]:
+    """By PMID, how many of *records* lead there."""
+    near = {"backward": kinship.cited, "forward": kinship.citing}
+    led: Counter[str] = Counter()
+    for record in records:
+        led.update({other.pmid for way in ways for other in near[way](record, world)})
+    return {pmid: n for pmid, n in led.items() if pmid not in {one.pmid for one in records}}
+
+
+@pytest.mark.parametrize("ways", [("backward",), ("forward",), ("backward", "forward")])
+def test_every_paper_the_indexes_lead_to_is_found_and_counted(
+    library: Library, field: World, ways: tuple[str, ...]
+) -> None:
+    records = seeds_of(field)
+    found = library.snowball(papers(library, records), directions=ways)  # type: ignore[arg-type]
+    assert by_pmid(found) == counted(records, field, *ways)
+    numbers = [len(one.seeds) for one in found.candidates]
+    assert numbers == sorted(numbers, reverse=True)
+    assert set(found.indexes) == {"NCBI ELink", "Europe PMC"}
+    assert not found.notes
+    assert {lead.direction for one in found.candidates for lead in one.leads} == set(ways)
+
+
+def test_what_was_screened_is_no_candidate(library: Library, field: World) -> None:
+    records = seeds_of(field)
+    expected = counted(records, field, "backward")
+    held = sorted(expected)[:4]
+    known = [Paper(Ids(pmid=pmid)) for pmid in held]
+    found = library.snowball(papers(library, records), known=known, directions=("backward",))
+    assert set(by_pmid(found)) == set(expected) - set(held)
+    assert found.known >= 4
+
+
+def test_a_second_round_goes_on_from_the_first(library: Library, field: World) -> None:
+    records = seeds_of(field)[:1]
+    once = library.snowball(papers(library, records), directions=("backward",))
+    twice = library.snowball(papers(library, records), directions=("backward",), rounds=2, most=2)
+    first = {one.paper.ids.key for one in twice.candidates if one.round == 1}
+    assert first == {one.paper.ids.key for one in once.candidates}
+    second = {one.paper.ids.pmid for one in twice.candidates if one.round == 2}
+    begun = [lead.seed for one in twice.candidates if one.round == 2 for lead in one.leads]
+    assert second
+    assert len(set(begun)) <= 2
+
+
+def test_an_index_that_is_down_is_named_and_the_others_are_asked(
+    library: Library, field: World
+) -> None:
+    records = seeds_of(field)
+    seeds = papers(library, records)
+    field.mood("down", "europepmc")
+    found = library.snowball(seeds, directions=("backward",))
+    assert found.indexes == ("NCBI ELink",)
+    assert any("Europe PMC could not be asked about 3" in note for note in found.notes)
+
+
+def test_the_reference_list_of_a_text_on_the_shelf_is_read(library: Library, field: World) -> None:
+    record = field.field[0]
+    assert library.download(record.pmid).stored.kind == "full_text"
+    found = library.snowball(papers(library, [record]), directions=("backward",))
+    assert SHELF in found.indexes
+    read = [one for one in found.candidates if SHELF in one.indexes]
+    assert read
+    assert all(one.paper.ids for one in read)
+
+
+@pytest.mark.parametrize(
+    ("reference", "ids"),
+    [
+        ("1. Roe J. Moss. Bryology. 2019;3:1. https://doi.org/10.1000/moss.1.", "10.1000/moss.1"),
+        ("2. Poe A (2020) Fern, 10.1000/fern(20)1; see there", "10.1000/fern(20"),
+        ("3. Roe J. No identifier. 2019;10:1000-1010.", ""),
+    ],
+)
+def test_identifiers_of_a_printed_reference(reference: str, ids: str) -> None:
+    assert identifiers_in(reference).doi.startswith(ids)
+    assert bool(identifiers_in(reference)) is bool(ids)
+
+
+@pytest.fixture
+def included(library: Library, field: World) -> Review:
+    """A review with one included report."""
+    review = library.new_review("chase")
+    (review.folder / "protocol.yaml").write_text(
+        "screeners: 1\ndatabases:\n  - {source: pubmed, query: 'field[ti]'}\n"
+    )
+    review.update()
+    done(review.harvest())
+    doi = next(r.paper.ids.doi for r in review.ledger.records() if r.paper.ids.pmid)
+    decided = f"doi,decision,stage\n{doi},include,title_abstract\n{doi},include,full_text\n"
+    review.read_decisions(decided.encode(), "mine.csv")
+    return review
+
+
+def test_new_papers_join_the_review_as_citation_searching(included: Review, field: World) -> None:
+    before = len(included.ledger.records())
+    found = included.snowball()
+    assert found.candidates
+    others = [one for one in included.ledger.records() if one.arm == "other"]
+    assert len(included.ledger.records()) - before == len(others) == len(found.candidates)
+    included.report()
+    read = read_as_r_does((included.folder / "prisma.csv").read_text())
+    assert read["citations_results"] == len(others)
+    assert read["other_sought_reports"] is None  # nobody has screened them
+    appendix = (included.folder / "prisma-s.md").read_text()
+    assert "**5. Citation searching.** Citation searching (backward and forward) in" in appendix
+    with pytest.raises(BadRequest, match="no included report to begin with, or no new one"):
+        included.snowball()
+    included.update()  # searches again, and forgets nothing that was chased
+    included.report()
+    read = read_as_r_does((included.folder / "prisma.csv").read_text())
+    assert read["citations_results"] == len(others)
+
+
+def test_a_list_is_chased_in_the_shell(
+    field: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in field.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PAPERS_DIR", str(tmp_path / "papers"))
+    monkeypatch.setenv("PAPERS_PACE_DIR", str(tmp_path / "pace"))
+    records = seeds_of(field)
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("\n".join(record.pmid for record in records))
+    table = tmp_path / "found.csv"
+    words = ["snowball", str(seeds), "--backward", "--output", str(table), "--json"]
+    assert cli.main(words) == 0
+    said = capsys.readouterr()
+    rows = [json.loads(line) for line in said.out.splitlines()]
+    expected = counted(records, field, "backward")
+    assert {row["pmid"]: row["papers"] for row in rows if row["pmid"]} == expected
+    with table.open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(rows)
+    assert "asked: NCBI ELink, Europe PMC" in said.err
+    assert cli.main(["snowball", str(seeds), "--rounds", "9"]) == 2
+    assert cli.main(["snowball", str(seeds), "--output", "found.docx"]) == 2
+    assert cli.main(["snowball", "no", "list"]) == 2

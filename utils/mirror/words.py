@@ -1,0 +1,370 @@
+"""Words of a mirror: papers of a published generation, found by BM25 over title and abstract.
+
+An index in tantivy beside the parts. Brought up to date it takes in the rows that differ from those
+of the generation it was made of, and drops what counts no more; killed, it goes on where it was. A
+search never shows a row that the published generation does not count: each hit is held against it.
+Words are folded as in every index here (`..passages.terms`).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest, EmptyStore, NotConfigured, StoreFailed
+from ..model.paper import SearchResult
+from ..passages import terms
+from ..system import safe_files
+from ..system.sqlite import try_lock
+from .columns import paper_of
+from .generations import Generation, Generations, connect
+from .reading import live_places, rows_at
+
+if TYPE_CHECKING:
+    import tantivy
+
+_WEIGHTS = {"title": 3.0, "keywords": 1.5, "abstract": 1.0}
+_RAW = ("journal", "types", "mesh")
+_PLACE = 1_000_000
+_HEAP = 256_000_000
+_FILES = 8  # source files between two commits
+_COLUMNS = (
+    *("pmid", "position", "title", "vernacular_title", "abstract", "keywords", "year", "retracted"),
+    *("journal", "journal_abbreviation", "issn", "publication_types", "mesh"),
+)
+_REBUILT = "Make it anew: delete the folder and run `mirror index`."
+_MOST = 10_000  # hits that are ordered
+
+
+@dataclass(frozen=True, slots=True)
+class WordsProgress:
+    """How far it has come: source files, papers taken in and dropped."""
+
+    files: int = 0
+    total: int = 0
+    added: int = 0
+    dropped: int = 0
+
+
+class WordIndex:
+    """The index of one mirror.
+
+    Raises
+    ------
+    NotConfigured
+        tantivy is not installed.
+    """
+
+    def __init__(self, generations: Generations) -> None:
+        if find_spec("tantivy") is None:
+            msg = "An index of words needs what is not installed here: tantivy."
+            hint = 'Run: uv sync --extra mirror (or: pip install "papershelf[mirror]")'
+            raise NotConfigured(msg, hint)
+        self.generations = generations
+        self.folder = generations.mirror / "words" / generations.source
+        self._state = self.folder / "generation.json"
+
+    def bring_up_to_date(self) -> Iterator[WordsProgress]:
+        """Take in the published generation; going through it does the work.
+
+        Raises
+        ------
+        BadRequest
+            Another process is at it.
+        EmptyStore
+            There is no generation yet.
+        StoreFailed
+            A part or the index is damaged, or the disk refuses.
+        """
+        generation = self.generations.require_current()
+        safe_files.make_folder(self.folder)
+        with try_lock(self.folder / "index.lock") as mine:
+            if not mine:
+                msg = "Another process is bringing the index up to date."
+                raise BadRequest(msg, "Wait for it.")
+            yield from self._take_in(generation)
+
+    def _take_in(self, generation: Generation) -> Iterator[WordsProgress]:
+        state = self._read_state()
+        if state.get("target") not in (None, generation.name):  # killed on the way to another
+            self._start_anew()
+            state = {}
+        fresh, gone = self._differences(generation)
+        done = set(state.get("done", ()))
+        left = [order for order in sorted(fresh) if order not in done]
+        progress = WordsProgress(len(fresh) - len(left), len(fresh))
+        yield progress
+        for at in range(0, len(left), _FILES):
+            some = left[at : at + _FILES]
+            self._write(some, fresh, [] if at or done else gone, again=bool(state) or bool(at))
+            done.update(some)
+            self._write_state({**state, "target": generation.name, "done": sorted(done)})
+            added = progress.added + sum(len(fresh[order]) for order in some)
+            progress = WordsProgress(progress.files + len(some), progress.total, added, len(gone))
+            yield progress
+        if gone and not fresh:
+            self._write([], fresh, gone, again=True)
+        live = self.generations.folder / generation.name / "live.parquet"
+        safe_files.write_whole(self.folder / "live.parquet", live.read_bytes())
+        self._write_state({"generation": generation.name})
+        yield progress
+
+    def _differences(self, generation: Generation) -> tuple[dict[int, Any], list[int]]:
+        """Positions by file of rows that are new, and places of those that count no more.
+
+        Where most of what is indexed counts no more, as in a new year, it is all made anew.
+        """
+        new = self.generations.folder / generation.name / "live.parquet"
+        old = self.folder / "live.parquet"
+        if not old.exists():
+            return _by_file(new, None), []
+        gone = _by_file(old, new)
+        if sum(map(len, gone.values())) > _rows_of(old) // 2:
+            self._start_anew()
+            return _by_file(new, None), []
+        places = [order * _PLACE + int(at) for order, some in gone.items() for at in some]
+        return _by_file(new, old), places
+
+    def _write(
+        self,
+        orders: Sequence[int],
+        fresh: dict[int, Any],
+        gone: Sequence[int],
+        *,
+        again: bool,
+    ) -> None:
+        """Take in the rows of some files and drop others, all or nothing."""
+        files = {file.order: file for file in self._files}
+        with self._explained():
+            writer = self._index.writer(_HEAP, 1)
+            try:
+                for place in gone:
+                    writer.delete_documents_by_term("place", place)
+                for order in orders:
+                    part = files[order].part(self.generations.mirror)
+                    for row in rows_at(part, fresh[order].tolist(), _COLUMNS):
+                        place = order * _PLACE + row["position"]
+                        if again:  # it may be there, of a run that was killed
+                            writer.delete_documents_by_term("place", place)
+                        writer.add_document(_document(place, row))
+                writer.commit()
+            finally:
+                writer.wait_merging_threads()
+
+    def find(
+        self,
+        query: str,
+        *,
+        max_results: int = 20,
+        start: int = 0,
+        start_year: int = 0,
+        end_year: int = 0,
+        journal: str = "",
+        publication_types: Sequence[str] = (),
+        mesh: Sequence[str] = (),
+    ) -> SearchResult:
+        """Papers by words, best first; retracted ones are among them and say so.
+
+        Parameters
+        ----------
+        query : str
+            Words; any of them may occur, and the rarer ones count for more.
+        max_results, start : int
+            Which of the hits, counted from 0; the first 10,000 can be had.
+        start_year, end_year : int
+            Of publication; 0 for any.
+        journal : str
+            Its name, NLM's abbreviation or its ISSN.
+        publication_types, mesh : sequence of str
+            One of these; a heading without its qualifiers.
+
+        Raises
+        ------
+        BadRequest
+            There is no word in the query, or too far a page is wanted.
+        EmptyStore
+            Nothing is indexed yet.
+        """
+        wanted = terms.asked(query)
+        if not wanted:
+            raise BadRequest(f"{query!r} has no word to look for.", "Give some words.")
+        if not (0 <= start < _MOST and 0 < max_results <= _MOST - start):
+            raise BadRequest(f"Only the first {_MOST:,} hits can be had.", "Narrow the search.")
+        state = self._read_state()
+        if not state:
+            raise EmptyStore("Nothing of the mirror is indexed yet.", "Run: server.py mirror index")
+        facts = {"journal": [journal] if journal else [], "types": publication_types, "mesh": mesh}
+        with self._explained():
+            total, places = self._search(wanted, start + max_results, (start_year, end_year), facts)
+        generation = self.generations.require_current()
+        papers = self._papers(places[start:], generation)
+        more = start + max_results
+        return SearchResult(
+            query=query,
+            effective_query=" ".join(wanted),
+            total=total,
+            papers=tuple(papers),
+            warnings=tuple(_warnings(state, generation)),
+            next_start=more if more < min(total, _MOST) else None,
+        )
+
+    def _search(
+        self,
+        wanted: Sequence[str],
+        limit: int,
+        years: tuple[int, int],
+        facts: dict[str, Sequence[str]],
+    ) -> tuple[int, list[int]]:
+        """How many papers fit, and the places of the first."""
+        from tantivy import FieldType, Occur, Query
+
+        index = self._index
+        index.reload()
+        words = " ".join(f'"{term}"' for term in wanted)
+        query, _ = index.parse_query_lenient(words, list(_WEIGHTS), field_boosts=_WEIGHTS)
+        must = [
+            Query.term_set_query(index.schema, name, [_folded(value) for value in values])
+            for name, values in facts.items()
+            if values
+        ]
+        first, last = years
+        if first or last:
+            span = (max(1, first), last or 9999)
+            must.append(Query.range_query(index.schema, "year", FieldType.Integer, *span))
+        parts = [(Occur.Must, query)]
+        parts += [(Occur.Must, Query.const_score_query(one, 0.0)) for one in must]
+        searcher = index.searcher()
+        found: Any = searcher.search(
+            Query.boolean_query(parts) if must else query, limit, count=True
+        )
+        addresses = [address for _, address in found.hits]
+        places = searcher.fast_field_values("place", addresses) if addresses else []
+        return int(found.count or 0), [int(place or 0) for place in places]
+
+    def _papers(self, places: Sequence[int], generation: Generation) -> list[Any]:
+        """The records at places, in their order, without those that count no more."""
+        files = {file.order: file for file in self.generations.files(generation)}
+        by_file: dict[int, list[int]] = {}
+        for place in places:
+            if place // _PLACE in files:
+                by_file.setdefault(place // _PLACE, []).append(place % _PLACE)
+        found = {
+            (row["pmid"], order, row["position"]): paper_of(row)
+            for order, positions in by_file.items()
+            for row in rows_at(files[order].part(self.generations.mirror), sorted(positions))
+        }
+        live = live_places({pmid for pmid, *_ in found}, self.generations, generation)
+        counted = {
+            order * _PLACE + position: paper
+            for (pmid, order, position), paper in found.items()
+            if live.get(pmid) == (order, position)
+        }
+        return [counted[place] for place in places if place in counted]
+
+    @cached_property
+    def _files(self) -> list[Any]:
+        return self.generations.files(self.generations.require_current())
+
+    @cached_property
+    def _index(self) -> tantivy.Index:
+        import tantivy
+
+        builder = tantivy.SchemaBuilder()
+        for name in _WEIGHTS:
+            builder.add_text_field(name, tokenizer_name="terms")
+        for name in _RAW:
+            builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+        for name in ("place", "year"):
+            builder.add_integer_field(name, indexed=True, fast=True)
+        safe_files.make_folder(self.folder / "index")
+        index = tantivy.Index(builder.build(), path=str(self.folder / "index"))
+        blanks = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+        index.register_tokenizer("terms", blanks)
+        return index
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with safe_files.disk(self.folder, "use"):
+                yield
+        except (ValueError, RuntimeError) as error:  # all that tantivy raises
+            self.__dict__.pop("_index", None)
+            raise StoreFailed(f"{self.folder} cannot be used: {error}.", _REBUILT) from error
+
+    def _start_anew(self) -> None:
+        self.__dict__.pop("_index", None)
+        shutil.rmtree(self.folder / "index", ignore_errors=True)
+        for name in ("live.parquet", self._state.name):
+            safe_files.remove(self.folder / name)
+
+    def _read_state(self) -> dict[str, Any]:
+        try:
+            return dict(json.loads(self._state.read_text()))
+        except (OSError, ValueError):
+            return {}
+
+    def _write_state(self, state: dict[str, Any]) -> None:
+        safe_files.write_whole(self._state, json.dumps(state).encode())
+
+
+def _document(place: int, row: dict[str, Any]) -> tantivy.Document:
+    import tantivy
+
+    headings = {heading.split("/")[0].lstrip("*") for heading in row["mesh"] or ()}
+    names = filter(None, (row["journal"], row["journal_abbreviation"], row["issn"]))
+    keywords = [*(row["keywords"] or ()), *sorted(headings)]
+    titles = filter(None, (row["title"], row["vernacular_title"]))
+    return tantivy.Document(
+        place=place,
+        year=row["year"] or 0,
+        title=terms.indexed(" ".join(titles)),
+        abstract=terms.indexed(row["abstract"] or ""),
+        keywords=terms.indexed(" ".join(keywords)),
+        journal=list(dict.fromkeys(map(_folded, names))),
+        types=[_folded(kind) for kind in row["publication_types"] or ()],
+        mesh=[_folded(heading) for heading in sorted(headings)],
+    )
+
+
+def _folded(name: str) -> str:
+    return name.casefold().strip()
+
+
+def _warnings(state: dict[str, Any], generation: Generation) -> Iterator[str]:
+    if "target" in state:
+        yield "The index is being made, or was interrupted: server.py mirror index"
+    elif state["generation"] != generation.name:
+        yield (
+            f"The index is of generation {state['generation']}, published is {generation.name}: "
+            "server.py mirror index"
+        )
+
+
+def _by_file(path: Path, other: Path | None) -> dict[int, Any]:
+    """The positions, by file, of the rows of one `live.parquet` that are not in another."""
+    import numpy as np
+
+    paths = [str(one) for one in (path, other) if one]
+    but = "ANTI JOIN read_parquet(?) AS other USING (sequence, position)" if other else ""
+    query = f"""
+        SELECT sequence, position FROM read_parquet(?) AS one {but} ORDER BY sequence, position
+    """  # noqa: S608 - of constants
+    with connect(path.parent) as db:
+        found = db.sql(query, params=paths).to_arrow_table()
+    orders, positions = (found[name].to_numpy() for name in ("sequence", "position"))
+    named, starts = np.unique(orders, return_index=True)
+    pieces = np.split(positions, starts[1:]) if len(named) else []
+    return {int(order): piece for order, piece in zip(named, pieces, strict=True)}
+
+
+def _rows_of(path: Path) -> int:
+    from pyarrow import parquet
+
+    return int(parquet.read_metadata(path).num_rows)
