@@ -231,8 +231,11 @@ def test_links_lead_from_the_export_to_the_full_texts(library: Library) -> None:
 def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Library) -> None:
     review = searching(library.new_review("moss"), "screeners: 1\n")
     review.update()
-    with review.harvest().ledger.exclusive_lock():
-        pass
+    with (
+        review.harvest().ledger.exclusive_lock(),
+        pytest.raises(BadRequest, match="running in another process"),
+    ):
+        review.harvest()
     out = [(doi, "exclude", "Ama", "") for doi in dois(review)[:5]]
     review.read_decisions(table(*out), "a.csv")
     assert review.harvest().job().counts.requested == FIELD - 5

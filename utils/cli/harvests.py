@@ -20,7 +20,7 @@ from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
 from .objects import kinds_of, of_job, show
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, kinds_of_drawing, leave, note, say
 from .upkeep import KINDS, remind
 
 if TYPE_CHECKING:
@@ -380,17 +380,6 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         note(f"  {stand_ins}")
     remind(library)
     return 0
-
-
-def kinds_of_drawing(asked: str) -> list[str]:
-    """The kinds of drawing named in *asked*."""
-    from ..reports.prisma import DRAWINGS
-
-    kinds = [word.strip().lower() for word in asked.split(",") if word.strip()]
-    if strange := [kind for kind in kinds if kind not in DRAWINGS]:
-        msg = f"The PRISMA figure is not drawn as {', '.join(strange)}."
-        raise BadRequest(msg, f"Choose among {', '.join(DRAWINGS)}; prisma.svg is always there.")
-    return kinds
 
 
 def _report(args: argparse.Namespace, library: Library) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, Told
 from ..lists.references import MOST_BYTES
-from .harvests import carry_out, kinds_of_drawing, show_page
-from .output import command, counted, note, say
+from .harvests import carry_out, show_page
+from .output import command, counted, kinds_of_drawing, note, say
 from .snowballing import add_directions, directions_of, say_what_was_asked
 
 if TYPE_CHECKING:

@@ -265,7 +265,7 @@ class Review:
         Raises
         ------
         BadRequest
-            There is no record to harvest.
+            There is no record to harvest, or another process works on the harvest.
         """
         every = self.standings()
         wanted = [s for s in every if excluded_too or s.first != "exclude" or s.assessed]
@@ -285,10 +285,11 @@ class Review:
         origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=now())
         if path.exists():
             ledger = Ledger(path)
-            ledger.withdraw(every - {entry.asked for entry in entries})
-            asked = {row.asked for row in ledger.rows()}
-            fresh = [one for one in entries if one.ids or one.asked not in asked]
-            ledger.add(fresh, size, searches=(origin,))
+            with ledger.exclusive_lock():  # nobody else is about to ask for what is withdrawn
+                ledger.withdraw(every - {entry.asked for entry in entries})
+                asked = {row.asked for row in ledger.rows()}
+                fresh = [one for one in entries if one.ids or one.asked not in asked]
+                ledger.add(fresh, size, searches=(origin,))
             return ledger
         note = f"The PRISMA figure of the review is drawn by `review report {self.name}`."
         title = self.protocol().title or self.name
