@@ -153,6 +153,14 @@ def databases() -> str:
     return _table(head, map(row, DATABASES.values()))
 
 
+def deviations() -> str:
+    from tests.conformance.ledger import deviations
+
+    return _table(
+        ("document", "paragraph", "asked for", "what is done instead, or why"), deviations()
+    )
+
+
 TABLES = {
     "settings": settings,
     "tools": tools,
@@ -160,6 +168,7 @@ TABLES = {
     "rates": rates,
     "verdicts": verdicts,
     "databases": databases,
+    "deviations": deviations,
 }
 
 

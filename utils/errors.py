@@ -4,6 +4,7 @@
 
     PaperError
      ├── BadRequest       VALIDATION   the caller's identifier, query or option is wrong
+     │    └── RefusedRequest           so a site says, in its own words
      ├── NotConfigured    VALIDATION   a key or e-mail address this call needs is missing
      ├── NotFound         NOT_FOUND    nobody knows this paper
      │    └── NothingFound             a search was made, and has no hit: no error at the doors
@@ -47,6 +48,7 @@ class PaperError(Exception):
     code = "UNKNOWN"
     exit_code = 1
     outcome = "failed"
+    quotes = False  # whether a site's own words may stand in the message
     usual_hint = "See the log of the server, and report it if it happens again."
 
     def __init__(self, message: str, *hints: str, **details: Any) -> None:
@@ -93,6 +95,12 @@ class BadRequest(PaperError):
     code = "VALIDATION"
     exit_code = 2
     usual_hint = "Correct it and call again."
+
+
+class RefusedRequest(BadRequest):
+    """A site finds the request wrong, and says so in its own words."""
+
+    quotes = True
 
 
 class NotConfigured(PaperError):
@@ -143,6 +151,7 @@ class EmbeddingsFailed(PaperError):
     """No vectors could be made: the model is missing, or its service did not answer."""
 
     code = "EMBEDDINGS"
+    quotes = True
     usual_hint = "Search by words alone: EMBEDDINGS_PROVIDER=none."
 
 
@@ -150,6 +159,7 @@ class WeaviateFailed(PaperError):
     """The vector store did not answer, or refused."""
 
     code = "WEAVIATE"
+    quotes = True
     usual_hint = "Look at WEAVIATE_URL, or leave VECTOR_STORE out."
 
 
@@ -157,6 +167,7 @@ class EntrezFailed(PaperError):
     """An Entrez database answered with an error of its own."""
 
     code = "ENTREZ"
+    quotes = True
     usual_hint = "Check the database's name and what it can be asked: entrez_capabilities."
 
 
@@ -170,6 +181,7 @@ class SourceMiss(PaperError):
     """One source could not give the text; the next one may."""
 
     code = "UPSTREAM"
+    quotes = True
     exit_code = 3
     outcome = "miss"
     usual_hint = "Try again later, or look for the paper elsewhere."
@@ -208,6 +220,11 @@ class Unreachable(SourceMiss):
             return "Waiting will not help; what is in the way: server.py doctor"
         wait = f"{self.retry_after:.0f} s" if self.retry_after else "a minute"
         return f"Try again in {wait}; what is on the shelf can be read meanwhile."
+
+    @property
+    def quotes(self) -> bool:  # type: ignore[override]  # that we shall wait, we say ourselves
+        """Whether it is more than that the site asked us to wait."""
+        return self.code != "RATE_LIMIT"
 
     @property
     def retry_after(self) -> float:

@@ -57,6 +57,7 @@ ENVELOPE = {
     },
 }
 
+_FENCED = re.compile(r"(?s)\A<(untrusted-\w+)>\n(.*)\n</\1>\Z")
 LAST_JOB = "the job of the last harvest"
 LAST_FILE = "the file of the last paper"
 LAST_DATASET = "the last dataset"
@@ -342,7 +343,14 @@ def fault_of_refusal(result: Mapping[str, Any]) -> str:
     if fault := _misfit(envelope, ENVELOPE):
         return f"{fault}: {said:.300}"
     told = (result.get("_meta") or {}).get("error")
-    return "" if told == envelope["error"] else f"_meta says otherwise: {told}"
+    return "" if told == unfenced(envelope["error"]) else f"_meta says otherwise: {told}"
+
+
+def unfenced(error: Mapping[str, Any]) -> dict[str, Any]:
+    """An error as programs get it: without what tells a model that words are from elsewhere."""
+    message = _FENCED.sub(r"\2", error["message"])
+    details = {name: value for name, value in error["details"].items() if name != "untrusted"}
+    return {**error, "message": message, "details": details}
 
 
 def _misfit(value: Any, schema: Mapping[str, Any]) -> str:

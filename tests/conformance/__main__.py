@@ -1,10 +1,26 @@
-"""``python -m tests.conformance``: the ledger as a table in markdown."""
+"""``python -m tests.conformance``: the ledger as a table in markdown, with its totals."""
 
-from tests.conformance.ledger import LEDGER
+# ruff: noqa: T201 - it is there to print
+from __future__ import annotations
 
-print("| document | paragraph | requirement | called as | doors | deviation |")  # noqa: T201
-print("| --- | --- | --- | --- | --- | --- |")  # noqa: T201
-for item in LEDGER:
-    doors = ", ".join(item.doors)
-    row = (item.document, item.place, item.what, f"`{item.operation}`", doors, item.deviation)
-    print("|", " | ".join(row), "|")  # noqa: T201
+from tests.conformance.ledger import LEDGER, totals
+
+
+def main() -> None:
+    """Print every item, and the totals by document."""
+    print("| document | paragraph | requirement | called as | doors | deviation |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for item in LEDGER:
+        doors = ", ".join(item.offered)
+        row = (item.document, item.place, item.what, f"`{item.operation}`", doors, item.deviation)
+        print("|", " | ".join(cell.replace("|", "\\|") for cell in row), "|")
+    print("\n| document | what it is | items | calls | deviations |")
+    print("| --- | --- | --- | --- | --- |")
+    for document, about, *numbers in totals():
+        print("|", " | ".join([document, about, *map(str, numbers)]), "|")
+    sums = [sum(column) for column in zip(*(row[2:] for row in totals()), strict=True)]
+    print("|", " | ".join(["all", "", *map(str, sums)]), "|")
+
+
+if __name__ == "__main__":
+    main()

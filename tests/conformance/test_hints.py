@@ -107,12 +107,13 @@ HINTS = [text for path in MODULES for text in hints_in(path)]
 @cache
 def parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of every command of the shell."""
-    [commands] = [
-        action
-        for action in cli._parser()._actions
-        if isinstance(action, argparse._SubParsersAction)
-    ]
-    return dict(commands.choices)
+    return _commands_of(cli._parser())
+
+
+def _commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of a parser's commands; of ``mirror`` and its like, those of their own."""
+    found = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    return dict(found[0].choices) if found else {}
 
 
 @cache
@@ -146,7 +147,8 @@ def test_every_command_named_is_taken_by_its_parser(place, words):
         return
     assert verb in parsers(), f"{place}: there is no command {verb}"
     if rest:  # else it only names the command
-        parsers()[verb].parse_args(rest)
+        own = [*_commands_of(parsers()[verb])]
+        parsers()[verb].parse_args([own[0] if own and word == FILLED_IN else word for word in rest])
 
 
 def test_the_search_for_commands_finds_them():
@@ -158,9 +160,10 @@ def test_the_search_for_commands_finds_them():
 
 
 def options() -> set[str]:
+    own = [one for parser in parsers().values() for one in _commands_of(parser).values()]
     return {
         name
-        for parser in (*parsers().values(), cli._parser())
+        for parser in (*parsers().values(), *own, cli._parser())
         for action in parser._actions
         for name in action.option_strings
     } | FOREIGN_OPTIONS

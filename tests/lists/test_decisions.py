@@ -141,6 +141,9 @@ def test_endless_notes_are_read_in_bounded_time() -> None:
     notes = f"RAYYAN-INCLUSION: {{{votes}}} | ".replace('"', '""') + "RAYYAN- " * 50_000
     [record] = read(f'title,doi,notes\nA,10.1/a,"{notes}"\n')
     assert 0 < len(record.decisions) <= 200
+    blanks = f"RAYYAN-LABELS: a{' ' * 900_000}b | RAYYAN-INCLUSION: {{}}"
+    with pytest.raises(BadRequest, match="says of none what was decided"):
+        read(f'title,doi,notes\nA,10.1/a,"{blanks}"\n')
 
 
 def test_only_what_all_excluded_is_left_out_of_a_list() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lxml import html
 
 from tests.harvests import done
 from tests.lists import screening
@@ -19,6 +20,7 @@ from utils.lists.decisions import Told, screened_in
 from utils.review import Review
 
 FIELD = 12
+ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 SEARCHES = "databases:\n  - {source: pubmed, query: 'field[ti]'}\n"
 Shell = Callable[..., tuple[int, str, str]]
 
@@ -81,7 +83,7 @@ def test_a_review_goes_from_new_to_its_figure_in_the_shell(shell: Shell, tmp_pat
     assert json.loads(out.splitlines()[-1])["counts"]["requested"] == FIELD // 2
     status, out, _ = shell("review", "report", "moss")
     assert {Path(line).name for line in out.splitlines()} == {
-        *("prisma.svg", "prisma.csv", "prisma-s.md", "records.csv", "decisions.csv"),
+        *("review.html", "prisma.svg", "prisma.csv", "prisma-s.md", "records.csv", "decisions.csv"),
         *("conflicts.csv", "changes.csv", "searches.csv", "unmatched.csv"),
     }
     status, out, _ = shell("review", "status", "moss")
@@ -229,8 +231,11 @@ def test_links_lead_from_the_export_to_the_full_texts(library: Library) -> None:
 def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Library) -> None:
     review = searching(library.new_review("moss"), "screeners: 1\n")
     review.update()
-    with review.harvest().ledger.exclusive_lock():
-        pass
+    with (
+        review.harvest().ledger.exclusive_lock(),
+        pytest.raises(BadRequest, match="running in another process"),
+    ):
+        review.harvest()
     out = [(doi, "exclude", "Ama", "") for doi in dois(review)[:5]]
     review.read_decisions(table(*out), "a.csv")
     assert review.harvest().job().counts.requested == FIELD - 5
@@ -286,3 +291,28 @@ def test_the_appendix_has_each_search_as_run_and_leaves_open_what_only_people_kn
     assert "**14. Peer review.** PRESS by Yaa" in text
     assert "**6. Contacts.** *to be filled by the reviewers*" in text
     assert f"PubMed {FIELD}" in text
+
+
+def test_the_page_shows_where_the_review_stands_and_loads_nothing(library: Library) -> None:
+    review = searching(library.new_review("moss"), f"question: {json.dumps(ATTACK)}\n")
+    review.update()
+    doi = dois(review)[0]
+    rows = table((doi, "exclude", ATTACK, ATTACK), (doi, "include", "Ama", ""))
+    review.read_decisions(rows, "a.csv")
+    [path, *_] = review.report()
+    page = html.fromstring(path.read_text())
+    text = page.text_content()
+    assert "Screeners disagree about 1 record" in text
+    assert ATTACK in text
+    assert "PRISMA2020" in text
+    assert not page.xpath("//script | //img | //iframe | //link | //@src | //@style | //form")
+    assert not page.xpath("//@*[starts-with(name(), 'on')]")
+    links = [link for link in page.xpath("//a/@href") if not link.startswith("#")]
+    assert links
+    assert [link for link in links if not (review.folder / link).exists()] == []
+    assert len(page.xpath("//@id")) == len(set(page.xpath("//@id")))
+
+
+def test_a_review_that_never_searched_has_a_page_too(library: Library) -> None:
+    [path, *_] = library.new_review("moss").report()
+    assert "Not searched yet" in path.read_text()

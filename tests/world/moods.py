@@ -207,6 +207,17 @@ def _errors_at_200(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply
     return reply
 
 
+def _search_failed(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
+    """NCBI's search engine is out: status 200, and a reason in ``ERROR``.
+
+    The member is that of NCBI's eSearch DTD; the words are remembered, not recorded.
+    """
+    if "esearch" not in call.path:
+        return None
+    told = {"ERROR": "Search Backend failed: Couldn't resolve #exLinkSrv2"}
+    return as_json({"header": {"type": "esearch", "version": "0.3"}, "esearchresult": told})
+
+
 def _light(name: str) -> Make:
     """PubChem's traffic light: yellow and red with a good answer, black instead of one."""
 
@@ -268,6 +279,7 @@ MOODS: dict[str, Make] = {
     "no_entries": _no_entries,
     "not_acceptable": _not_acceptable,
     "errors_at_200": _errors_at_200,
+    "search_failed": _search_failed,
     "md5_mismatch": _md5_mismatch,
     "deceptive": _deceptive,
     "yellow": _light("Yellow"),

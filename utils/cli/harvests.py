@@ -20,7 +20,7 @@ from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
 from .objects import kinds_of, of_job, show
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, leave, note, say
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, kinds_of_drawing, leave, note, say
 from .upkeep import KINDS, remind
 
 if TYPE_CHECKING:
@@ -328,7 +328,7 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
     _show(harvest, args.json, advise=False)
     note("With real papers: set PUBMED_EMAIL, then server.py harvest 'CXCL12 AND CXCR4' --plan")
     if args.open:
-        _open(harvest.folder / "report.html")
+        show_page(harvest.folder / "report.html")
     return 0
 
 
@@ -382,17 +382,6 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def kinds_of_drawing(asked: str) -> list[str]:
-    """The kinds of drawing named in *asked*."""
-    from ..reports.prisma import DRAWINGS
-
-    kinds = [word.strip().lower() for word in asked.split(",") if word.strip()]
-    if strange := [kind for kind in kinds if kind not in DRAWINGS]:
-        msg = f"The PRISMA figure is not drawn as {', '.join(strange)}."
-        raise BadRequest(msg, f"Choose among {', '.join(DRAWINGS)}; prisma.svg is always there.")
-    return kinds
-
-
 def _report(args: argparse.Namespace, library: Library) -> int:
     harvest = _find_harvest(args.job, library)
     letters = harvest.write_letters() if args.letters else None
@@ -408,11 +397,12 @@ def _report(args: argparse.Namespace, library: Library) -> int:
         say(f"{letters.folder}: {counted(letters.written, 'new letter')}{kept}")
         note(f"With the author's address: {letters.addressed:,} of the new. Nothing was sent.")
     if args.open:
-        _open(page)
+        show_page(page)
     return 0
 
 
-def _open(page: Path) -> None:
+def show_page(page: Path) -> None:
+    """Show a page in the browser."""
     import webbrowser
 
     if not webbrowser.open(page.as_uri()):

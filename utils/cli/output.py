@@ -101,6 +101,17 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def kinds_of_drawing(asked: str) -> list[str]:
+    """The kinds of drawing named in *asked*."""
+    from ..reports.prisma import DRAWINGS
+
+    kinds = [word.strip().lower() for word in asked.split(",") if word.strip()]
+    if strange := [kind for kind in kinds if kind not in DRAWINGS]:
+        msg = f"The PRISMA figure is not drawn as {', '.join(strange)}."
+        raise BadRequest(msg, f"Choose among {', '.join(DRAWINGS)}; prisma.svg is always there.")
+    return kinds
+
+
 def show_count(done: int, total: int) -> None:
     """Show on a terminal how many of *total* are done."""
     if not sys.stderr.isatty():

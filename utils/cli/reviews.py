@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, Told
 from ..lists.references import MOST_BYTES
-from .harvests import carry_out, kinds_of_drawing
-from .output import command, counted, note, say
+from .harvests import carry_out, show_page
+from .output import command, counted, kinds_of_drawing, note, say
 from .snowballing import add_directions, directions_of, say_what_was_asked
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def add(commands: Any) -> None:
     out.add_argument("--stage", default="", choices=("", *STAGES), help="only what has come so far")
     harvest.add_argument("--with-excluded", action="store_true", help="also what was excluded")
     report.add_argument("--draw", default="", help="the figure also as png, and pptx to edit")
+    report.add_argument("--open", action="store_true", help="show the page in the browser")
 
 
 def _open(args: argparse.Namespace, library: Library) -> Review:
@@ -181,8 +182,11 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
 
 def _report(args: argparse.Namespace, library: Library) -> int:
     drawings = kinds_of_drawing(args.draw)
-    for path in _open(args, library).report(drawings):
+    files = _open(args, library).report(drawings)
+    for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
+    if args.open:
+        show_page(files[0])
     return 0
 
 

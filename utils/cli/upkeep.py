@@ -118,11 +118,16 @@ def _export(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
+def _spelled(value: object) -> str:
+    """A value as one would set it; empty where there is none."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _settings(args: argparse.Namespace, library: Library) -> int:
     for name, field in Settings.model_fields.items():
         value = getattr(library.settings, name)
         shown = value if not hasattr(value, "get_secret_value") else "set (hidden)"
-        shown = ", ".join(shown) if isinstance(shown, tuple) else str(shown or "")
+        shown = ", ".join(shown) if isinstance(shown, tuple) else _spelled(shown)
         row = {"name": name.upper(), "value": shown, "meaning": field.description}
         say(
             row if args.json else f"{name.upper():<30} {shown or '-':<46} {field.description}",

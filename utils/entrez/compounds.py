@@ -227,7 +227,7 @@ def _explain_unreadable(query: CompoundQuery) -> Iterator[None]:
         yield
     except BadRequest as error:
         hints = (_READABLE.get(query.kind, ""), "Or ask by name, with kind set to name.")
-        raise BadRequest(error.message, *hints) from error
+        raise type(error)(error.message, *hints) from error
 
 
 def _no_such_compound(query: CompoundQuery, web: Web) -> NotFound:

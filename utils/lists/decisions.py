@@ -312,7 +312,7 @@ def _rayyan(notes: str, told: Told) -> tuple[tuple[str, ...], tuple[Decision, ..
     """Labels and decisions in Rayyan's notes."""
     if "RAYYAN-" not in notes:
         return (), ()
-    parts = dict(_PART.findall(notes))
+    parts = dict(_PART.findall(" ".join(notes.split())))  # runs of blanks would take for ever
     reasons = _split(parts.get("EXCLUSION-REASONS", ""), ",")
     stage = told.stage or "title_abstract"
     decisions = []

@@ -27,6 +27,7 @@ from ..lists.references import entries_in
 from ..model.job import Harvested, Job, Search, State
 from ..model.paper import Paper, now
 from ..reports import prisma
+from ..reports.review_page import review_page
 from ..settings import version
 from ..store.ledger import Ledger
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
@@ -264,7 +265,7 @@ class Review:
         Raises
         ------
         BadRequest
-            There is no record to harvest.
+            There is no record to harvest, or another process works on the harvest.
         """
         every = self.standings()
         wanted = [s for s in every if excluded_too or s.first != "exclude" or s.assessed]
@@ -284,10 +285,11 @@ class Review:
         origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=now())
         if path.exists():
             ledger = Ledger(path)
-            ledger.withdraw(every - {entry.asked for entry in entries})
-            asked = {row.asked for row in ledger.rows()}
-            fresh = [one for one in entries if one.ids or one.asked not in asked]
-            ledger.add(fresh, size, searches=(origin,))
+            with ledger.exclusive_lock():  # nobody else is about to ask for what is withdrawn
+                ledger.withdraw(every - {entry.asked for entry in entries})
+                asked = {row.asked for row in ledger.rows()}
+                fresh = [one for one in entries if one.ids or one.asked not in asked]
+                ledger.add(fresh, size, searches=(origin,))
             return ledger
         note = f"The PRISMA figure of the review is drawn by `review report {self.name}`."
         title = self.protocol().title or self.name
@@ -338,7 +340,7 @@ class Review:
         return numbers_of(self.standings(), self.ledger.searches(), state_of, self.protocol())
 
     def report(self, drawings: Iterable[str] = ()) -> list[Path]:
-        """Write figure, appendix and tables into the review's folder; which files.
+        """Write page, figure, appendix and tables into the review's folder; which files.
 
         Raises
         ------
@@ -347,15 +349,18 @@ class Review:
         """
         protocol, every, ledger = self.protocol(), self.standings(), self.ledger
         numbers = self.numbers()
-        files = prisma.write(prisma.flow(numbers), self.folder, protocol.title, drawings)
+        flow = prisma.flow(numbers)
+        files = prisma.write(flow, self.folder, protocol.title, drawings)
         runs = sum(event.what == "update" for event in ledger.events())
         made = tables.of_review(every, ledger, self._texts(), _text_of)
         made["prisma-s.md"] = tables.appendix_of(
             protocol, ledger.searches(), numbers.duplicates, runs, f"Papershelf {version()}"
         )
+        shown = tables.shown_of(self.name, protocol, every, ledger)
+        made = {"review.html": review_page(shown, flow), **made}
         for name, text in made.items():
             write_whole(self.folder / name, text.encode("utf-8", "replace"))
-        return [*files, *(self.folder / name for name in made)]
+        return [*(self.folder / name for name in made), *files]
 
     def status(self) -> dict[str, Any]:
         """The review in numbers, for a line or for JSON."""

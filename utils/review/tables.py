@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from ..model.job import Harvested
 from ..reports.prisma_s import Reported, appendix
+from ..reports.review_page import SHOWN, Shown
 from ..system.plain_text import cell, one_line
 from .ledger import Record, ReviewLedger, Searched
 from .protocol import Protocol
@@ -51,6 +52,45 @@ def of_review(
         "searches.csv": _table(_SEARCHES, map(_search_row, ledger.searches())),
         "unmatched.csv": _table(("event", "place", "title", "why"), unmatched),
     }
+
+
+def shown_of(
+    name: str, protocol: Protocol, every: Sequence[Standing], ledger: ReviewLedger
+) -> Shown:
+    """What the review's page shows."""
+    updates = [event for event in ledger.events() if event.what == "update"]
+    changes = list(_change_rows(every, ledger))
+    last = [row for row in changes if row["at"] == updates[-1].at] if updates else []
+    conflicts = [row for one in every for row in _decision_rows(one, conflicts_only=True)]
+    columns = ("title", "stage", "screener", "decision", "reason")
+    return Shown(
+        name,
+        protocol.title or name,
+        protocol.question,
+        updates[-1].at if updates else "",
+        _headline(every),
+        [
+            (one.search.name, one.kind, one.search.query, one.search.searched_at[:10],
+             f"{one.search.hits:,}")
+            for one in ledger.searches()
+        ],
+        [tuple(row[column] for column in columns) for row in conflicts[:SHOWN]],
+        len({row["papershelf_key"] for row in conflicts}),
+        [(row["title"], row["outcome"], row["detail"]) for row in last[:SHOWN]],
+        len(ledger.unmatched()),
+    )  # fmt: skip
+
+
+def _headline(every: Sequence[Standing]) -> list[tuple[str, int]]:
+    """The numbers at the top of the page."""
+    return [
+        ("Records", len(every)),
+        ("Screened", sum(one.screened for one in every)),
+        ("Excluded by title and abstract", sum(one.first == "exclude" for one in every)),
+        ("Assessed by full text", sum(one.assessed for one in every)),
+        ("Included reports", sum(one.second == "include" for one in every)),
+        ("Retracted", sum(one.record.paper.retracted for one in every)),
+    ]
 
 
 def appendix_of(

@@ -37,7 +37,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..errors import BadContent, BadRequest, NotAvailable, SourceMiss, Unreachable
+from ..errors import BadContent, NotAvailable, RefusedRequest, SourceMiss, Unreachable
 from ..model.identifiers import Ids, arxiv_version
 from ..model.paper import Author, Fetched, Media, Notice, Paper, SearchResult, paper_from, to_row
 from ..web import Answer, Rate, Web
@@ -227,7 +227,9 @@ def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
     except NotAvailable as refused:
         if refused.details.get("status") != 400:
             raise
-        raise BadRequest(refused.message, "Simplify the query, or ask for fewer hits.") from None
+        raise RefusedRequest(
+            refused.message, "Simplify the query, or ask for fewer hits."
+        ) from None
     entries = sum(1 for _ in read_feed(answer).iter(f"{ATOM}entry"))
     page = _Page(_total(answer), entries, tuple(_papers(answer)))
     web.cache.put("arxiv_search", name, asdict(page), REMEMBERED_DAYS)

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..errors import BadRequest, NotAvailable, Unreachable
+from ..errors import BadRequest, NotAvailable, RefusedRequest, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResult
 from ..system.plain_text import one_line, unescaped
@@ -279,7 +279,7 @@ def _refuse(answer: Answer) -> None:
     reply = answer.json()
     if error := text(mapping(reply).get("errMsg")):
         msg = f"Europe PMC cannot run this search: {error[:200]}"
-        raise BadRequest(msg, "Check brackets and quotes.")
+        raise RefusedRequest(msg, "Check brackets and quotes.")
     _complain(answer)
     _total(reply)
 

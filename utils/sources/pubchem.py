@@ -32,7 +32,7 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import quote
 
-from ..errors import BadRequest, Unreachable
+from ..errors import BadRequest, RefusedRequest, Unreachable
 from ..system.plain_text import one_line
 from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, text, whole
@@ -123,7 +123,7 @@ def ask(
     reply = mapping(answer.json())
     code, message = _fault(reply)
     if code == _BAD:
-        raise BadRequest(f"PubChem cannot read what it was asked: {message}.")
+        raise RefusedRequest(f"PubChem cannot read what it was asked: {message}.")
     return {} if code == _NOT_FOUND else reply
 
 

@@ -20,7 +20,15 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from ..errors import BadContent, BadRequest, NotAvailable, NotConfigured, NotFound, Unreachable
+from ..errors import (
+    BadContent,
+    BadRequest,
+    NotAvailable,
+    NotConfigured,
+    NotFound,
+    RefusedRequest,
+    Unreachable,
+)
 from ..formats.licenses import license_name
 from ..model.identifiers import LONGEST, Ids
 from ..model.paper import Author, Paper
@@ -250,7 +258,7 @@ def _refusal(answer: Answer, key: str) -> Exception:
     # Nothing it says should hold the key; nothing we say does.
     error = (error.replace(key, "…") if key else error)[:200]
     if answer.status == 400 and error:
-        return BadRequest(f"Semantic Scholar refused the request: {error}.", status=400)
+        return RefusedRequest(f"Semantic Scholar refused the request: {error}.", status=400)
     if answer.status in {401, 403} and error and key:
         hint = "Correct SEMANTIC_SCHOLAR_API_KEY, or unset it. Keys unused for 60 days expire."
         return NotConfigured("Semantic Scholar does not know the key.", hint, status=answer.status)

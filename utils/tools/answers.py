@@ -23,6 +23,7 @@ from mcp.types import Annotations, ResourceLink, TextContent
 
 from ..errors import NothingFound, PaperError
 from ..model.paper import Paper, StoredPaper
+from .rendering import fenced
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -141,10 +142,19 @@ def block(text: str, *, untrusted: bool) -> TextContent:
 
 
 def refusal(error: PaperError) -> ToolResult:
-    """An expected error, as a result the model can act on."""
+    """An expected error, as a result the model can act on.
+
+    What a site said stands in a fence; what to do next is ours, and outside of it.
+    """
     envelope = error.envelope()
+    told = envelope["error"]
+    if error.quotes:
+        told = {**told, "message": fenced(error.message)}
+    if "attempts" in error.details:
+        told = {**told, "details": {"untrusted": UNTRUSTED, **error.details}}
+    text = json.dumps({"error": told}, ensure_ascii=False)
     return ToolResult(
-        content=[block(json.dumps(envelope, ensure_ascii=False), untrusted=False)],
+        content=[block(text, untrusted=told is not envelope["error"])],
         is_error=True,
         meta=envelope,
     )
