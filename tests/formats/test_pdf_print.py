@@ -276,3 +276,28 @@ def test_a_light_title_of_the_family_of_the_chief_titles_is_a_heading_though_it_
         page += lines_of(SENTENCES * 2, 744 - 120 * at)
     page += [*lines_of(("Larks by ear",), 400, 10, "ABCDEF+Chief-Light"), *lines_of(SENTENCES, 384)]
     assert told(page)[-2] == ("Larks by ear", 3)
+
+
+def test_labels_of_a_figure_are_one_line_that_tears_no_sentence() -> None:
+    page = [*lines_of(SENTENCES[:2]), *scattered("0 20", "Dawn", "Noon", "40"), *second_half()]
+    assert told(page) == [(" ".join(SENTENCES), 0), ("0 20 Dawn Noon 40", 0)]
+
+
+def test_the_pieces_of_a_formula_stay_in_their_place_as_one_line() -> None:
+    page = [*lines_of(SENTENCES[:2]), *scattered("n =", "a b", "2 (x+y+z)"), *second_half()]
+    assert [text for text, _ in told(page)][1:] == [
+        "n = a b 2 (x+y+z)",
+        " ".join(SENTENCES[2:]),
+    ]
+
+
+def scattered(*labels: str) -> list[Line]:
+    return [
+        line
+        for at, label in enumerate(labels)
+        for line in lines_of((label,), 600 - 40 * at, 14, "Label")
+    ]
+
+
+def second_half() -> list[Line]:
+    return lines_of(SENTENCES[2:], 400)

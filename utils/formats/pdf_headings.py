@@ -283,6 +283,10 @@ def without_banners(blocks: list[Block]) -> Iterator[Block]:
         yield replace(block, level=0) if is_banner else block
 
 
+def _are_names_listed(text: str, words: list[str]) -> bool:
+    return len(words) >= _NAMED_WORDS and len(_SPELLED_WORD.findall(text)) > 0.7 * len(words)
+
+
 def _are_names(text: str) -> bool:
     return bool(_NAME_ALONE.fullmatch(text) or _NAMES.fullmatch(text))
 
@@ -430,8 +434,5 @@ def _reads(text: str) -> bool:
         return False
     words, small = text.split(), len(_SMALL_WORD.findall(text))
     if text.endswith(ENDS) and len(words) >= _TEXT_WORDS:
-        are_names = len(words) >= _NAMED_WORDS and len(_SPELLED_WORD.findall(text)) > 0.7 * len(
-            words
-        )
-        return small >= 0.3 * len(words) or are_names
+        return small >= 0.3 * len(words) or _are_names_listed(text, words)
     return len(words) >= _READ_WORDS and small >= 0.45 * len(words)

@@ -43,6 +43,7 @@ from .pdf_headings import (
     without_lettering,
 )
 from .pdf_joining import text_of_lines
+from .pdf_lettering import with_lettering_together
 from .pdf_lines import (
     Line,
     Page,
@@ -91,10 +92,11 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
     leading = _leading(lines)
     lines = list(with_mixed_titles(lines, look, leading))
     told = list(with_entries(list(with_run_ins(lines, look)), look, leading))
-    blocks = without_lettering(list(_blocks(told, look, leading)))
-    blocks = with_numbered(with_numbered_run_ins(list(_rejoined(blocks, body))))
+    blocks = list(without_lettering(list(_blocks(told, look, leading))))
+    rejoined = list(_rejoined(with_lettering_together(blocks), body))
+    numbered = with_numbered(with_numbered_run_ins(rejoined))
     says = _saying(title)
-    found = (block for block in blocks if block.rows or not says(block.text))
+    found = (block for block in numbered if block.rows or not says(block.text))
     headed = without_column_heads(list(without_banners(list(found))))
     text = with_small_print(list(without_advertisements(headed)))
     return list(_with_abstract(text))

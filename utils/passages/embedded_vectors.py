@@ -7,16 +7,16 @@ between, it leaves a tail that does not count and is overwritten by the next. Ro
 changed; a passage with a new vector gets a new row, its old one is *dead*, and when too many are,
 the living move into the file of the next generation.
 
-Every vector is compared, at the speed of memory: 15 ms for 100,000 x 384 numbers. Of more than
-200,000, those with the most similar binary codes (`.embedded_signs`).
+Every vector is compared, at the speed of memory: 8 ms for 50,000 x 384 numbers. Of more than that,
+those with the most similar binary codes: 6 ms for 100,000.
 
 Binary codes, the signs of vectors: a thirty-second of their size, to compare very many.
 
 Comparing a million vectors of 384 numbers moves 1.5 GB through memory. Two that point the same
 way agree in the signs of most of their numbers, so that of many rows those whose signs differ
 least from the query's are compared exactly, and the others not at all. With a hundred times
-as many as wanted, 99 of a hundred of the best fifty of a million are the same, and all but a
-thousandth of the cosine is kept (`benchmarks/corpus_retrieval.py`).
+as many as wanted, 998 of a thousand of the best fifty of 300,000 are the same and 991 of a
+million's, and all but a thousandth of the cosine is kept (`benchmarks/corpus_retrieval.py`).
 
 ``signs-<generation>.u64`` holds a row for each of the vectors' file, 64 signs a number, and is
 made from that file alone: indexing checks it and makes it again where it is wrong; a reader that
@@ -42,7 +42,7 @@ from ..system.safe_files import disk, sync_folder
 from ..system.sharing import inherit_group
 from .embedded_schema import condition, fact, set_facts
 
-EXACT = 200_000
+EXACT = 50_000
 Rows = NDArray[np.float32]
 _BLOCK = 65_536
 _DEAD_SHARE = 4  # one of four
