@@ -364,6 +364,19 @@ def segmented_rules(seed: int) -> Printed:
     return _printed([sheet], rows)
 
 
+def written_rules(seed: int) -> Printed:
+    """Rows apart by lines of dots, which are letters, below a head on black."""
+    rows, (sheet, y) = _with_long_cells(table(seed)), _begun(seed)
+    xs = places(rows, LEFT)
+    sheet.shade(LEFT, y - 14, xs[-1] - LEFT, 14)
+    for row in rows:
+        y -= cells(sheet, row, xs, y - 10) + 3
+        sheet.say(LEFT, y - 2, "." * round((xs[-1] - LEFT) / width_of(".", 4)), 4)
+        y -= 6
+    text(sheet, LEFT, y - 30, 8, seed + 1, 480)
+    return _printed([sheet], rows)
+
+
 def _booktabs(
     sheet: Sheet, rows: Rows, xs: list[float], y: float, rules: tuple[int, ...] = (0, 1, -1)
 ) -> float:
@@ -398,5 +411,5 @@ TUNING: tuple[Callable[[int], Printed], ...] = (
 HELD_OUT: tuple[Callable[[int], Printed], ...] = (
     borderless, shaded, turned, centred_lines, beside_text, groups_of_rows,
     continued_without_caption, groups_in_stripes, notes_before_the_last_rule, long_cells,
-    segmented_rules,
+    segmented_rules, written_rules,
 )  # fmt: skip

@@ -90,6 +90,25 @@ def test_a_table_in_parts_is_one_below_its_caption_and_its_head_is_told_once(
     assert not any("ontinued" in block for block in blocks)
 
 
+def test_a_table_whose_columns_touch_says_that_its_cells_may_be_run_together() -> None:
+    sheet = Sheet()
+    sheet.say(60, 700, "Table 4. Columns as near to each other as words are")
+    for at, row in enumerate(
+        [["Group", "One", "Two", "All"]]
+        + [[f"Of {name}", "12.5", "3.4", "15.9"] for name in "abcdefgh"]
+    ):
+        if at < 2:
+            sheet.line(60, 694 - 12 * at, 300, 694 - 12 * at)
+        cells(sheet, row, [60, 140, 159, 240, 300], 685 - 12 * at)
+    sheet.line(60, 586, 300, 586)
+    found = read_pages(pdf_of([sheet]))
+    assert "| 12.5 3.4 |" in found["markdown"]
+    blocks = found["markdown"].split("\n\n")
+    remark = blocks.index("[Cells of Table 4 may be run together: some hold two numbers.]")
+    assert blocks[remark + 1].startswith("| Group")
+    assert found["doubts"]["pages"][0]["unplaced"] > 50
+
+
 def test_cells_that_no_caption_names_say_so_where_text_runs_beside_them() -> None:
     sheet = Sheet()
     text(sheet, 60, 740, 30, 1, 240)

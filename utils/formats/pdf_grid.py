@@ -15,6 +15,7 @@ from statistics import median
 
 from .pdf_heads import head_of
 from .pdf_rows import FULL, MOST_COLUMNS, Area, Cells, Row, column_of, parts_of, right_of, rows_of
+from .pdf_trust import is_credible
 from .pdf_words import Word
 
 _TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
@@ -24,7 +25,6 @@ _MOST_TITLES = 300
 _STRAY = 0.12  # of the cells may cross columns before nobody believes the columns
 _NUMBER = re.compile(r"[-\u2212\u2013<>\u2264\u2265~=+\u00b1]?\s?[.\d]")
 _NAME = re.compile(r"[^\W\d_]")
-_MOST_LETTERS = 400  # of a cell on average; paragraphs in columns are no table
 
 
 def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
@@ -47,7 +47,7 @@ def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
         return None
     cells = [head_of(head, cuts, area), *_body(body, placed, across, len(cuts) + 1)]
     cells = _without_empty(cells)
-    return cells if _is_credible(cells) else None
+    return cells if is_credible(cells) else None
 
 
 def _jointed(rows: list[Row], joints: Sequence[float]) -> list[Row]:
@@ -81,7 +81,7 @@ def _head_count(rows: list[Row], across: list[float]) -> int:
 def _cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
     """Where one column ends and the next begins: in the body, and best so in the head."""
     size = median(row.size for row in body) if body else 1.0
-    several = [pieces for pieces in _side_by_side(body) if len(pieces) > 1]
+    several = _fullest([pieces for pieces in _side_by_side(body) if len(pieces) > 1])
     spans = [(piece[0].left, right_of(piece)) for pieces in several for piece in pieces]
     titles = [(piece[0].left, right_of(piece)) for row in head for piece in row.pieces][
         :_MOST_TITLES
@@ -94,6 +94,13 @@ def _cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
         ):
             cuts.append(line)
     return sorted(cuts)
+
+
+def _fullest(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
+    """The rows with the most pieces if they are most rows: names over columns are in others."""
+    counts = sorted(map(len, rows))
+    usual = counts[len(counts) // 2] if counts else 0
+    return [row for row in rows if len(row) >= usual - 1]
 
 
 def _side_by_side(rows: list[Row]) -> Iterator[list[list[Word]]]:
@@ -399,15 +406,3 @@ def _name_goes_on(above: list[Word], words: list[Word]) -> bool:
     text = words[0].text
     open_ = above and above[-1].text.endswith(("-", ",", "(", "/", "and", "of", "or"))
     return text[:1].islower() or text[:1] == "(" or bool(open_)
-
-
-def _is_credible(cells: list[Cells]) -> bool:
-    """Whether it looks like a table: several cells in most rows, none as long as a page."""
-    filled = [sum(bool(cell) for cell in row) for row in cells]
-    letters = sum(len(w.text) for row in cells for cell in row for line in cell for w in line)
-    several = sum(count > 1 for count in filled)
-    return (
-        len(cells) > 1
-        and several >= max(2, 0.4 * len(cells))
-        and letters <= _MOST_LETTERS * sum(filled)
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
 from .pdf_rows import Area, Row, right_of, rows_of
@@ -18,6 +19,7 @@ _NOTE = re.compile(
     r"|(?:Data|Values|Results|Numbers) (?:are|in|is|repr)"
 )
 _LONG = 0.6  # of the width: lines without a hole that are longer are no names of groups
+_FAR = 1.8  # of the usual distance of rows
 _SMALL = 0.94  # of the size of the other rows
 
 
@@ -35,8 +37,16 @@ def without_notes(area: Area) -> Area:
         return area
     size = median(row.size for row in rows[:single])
     wide = _LONG * (area.right - area.left)
-    first = next((at for at in range(single, len(rows)) if _is_note(rows[at], size, wide)), None)
-    if first is None:
+    far = _FAR * median(a.middle - b.middle for a, b in pairwise(rows[:single]))
+    first = next(
+        (
+            at
+            for at in range(single, len(rows))
+            if _is_note(rows[at], size, wide) or rows[at - 1].middle - rows[at].middle > far
+        ),
+        None,
+    )
+    if first is None or 3 * first < len(rows):
         return area
     noted = {word for row in rows[first:] for word in row.words}
     words = tuple(word for word in area.words if word not in noted)

@@ -1,4 +1,4 @@
-"""The lines of a PDF page with its tables in their place, below or above their captions.
+"""The lines of a PDF page with its tables in their place, below their captions.
 
 Runs only in the child process of `.pdf_child`.
 """
@@ -17,15 +17,19 @@ from .pdf_ciphers import Ciphers
 from .pdf_doubts import NotedDoubts
 from .pdf_lines import Line, line_of, lines_of, text_of
 from .pdf_tables import Table, tables_of
-from .pdf_words import Word, sheets_of
+from .pdf_words import DOTTED, Word, sheets_of
 
-_NOT_REBUILT = "[The rows of Table {} could not be told apart; its words follow as text.]"
-
+# With a caption, and without one.
+_NOT_REBUILT = (
+    "[The rows of Table {} could not be told apart; its words follow as text.]",
+    "[Lines in columns without a caption could not be told apart; they follow as text.]",
+)
+_DOUBTFUL = (
+    "[Cells of Table {} may be run together: some hold two numbers.]",
+    "[Cells of this table without a caption may be run together: some hold two numbers.]",
+)
 _MANY = 20  # short lines
 _SHORT = 0.5  # of the longest: pages of two columns have lines of half their width
-
-
-_UNNAMED = "[Lines in columns without a caption could not be told apart; they follow as text.]"
 
 
 def page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
@@ -37,11 +41,12 @@ def page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
     try:
         characters = ciphers.characters_of(text_page.raw)
         doubts.add(characters)
-        lines = [line for line in lines_of(characters) if line.text]
+        lines = [line for line in lines_of(characters) if line.text and not _is_rule(line)]
         if any(map(_may_caption, lines)) or _may_be_cells(lines):
             sheets = sheets_of(page, characters)
             tables = [table for sheet in sheets for table in tables_of(sheet)]
-            lost = (word for table in tables if not table.rows for word in table.words)
+            doubted = (table for table in tables if table.doubtful or not table.rows)
+            lost = (word for table in doubted for word in table.words)
             doubts.add_unplaced(sum(len(word.text) for word in lost))
             return list(_with_tables(characters, lines, tables)) if tables else lines
         return lines
@@ -55,6 +60,11 @@ def _may_caption(line: Line) -> bool:
     if found or line.upright:
         return bool(found and found["kind"] and TITLED.match(found["rest"]))
     return any(found["kind"] for found in CAPTION.finditer(line.text))
+
+
+def _is_rule(line: Line) -> bool:
+    """Whether a line is a rule that is written as dots."""
+    return line.text[0] in "._\u2026-" and bool(DOTTED.fullmatch(line.text.replace(" ", "")))
 
 
 def _may_be_cells(lines: list[Line]) -> bool:
@@ -75,7 +85,7 @@ def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> It
     kept = [one for line in lines for one in _outside(page, line, taken)]
     below, (left, right) = _below(kept, tables), _edges(kept)
     for table in below.get(-1, ()):
-        yield _table(page, table, replace(lines[0], upright=True))
+        yield from _table(page, table, replace(lines[0], upright=True))
     for at, line in enumerate(kept):
         named = any(_is_in(line, table) for table in tables)
         is_aside = not (named or line.upright) and (line.right <= left or line.left >= right)
@@ -83,7 +93,8 @@ def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> It
         shown = replace(line, kind="caption" if named else "text", upright=True)
         if not is_aside:
             yield shown
-        yield from (_table(page, table, shown) for table in below.get(at, ()))
+        for table in below.get(at, ()):
+            yield from _table(page, table, shown)
 
 
 def _edges(lines: list[Line]) -> tuple[float, float]:
@@ -127,19 +138,21 @@ def _outside(page: Characters, line: Line, taken: bytearray) -> Iterator[Line]:
                 yield part
 
 
-def _table(page: Characters, table: Table, caption: Line) -> Line:
+def _table(page: Characters, table: Table, caption: Line) -> Iterator[Line]:
+    """The table, and a remark before it if it is in doubt; the remark alone if there is none."""
     row = -1 - (table.caption[0] if table.label else table.words[0].start)  # one of its own
-    if not table.rows:
-        said = _NOT_REBUILT.format(table.label) if table.label else _UNNAMED
-        return replace(caption, text=said, row=row, font="", kind="remark")
-    rows = tuple(
-        tuple("\n".join(_said(page, line) for line in cell) for cell in row) for row in table.rows
-    )
-    columns = tuple(_columns(table))
-    shown = replace(
-        caption, text="", rows=rows, row=row, font="", kind="table", lead="", lead_font=""
-    )
-    return replace(shown, label=table.label, columns=columns)
+    plain = replace(caption, row=row, font="", lead="", lead_font="", end_font="")
+    if table.doubtful or not table.rows:
+        known, unknown = _DOUBTFUL if table.rows else _NOT_REBUILT
+        said = known.format(table.label) if table.label else unknown
+        yield replace(plain, text=said, kind="remark", row=row - len(page.text))
+    if table.rows:
+        rows = tuple(
+            tuple("\n".join(_said(page, line) for line in cell) for cell in row)
+            for row in table.rows
+        )
+        shown = replace(plain, text="", rows=rows, kind="table", label=table.label)
+        yield replace(shown, columns=tuple(_columns(table)))
 
 
 def _columns(table: Table) -> Iterator[tuple[float, float]]:

@@ -60,8 +60,9 @@ def _are_alike(first: Line, second: Line) -> bool:
 
 
 def _caption_of(lines: list[Line], table: int) -> Iterator[int]:
-    """Where the caption lines right above a table are."""
+    """Where the caption lines right above a table are; a remark stays."""
     at = table - 1
-    while at >= 0 and lines[at].kind == "caption":
-        yield at
+    while at >= 0 and lines[at].kind in ("caption", "remark"):
+        if lines[at].kind == "caption":
+            yield at
         at -= 1

@@ -18,6 +18,7 @@ from .pdf_grid import grid_of
 from .pdf_notes import without_notes
 from .pdf_rows import Area, Cells, Row, area_of, area_with, height_of, is_prose, rows_of
 from .pdf_rules import Rule, merged
+from .pdf_trust import is_doubtful
 from .pdf_unnamed import holds_text, in_columns, unnamed
 from .pdf_words import Sheet, Word
 
@@ -28,6 +29,7 @@ _BELOW = 4  # heights: how far below its table a caption may begin
 _MOST_BELOW = 2000  # words that are looked at below the last rule
 _CLOSE = 2.4  # heights: how far apart the lines of a table without rules may be
 _FOOT = 0.35  # of a box: where the caption stands that is below its table
+_LARGER = 1.12  # than a table's rows: text
 _MOST_ROWS = 80  # of a table that was given up
 _ROWS = 3  # without rules, fewer aligned lines may be anything
 
@@ -37,13 +39,15 @@ class Table:
     """A rebuilt table: rows of cells of lines of words, the head first; none if it failed.
 
     ``caption`` is where its caption's characters begin and end, ``words`` all that stands in it.
-    A table that no caption names has no ``label``.
+    A table that no caption names has no ``label``; of one that is ``doubtful`` cells may be run
+    together.
     """
 
     caption: tuple[int, int]
     label: str
     rows: tuple[tuple[tuple[tuple[Word, ...], ...], ...], ...]
     words: tuple[Word, ...]
+    doubtful: bool = False
 
 
 def tables_of(sheet: Sheet) -> Iterator[Table]:
@@ -59,7 +63,8 @@ def tables_of(sheet: Sheet) -> Iterator[Table]:
         area, grid = _rebuilt(_candidates(sheet, caption, captions, framed_by))
         if area and grid and taken.isdisjoint(word.start for word in area.words):
             taken.update(word.start for word in area.words)
-            yield Table(said_of(sheet, caption, area), caption.label, _cells(grid), area.words)
+            said = said_of(sheet, caption, area)
+            yield Table(said, caption.label, _cells(grid), area.words, is_doubtful(grid))
         else:
             words = area.words if area else _nearby(sheet, caption)
             yield Table(said_of(sheet, caption, None), caption.label, (), words)
@@ -68,10 +73,11 @@ def tables_of(sheet: Sheet) -> Iterator[Table]:
         grid = grid_of(area) if taken.isdisjoint(word.start for word in area.words) else None
         if grid and len(grid) > _ROWS:
             taken.update(word.start for word in area.words)
-            yield Table((0, 0), "", _cells(grid), area.words)
+            yield Table((0, 0), "", _cells(grid), area.words, is_doubtful(grid))
     for area in in_columns(sheet, taken, figures):
         grid = None if holds_text(area) else grid_of(area)
-        yield Table((0, 0), "", _cells(grid) if grid else (), area.words)
+        is_sure = grid is not None and not is_doubtful(grid)
+        yield Table((0, 0), "", _cells(grid) if grid else (), area.words, not is_sure)
 
 
 def _candidates(
@@ -216,7 +222,8 @@ def _tops(sheet: Sheet, caption: Caption, flat: list[Rule]) -> list[Rule]:
     beside = [
         rule
         for rule in wide
-        if abs(rule.top - first.top) < 1.5 * first.size and rule.left > first.right + first.size
+        if abs(rule.top - first.top) < 1.5 * first.size
+        and (rule.left > first.right + first.size or rule.right < first.left - first.size)
     ]
     return sorted(below or beside, key=lambda rule: abs(first.top - rule.top))[:_MOST_TOPS]
 
@@ -295,7 +302,8 @@ def _between_rules(
     bottom, full = top.top, 1
     for rule in sorted(rules, key=lambda rule: -rule.top):
         rows = rows_of(_band(inside, bottom, rule.top))
-        if is_prose(rows, right - left):
+        before = rows_of(_band(inside, top.top, bottom))
+        if is_prose(rows, right - left) or _is_larger_text(rows, before):
             break
         bottom, full = rule.top, full + bool(rows)
     below = rows_of(_band(inside, bottom, stop)[:_MOST_BELOW])
@@ -313,6 +321,16 @@ def _band(words: list[Word], top: float, bottom: float) -> list[Word]:
     """Those of *words*, sorted from the top, whose middles are between two heights."""
     first = bisect_right(words, -top, key=lambda word: -height_of(word))
     return words[first : bisect_left(words, -bottom, key=lambda word: -height_of(word))]
+
+
+def _is_larger_text(rows: list[Row], above: list[Row]) -> bool:
+    """Whether lines are words, set so much larger than those above that they are the text again."""
+    if len(rows) < _ROWS or len(above) < _ROWS:
+        return False
+    words = [word.text for row in rows for word in row.words]
+    numbers = sum(any(char.isdigit() for char in text) for text in words)
+    larger = median(row.size for row in rows) > _LARGER * median(row.size for row in above)
+    return larger and 10 * numbers < len(words) > 8 * len(rows)
 
 
 def _is_another(rows: list[Row], row: Row) -> bool:

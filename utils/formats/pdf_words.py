@@ -21,6 +21,7 @@ from .pdf_rules import Rule, drawn_on, rule_of
 _MOST_RULES = 1500
 _NEAR = 1.0  # points: no gap between two words of any size
 _WORD_GAP = 0.28  # of the height: PDFium writes most spaces, not those between cells
+DOTTED = re.compile(r"[._\u2026\-]{12,}")  # a rule that is written
 _UNBROKEN = re.compile(r"\S+")
 
 
@@ -85,9 +86,20 @@ def sheets_of(page: Any, characters: Characters) -> list[Sheet]:
         by_turn.setdefault(turn, []).append(_word(written, placed, start, end))
     drawn = list(islice(drawn_on(page), _MOST_RULES)) if by_turn else []
     return [
-        Sheet(tuple(words), tuple(rule_of(_turned(box, turn)) for box in drawn))
+        Sheet(
+            tuple(word for word in words if not DOTTED.fullmatch(word.text)),
+            (
+                *(rule_of(_turned(box, turn)) for box in drawn),
+                *(_dotted(word) for word in words if DOTTED.fullmatch(word.text)),
+            ),
+        )
         for turn, words in by_turn.items()
     ]
+
+
+def _dotted(word: Word) -> Rule:
+    """A rule that is written as dots or dashes."""
+    return Rule(word.left, word.bottom, word.right, word.bottom)
 
 
 def _spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
