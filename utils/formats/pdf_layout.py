@@ -282,7 +282,8 @@ def _mended(lines: list[Line]) -> Iterator[Line]:
 
 def _is_torn(last: Line, line: Line) -> bool:
     """Whether a line goes on right beside the one before, of which one is short."""
-    if line.row == last.row or not last.kind == line.kind == "text":
+    is_note = not any(map(str.isalpha, last.text))  # 1 before an address, * before a remark
+    if line.row == last.row or not last.kind == line.kind == "text" or is_note:
         return False
     size = min(last.size, line.size)
     overlap = min(last.top, line.top) - max(last.bottom, line.bottom)
