@@ -6,9 +6,14 @@
 Titles and abstracts are cut and indexed as Papershelf does it; what is asked, in nine kinds, is
 made from FOLDER by `.questions`. The score is nDCG@10 with one right paper: ``1 / log2(1 + rank)``
 of its first passage among the different papers found. ``find`` is the order of `Corpus.find`: what
-speaks for a record counts up to a fifth. ``ranks`` are those of words and meaning fused as
+speaks for its evidence counts up to three tenths. ``ranks`` are those of words and meaning fused as
 Papershelf did before (reciprocal ranks, Cormack, Clarke and Büttcher, SIGIR 2009, k = 12) and with
 their k of 60.
+
+``widened`` asks in other words, too, as `..corpus.widening` finds them in the corpus; ``find`` has
+its order. Last, of papers that answer alike, whether the better evidence stands first: a topic is
+two major headings of MeSH that papers of different designs share, asked for in their words and by
+words alone; pairs of these papers are counted whose scores differ by less than a tenth.
 
 ``--beside`` asks Chroma's default index (uv fetches it) with vectors as its default model makes
 them: float32, of the first 256 word pieces; and LanceDB's hybrid search with ours. Last, the choice
@@ -24,18 +29,20 @@ import json
 import random
 import subprocess
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import date
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.questions import Question, cases, papers, sampled
-from utils.corpus.search import BEST, WEIGHT, quality_of
+from benchmarks.questions import Case, Question, cases, papers, sampled
+from utils.corpus.names import names_in
+from utils.corpus.search import WEIGHT, evidence_of
+from utils.corpus.widening import Named, combined, wordings
 from utils.model.passage import Filters, Hit, Passage
 from utils.passages.bert_graph import bert_graph, read_weights
 from utils.passages.cut import cut
@@ -47,7 +54,7 @@ from utils.passages.model_on_disk import SentenceModel
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 LIMIT = 60  # candidates, as `find` asks for them when 20 passages are wanted
 BEST_OF = 50
-TODAY = date(2026, 11, 22)  # so that recency is the same in every run
+TOPICS, WEIGHTS = 3_000, (0.0, 0.1, 0.2, 0.3, 0.4)
 RETRACTED_TOO = Filters(retracted=True)
 Vectors = NDArray[np.float32]
 Order = list[str]  # keys of papers, one for each passage found, best first
@@ -55,7 +62,7 @@ Order = list[str]  # keys of papers, one for each passage found, best first
 
 def ours(
     passages: Sequence[Passage], vectors: Vectors, asking: Sequence[str], asked: Vectors,
-    quality: dict[str, float],
+    evidence: dict[str, float], named: Named,
 ) -> dict[str, list[Order]]:  # fmt: skip
     """What the finder of the product finds, in every way it can be asked."""
     found: dict[str, list[Order]] = defaultdict(list)
@@ -64,7 +71,7 @@ def ours(
         found[way].append([hit.paper for hit in hits])
 
     def weighed(hit: Hit) -> float:
-        return -hit.score * (1 + WEIGHT * quality[hit.paper])
+        return -hit.score * (1 + WEIGHT * evidence[hit.paper])
 
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
         finder.prepare("MiniLM", vectors.shape[1])
@@ -76,10 +83,43 @@ def ours(
             keep("words", words)
             keep("meaning", near)
             keep("both", both)
-            keep("find", sorted(both, key=weighed))
+            others = [one.question for one in wordings(text, named)]
+            wider = [finder.search(other, row, LIMIT, RETRACTED_TOO) for other in others]
+            widened = combined([both, *wider], LIMIT)
+            keep("widened", widened)
+            keep("find", sorted(widened, key=weighed))
             for k in (12, 60):
                 found[f"ranks, k = {k}"].append(by_ranks(words, near, k))
     return found
+
+
+def alike(made: Sequence[Case], passages: Sequence[Passage], evidence: dict[str, float]) -> None:
+    """Of papers on one topic that answer alike, how often the better evidence stands first."""
+    topics: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for key, paper, _ in made:
+        major = sorted({term.replace("*", "").split("/")[0] for term in paper.mesh if "*" in term})
+        for pair in combinations(major, 2):
+            topics[pair].append(key)
+    mixed_ones = [one for one, keys in topics.items() if len({evidence[key] for key in keys}) > 1]
+    first = {weight: [0, 0] for weight in WEIGHTS}
+    with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
+        finder.prepare("", 0)
+        finder.upsert(passages, None)
+        for topic in sorted(mixed_ones)[:TOPICS]:
+            best: dict[str, float] = {}
+            for hit in finder.search(" ".join(topic), None, LIMIT, RETRACTED_TOO):
+                best.setdefault(hit.paper, hit.score)
+            for one, other in combinations([key for key in topics[topic] if key in best], 2):
+                better, worse = sorted((one, other), key=lambda key: -evidence[key])
+                near = abs(best[one] - best[other]) < 0.1 * max(best[one], best[other])
+                if evidence[better] == evidence[worse] or not near:
+                    continue
+                for weight, counted in first.items():
+                    scores = [best[key] * (1 + weight * evidence[key]) for key in (better, worse)]
+                    counted[scores[0] > scores[1]] += 1
+    shares = {one: right / (wrong + right or 1) for one, (wrong, right) in first.items()}
+    print(f"\n{sum(first[0.0]):,} pairs that answer alike; the better evidence first, by weight:")
+    print(", ".join(f"{one}: {share:.3f}" for one, share in shares.items()))
 
 
 def by_ranks(words: Sequence[Hit], near: Sequence[Hit], k: int) -> Order:
@@ -163,6 +203,19 @@ def signs(real: Vectors, asked: Vectors, count: int) -> None:
     print(f"recall@{BEST_OF} {np.mean(kept):.4f}, at worst {min(kept):.2f}")
 
 
+def names_of(made: Sequence[Case], passages: Sequence[Passage]) -> Named:
+    """What the texts call by several names, as the corpus keeps it."""
+    by_paper: dict[str, list[Passage]] = defaultdict(list)
+    for one in passages:
+        by_paper[one.paper].append(one)
+    names = Counter(name for key, paper, _ in made for name in names_in(paper, by_paper[key]))
+    by_form: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for name, papers_with in sorted(names.items(), key=lambda pair: (-pair[1], pair[0].name)):
+        if name.kind == "term":
+            by_form[name.form].append((name.name, papers_with))
+    return lambda forms: {form: by_form[form] for form in forms if form in by_form}
+
+
 def measure(given: argparse.Namespace) -> None:
     local = MiniLM()
     made, all_asked = cases(papers(given.data, given.papers))
@@ -174,17 +227,19 @@ def measure(given: argparse.Namespace) -> None:
         )
     ]
     questions = sampled(all_asked, given.questions)
-    quality = {key: quality_of(paper, TODAY).total / BEST for key, paper, _ in made}
+    evidence = {key: evidence_of(paper) for key, paper, _ in made}
+    named = names_of(made, passages)
     texts, asking = [one.embedded for one in passages], [one.text for one in questions]
     vectors, asked = local.embed(texts), np.array([local.embed_question(one) for one in asking])
     print(f"{len(made):,} papers, {len(passages):,} passages, {len(questions):,} questions\n")
-    found = ours(passages, vectors, asking, asked, quality)
+    found = ours(passages, vectors, asking, asked, evidence, named)
     if given.beside:
         theirs = default_model(local)
         made = theirs.embed(texts), asking, theirs.embed(asking)
         found["Chroma"] = beside("chromadb", passages, *made)
         found["LanceDB, hybrid"] = beside("lancedb", passages, vectors, asking, asked)
     table(questions, found)
+    alike(made, passages, evidence)
     if given.vectors:
         some = random.Random(13).sample(range(len(asked)), min(100, len(asked)))
         real = np.concatenate([vectors, np.delete(asked, some, axis=0)])

@@ -160,7 +160,7 @@ class _BaseSettings(BaseSettings):
     )
     papers_mirror_dir: Path | None = Field(
         None,
-        description="where `mirror` keeps whole databases (PubMed: 150 GB); else on the shelf, in "
+        description="where `mirror` keeps whole databases (PubMed: 120 GB); else on the shelf, in "
         "`.papershelf/mirror/`. Nodes of a cluster must see it under the same path",
     )
     papers_openurl: str = Field(

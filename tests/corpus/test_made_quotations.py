@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.corpus.made_quotations import (
 from tests.examples import share
 from tests.world import World
 from tests.world.jats import document
+from utils.corpus.certificates import check, parsed
 from utils.formats import jats
 from utils.model.paper import Fetched
 
@@ -61,3 +63,21 @@ def test_quotations_of_invented_papers(tmp_path):
     assert seen["verbatim for verbatim"] > len(KINDS) // 3
     assert seen["near for near"] > len(KINDS) // 2
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.shared
+def test_sentences_of_two_recorded_articles_are_told_wherever_they_stand(shared, tmp_path):
+    texts = recorded_texts(shared, 12)
+    plain = [one for one in cases(texts, 4 * len(KINDS)) if one.kind == "as it is"]
+    pairs = [(one, other) for one, other in pairwise(plain) if one.paper != other.paper]
+    assert pairs
+    with shelved(texts, tmp_path) as corpus:
+        list(corpus.index())
+        for one, other in pairs:
+            found = corpus.verify_quote(f"{one.text} {other.text}")
+            told = {difference.kind for difference in found.differences}
+            assert (found.verdict, told) == ("near", {"stitched"}), (one.text, other.text)
+            papers = list(dict.fromkeys(piece.paper for piece in found.pieces))
+            assert papers == [f"pmid:{one.paper}", f"pmid:{other.paper}"]
+            row = corpus.certify(f"{one.text} {other.text}", found)
+            assert check(parsed(row), corpus).outcome == "confirmed"

@@ -12,6 +12,7 @@ from utils.corpus.search import (
     today,
 )
 from utils.errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
+from utils.model.paper import Author
 from utils.model.passage import Filters
 
 TRIAL = ("Randomized Controlled Trial", "Journal Article")
@@ -75,10 +76,39 @@ def test_quality_lifts_the_better_paper_by_what_is_documented(corpus):
     before = {one.passage.paper: one.score for one in plain.hits}
     for one in biased.hits:
         assert one.score == pytest.approx(
-            before[one.passage.paper] * (1 + WEIGHT * one.quality.total / 9)
+            before[one.passage.paper] * (1 + WEIGHT * one.quality.design / 3)
         )
     scores = [one.score for one in biased.hits]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_retracted_papers_come_last_and_are_marked(corpus):
+    reef(corpus)
+    corpus.database.upsert([paper("1", publication_types=RETRACTED, revised="2025-01-01")])
+    query = "corals bleach when the water of the reef is warm for weeks"
+    answer = corpus.find(query, filters=Filters(retracted=True))
+    assert found(answer)[-1] == "pmid:1"
+    assert [one.passage.retracted for one in answer.hits] == [False] * 3 + [True]
+    answer = corpus.find(query, filters=Filters(retracted=True), quality_bias=False)
+    assert found(answer)[0] == "pmid:1"
+
+
+def test_a_preprint_comes_behind_what_became_of_it(corpus):
+    title, who = "Corals of warm reefs bleach within weeks", (Author("Doe", "Jane"),)
+    about = {"title": title, "authors": who, "abstract": "Corals bleach."}
+    preprint = paper(
+        *("1",), journal="bioRxiv : the preprint server for biology", published="2023-01-01",
+        publication_types=("Journal Article", "Preprint"), **about,
+    )  # fmt: skip
+    texts = [
+        passage("pmid:1", "Corals bleach when the reef is warm for weeks.", title=title),
+        passage("pmid:2", "Corals bleach when the reef is warm, as was seen.", title=title),
+        passage("pmid:3", "Corals."),
+    ]
+    fill(corpus, [preprint, paper("2", **about), paper("3")], texts)
+    query = "corals bleach when the reef is warm for weeks"
+    assert found(corpus.find(query, quality_bias=False))[:2] == ["pmid:1", "pmid:2"]
+    assert found(corpus.find(query))[:2] == ["pmid:2", "pmid:1"]
 
 
 def test_one_paper_does_not_take_the_places_of_others(corpus):

@@ -4,8 +4,8 @@
   (``0_read_rayyan.R``), j-5chneider/cbf-writing (``1_wrangling_screeningDataRayaan.R``) and
   befriendabacterium/rayyanR read; in RIS the same notes stand in ``N1``.
 - Covidence: the header of the WHO's list of March 2020, as public importers read it.
-- ASReview: ``asreview/data/record.py`` and ``asreview/project/export.py`` of 3.0.8 (CSV), its RIS
-  notes ``ASReview_relevant`` and the like.
+- ASReview: as ``CSVWriter`` and ``RISWriter`` of 3.0.8 wrote them here (``asreview/data/tabular.py``,
+  ``asreview/data/ris.py``), the columns those of ``api_export_dataset``.
 - EPPI-Reviewer: ``web-maintenance/eppi_export_162.json`` of infoqualitylab/Empirical-Retraction-Lit,
   whose *Standard* set says that only other sets hold the types *Include* and *Exclude*. The keys of
   a reference besides ``Codes`` are those that the public exporter of SRDR+ writes.
@@ -61,7 +61,9 @@ TY  - JOUR
 TI  - Moss and light
 DO  - 10.1000/moss.1
 N1  - ASReview_irrelevant
-N1  - asreview_time: "2026-01-02"
+N1  - papershelf_key: ps-4632a442f239
+N1  - asreview_time: "2026-01-02 03:04:05"
+N1  - asreview_user_name: "Ama"
 ER  - 
 TY  - JOUR
 TI  - Fern

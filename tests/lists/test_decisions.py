@@ -78,7 +78,8 @@ def test_asreview_leaves_what_was_not_seen_undecided() -> None:
     assert votes(second) == [("Ama", "exclude")]
     assert not third.decisions
     irrelevant, unseen = read(screening.ASREVIEW_RIS)
-    assert (votes(irrelevant), votes(unseen)) == ([("", "exclude")], [])
+    assert (votes(irrelevant), votes(unseen)) == ([("Ama", "exclude")], [])
+    assert irrelevant.key == "ps-4632a442f239"
 
 
 @pytest.mark.parametrize("column", ["included", "label_included", "decision"])

@@ -210,7 +210,7 @@ VIOLATIONS = {
     "type": ({"query": 7}, "query is 7; it must be text."),
     "text for a number": (
         {"query": "a", "max_results": "7"},
-        'max_results is "7"; it must be a whole number of at least 1 and at most 1000.',
+        'max_results is "7"; it must be a whole number from 1 to 1000.',
     ),
     "truth for a number": (
         {"query": "a", "start": True},

@@ -1,7 +1,9 @@
 """What a caller is told who got many arguments wrong: a few sentences, soon."""
 
+from typing import Annotated
+
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from utils.system.plain_text import plain_json
 from utils.tools import refusals
@@ -17,7 +19,11 @@ def wrong(kind, value, *where):
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(kind).validate_python(value)
     errors = caught.value.errors(include_url=False)
-    rows = [{"type": e["type"], "loc": (*where, *e["loc"]), "input": e["input"]} for e in errors]
+    rows = [
+        {name: e[name] for name in ("type", "input", "ctx") if name in e}
+        | {"loc": (*where, *e["loc"])}
+        for e in errors
+    ]
     return ValidationError.from_exception_data("call", rows)
 
 
@@ -87,3 +93,36 @@ def test_of_a_large_value_only_the_beginning_is_looked_at():
 
     assert len(refusals._shown(Counted([Counted([1] * 1000)] * 1000))) == 60
     assert Counted.seen < 100
+
+
+LISTS = {
+    "type": "object",
+    "properties": {
+        "papers": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 20},
+        "doc_id": {"type": "string", "pattern": "^pmid:[0-9]+$"},
+        "quotes": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"text": {}}, "required": ["text"]},
+        },
+    },
+}
+
+
+def test_one_value_where_a_list_belongs_is_shown_as_the_list_to_call_with():
+    told = refusals.to_bad_request(wrong(list[str], "31452104", "papers"), LISTS)
+    assert told.message == 'papers is "31452104"; it must be a list of 1 to 20 values.'
+    assert told.hints == ('Call again with papers=["31452104"].',)
+
+
+def test_what_lacks_a_prefix_is_shown_with_it():
+    kind = Annotated[str, Field(pattern="^pmid:[0-9]+$")]
+    assert refusals.to_bad_request(wrong(kind, "31452104", "doc_id"), LISTS).hints == (
+        "Did you mean pmid:31452104?",
+    )
+    other = refusals.to_bad_request(wrong(kind, "ten papers", "doc_id"), LISTS)
+    assert "Did you mean" not in other.hint
+
+
+def test_an_object_is_asked_for_with_what_it_needs():
+    told = refusals.to_bad_request(wrong(list[dict], ["a sentence"], "quotes"), LISTS)
+    assert told.message == 'quotes[0] is "a sentence"; it must be an object with text.'

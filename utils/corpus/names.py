@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -40,10 +41,16 @@ class Name(NamedTuple):
 def names_in(paper: Paper, passages: Sequence[Passage]) -> Iterator[Name]:
     """The names that a paper's record and text give, each once."""
     yield from dict.fromkeys(_terms_in(paper.title, passages))
-    if journal := plain(paper.journal).strip():
-        written = (journal, _PLACE.sub("", journal), paper.journal_abbreviation, paper.issn)
-        forms = dict.fromkeys(journal_form(one) for one in written)
-        yield from (Name("journal", form, journal[:_LONGEST]) for form in forms if form)
+    yield from _journal(paper.journal, paper.journal_abbreviation, paper.issn)
+
+
+@lru_cache(4096)  # most papers are from few journals
+def _journal(name: str, abbreviation: str, issn: str) -> tuple[Name, ...]:
+    if not (journal := plain(name).strip()):
+        return ()
+    written = (journal, _PLACE.sub("", journal), abbreviation, issn)
+    forms = dict.fromkeys(journal_form(one) for one in written)
+    return tuple(Name("journal", form, journal[:_LONGEST]) for form in forms if form)
 
 
 def _terms_in(title: str, passages: Sequence[Passage]) -> Iterator[Name]:

@@ -4,8 +4,11 @@ The finder only proposes: a passage's text, its place and whether its paper was 
 read from SQL, and what is no longer there is left out. How the order comes about:
 
 1. The finder makes one score of what words and vectors found (`..passages.ranking`).
-2. With ``quality_bias`` the score is multiplied by ``1 + 0.2 * total / 9`` (see below): the best
-   record climbs over those that answer the question up to a fifth better than it does.
+2. With ``quality_bias`` the score is multiplied by ``1 + 0.3 * design / 3`` (see below): of
+   papers that answer the question alike, the better evidence stands first; it never climbs over
+   what answers the question better by three tenths. Retracted and withdrawn papers come last,
+   whatever they answer, and are marked; a preprint comes behind its published version where both
+   were found. What the weight does and costs: `benchmarks.corpus_retrieval`.
 3. One paper has at most three passages among the answers while other papers have any.
 
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are
@@ -19,8 +22,10 @@ for MEDLINE and whether its subjects were human. It says nothing about how well 
 and no impact factor is behind these numbers: lists of those are sold, and rank journals, not
 papers.
 
-- ``design`` (0-3), from PubMed's publication types: 3 meta-analysis or systematic review, 2
-  randomised or otherwise controlled trial, 1 any other study, review or guideline, 0 case reports
+- ``design`` (0-3), the steps of the evidence pyramid (Murad, Asi, Alsawas and Alahdab, Evid Based
+  Med 2016;21:125-7) that PubMed's publication types tell apart: 3 meta-analysis or systematic
+  review, 2 randomised or otherwise controlled trial, 1 any other study, review or guideline (and
+  for the order, whatever the record says nothing of), 0 case reports
   and what reports no study (editorial, letter, comment, news …). The highest of several counts; a
   type that only says *article* does not lift a case report.
 - ``recency`` (0-2): 2 up to five years before today, 1 up to ten, else 0.
@@ -43,6 +48,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
@@ -95,7 +101,10 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 By = Literal["both", "words", "meaning"]
-WEIGHT = 0.2
+WEIGHT = 0.3
+_BEST_DESIGN, _ANY_STUDY = 3, 1
+_RETRACTED = 0.001  # of the score: behind all that is not
+_BEHIND = 0.999  # of the published version's score
 MOST_OF_ONE_PAPER = 3
 MOST = 100
 _LONGEST_QUERY = 4000
@@ -120,6 +129,7 @@ class ScoredPassage:
     bm25: float | None
     quality: Quality
     version: Version = ""
+    paper: Paper | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +203,9 @@ def find(
     )
     questions += [other.question for other in others]
     hits = combined([corpus.finder.search(one, vector, limit, filters) for one in questions], limit)
-    scored = list(_resolve(hits, corpus, filters, WEIGHT if quality_bias else 0.0))
+    scored = list(_resolve(hits, corpus, filters))
+    if quality_bias:
+        scored = by_evidence(scored)
     best = limit_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
     emptied = [] if best else list(why_nothing(text, vector, filters, corpus))
@@ -309,10 +321,8 @@ def _embed_query(
         return None, trouble
 
 
-def _resolve(
-    hits: Sequence[Hit], corpus: Corpus, filters: Filters, weight: float
-) -> Iterator[ScoredPassage]:
-    """The proposed passages as they are in SQL now, scored."""
+def _resolve(hits: Sequence[Hit], corpus: Corpus, filters: Filters) -> Iterator[ScoredPassage]:
+    """The proposed passages as they are in SQL now."""
     passages = corpus.database.passages([hit.uuid for hit in hits])
     pmids = {one.paper.removeprefix("pmid:") for one in passages.values() if _in_pubmed(one)}
     records = corpus.database.records(sorted(pmids))
@@ -325,9 +335,39 @@ def _resolve(
         paper = stored.paper if stored else _paper_from_passage(passage)
         if (stored and stored.gone) or (paper.retracted and not filters.retracted):
             continue
+        passage = replace(passage, retracted=paper.retracted)
         quality = quality_of(paper, day)
-        score = hit.score * (1 + weight * quality.total / BEST)
-        yield ScoredPassage(passage, score, hit.sim, hit.bm25, quality)
+        yield ScoredPassage(passage, hit.score, hit.sim, hit.bm25, quality, paper=paper)
+
+
+def by_evidence(found: Sequence[ScoredPassage]) -> list[ScoredPassage]:
+    """Passages with scores by which the better evidence climbs; see the module."""
+    scored = [
+        replace(one, score=one.score * _weight_of(one.paper)) if one.paper else one for one in found
+    ]
+    best: dict[str, ScoredPassage] = {}
+    for one in sorted(scored, key=_rank):
+        best.setdefault(one.passage.paper, one)
+    behind = dict(_behind_published(list(best.values())))
+    return [
+        replace(one, score=min(one.score, behind.get(one.passage.paper, one.score)))
+        for one in scored
+    ]
+
+
+def _weight_of(paper: Paper) -> float:
+    return _RETRACTED if paper.retracted else 1 + WEIGHT * evidence_of(paper)
+
+
+def _behind_published(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
+    """By the key of a preprint whose published version was found, too: the most it may score."""
+    from ..literature.same_paper import is_preprint, judge_pair
+
+    records = [(one.passage.paper, one.score, one.paper) for one in papers if one.paper]
+    preprints = [one for one in records if is_preprint(one[2])]
+    for (key, _, preprint), (other, score, paper) in product(preprints, records):
+        if key != other and judge_pair(preprint, paper).relation == "preprint_of":
+            yield key, score * _BEHIND
 
 
 def _in_pubmed(passage: Passage) -> bool:
@@ -398,6 +438,12 @@ def quality_of(paper: Paper, day: date) -> Quality:
     )
     total = sum(part for part in parts if part is not None)
     return Quality(*parts, total=0 if paper.retracted else total)
+
+
+def evidence_of(paper: Paper) -> float:
+    """How far up the evidence pyramid a paper stands, 0 to 1, as far as its record says."""
+    design = _design(paper.publication_types)
+    return (_ANY_STUDY if design is None else design) / _BEST_DESIGN
 
 
 def _design(types: Sequence[str]) -> int | None:

@@ -281,7 +281,8 @@ def text_named(paper: str, corpus: Corpus) -> Text:
     record = corpus.database.record(ids.pmid) if ids.pmid else None
     if record and not record.gone:
         return Text(key_of(record.paper.ids), record.paper)
-    raise NotFound(f"{ids} is not on the shelf.", "Download it first.")
+    hint = f"Download it first: server.py download {ids.key} (MCP: download_papers)."
+    raise NotFound(f"{ids} is not on the shelf.", hint)
 
 
 def name_of(stored: StoredPaper) -> str:

@@ -52,9 +52,9 @@ def doubt(question: str, found: Sequence[ScoredPassage], model: str = "") -> str
             return ""
         seen |= held
         most = max(most, len(held))
-    part = f"more than {most}" if most else "any"
-    told = f"Perhaps nothing here answers this: no passage has {part} of the {len(words)} words"
-    told += f" asked for{_nowhere(question, seen)}"
+    part = f"more than {most} of the {len(words)} words" if most else "any word"
+    told = f"Perhaps nothing here answers this: no passage has {part} asked for"
+    told += _nowhere(question, seen)
     if nearest is not None and near is not None:
         told += f", and the nearest in meaning has a similarity of {nearest:.2f} (answers: {near:g}"
         told += " and more)"

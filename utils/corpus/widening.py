@@ -20,7 +20,7 @@ from ..passages.terms import COMMON, asked
 MOST = 3
 WEIGHT = 0.9
 _WORDS, _SPAN = 40, 8  # words of a question that are looked at, and of one term
-_SHORT = 3  # letters: in small ones such a word is rarely an abbreviation (all, can, met)
+_SHORT = 4  # letters: written small such a word is rarely an abbreviation (all, can, map)
 _MARKS = ".,;:?!()[]\"'“”‘’"
 Named = Callable[[Sequence[str]], Mapping[str, Sequence[tuple[str, int]]]]
 """By form (`term_form`): what else it is called, and by how many texts; the most frequent first."""
@@ -70,8 +70,11 @@ def wordings(question: str, named: Named) -> list[Wording]:
 
 
 def _form_of(words: Sequence[str]) -> str:
+    """The form of some words; empty where they begin or end with a word that says nothing."""
+    if not (term_form(words[0]) and term_form(words[-1])):
+        return ""
     text = " ".join(words).strip(_MARKS)
-    is_plain = len(words) == 1 and len(text) <= _SHORT and text.islower() and text.isalpha()
+    is_plain = len(words) == 1 and len(text) <= _SHORT and text.isalpha() and text[1:].islower()
     return "" if is_plain else term_form(text)
 
 

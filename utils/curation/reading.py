@@ -203,7 +203,8 @@ def find(paper: str, shelf: Shelf) -> StoredPaper:
     ids = Ids.parse(paper)
     if stored := shelf.find(ids):
         return stored
-    raise NotFound(f"{ids} is not on the shelf.", "Download it first.")
+    hint = f"Download it first: server.py download {ids.key} (MCP: download_papers)."
+    raise NotFound(f"{ids} is not on the shelf.", hint)
 
 
 def sections(paper: str, shelf: Shelf) -> list[Section]:

@@ -219,8 +219,11 @@ def harvest(  # noqa: PLR0913 - what may be asked for, and how
     wanted = wanted_searches(query, sources, ladder.sources)
     lists = _entries(papers)
     if bool(job_id) == bool(wanted or lists):
+        if job_id:
+            msg = "A harvest that is taken up again by its job takes no queries or identifiers."
+            raise BadRequest(msg, "Leave the job out to begin another one.")
         msg = "A harvest needs queries, identifiers or both, or else the name of a job."
-        raise BadRequest(msg, "Give the one or the other.")
+        raise BadRequest(msg, 'For example query="CXCL12 AND CXCR4", or ids=["31452104"].')
     if job_id:
         ledger = of_id(job_id, ladder)
     elif not wanted and len(lists) == 1:

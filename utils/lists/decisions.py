@@ -78,6 +78,7 @@ _TAG = re.compile(
     r"(?:papershelf/)?(include|exclude|maybe)d?(?:\s*[:/]\s*(\S.{0,300}))?", re.I | re.S
 )
 _ASREVIEW_NOTE = {"asreview_relevant": "1", "asreview_irrelevant": "0"}
+_ASREVIEW_USER = re.compile(r'asreview_user_name: "([^"]{1,200})"')
 _COVIDENCE_LISTS: dict[str, tuple[Choice, Stage]] = {
     "irrelevant": ("exclude", "title_abstract"),
     "excluded": ("exclude", "full_text"),
@@ -345,10 +346,11 @@ def _ris(data: bytes, told: Told) -> Iterator[Screened]:
         tags = tuple(_short(tag) for tag in values_of(fields, "KW")[:_MOST])
         labels, decisions = _rayyan(" | ".join(notes), told)
         if not decisions:
-            label = next(
-                (mark for note in notes if (mark := _ASREVIEW_NOTE.get(note.strip().lower()))), ""
-            )
-            decisions = _labelled({}, label, told) or _tagged(tags, told) or _for_all(told)
+            words = " ".join(notes).lower()  # asreview/data/ris.py looks for them anywhere
+            label = next((mark for name, mark in _ASREVIEW_NOTE.items() if name in words), "")
+            user = _ASREVIEW_USER.search(" ".join(notes))
+            by = {"asreview_user_name": user[1]} if user else {}
+            decisions = _labelled(by, label, told) or _tagged(tags, told) or _for_all(told)
         key = _KEY.search(" ".join([*notes, *values_of(fields, "ID")]))
         paper = replace(described(ris_said(fields)), ids=ris_ids(fields))
         labels = labels or tuple(tag for tag in tags if _TAG.fullmatch(tag))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _KEPT = 2  # the one that is published, and the one before it
-_ROWS = 1 << 20  # of a row group
+_ROWS = 1 << 16  # of a row group: who looks up a PMID reads one
 _MEMORY = "2GB"
 _MAKING = ".making-"
 _ORDER = "sequence::BIGINT * 1000000 + position"

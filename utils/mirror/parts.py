@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 READER = 1
 """The version of readers and cutting rules; after a change of what they make, all is made anew."""
-ROWS = 1_000
+ROWS = 2_000
 """Records that are held at once, and stand in one row group."""
 _FACTS = b"papershelf"
 

@@ -155,7 +155,9 @@ class Ids:
             ids = cls.parse(f"{name}:{text}" if name == "pmid" and text.strip().isdigit() else text)
             if not getattr(ids, name) and not (name == "doi" and ids.arxiv):
                 msg = f"{text!r} was given as {name}, but it is not one."
-                raise BadRequest(msg, EXAMPLES)
+                kind = next((kind for kind in given if getattr(ids, kind, "")), "")
+                hint = f"Give it as {kind}." if kind else ""
+                raise BadRequest(msg, hint or EXAMPLES)
             if clash := found.clash(ids):
                 msg = f"The identifiers contradict each other: {clash}."
                 raise BadRequest(msg, "Give one identifier, or several of the same paper.")

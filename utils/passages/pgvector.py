@@ -14,7 +14,7 @@ Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); p
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from sqlalchemy import Connection, Engine, text
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from . import FinderStatus
-from .ranking import DEEP, Scored, depth_for, fused, key, plain, share_of
+from .ranking import DEEP, Scored, depth_for, fused, key, plain
 from .terms import asked, indexed
 from .vector_checks import checked, checked_query
 
@@ -86,15 +86,17 @@ FROM jsonb_each(CAST(:terms AS jsonb)) AS given (uuid, terms)
 JOIN corpus_finder ON corpus_finder.uuid = given.uuid::uuid,
 LATERAL jsonb_each_text(terms) AS each_term (term, weight)
 """
+_FACTS = "SELECT dim, passages, length FROM corpus_finder_model"
+# k1 * (1 - b + b * length / usual) is 0.3 + 0.9 / usual * length; one that is no float8 is slow.
 _RANKED = """
 WITH found AS MATERIALIZED (
     SELECT term, passage, weight FROM corpus_terms WHERE term = ANY(:terms)
 ), rare AS (
-    SELECT term, ln(1 + (:passages - count(*) + 0.5) / (count(*) + 0.5)) AS idf
+    SELECT term, CAST(ln(1 + (:passages - count(*) + 0.5) / (count(*) + 0.5)) AS float8) AS idf
     FROM found GROUP BY term
 )
-SELECT uuid::text, paper, number, sum(
-    idf * weight * 2.2 / (weight + 1.2 * (0.25 + 0.75 * length / :usual))
+SELECT uuid::text, paper, count(*) AS held, sum(
+    2.2 * idf * weight / (weight + 0.3 + CAST(:slope AS float8) * length)
 ) AS rank
 FROM found JOIN rare USING (term) JOIN corpus_finder ON number = passage
 WHERE {condition} GROUP BY number, uuid, paper ORDER BY rank DESC, uuid LIMIT :limit
@@ -108,6 +110,7 @@ class PgvectorFinder:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._made = False
 
     def prepare(self, model: str, dim: int) -> None:
         """Make the tables; make the column of vectors anew for another model.
@@ -184,10 +187,15 @@ class PgvectorFinder:
         """
         terms, depth = asked(query), depth_for(limit)
         with self._reading() as db:
-            if not _has_tables(db):
+            self._made = self._made or _has_tables(db)
+            if not self._made:
                 return []
-            _, dim = _model(db)
-            words, share = _by_words(db, terms, max(DEEP, limit), filters) if terms else ([], 0.0)
+            dim, passages, length = db.execute(text(_FACTS)).one()
+            statistics = {"passages": passages, "slope": 0.9 * passages / max(passages, length, 1)}
+            words: list[Scored] = []
+            share = 0.0
+            if terms:
+                words, share = _by_words(db, terms, max(DEEP, limit), filters, statistics)
             first = [uuid for uuid, _, _ in words[:depth]]
             near: list[Scored] = []
             if vector is not None and dim:
@@ -360,19 +368,20 @@ def _condition(filters: Filters) -> tuple[str, dict[str, Any]]:
 
 
 def _by_words(
-    db: Connection, terms: Sequence[str], limit: int, filters: Filters
+    db: Connection,
+    terms: Sequence[str],
+    limit: int,
+    filters: Filters,
+    statistics: Mapping[str, float],
 ) -> tuple[list[Scored], float]:
     """Passages with any of the terms by BM25, and the share of the terms that the first has."""
     condition, values = _condition(filters)
-    counts = "SELECT passages, greatest(1.0, length::float8 / greatest(1, passages)) FROM "
-    passages, usual = db.execute(text(f"{counts} corpus_finder_model")).one()
-    values |= {"terms": list(terms), "limit": limit, "passages": passages, "usual": usual}
+    values |= {"terms": list(terms), "limit": limit, **statistics}
     found = db.execute(text(_RANKED.format(condition=condition)), values).all()
     if not found:
         return [], 0.0
-    query = "SELECT term FROM corpus_terms WHERE passage = :number AND term = ANY(:terms)"
-    held = db.execute(text(query), {"number": found[0].number, "terms": list(terms)}).scalars()
-    return [(row.uuid, row.paper, float(row.rank)) for row in found], share_of(terms, set(held))
+    ranked = [(row.uuid, row.paper, float(row.rank)) for row in found]
+    return ranked, found[0].held / len(terms)
 
 
 def _by_meaning(
@@ -383,8 +392,9 @@ def _by_meaning(
     expression = _index_expression(dim) or "vector"
     kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
     # Filters act while the graph is walked; it goes on until enough have passed.
-    db.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
-    db.execute(text(f"SET LOCAL hnsw.ef_search = {min(1000, max(100, limit))}"))
+    settings = """SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
+        set_config('hnsw.ef_search', :breadth, true)"""
+    db.execute(text(settings), {"breadth": str(min(1000, max(100, limit)))})
     query = f"""
         SELECT uuid::text, paper, 1 - ({expression} <=> CAST(:vector AS {kind})) AS sim
         FROM corpus_finder WHERE vector IS NOT NULL AND {condition}

@@ -92,8 +92,8 @@ def _tags(one: Standing) -> Iterator[str]:
     if outcome in ("include", "exclude"):
         reason = f": {one_line(one.reason)}" if outcome == "exclude" and one.reason else ""
         yield f"papershelf/{outcome}{reason}"
-    else:
-        yield f"papershelf/{outcome}"
+    elif outcome == "conflict":
+        yield "papershelf/conflict"
     if one.record.arm == "other":
         yield "papershelf/other methods"
 

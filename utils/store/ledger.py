@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -58,6 +59,16 @@ _MORE_FACTS = ("hits", "duplicates", "notes", "ask_all")
 _COST = "cost of "  # how the fact begins that says what a rung has cost
 _IDENTITY = "identity of "  # and the one that says how a paper without identifier was found
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
+_NAMED = 5  # harvests that a hint names, the newest
+
+
+def _those_there_are(path: Path) -> str:
+    """What to do for want of the harvest at *path*: the names of others, the likeliest first."""
+    others = sorted(path.parent.glob("*.db"), key=lambda one: -one.stat().st_mtime)
+    names = [one.stem for one in others]
+    named = get_close_matches(path.stem, names, 1) or names[:_NAMED]
+    more = f" and {len(names) - len(named)} more" if len(names) > len(named) else ""
+    return f"There are: {', '.join(named)}{more}." if names else "There is none on this shelf yet."
 
 
 class Ledger:
@@ -74,7 +85,7 @@ class Ledger:
             known = path.exists()
         if not known:
             msg = f"There is no harvest {path.stem}."
-            raise NotFound(msg, "See `status` for those there are.")
+            raise NotFound(msg, _those_there_are(path))
         self.path = path
         self._turn = threading.RLock()
         with self._translate_errors():

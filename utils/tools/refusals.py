@@ -14,6 +14,7 @@ value it sent and what is allowed. The latter is read from the input schema.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
@@ -47,6 +48,7 @@ _MOST_SENTENCES = 5
 _VALUE_CHARS = 60
 _LOOKED_AT = 50
 _MOST = 10_000
+_ALIKE = 0.8  # of a name and a slip of it; "search" alone may mean many
 _KINDS = {
     "integer": "a whole number",
     "number": "a number",
@@ -112,7 +114,7 @@ class Refusals(Middleware):
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_prompts(run_middleware=False)
             msg = f"There is no prompt {context.message.name[:_SHOWN]!r}."
-            hint = _choice(prompt.name for prompt in listed)
+            hint = _choice((prompt.name for prompt in listed), context.message.name)
             raise _error(INVALID_PARAMS, NotFound(msg, hint)) from None
         except PromptError as error:
             if not isinstance(error.__cause__, PaperError):
@@ -127,12 +129,14 @@ class Refusals(Middleware):
                 wanted = ",".join((*ours, toolset))
                 msg = f"{name} belongs to the toolset {toolset}, which is not loaded."
                 return NotFound(msg, f"Set MCP_TOOLSETS={wanted} and start the server again.")
-        return NotFound(msg, _choice(listed))
+        return NotFound(msg, _choice(listed, name))
 
 
-def _choice(names: Iterable[str]) -> str:
-    """What there is to choose from; *names* are those this caller may use."""
-    told = ", ".join(names)
+def _choice(names: Iterable[str], near: str) -> str:
+    """What there is to choose from, or what was meant; *names* are those this caller may use."""
+    told = ", ".join(names := [*names])
+    if close := difflib.get_close_matches(near[:_VALUE_CHARS], names, 1, _ALIKE):
+        return f"Did you mean {close[0]}?"
     return f"There are: {told}." if told else "None is open to this caller here."
 
 
@@ -238,13 +242,21 @@ def _allowed(schema: Schema) -> str:
     kind = str(schema.get("type", ""))
     words = _KINDS.get(kind, "as the input schema says")
     least, most = (schema.get(name) for name in _LENGTHS.get(kind, ("minimum", "maximum")))
-    bounds = [f"at least {least}"] if least is not None else []
-    bounds += [f"at most {most}"] if most is not None else []
-    if bounds:
-        words += f" of {' and '.join(bounds)}{_PARTS.get(kind, '')}"
+    if bounds := _bounds(least, most):
+        parted = kind in _PARTS or least is None or most is None
+        words += f" of {bounds}{_PARTS.get(kind, '')}" if parted else f" from {bounds}"
+    if kind == "object" and schema.get("required"):
+        words += f" with {', '.join(schema['required'])}"
     if "pattern" in schema:
         words += f" of the form {schema['pattern']}"
     return words
+
+
+def _bounds(least: float | None, most: float | None) -> str:
+    if least is None or most is None:
+        only = [("at least", least), ("at most", most)]
+        return "".join(f"{words} {bound}" for words, bound in only if bound is not None)
+    return f"{least} to {most}"
 
 
 def _name(where: Sequence[str | int]) -> str:
@@ -282,7 +294,7 @@ def _cut(text: str) -> str:
 
 
 def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
-    """For an unknown name, the closest there is."""
+    """For an unknown name, the closest there is; for one value where a list belongs, the list."""
     for row in found:
         if row["type"] in _STRANGE:
             _, around = _place(row["loc"][:-1], schema)
@@ -290,4 +302,18 @@ def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
             if close := difflib.get_close_matches(str(row["loc"][-1])[:_VALUE_CHARS], names, 1):
                 return f"Did you mean {close[0]}?"
             return f"There are: {', '.join(names)}." if names else "It takes no arguments."
+    for row in found:
+        where, allowed = _place(row["loc"], schema)
+        if row["type"] == "list_type" and _takes_texts(allowed) and isinstance(row["input"], str):
+            return f"Call again with {_name(where)}=[{_shown(row['input'])}]."
+        prefix = re.match(r"\^(\w+:)", str(allowed.get("pattern", "")))
+        if row["type"] == "string_pattern_mismatch" and prefix:
+            meant = f"{prefix[1]}{row['input']}"
+            if re.search(allowed["pattern"], meant):
+                return f"Did you mean {_cut(meant)}?"
     return "Correct it and call again."
+
+
+def _takes_texts(schema: Schema) -> bool:
+    """Whether it is a list of texts."""
+    return any(dict(one.get("items", {})).get("type") == "string" for one in _members(schema))
