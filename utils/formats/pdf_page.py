@@ -29,7 +29,7 @@ _DOUBTFUL = (
     "[Cells of this table without a caption may be run together: some hold two numbers.]",
 )
 _MANY = 20  # short lines
-_SHORT = 0.5  # of the longest: pages of two columns have lines of half their width
+_SHORT = 0.4  # of the longest: the lines of two columns are longer
 
 
 def page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
