@@ -743,10 +743,21 @@ class Library:
             max_results=max_results,
         )
 
-    def emptied_by(self, *, job_id: str = "", **filters: str) -> list[str]:
+    def emptied_by(
+        self,
+        *,
+        text: str = "",
+        kind: str = "",
+        year_from: str = "",
+        year_to: str = "",
+        journal: str = "",
+        job_id: str = "",
+    ) -> list[str]:
         """Which filters of `list_papers` leave nothing; see `.curation.listing.emptied_by`."""
         from .curation.listing import emptied_by
 
+        filters = {"text": text, "kind": kind, "year_from": year_from, "year_to": year_to}
+        filters["journal"] = journal
         among = self._names_in(job_id) if job_id else None
         return emptied_by(self.shelf, filters, among, job_id)
 
