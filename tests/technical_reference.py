@@ -75,7 +75,10 @@ def tools() -> str:
             return rows
 
     rows = [row for toolset in TOOLSETS for row in asyncio.run(listed(toolset))]
-    return _table(("toolset", "tool", "what it does", "takes", "tokens"), rows)
+    sums = {name: sum(int(row[-1]) for row in rows if row[0] == name) for name in TOOLSETS}
+    told = ", ".join(f"`{name}` {tokens:,}" for name, tokens in sums.items())
+    told = f"Together: {told}; all {len(rows)} tools {sum(sums.values()):,}."
+    return _table(("toolset", "tool", "what it does", "takes", "tokens"), rows) + f"\n\n{told}"
 
 
 def _wire(tool: object) -> object:

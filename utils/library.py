@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .curation.audit import Audit, Decision
     from .curation.excerpts import Excerpt
     from .curation.inbox import InboxResult
+    from .curation.listing import ListFilters
     from .curation.places import Places
     from .curation.reading import Reading
     from .curation.recheck import Change
@@ -743,23 +744,13 @@ class Library:
             max_results=max_results,
         )
 
-    def emptied_by(
-        self,
-        *,
-        text: str = "",
-        kind: str = "",
-        year_from: str = "",
-        year_to: str = "",
-        journal: str = "",
-        job_id: str = "",
-    ) -> list[str]:
+    def emptied_by(self, *, job_id: str = "", **filters: Unpack[ListFilters]) -> list[str]:
         """Which filters of `list_papers` leave nothing; see `.curation.listing.emptied_by`."""
         from .curation.listing import emptied_by
 
-        filters = {"text": text, "kind": kind, "year_from": year_from, "year_to": year_to}
-        filters["journal"] = journal
         among = self._names_in(job_id) if job_id else None
-        return emptied_by(self.shelf, filters, among, job_id)
+        chosen = {name: str(value) for name, value in filters.items()}
+        return emptied_by(self.shelf, chosen, among, job_id)
 
     def _names_in(self, job_id: str) -> frozenset[str]:
         """Every name of the papers of a harvest."""

@@ -126,7 +126,7 @@ def test_a_watermark_is_shown_and_moved(shell):
     assert shell("checkpoint", "reef", "--set", "2025-01-31")[1] == "reef: 2025-01-31\n"
     status, out, _ = shell("checkpoint", "reef", "--json")
     assert status == 0
-    assert json.loads(out)["last_edat"] == "2025-01-31"
+    assert json.loads(out)["last_edat"] == "2025-01-31T00:00:00Z"
     assert shell("checkpoint", "reef", "--set", "yesterday")[0] == 2
 
 

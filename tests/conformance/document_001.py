@@ -136,7 +136,8 @@ ITEMS = (
     item("sync_delta", "parameters, bounds and defaults", "tools/list", takes("pubmed_sync_delta", query_key={"minLength": 1}, term={"minLength": 1}, overlap_days={"minimum": 0, "default": 5})),
     item("sync_delta", "counts of a sync", "sync", all_of(has(*COUNTS), is_(inserted=1, updated=0, skipped=0, pmids_processed=1)), SYNC),
     item("sync_delta", "by Entrez date", "sync", sent("eutils", "esearch", datetype="edat"), {"query_key": "by date", "term": f"{CLOSED.pmid}[uid]"}),
-    item("sync_delta", "max_edat_seen is ISO 8601 in UTC", "pubmed_sync_delta", that(lambda v: re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", v["max_edat_seen"])), SYNC),
+    item("sync_delta", "max_edat_seen is ISO 8601 in UTC", "sync", that(lambda v: re.fullmatch(r"\d{4}-\d\d-\d\dT00:00:00Z", one(v)["max_edat_seen"])), SYNC, doors=("stdio", "http", "shell")),
+    item("sync_delta", "in Python it is the day", "sync", is_(max_edat_seen="2025-02-10"), SYNC, "EDAT is a day; the timestamps of the interfaces are its midnight", doors=("python",)),
     item("sync_delta", "job_id says what it is and when", "sync", that(lambda v: re.match(r"sync_\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", one(v)["job_id"])), SYNC),
     item("sync_delta", "safe to replay", "sync", is_(inserted=0, updated=0, skipped=1), SYNC),
     item("sync_delta", "from the watermark less the overlap", "sync", asked(lambda all_: any(r.params.get("mindate") == "2025/01/31" for r in all_), "eutils"), {**SYNC, "overlap_days": 10}),
@@ -167,6 +168,7 @@ ITEMS = (
     item("rag.get", "the form of a doc_id", "rag_get", refused("VALIDATION", "doc_id"), {"doc_id": "1"}),
     # -- checkpoints
     item("checkpoint.get", "how far a query is", "checkpoint", that(lambda v: one(v)["last_edat"].startswith("2025-02-10")), {"query_key": "ledger"}),
+    item("checkpoint.get", "as a timestamp in UTC", "checkpoint", is_(last_edat="2025-02-10T00:00:00Z"), {"query_key": "ledger"}, doors=("stdio", "http", "shell")),
     item("checkpoint.get", "null where never synced", "checkpoint", is_(query_key="never", last_edat=None), {"query_key": "never"}),
     item("checkpoint.set", "moves by hand, also back", "corpus_checkpoint_set", is_(ok=True), {"query_key": "ledger", "last_edat": "2024-01-01T00:00:00Z"}),
     item("checkpoint.set", "and stands there", "set_checkpoint", lambda met: None if "ok" in one(met.value) else _moved(met), {"query_key": "ledger", "last_edat": "2024-01-01T00:00:00Z"}),

@@ -136,7 +136,7 @@ ITEMS = (
     item("General Search Method", "parameters and defaults of a search", "tools/list", takes("search_pubmed", query="string", max_results={"default": 10}, sort_by={"default": "pub_date"})),
     item("General Search Method", "records come in one batch, as XML", "search", asked(lambda all_: [(r.params["retmode"], r.params["id"].count(",")) for r in all_ if "efetch" in r.path] == [("xml", 2)], "eutils"), {"query": "slices", "max_results": 3, "sort_by": "author"}),
     item("General Search Method", "ten results by default", "search", that(lambda v: len(papers(v)) == 10), {"query": "journal article[pt]"}),
-    item("General Search Method", "newest first by default", "search", newest_first, {"query": "1900:2024[pdat]"}),
+    item("General Search Method", "newest first by default", "search", all_of(newest_first, sent("eutils", "esearch", sort="pub_date")), {"query": "1900:2024[pdat]"}),
     item("General Search Method", "or by relevance", "search", sent("eutils", "esearch", db="pubmed", sort="relevance"), {"query": "marrow", "sort_by": "relevance"}),
     item("General Search Method", "field tags and Booleans", "search", that(lambda v: [p["pmid"] for p in papers(v)] == [WHOLE.pmid]), {"query": f"{WHOLE.pmid}[uid] NOT zzqqx[ti]"}),
     item("General Search Method", "dates in the query", "search", that(lambda v: {p["year"] for p in papers(v)} == {"1967"}), {"query": "1960:1970[PDAT]"}),

@@ -158,13 +158,10 @@ def test_a_heading_torn_at_a_lowered_letter_is_one() -> None:
     for at, title in enumerate(("Birds and heaths", "How songs were timed", "Wind and rain")):
         page += lines_of((title,), 760 - 120 * at, 9, "Display")
         page += lines_of(SENTENCES * 2, 744 - 120 * at)
-    [torn] = lines_of(("G",), 400, 9, "Display")
-    lowered = replace(
-        torn, text="2", left=torn.right, right=torn.right + 4, row=1, bottom=388, top=395, size=7
-    )
-    [rest] = lines_of(("in songs of larks",), 400, 9, "Display", left=lowered.right + 2)
-    page += [torn, lowered, replace(rest, row=2), *lines_of(SENTENCES * 2, 384)]
-    assert ("G2 in songs of larks", 3) in told(page)
+    [torn] = lines_of(("G 2",), 396, 7, "Display")
+    [rest] = lines_of(("in songs of larks",), 400, 9, "Display", left=torn.right)
+    page += [torn, rest, *lines_of(SENTENCES * 2, 384)]
+    assert ("G 2 in songs of larks", 3) in told(page)
 
 
 def test_letters_of_a_font_with_tall_boxes_are_placed_as_others_are() -> None:

@@ -4,8 +4,9 @@
   (``0_read_rayyan.R``), j-5chneider/cbf-writing (``1_wrangling_screeningDataRayaan.R``) and
   befriendabacterium/rayyanR read; in RIS the same notes stand in ``N1``.
 - Covidence: the header of the WHO's list of March 2020, as public importers read it.
-- ASReview: as ``CSVWriter`` and ``RISWriter`` of 3.0.8 wrote them here (``asreview/data/tabular.py``,
-  ``asreview/data/ris.py``), the columns those of ``api_export_dataset``.
+- ASReview: made by hand in the form that ``CSVWriter`` and ``RISWriter`` of 3.0.8 write
+  (``asreview/data/tabular.py``, ``asreview/data/ris.py``), the columns those of
+  ``api_export_dataset``.
 - EPPI-Reviewer: ``web-maintenance/eppi_export_162.json`` of infoqualitylab/Empirical-Retraction-Lit,
   whose *Standard* set says that only other sets hold the types *Include* and *Exclude*. The keys of
   a reference besides ``Codes`` are those that the public exporter of SRDR+ writes.

@@ -126,3 +126,11 @@ def test_what_lacks_a_prefix_is_shown_with_it():
 def test_an_object_is_asked_for_with_what_it_needs():
     told = refusals.to_bad_request(wrong(list[dict], ["a sentence"], "quotes"), LISTS)
     assert told.message == 'quotes[0] is "a sentence"; it must be an object with text.'
+    assert told.hints == ('Write {"text": "a sentence"} for quotes[0].',)
+
+
+def test_of_a_list_that_is_too_long_it_is_said_how_many_go_at_a_time():
+    kind = Annotated[list[str], Field(max_length=20)]
+    told = refusals.to_bad_request(wrong(kind, ["1"] * 700, "papers"), LISTS)
+    assert told.message == "papers has 700 values; it must be a list of 1 to 20 values."
+    assert told.hints == ("Call again with 20 at a time.",)

@@ -84,6 +84,8 @@ def _find_options(find: argparse.ArgumentParser) -> None:
 
 
 def _sync(args: argparse.Namespace, library: Library) -> int:
+    from ..corpus.stored_records import timestamp
+
     synced = library.corpus.sync(
         args.key,
         args.term,
@@ -100,6 +102,7 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
         told = "not counted" if there is None else f"{there:,}"
         text += f" Members here {synced.members:,}, at PubMed {told}."
     row = {**asdict(synced), "query_key": args.key}
+    row["max_edat_seen"] = timestamp(synced.max_edat_seen)
     say(row if args.json else text, args.json)
     warn(synced.warnings)
     if synced.unfinished:
@@ -111,12 +114,15 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
 
 
 def _checkpoint(args: argparse.Namespace, library: Library) -> int:
+    from ..corpus.stored_records import timestamp
+
     corpus = library.corpus
     if args.set:
         corpus.set_checkpoint(args.key, args.set, by="shell")
     checkpoint = corpus.checkpoint(args.key)
     row = asdict(checkpoint) if checkpoint else {"query_key": args.key, "last_edat": None}
     text = f"{args.key}: {row['last_edat'] or 'never synced'}"
+    row["last_edat"] = timestamp(row["last_edat"])
     say(row if args.json else text, args.json)
     return 0
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypedDict
 
 from ..store import Shelf
 
 _CALLED = {"text": "Words", "kind": "Kind", "year_from": "From", "year_to": "Until"}
+
+
+class ListFilters(TypedDict, total=False):
+    """The filters of `..store.Shelf.list`, for doors that take them by name."""
+
+    text: str
+    kind: str
+    year_from: str
+    year_to: str
+    journal: str
 
 
 def emptied_by(

@@ -21,6 +21,7 @@ from .pdf_words import Word
 _TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
 _FEW = 0.08  # of the lines may cross the white between two columns
 _WHOLE = 0.65  # of the columns: a line that has as many is a row by itself, or its first line
+_HALF = 0.4  # of the columns: a line that has more, with numbers, is a row that lacks some
 _MOST_TITLES = 300
 _STRAY = 0.12  # of the cells may cross columns before nobody believes the columns
 _NUMBER = re.compile(r"[-\u2212\u2013<>\u2264\u2265~=+\u00b1]?\s?[.\d]")
@@ -349,7 +350,19 @@ def _begun(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
         return []  # cells at half the height of their row
     named = (at for at in rest if 0 in placed[at])
     own = (at for at in named if not _name_goes_on(placed[at - 1].get(0, []), placed[at][0]))
-    return sorted({*full, *own})
+    numbers = {
+        column
+        for column in columns
+        if sum(bool(_NUMBER.match(_text(placed[at].get(column, [])))) for at in full)
+        > 0.7 * len(full)
+    }
+    valued = (
+        at
+        for at in rest
+        if len(placed[at]) > _HALF * len(columns)
+        and any(_NUMBER.match(_text(placed[at][column])) for column in numbers & placed[at].keys())
+    )
+    return sorted({*full, *own, *valued})
 
 
 def _wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> float:

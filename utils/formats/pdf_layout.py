@@ -65,7 +65,10 @@ _MOST_BETWEEN = 12  # blocks between the halves of a sentence
 _GUTTER = (0.3, 0.7)  # of the page's width: where the white between two columns may be
 _CROSSING = 0.15  # of the text: titles, tables and wide figures cross the gutter
 _MIXED = 0.3  # of the rows: with more pieces on both sides, PDFium read across the columns
-_TOUCHES, _NO_SPACE = 0.3, 0.1  # of a line's size: how far its torn pieces are apart
+_TOUCHES, _OVERLAP = (
+    0.3,
+    0.1,
+)  # of a line's size: how far its torn pieces are apart or run into each other
 _LEVEL = 0.5  # of the smaller piece's size: how much of it is level with the other
 _TYPE = re.compile(
     r"^(?:(?:original |research |review |short |mini ?)*(?:article|review|communication|research)"
@@ -265,8 +268,7 @@ def _mended(lines: list[Line]) -> Iterator[Line]:
     for line in lines:
         if last and _is_torn(last, line):
             longer = max(last, line, key=lambda one: len(one.text))
-            space = "" if line.left - last.right < _NO_SPACE * longer.size else " "
-            text, span = f"{last.text}{space}{line.text}", (last.span[0], line.span[1])
+            text, span = f"{last.text} {line.text}", (last.span[0], line.span[1])
             last = replace(
                 longer, text=text, left=last.left, right=line.right, row=last.row, span=span
             )
@@ -284,13 +286,13 @@ def _is_torn(last: Line, line: Line) -> bool:
         return False
     size = min(last.size, line.size)
     overlap = min(last.top, line.top) - max(last.bottom, line.bottom)
-    beside = -_NO_SPACE * size < line.left - last.right < _TOUCHES * size
+    beside = -_OVERLAP * size < line.left - last.right < _TOUCHES * size
     return (
         beside
         and overlap > _LEVEL * size
         and last.upright
         and line.upright
-        and (is_mark(last) or is_mark(line))
+        and is_mark(last) != is_mark(line)
     )
 
 

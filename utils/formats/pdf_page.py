@@ -29,7 +29,7 @@ _DOUBTFUL = (
     "[Cells of this table without a caption may be run together: some hold two numbers.]",
 )
 _MANY = 20  # short lines
-_SHORT = 0.5  # of the longest: pages of two columns have lines of half their width
+_SHORT = 0.35  # of the page's width: lines of two columns are longer
 
 
 def page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
@@ -42,7 +42,7 @@ def page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
         characters = ciphers.characters_of(text_page.raw)
         doubts.add(characters)
         lines = [line for line in lines_of(characters) if line.text and not _is_rule(line)]
-        if any(map(_may_caption, lines)) or _may_be_cells(lines):
+        if any(map(_may_caption, lines)) or _may_be_cells(lines, page.get_width()):
             sheets = sheets_of(page, characters)
             tables = [table for sheet in sheets for table in tables_of(sheet)]
             doubted = (table for table in tables if table.doubtful or not table.rows)
@@ -67,12 +67,9 @@ def _is_rule(line: Line) -> bool:
     return line.text[0] in "._\u2026-" and bool(DOTTED.fullmatch(line.text.replace(" ", "")))
 
 
-def _may_be_cells(lines: list[Line]) -> bool:
+def _may_be_cells(lines: list[Line], width: float) -> bool:
     """Whether so many lines are short that they may be cells of a table without its caption."""
-    if len(lines) < _MANY:
-        return False
-    wide = _SHORT * max(line.right - line.left for line in lines)
-    short = sum(line.right - line.left < wide for line in lines)
+    short = sum(line.right - line.left < _SHORT * width for line in lines)
     return short >= max(_MANY, len(lines) // 3)
 
 

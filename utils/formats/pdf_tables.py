@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
 
 from .pdf_captions import LONGEST, Caption, captions_of, line_end, said_of
@@ -74,7 +74,7 @@ def tables_of(sheet: Sheet) -> Iterator[Table]:
         if grid and len(grid) > _ROWS:
             taken.update(word.start for word in area.words)
             yield Table((0, 0), "", _cells(grid), area.words, is_doubtful(grid))
-    for area in in_columns(sheet, taken, figures):
+    for area in islice(in_columns(sheet, taken, figures), _MOST_CAPTIONS):
         grid = None if holds_text(area) else grid_of(area)
         is_sure = grid is not None and not is_doubtful(grid)
         yield Table((0, 0), "", _cells(grid) if grid else (), area.words, not is_sure)

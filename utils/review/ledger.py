@@ -98,8 +98,9 @@ class Searched:
 def key_of(entry: Entry) -> str:
     """The name of a record for good, made of what first asked for it.
 
+    >>> from utils.model.identifiers import Ids
     >>> key_of(Entry("PMID 1", Ids(pmid="1")))
-    'ps-a54d8ab5e4d0'
+    'ps-2fab71005cea'
     """
     return f"ps-{hashlib.sha256(entry.asked.encode()).hexdigest()[:12]}"
 

@@ -251,8 +251,8 @@ class _Chase:
 def identifiers_in(reference: str) -> Ids:
     """The DOI and PMID printed in one reference.
 
-    >>> identifiers_in("3. Roe J. On moss. 2019. doi: 10.1000/moss.1. PMID: 7")
-    Ids(pmid='7', pmcid='', doi='10.1000/moss.1', arxiv='', s2='')
+    >>> identifiers_in("3. Roe J. On moss. 2019. doi: 10.1000/moss.1. PMID: 7").names()
+    ['doi:10.1000/moss.1', 'pmid:7']
     """
     doi, pmid = _DOI.search(reference), _PMID.search(reference)
     return ids_of_record(

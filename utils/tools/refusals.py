@@ -60,6 +60,7 @@ _KINDS = {
 }
 _ABSENT = ("missing", "missing_argument", "missing_keyword_only_argument")
 _STRANGE = ("extra_forbidden", "unexpected_keyword_argument")
+_NO_OBJECT = ("model_type", "model_attributes_type", "dict_type", "dataclass_type")
 _LENGTHS = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems")}
 _PARTS = {"string": " characters", "array": " values"}
 Schema = Mapping[str, Any]
@@ -306,6 +307,11 @@ def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
         where, allowed = _place(row["loc"], schema)
         if row["type"] == "list_type" and _takes_texts(allowed) and isinstance(row["input"], str):
             return f"Call again with {_name(where)}=[{_shown(row['input'])}]."
+        if row["type"] == "too_long" and "maxItems" in allowed:
+            return f"Call again with {allowed['maxItems']} at a time."
+        needed = allowed.get("required", ())
+        if row["type"] in _NO_OBJECT and len(needed) == 1 and isinstance(row["input"], str):
+            return f'Write {{"{needed[0]}": {_shown(row["input"])}}} for {_name(where)}.'
         prefix = re.match(r"\^(\w+:)", str(allowed.get("pattern", "")))
         if row["type"] == "string_pattern_mismatch" and prefix:
             meant = f"{prefix[1]}{row['input']}"
