@@ -1,0 +1,88 @@
+"""What a library is made of: settings, and the rooms that are opened when first used."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..errors import StoreFailed
+from ..settings import Settings
+
+if TYPE_CHECKING:
+    from ..corpus import Corpus
+    from ..datasets import Datasets
+    from ..download.ladder import Ladder
+    from ..entrez import Entrez
+    from ..entrez.compounds import PubChem
+    from ..mirror import Mirror
+    from ..store import Shelf
+    from ..web import Web
+
+
+class Rooms:
+    """Settings, web, shelf and what else a library stands on."""
+
+    settings: Settings
+
+    @cached_property
+    def web(self) -> Web:
+        """Polite HTTP, under the rate limits of all sources."""
+        from ..sources import SOURCES
+        from ..web import Web
+
+        rates = dict.fromkeys(rate for source in SOURCES for rate in source.rates)
+        return Web(self.settings, tuple(rates))
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """The papers folder."""
+        from ..store import Shelf
+
+        folder = self.settings.papers_dir
+        if folder.exists() and not folder.is_dir():
+            msg = f"{folder} is a file, not a folder."
+            raise StoreFailed(msg, "Set PAPERS_DIR to a folder.")
+        return Shelf(folder)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """PubMed's records of whole fields, kept up to date, and passages that can be quoted."""
+        from ..corpus import Corpus
+
+        return Corpus(self.settings, self.web, self.shelf)
+
+    @cached_property
+    def mirror(self) -> Mirror:
+        """All of PubMed on your own disk, kept up to date from NLM's files."""
+        from ..mirror import Mirror
+
+        return Mirror(self.settings, self.web.rates)
+
+    @cached_property
+    def entrez(self) -> Entrez:
+        """Every database of NCBI's Entrez: search, summaries, records, links."""
+        from ..entrez import Entrez
+
+        return Entrez(self.web)
+
+    @cached_property
+    def pubchem(self) -> PubChem:
+        """Chemical compounds, by name or structure."""
+        from ..entrez.compounds import PubChem
+
+        return PubChem(self.web)
+
+    @cached_property
+    def datasets(self) -> Datasets:
+        """Results of Entrez as tables that can be queried in SQL."""
+        from ..datasets import Datasets
+
+        folder = self.settings.papers_dir
+        return Datasets(folder / ".papershelf" / "datasets", folder / "exports")
+
+    @cached_property
+    def _ladder(self) -> Ladder:
+        from ..download.ladder import Ladder
+        from ..sources import SOURCES
+
+        return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)
