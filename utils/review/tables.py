@@ -24,6 +24,7 @@ _SEARCHES = (
     *("arm", "kind", "where", "query", "effective_query", "limits", "searched_at", "hits", "taken"),
 )
 _CHANGES = ("at", "outcome", "papershelf_key", "pmid", "doi", "title", "detail")
+_STAGES = {"title_abstract": "title and abstract", "full_text": "full text"}
 TextOf = Callable[[Record, dict[str, Harvested]], Harvested | None]
 
 
@@ -71,10 +72,10 @@ def shown_of(
         _headline(every),
         [
             (one.search.name, one.kind, one.search.query, one.search.searched_at[:10],
-             f"{one.search.hits:,}")
+             one.search.hits)
             for one in ledger.searches()
         ],
-        [tuple(row[column] for column in columns) for row in conflicts[:SHOWN]],
+        [tuple(row[column] for column in columns) for row in map(_readable, conflicts[:SHOWN])],
         len({row["papershelf_key"] for row in conflicts}),
         [(row["title"], row["outcome"], row["detail"]) for row in last[:SHOWN]],
         len(ledger.unmatched()),
@@ -128,6 +129,11 @@ def _record_row(
         "file": text.file if text else "",
         "labels": "; ".join(labels.get(one.record.key, ())),
     }
+
+
+def _readable(row: Mapping[str, object]) -> dict[str, object]:
+    """A row as people read it."""
+    return {**row, "stage": _STAGES.get(str(row["stage"]), row["stage"])}
 
 
 def _decision_rows(one: Standing, *, conflicts_only: bool = False) -> Iterable[dict[str, object]]:
