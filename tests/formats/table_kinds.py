@@ -251,7 +251,7 @@ def over_two_columns(seed: int) -> Printed:
     """A grid at the foot of one column goes on at the head of the next, its caption below."""
     rows, sheet = table(seed, height=16, width=3), Sheet()
     rows[0] = ["Query", "Left", "Right"]
-    xs = [54.0, 150.0, 220.0, 280.0]
+    xs = places(rows, 54.0)  # no name is longer than its cell
     y = text(sheet, 50, 740, 30, seed, 240) - 12
     _grid(sheet, rows[:11], xs, y)
     y = _grid(sheet, rows[11:], [x + 265 for x in xs], 745)

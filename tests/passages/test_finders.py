@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -490,7 +491,7 @@ def test_many_passages_at_once(finder: Finder) -> None:
 # -- which one it is ----------------------------------------------------------------------------
 
 
-@pytest.mark.extras("psycopg")
+@pytest.mark.extras("psycopg", "weaviate")
 def test_settings_choose_and_choosing_touches_nothing(tmp_path: Path) -> None:
     import sqlalchemy
 
@@ -506,6 +507,15 @@ def test_settings_choose_and_choosing_touches_nothing(tmp_path: Path) -> None:
 def test_weaviate_without_an_address_says_what_to_set(tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match="WEAVIATE_URL"):
         finder_of(load_settings(vector_store="weaviate"), None, tmp_path, dict.fromkeys)  # type: ignore[arg-type]
+
+
+def test_without_its_client_weaviate_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "weaviate", None)
+    wanted = load_settings(vector_store="weaviate", weaviate_url="http://127.0.0.1:1")
+    with pytest.raises(WeaviateFailed, match="uv sync --extra weaviate"):
+        finder_of(wanted, None, tmp_path, dict.fromkeys)  # type: ignore[arg-type]
 
 
 # -- PostgreSQL alone ---------------------------------------------------------------------------

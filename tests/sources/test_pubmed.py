@@ -35,10 +35,13 @@ def test_what_pubmed_understood_and_could_not_find_is_passed_on(library, world):
     assert any("zzqqx" in warning for warning in found.warnings)
 
 
-def test_an_ignored_field_tag_is_a_warning(library, world):
+def test_the_tag_that_pubmed_ignores_in_every_pair_search_is_no_warning(library, world):
     found = library.search_ligand_receptor("CXCL12", "CXCR4")
     assert found.papers
-    assert any("Gene Symbol" in warning for warning in found.warnings)
+    assert "[all fields]" in found.effective_query.lower()
+    assert not any("Gene Symbol" in warning for warning in found.warnings)
+    own = library.search("CXCL12[Gene Symbol]")
+    assert any("Gene Symbol" in warning for warning in own.warnings)
 
 
 def test_zero_hits_are_an_answer(library, world):

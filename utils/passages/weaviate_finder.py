@@ -27,6 +27,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from operator import mul
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
@@ -106,10 +107,15 @@ class WeaviateFinder:
         ------
         NotConfigured
             ``WEAVIATE_URL`` is not set.
+        WeaviateFailed
+            Its client is not installed.
         """
         if not settings.weaviate_url:
             msg = "VECTOR_STORE=weaviate needs WEAVIATE_URL."
             raise NotConfigured(msg, "Set it, for example http://localhost:8080.")
+        if find_spec("weaviate") is None:
+            msg = "Weaviate's client is not installed here."
+            raise WeaviateFailed(msg, "Run: uv sync --extra weaviate, or leave VECTOR_STORE out.")
         key = settings.weaviate_api_key
         secret = key.get_secret_value() if key else ""
         return cls(settings.weaviate_url, secret, settings.weaviate_class, shown)
@@ -297,11 +303,8 @@ class WeaviateFinder:
 
     @contextmanager
     def _connection(self) -> Iterator[WeaviateClient]:
-        try:
-            from weaviate.exceptions import WeaviateBaseError
-        except ImportError as error:
-            hint = 'Install the extra "weaviate" (weaviate-client), or leave VECTOR_STORE out.'
-            raise WeaviateFailed("Weaviate's client is not installed here.", hint) from error
+        from weaviate.exceptions import WeaviateBaseError
+
         try:
             with self._lock:
                 if self._client is None:
