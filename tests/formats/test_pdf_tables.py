@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -20,6 +19,7 @@ from tests.formats.table_kinds import (
     two_pages,
 )
 from tests.formats.table_pdfs import Printed, Sheet, cells, pdf_of, places, table, text
+from tests.growth import grows_linearly
 from tests.quality.jats_scores import tables_of
 from tests.quality.jats_truth import Truth
 from tests.quality.measures import Scores
@@ -243,14 +243,8 @@ def test_a_page_full_of_rules_and_captions_is_read_in_the_time_of_its_size() -> 
             sheet.say(60 + number % 7 * 60, y, f"{number} or so", 1)
         return pdf_of([sheet])
 
-    def seconds(body: bytes) -> float:
-        start = process_time()
-        read_pages(body)
-        return process_time() - start
-
-    seconds(hostile(1))
-    small, large = hostile(2), hostile(8)
-    assert seconds(large) < 12 * max(seconds(small), 0.05)
+    pages = {times: hostile(times) for times in (2, 8)}
+    assert grows_linearly(lambda times: read_pages(pages[times]), small=2, times=4, slack=3)
 
 
 @pytest.mark.shared

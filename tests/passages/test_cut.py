@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.examples import often, some
+from tests.growth import grows_linearly
 from utils.model.passage import Passage
 from utils.passages.blocks import body_start, tokens
 from utils.passages.cut import LEAST, LONGEST, MOST, OVERLAP, cut
@@ -311,14 +311,11 @@ def test_the_digest_is_of_what_a_model_reads() -> None:
     ),
 )
 def test_work_grows_with_the_text_and_not_with_its_square(hostile: str) -> None:
-    def work(length: int) -> float:
+    def work(length: int) -> None:
         text = hostile * (length // len(hostile))
-        begun = time.process_time()
         cut(text, paper="pmid:1", title="T", kind="full_text", file="a.txt")
-        return time.process_time() - begun
 
-    small = max(min(work(30_000) for _ in range(2)), 0.005)
-    assert work(240_000) < small * 8 * 5
+    assert grows_linearly(work, small=30_000, times=8, slack=4)
 
 
 @pytest.mark.shared
