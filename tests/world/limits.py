@@ -5,8 +5,8 @@ account; Crossref 5 (lists: 1) or, for who says who he is, 10 (3) a second and 1
 arXiv one in three seconds; Jina Reader 20 a minute; Semantic Scholar one a second; PubChem 5;
 OpenAlex a hundred; CORE ten a minute (and its tokens, see `core`). Where only good manners are
 known: Europe PMC 5 a second, OpenCitations and iCite one, Unpaywall 10, PMC's bucket 16 at once,
-PubMed's files three, publishers and repositories one a second. NCBI (with BioC) and Jina count in windows of their own,
-see `eutils` and `jina`.
+PubMed's files three, publishers and repositories one a second. NCBI (with BioC) and Jina count in
+windows of their own, see `eutils` and `jina`.
 """
 
 from __future__ import annotations
