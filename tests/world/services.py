@@ -15,9 +15,11 @@ from tests.world.doi import doi
 from tests.world.europepmc import europepmc
 from tests.world.eutils import eutils
 from tests.world.hub import hub
+from tests.world.icite import icite
 from tests.world.jina import reader, search
 from tests.world.openai import openai
 from tests.world.openalex import openalex, openalex_content
+from tests.world.opencitations import opencitations
 from tests.world.pmc import cloud, idconv
 from tests.world.pubchem import autocomplete, pubchem
 from tests.world.pubmed_files import pubmed_files
@@ -50,6 +52,8 @@ SERVICES: dict[str, Service] = {
     "pubchem": pubchem,
     "pubchem_autocomplete": autocomplete,
     "bioc": bioc,
+    "opencitations": opencitations,
+    "icite": icite,
     "openai": openai,
     "elsevier": elsevier,
     "springer": springer,

@@ -254,6 +254,17 @@ SITES = (
         ),
     ),
     Site(
+        "opencitations",
+        (
+            Address(
+                "opencitations",
+                "https://api.opencitations.net/index/v2",
+                "OpenCitations Index",
+            ),
+        ),
+    ),
+    Site("icite", (Address("icite", "https://icite.od.nih.gov/api", "NIH iCite"),)),
+    Site(
         "pubmed_files",
         (
             Address(

@@ -33,10 +33,11 @@ from ..store.ledger import Ledger
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
 from . import news, tables
 from .exchange import Program, exported
+from .indexes import DIRECTIONS, Direction
 from .ledger import Event, Record, ReviewLedger, Searched
 from .matching import Unmatched, match
 from .protocol import FORM, NAME, OTHER_METHODS, ListFile, Protocol, read_protocol
-from .snowball import DIRECTIONS, Direction, Snowball, snowball
+from .snowball import Snowball, snowball
 from .standing import Standing, numbers_of, standings
 
 FOLDER = "reviews"
