@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..errors import BadContent, EmptyStore, NotAvailable, Unreachable
 from ..model.paper import now
-from ..sources.open_citations import (
+from ..sources.citation_collection import (
     HEADER,
     MOST_BYTES,
     TABLE,
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 _SLICE = 1 << 27  # bytes of NIH's table: some seven million lines
 _PLACES = ("nih", "citing", "turned", "cited")
+_Joined = dict[int, tuple[Span, Made]]
+T = TypeVar("T")
+Steps: TypeAlias = "Generator[CitationsProgress, None, T]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,7 @@ class Collection:
     reason: str = ""
 
 
-def update(
-    folder: Path, web: Web, run: Run, *, keep: bool = False
-) -> Iterator[CitationsProgress]:
+def update(folder: Path, web: Web, run: Run, *, keep: bool = False) -> Iterator[CitationsProgress]:
     """Bring the table of citations of a mirror up to date; going through it does the work.
 
     Parameters
@@ -135,7 +136,7 @@ class _Update:
         _tidy(self.folder, tables, collection)
         yield self._go_on(step="done", table=tables.current())
 
-    def _collection(self) -> Iterator[Any]:
+    def _collection(self) -> Steps[Collection | None]:
         """NIH's newest table, read; else the one that is here."""
         known = _known_collections(self.folder)
         try:
@@ -164,7 +165,7 @@ class _Update:
         self._go_on(notes=(*self.progress.notes, note), unreachable=unreachable)
         return usable[-1] if usable else None
 
-    def _read(self, snapshot: Snapshot) -> Iterator[Any]:
+    def _read(self, snapshot: Snapshot) -> Steps[Collection]:
         """Fetch a snapshot and make parts of it."""
         path = self.folder / "source" / "citations" / f"{snapshot.published}-{snapshot.md5}.zip"
         safe_files.make_folder(path.parent)
@@ -197,9 +198,9 @@ class _Update:
             safe_files.remove(path)
         return collection
 
-    def _joined(self, spans: Sequence[Span], step: str) -> Iterator[Any]:
+    def _joined(self, spans: Sequence[Span], step: str) -> Steps[_Joined]:
         """Put spans together; the result and its file by the first PMID."""
-        jobs, results = {span.first: span for span in spans}, {}
+        jobs, results = {span.first: span for span in spans}, _Joined()
         yield self._go_on(step=step, done=0, total=len(spans))
         for one in self.run(join_span, iter(spans)) if spans else ():
             made = _result(one)
@@ -213,9 +214,6 @@ class _Update:
         seconds = time.monotonic() - self.began
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress
-
-
-_Joined = dict[int, tuple[Span, Made]]
 
 
 def _result(one: Made | Lost[Slice] | Lost[Span]) -> Made:
@@ -304,9 +302,10 @@ def _spans_of(
         generations = Generations(folder, "pubmed")
         live = str(generations.folder / generation.name / "live.parquet")
         files = {file.order: file for file in generations.files(generation)}
-    end = max([_last(path, "citing") for path in nih] + ([_last(Path(live), "pmid")] if live else []))
+    ends = [_last(path, "citing") for path in nih]
+    ends += [_last(Path(live), "pmid")] if live else []
     made = []
-    for first in range(0, end + 1, SPAN):
+    for first in range(0, max(ends) + 1, SPAN):
         records: list[tuple[int, str]] = []
         facts = [said]
         if live:
@@ -314,7 +313,7 @@ def _spans_of(
             orders = sorted({int(order) for order in rows["sequence"]})
             records = [(order, str(files[order].part(folder))) for order in orders]
             facts += [files[order].digest for order in orders]
-            facts += [named_after(rows[name].tobytes().hex()) for name in ("pmid", "sequence", "position")]
+            facts += [named_after(rows[name].tobytes().hex()) for name in sorted(rows)]
         name = f"{first // SPAN:04}-{named_after(*facts)}.parquet"
         place = folder / "part" / "citations"
         made.append(
@@ -393,7 +392,7 @@ def _tidy(folder: Path, tables: Tables, collection: Collection | None) -> None:
                 safe_files.remove(path)
     days = {one.collection for one in kept}
     for one in _known_collections(folder):
-        if collection and one.md5 != collection.md5 and one.published not in days:
+        if collection and one.published < collection.published and one.published not in days:
             for number in range(len(one.digests)):
                 safe_files.remove(slice_part(folder, one.md5, number))
             safe_files.remove(place / "nih" / f"{one.md5}-e{EDGES}.json")

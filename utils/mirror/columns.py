@@ -33,7 +33,7 @@ def record_schema() -> pa.Schema:
     """The columns of records.
 
     ``sequence`` is the file's place as a number, ``position`` the row's in it; ``version`` that of
-    the PMID (of most 1); ``cited`` the PMIDs in its list of references, as far as PubMed knows them.
+    the PMID (of most 1); ``cited`` the PMIDs in its list of references, as PubMed knows them.
     A row that is ``deleted`` has no more than the first five.
     """
     import pyarrow as pa

@@ -210,8 +210,8 @@ def _of_parts(job: Span) -> Iterator[Numbers]:
     """The edges of a span in the files that are given."""
     for part in job.parts:
         table = rows_between(Path(part), job.by, job.first, job.first + SPAN)
-        columns = (table[name].to_numpy() for name in (*ENDS, "sources"))
-        yield _numbers(*columns, job.by)
+        citing, cited, said = (table[name].to_numpy() for name in (*ENDS, "sources"))
+        yield _numbers(citing, cited, said, job.by)
 
 
 def _of_records(job: Span) -> Iterator[Numbers]:
@@ -263,8 +263,9 @@ def rows_between(path: Path, column: str, first: int, end: int) -> pa.Table:
             if said.max >= first and said.min < end:
                 groups.append(group)
         table = file.read_row_groups(groups) if groups else file.schema_arrow.empty_table()
-    low = pc.greater_equal(table[column], pa.scalar(first, pa.int32()))
-    chosen: pa.Table = table.filter(pc.and_(low, pc.less(table[column], pa.scalar(end, pa.int32()))))
+    first_one, end_one = (pa.scalar(one, pa.int32()) for one in (first, end))
+    low = pc.greater_equal(table[column], first_one)
+    chosen: pa.Table = table.filter(pc.and_(low, pc.less(table[column], end_one)))
     return chosen
 
 

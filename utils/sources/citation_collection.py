@@ -109,12 +109,12 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
 
 
 def _base(web: Web) -> str:
-    return web.settings.address("open_citations")
+    return web.settings.address("citation_collection")
 
 
 SOURCE = Source(
-    name="open_citations",
+    name="citation_collection",
     about="NIH's Open Citation Collection: which PMID cites which, as one file a month",
     # figshare publishes no limit; its good manners: https://docs.figshare.com, "rate limiting".
-    rates=(Rate("open_citations", ("open_citations",), every=1.0, in_flight=1),),
+    rates=(Rate("citation_collection", ("citation_collection",), every=1.0, in_flight=1),),
 )
