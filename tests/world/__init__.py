@@ -220,6 +220,12 @@ class World:
         with self.lock:
             self._edited[pmid] = None
 
+    def taken_in(self) -> list[Record]:
+        """Records that PubMed took in since the world began, and that were no paper of it."""
+        with self.lock:
+            known = self.corpus.by_pmid
+            return [r for pmid, r in self._edited.items() if r and known.get(pmid) is None]
+
     def entries(self) -> list[Entry | FieldEntry]:
         """The search index of PubMed, made when first asked for."""
         with self.lock:
