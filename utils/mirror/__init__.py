@@ -4,8 +4,8 @@
 `engines` one chooses; `manifest` is the table of what is known of each; `chain` says which files
 follow each other without a gap; `generations` put them together and publish them. `plan` says what
 it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
-by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.mirrored`.
-`citations` makes the table of who cites whom, `graph` asks it.
+by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.mirrored`, and
+`embedding` makes their `vectors`. `citations` makes the table of who cites whom, `graph` asks it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..web import Rate, Web
     from .citations import CitationsProgress
+    from .embedding import EmbedProgress
     from .engines import Run
     from .generations import Generation, Generations
     from .graph import Citations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .passages import PassageIndex
     from .plan import MirrorPlan
     from .pubmed import MirrorProgress
+    from .vectors import VectorStore
     from .verify import Verified
     from .words import WordIndex, WordsProgress
 
@@ -213,6 +215,29 @@ class Mirror:
         from .words import WordIndex
 
         return WordIndex(self.generations)
+
+    def embed(
+        self,
+        *,
+        engine: EngineName = "here",
+        workers: int = 0,
+        scheduler: str = "",
+        published: Path | None = None,
+        say: Callable[[str], None] = _ignore,
+    ) -> Iterator[EmbedProgress]:
+        """Have a vector of every passage that is published; see `.embedding.embed`."""
+        require_packages()
+        from .embedding import embed
+
+        run = self._run(engine, workers, scheduler, say)
+        yield from embed(self.generations, self.settings, run, published)
+
+    def vectors(self, model: str) -> VectorStore:
+        """The vectors of a model."""
+        require_packages()
+        from .embedding import store_of
+
+        return store_of(self.generations, model)
 
     @property
     def passages(self) -> PassageIndex:
