@@ -4,7 +4,7 @@
 `engines` one chooses; `manifest` is the table of what is known of each; `chain` says which files
 follow each other without a gap; `generations` put them together and publish them. `plan` says what
 it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
-by PMID, `words` by words.
+by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.mirrored`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .engines import Run
     from .generations import Generation, Generations
     from .manifest import SourceFile
+    from .passages import PassageIndex
     from .plan import MirrorPlan
     from .pubmed import MirrorProgress
     from .verify import Verified
@@ -148,8 +149,12 @@ class Mirror:
         return {str(pmid): paper for pmid, paper in found.items()}
 
     def index(self) -> Iterator[WordsProgress]:
-        """Bring the index of words up to date; see `.words.WordIndex.bring_up_to_date`."""
+        """Bring both indexes of words, of papers and of passages, up to date.
+
+        See `.words.WordIndex.bring_up_to_date`; the last word is that on passages, in papers.
+        """
         yield from self._words.bring_up_to_date()
+        yield from self.passages.bring_up_to_date()
 
     def find(
         self,
@@ -181,6 +186,14 @@ class Mirror:
         from .words import WordIndex
 
         return WordIndex(self.generations)
+
+    @property
+    def passages(self) -> PassageIndex:
+        """The index of passages."""
+        require_packages()
+        from .passages import PassageIndex
+
+        return PassageIndex(self.generations)
 
     def sql(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB with the views ``records`` and ``passages``; see `.reading.open_sql`."""

@@ -40,10 +40,7 @@ def tools(library: Library) -> list[FunctionTool]:
     """The tool, working on *library*."""
 
     def review_board(job_id: str = "", start: Start = 0, review: str = "") -> ToolResult:
-        """Show a harvest (else the newest): coverage, PRISMA numbers, what is missing and why.
-
-        With ``review``, that review: its news, candidates, what is left to do.
-        """
+        """Show a harvest (else the newest), or a review: PRISMA numbers, what is missing, news."""
         if review:
             return answer(_review(library, review, start))
         return answer(_board(library, job_id, start))
