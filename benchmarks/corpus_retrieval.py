@@ -193,7 +193,7 @@ def signs(real: Vectors, asked: Vectors, count: int) -> None:
     """How many of the best the choice by signs keeps."""
     rows, allowed = mixed(real, count), np.array([False, True])
     exact = View(0, 0, rows, np.arange(count), np.ones(count, np.int32), None, count)
-    chosen = replace(exact, codes=binary_codes(rows), exact=0)
+    chosen = replace(exact, codes=binary_codes(rows).T, exact=0)
     kept = []
     for row in asked:
         both = (view.nearest(row, BEST_OF, allowed) for view in (exact, chosen))

@@ -87,7 +87,7 @@ def index_row(**wanted: str) -> Check:
     """``index.csv`` and ``index.jsonl`` have one row of this paper, with these values."""
 
     def check(met: Met) -> None:
-        table = list(csv.DictReader((met.shelf / "index.csv").open(newline="")))
+        table = list(csv.DictReader((met.shelf / "index.csv").read_text("utf-8").splitlines()))
         lines = [json.loads(line) for line in (met.shelf / "index.jsonl").read_text().splitlines()]
         for rows in (table, lines):
             [row] = [row for row in rows if row["pmid"] == wanted["pmid"]]

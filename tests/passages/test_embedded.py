@@ -254,7 +254,7 @@ def test_of_very_many_the_same_are_nearest() -> None:
     abouts = noise.integers(0, 3, len(rows)).astype(np.int32)
     numbers = np.arange(len(rows))
     some, every = (
-        embedded_vectors.View(0, 0, rows, numbers, abouts, binary_codes(rows), exact)
+        embedded_vectors.View(0, 0, rows, numbers, abouts, binary_codes(rows).T, exact)
         for exact in (1_000, 10**6)
     )
     for near in rows[abouts == 1][:20]:

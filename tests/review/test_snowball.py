@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -20,10 +21,13 @@ from utils import Library, cli
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.review import Review
+from utils.review import Review, indexes
+from utils.review.indexes import Index
 from utils.review.snowball import SHELF, Snowball, identifiers_in
+from utils.sources.europepmc import Linked
 
 FIELD = 6
+FREE = {"NCBI ELink", "Europe PMC", "OpenCitations", "NIH iCite"}
 
 
 def seeds_of(world: World) -> list[Record]:
@@ -63,7 +67,7 @@ def test_every_paper_the_indexes_lead_to_is_found_and_counted(
     assert by_pmid(found) == counted(records, field, *ways)
     numbers = [len(one.seeds) for one in found.candidates]
     assert numbers == sorted(numbers, reverse=True)
-    assert set(found.indexes) == {"NCBI ELink", "Europe PMC"}
+    assert set(found.indexes) == FREE
     assert not found.notes
     assert {lead.direction for one in found.candidates for lead in one.leads} == set(ways)
 
@@ -97,7 +101,7 @@ def test_an_index_that_is_down_is_named_and_the_others_are_asked(
     seeds = papers(library, records)
     field.mood("down", "europepmc")
     found = library.snowball(seeds, directions=("backward",))
-    assert found.indexes == ("NCBI ELink",)
+    assert set(found.indexes) == FREE - {"Europe PMC"}
     assert any("Europe PMC could not be asked about 3" in note for note in found.notes)
 
 
@@ -109,6 +113,71 @@ def test_the_reference_list_of_a_text_on_the_shelf_is_read(library: Library, fie
     read = [one for one in found.candidates if SHELF in one.indexes]
     assert read
     assert all(one.paper.ids for one in read)
+
+
+def test_a_list_is_asked_for_once_a_day_so_a_killed_search_goes_on(
+    library: Library, field: World
+) -> None:
+    seeds = papers(library, seeds_of(field))
+    first = library.snowball(seeds, directions=("forward",))
+    lists = ("opencitations", "icite")
+    asked = sum(request.service in lists for request in field.requests)
+    assert asked == 2 * len(seeds)
+    again = library.snowball(seeds, directions=("forward",))
+    assert again.candidates == first.candidates
+    assert sum(request.service in lists for request in field.requests) == asked
+
+
+def test_a_reference_without_identifiers_is_matched_where_that_is_sure(
+    library: Library, field: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index of a kind that nothing here was written for: titles, and nothing else that names."""
+    [seed, other, *_] = seeds_of(field)
+    people = ", ".join(f"{family} {given[:1]}" for family, given in other.authors)
+    rows = [
+        Linked("", other.plain_title, people, other.journal.short, other.year),
+        Linked("", "A pamphlet on moss that no database holds", "Nobody N", "Leaflets", "1961"),
+    ]
+    only = Index("Cards", ("pmid",), lambda ids, kind, most, web: (len(rows), rows, ""))
+    monkeypatch.setattr(indexes, "INDEXES", (only,))
+    found = library.snowball(papers(library, [seed]), directions=("backward",))
+    read = {one.paper.title.rstrip("."): one.paper.ids.pmid for one in found.candidates}
+    assert read == {other.plain_title: other.pmid, rows[1].title: ""}
+    assert any("1 candidate has no identifier" in note for note in found.notes)
+    held = papers(library, [other])
+    again = library.snowball(papers(library, [seed]), known=held, directions=("backward",))
+    assert [one.paper.title for one in again.candidates] == [rows[1].title]
+
+
+def test_a_paper_without_a_name_that_an_index_takes_is_not_told_to_be_asked_about(
+    library: Library, field: World
+) -> None:
+    [record, *_] = seeds_of(field)
+    found = library.snowball([Paper(Ids(doi=record.doi))], directions=("forward",))
+    assert found.indexes == ("OpenCitations",)
+    assert by_pmid(found) == counted([record], field, "forward")
+
+
+def test_printed_references_without_identifier_are_listed_and_no_candidates(
+    library: Library, field: World
+) -> None:
+    record = field.field[0]
+    path = Path(library.download(record.pmid).file_path)
+    seed = papers(library, [record])
+    before = library.snowball(seed, directions=("backward",))
+    assert not before.unmatched
+    # As older journals print them; no index knows the last one.
+    text = path.read_text()
+    bare = re.sub(r"(?m)(^\d+\. .*?)\s*(?:https://doi\.org/|doi:\s*)?10\.9998/\S+$", r"\1", text)
+    last = "77. Nobody N. A pamphlet on the moss of northern roofs. Leaflets. 1961;3:1-9."
+    head, line, rest = bare.rpartition("\n1. ")
+    assert line
+    path.write_text(f"{head}\n{last}{line}{rest}")
+    found = library.snowball(seed, directions=("backward",))
+    assert [line for _, line in found.unmatched] == [last]
+    assert {one.paper.ids.key for one in found.candidates} == {
+        one.paper.ids.key for one in before.candidates
+    }
 
 
 @pytest.mark.parametrize(
@@ -181,7 +250,7 @@ def test_a_list_is_chased_in_the_shell(
     assert {row["pmid"]: row["papers"] for row in rows if row["pmid"]} == expected
     with table.open(newline="") as file:
         assert len(list(csv.DictReader(file))) == len(rows)
-    assert "asked: NCBI ELink, Europe PMC" in said.err
+    assert "asked: NCBI ELink, Europe PMC, OpenCitations, NIH iCite" in said.err
     assert cli.main(["snowball", str(seeds), "--rounds", "9"]) == 2
     assert cli.main(["snowball", str(seeds), "--output", "found.docx"]) == 2
     assert cli.main(["snowball", "no", "list"]) == 2

@@ -4,9 +4,9 @@ Published limits (facts sheet): NCBI 3 a second and 10 with a key, the ID Conver
 account; Crossref 5 (lists: 1) or, for who says who he is, 10 (3) a second and 1 or 3 at once;
 arXiv one in three seconds; Jina Reader 20 a minute; Semantic Scholar one a second; PubChem 5;
 OpenAlex a hundred; CORE ten a minute (and its tokens, see `core`). Where only good manners are
-known: Europe PMC 5 a second, Unpaywall 10, PMC's bucket 16 at once, PubMed's files three,
-publishers and repositories one a second. NCBI (with BioC) and Jina count in windows of their own,
-see `eutils` and `jina`.
+known: Europe PMC 5 a second, OpenCitations and iCite one, Unpaywall 10, PMC's bucket 16 at once,
+PubMed's files three, publishers and repositories one a second. NCBI (with BioC) and Jina count in
+windows of their own, see `eutils` and `jina`.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ LIMITS = {
     "pmc_cloud": Limit(1000, at_once=16),
     "pubmed_files": Limit(10, at_once=3),
     **dict.fromkeys(("meadow", "harbour", "summit", "repository", "core_files"), Limit(1)),
+    **dict.fromkeys(("opencitations", "icite", "citation_collection"), Limit(1)),
 }
 
 

@@ -10,14 +10,17 @@ from tests.world import core, publishers
 from tests.world.archive import archive, captures
 from tests.world.arxiv import arxiv, arxiv_oai
 from tests.world.bioc import bioc
+from tests.world.citation_collection import citation_collection
 from tests.world.crossref import crossref
 from tests.world.doi import doi
 from tests.world.europepmc import europepmc
 from tests.world.eutils import eutils
 from tests.world.hub import hub
+from tests.world.icite import icite
 from tests.world.jina import reader, search
 from tests.world.openai import openai
 from tests.world.openalex import openalex, openalex_content
+from tests.world.opencitations import opencitations
 from tests.world.pmc import cloud, idconv
 from tests.world.pubchem import autocomplete, pubchem
 from tests.world.pubmed_files import pubmed_files
@@ -50,6 +53,8 @@ SERVICES: dict[str, Service] = {
     "pubchem": pubchem,
     "pubchem_autocomplete": autocomplete,
     "bioc": bioc,
+    "opencitations": opencitations,
+    "icite": icite,
     "openai": openai,
     "elsevier": elsevier,
     "springer": springer,
@@ -58,6 +63,7 @@ SERVICES: dict[str, Service] = {
     "web_archive": captures,
     "hub": hub,
     "pubmed_files": pubmed_files,
+    "citation_collection": citation_collection,
 }
 SITES: dict[str, Service] = {
     "meadow": partial(publishers.site, "meadow"),

@@ -16,10 +16,12 @@ from .output import NO_FULL_TEXT, command, counted, note, read_arguments, say
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..review.snowball import Candidate, Direction, Snowball
+    from ..review.indexes import Direction
+    from ..review.snowball import Candidate, Snowball
 
 _COLUMNS = ("papers", "round", "pmid", "doi", "title", "year", "journal", "led_to_by", "indexes")
 _MOST_ROUNDS = 5
+_MOST_SHOWN = 20  # printed references that are no paper yet
 
 
 def add(commands: Any) -> None:
@@ -34,6 +36,9 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--known", type=Path, help="a list of papers that are no candidates")
     parser.add_argument("--output", type=Path, help="write them: .ris or .csv")
+    parser.add_argument(
+        "--unmatched", type=Path, help="write the printed references that are no paper yet: .csv"
+    )
 
 
 def add_directions(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +69,11 @@ def _snowball(args: argparse.Namespace, library: Library) -> int:
     )
     if args.output:
         _write(args.output, found)
+    if args.unmatched:
+        with replacing(args.unmatched) as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(("cited_by", "reference"))
+            writer.writerows([cell(seed), cell(line)] for seed, line in found.unmatched)
     for one in found.candidates:
         say(_row(one) if args.json else _line(one), args.json)
     say_what_was_asked(found)
@@ -77,6 +87,13 @@ def say_what_was_asked(found: Snowball) -> None:
     note(f"{many}, {found.known:,} known already; asked: {asked}.")
     for remark in found.notes:
         note(f"note: {remark}")
+    if found.unmatched:
+        many = counted(len(found.unmatched), "printed reference")
+        note(f"{many} without identifier could be matched to no paper:")
+    for seed, line in found.unmatched[:_MOST_SHOWN]:
+        note(f"  {seed}: {line[:160]}")
+    if (rest := len(found.unmatched) - _MOST_SHOWN) > 0:
+        note(f"  … and {rest:,} more (`snowball --unmatched FILE` writes all)")
 
 
 def _papers(words: list[str], library: Library) -> list[Paper]:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ..model.paper import Paper
     from ..reports import Lock
     from ..review import Review
-    from ..review.snowball import Direction, Snowball
+    from ..review.indexes import Direction
+    from ..review.snowball import Snowball
     from ..sources import Query
 
 

@@ -254,12 +254,33 @@ SITES = (
         ),
     ),
     Site(
+        "opencitations",
+        (
+            Address(
+                "opencitations",
+                "https://api.opencitations.net/index/v2",
+                "OpenCitations Index",
+            ),
+        ),
+    ),
+    Site("icite", (Address("icite", "https://icite.od.nih.gov/api", "NIH iCite"),)),
+    Site(
         "pubmed_files",
         (
             Address(
                 "pubmed_files",
                 "https://ftp.ncbi.nlm.nih.gov/pubmed",
                 "PubMed's baseline and update files",
+            ),
+        ),
+    ),
+    Site(
+        "citation_collection",
+        (
+            Address(
+                "citation_collection",
+                "https://api.figshare.com/v2",
+                "NIH's Open Citation Collection at figshare",
             ),
         ),
     ),

@@ -1,9 +1,10 @@
 """Citation searching: what papers cite (backward), and who cites them (forward).
 
 No index has all citations, so all are asked for every paper, and their lists are united: the
-reference lists of texts on the shelf, NCBI's links, Europe PMC, and with your keys OpenAlex and
-Semantic Scholar. Records of one paper become one by the judge of same papers; each names who led to
-it, and those that most papers lead to come first. PRISMA counts them as *citation searching*, and
+reference lists of texts on the shelf and the indexes of `.indexes`. Records of one paper become one
+by the judge of same papers, references without identifiers are looked for as `resolve` does, and
+what is not sure stays a title; each names who led to it, and those that most papers lead to come
+first. PRISMA counts them as *citation searching*, and
 PRISMA-S (item 5) wants directions and indexes named.
 """
 
@@ -11,33 +12,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 
 from ..download.lookup import records
 from ..errors import NotConfigured, PaperError, SourceMiss
-from ..lists.pasted import ids_of_record
+from ..judges.likeness import telling_words, title_words
+from ..lists.pasted import Entry, ids_of_record
 from ..literature.fused_results import group_records
+from ..literature.resolve import resolve
 from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
 from ..outline import outline, section_words
 from ..sources import Source
-from ..sources import openalex as openalex_links
-from ..sources import semantic_scholar as semantic_scholar_links
-from ..sources.europepmc import Kind, Linked, fetch_linked
-from ..sources.eutils_links import LinkName, fetch_paper_links
+from ..sources.europepmc import Kind, Linked
+from ..sources.loose_json import mapping
 from ..store import Shelf
+from ..system.plain_text import one_line
 from ..web import Web
+from .indexes import DIRECTIONS, KINDS, MOST, Direction, Index, indexes_of
 
-Direction = Literal["backward", "forward"]
-DIRECTIONS: tuple[Direction, ...] = ("backward", "forward")
-_KINDS: dict[Direction, Kind] = {"backward": "references", "forward": "citations"}
-_AT_NCBI: dict[Direction, LinkName] = {
-    "backward": "pubmed_pubmed_refs",
-    "forward": "pubmed_pubmed_citedin",
-}
-_MOST = 1_000  # of one paper's list: what Europe PMC sends at once
+_REMEMBERED_DAYS = 0.5  # shorter than the time between two updates from cron
+_MOST_RESOLVED = 200  # candidates without identifiers that are looked for, the most led to first
+_TELLING = 4  # words of a title that stand for a paper in a printed line
+_LONGEST_LINE, _SHORTEST_LINE = 500, 30  # characters of a printed reference
 SHELF = "texts on the shelf"
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\])>,;]+")
 _PMID = re.compile(r"\bPMID:?\s*(\d{1,8})\b")
@@ -85,12 +84,16 @@ class Snowball:
         The indexes that were asked and answered.
     notes : tuple of str
         What could not be asked, or not whole: absence there proves nothing.
+    unmatched : tuple of (str, str)
+        References printed in texts on the shelf that name no identifier and no paper that an index
+        led to: the seed, and the reference. None of them is a candidate.
     """
 
     candidates: tuple[Candidate, ...]
     known: int
     indexes: tuple[str, ...]
     notes: tuple[str, ...]
+    unmatched: tuple[tuple[str, str], ...] = ()
 
 
 def snowball(
@@ -122,15 +125,19 @@ def snowball(
     met = 0
     for number in range(1, rounds + 1):
         leads = [lead for seed in beginning for lead in chase.of(seed, directions)]
-        candidates, again = _united(leads, [*held, *(one.paper for one in found)], number)
-        met += again if number == 1 else 0
-        candidates = chase.with_records(candidates)
+        known_now = [*held, *(one.paper for one in found)]
+        candidates, again = _united(leads, known_now, number)
+        candidates = chase.with_records(chase.resolved(candidates))
+        # What databases tell of bare identifiers may show that two candidates are one.
+        leads = [(one.paper, lead) for one in candidates for lead in one.leads]
+        candidates, more = _united(leads, known_now, number)
+        met += again + more if number == 1 else 0
         found += candidates
         beginning = [one.paper for one in candidates[:most]]
         if not beginning:
             break
     found.sort(key=lambda one: (-len(one.seeds), one.round))
-    return Snowball(tuple(found), met, chase.indexes, chase.notes)
+    return Snowball(tuple(found), met, chase.indexes, chase.notes, chase.unmatched)
 
 
 _Found = tuple[Paper, Lead]
@@ -165,9 +172,6 @@ def _told(paper: Paper) -> int:
     return sum(map(bool, (paper.title, paper.authors, paper.journal, paper.published, paper.ids)))
 
 
-_Asks = Callable[[Paper, Direction, Web], tuple[int, list[Linked]]]
-
-
 class _Chase:
     """All indexes, asked about one paper after another; what they did not answer is counted."""
 
@@ -175,15 +179,21 @@ class _Chase:
         self._shelf = shelf
         self._web = web
         self._sources = sources
-        self._asks = _indexes(web)
+        self._indexes = indexes_of(web.settings)
         self._answered: dict[str, None] = {}
         self._silent: Counter[str] = Counter()
         self._why: dict[str, str] = {}
         self._cut: Counter[str] = Counter()
+        self._more: list[str] = []
+        self._unmatched: dict[tuple[str, str], None] = {}
 
     @property
     def indexes(self) -> tuple[str, ...]:
         return tuple(self._answered)
+
+    @property
+    def unmatched(self) -> tuple[tuple[str, str], ...]:
+        return tuple(self._unmatched)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -192,48 +202,97 @@ class _Chase:
             for name, n in self._silent.items()
         )
         cut = (f"{name} showed only a part of {n:,} lists." for name, n in self._cut.items())
-        return (*silent, *cut)
+        return (*silent, *cut, *self._more)
 
     def of(self, seed: Paper, directions: Iterable[Direction]) -> Iterator[_Found]:
         """Whatever the indexes say that *seed* cites, or is cited by."""
         name = str(seed.ids) if seed.ids else seed.title[:100]
         for direction in directions:
-            for index, ask in self._asks.items():
-                for row in self._ask(index, ask, seed, direction):
-                    yield _paper_of(row), Lead(name, direction, index)
+            named: list[str] = []
+            for index in self._indexes:
+                if index.can_ask(seed.ids):
+                    for row in self._ask(index, seed.ids, direction):
+                        named.append(row.title)
+                        yield _paper_of(row), Lead(name, direction, index.name)
             if direction == "backward":
-                for ids in self._in_text(seed):
+                for ids in self._in_text(seed, name, named):
                     yield Paper(ids), Lead(name, direction, SHELF)
 
-    def _ask(self, index: str, ask: _Asks, seed: Paper, direction: Direction) -> list[Linked]:
+    def _ask(self, index: Index, ids: Ids, direction: Direction) -> list[Linked]:
         try:
-            total, rows = ask(seed, direction, self._web)
+            total, rows = self._list(index, ids, KINDS[direction])
         except (SourceMiss, NotConfigured) as miss:
-            self._silent[index] += 1
-            self._why[index] = miss.message
+            self._silent[index.name] += 1
+            self._why[index.name] = miss.message
             return []
-        self._answered[index] = None
-        self._cut[index] += len(rows) < total
+        self._answered[index.name] = None
+        self._cut[index.name] += len(rows) < total
         self._cut += Counter()  # without noughts
         return rows
 
-    def _in_text(self, seed: Paper) -> list[Ids]:
-        """The identifiers in the reference list of a text on the shelf."""
+    def _list(self, index: Index, ids: Ids, kind: Kind) -> tuple[int, list[Linked]]:
+        """One list, remembered for half a day: a search that was killed goes on where it was."""
+        name = f"{index.name} {kind} {'|'.join(ids.names())}"
+        if kept := mapping(self._web.cache.get("linked", name)):
+            with suppress(LookupError, TypeError):
+                return int(kept["total"]), [Linked(**row) for row in kept["rows"]]
+        total, rows, _ = index.lists(ids, kind, MOST, self._web)
+        kept = {"total": total, "rows": [asdict(row) for row in rows]}
+        self._web.cache.put("linked", name, kept, _REMEMBERED_DAYS)
+        return total, rows
+
+    def _in_text(self, seed: Paper, name: str, titles: Iterable[str]) -> list[Ids]:
+        """The identifiers in the reference list of a text on the shelf.
+
+        A printed reference without any, and with none of the *titles* that indexes name in it, is
+        listed as unmatched.
+        """
+        printed = self._printed(seed)
+        known = [
+            f" {' '.join(title_words(title))} " for title in titles if telling_words(title) > 3
+        ]
+        found: dict[Ids, None] = {}
+        for line in printed:
+            ids = identifiers_in(line)
+            if ids:
+                found |= {} if set(ids.names()) & set(seed.ids.names()) else {ids: None}
+            elif not any(title in _spaced(line) for title in known):
+                self._unmatched[name, one_line(line)[:_LONGEST_LINE]] = None
+        if found:
+            self._answered[SHELF] = None
+        return list(found)
+
+    def _printed(self, seed: Paper) -> list[str]:
+        """The lines of the reference list of its text on the shelf."""
         stored = self._shelf.find(seed.ids) if seed.ids else None
         if stored is None or stored.kind != "full_text":
             return []
         text = self._shelf.read_text(stored)
-        parts = outline(text, section_words(stored.sections))
-        found = [
-            ids
-            for part in parts
+        return [
+            line
+            for part in outline(text, section_words(stored.sections))
             if "references" in part.roles
             for line in text[part.start : part.end].splitlines()
-            if (ids := identifiers_in(line)) and not set(ids.names()) & set(seed.ids.names())
+            if len(line) > _SHORTEST_LINE and not line.startswith("#")
         ]
-        if found:
-            self._answered[SHELF] = None
-        return list(dict.fromkeys(found))
+
+    def resolved(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates, those without identifiers with the ones of which the judge is sure."""
+        bare = [at for at, one in enumerate(candidates) if not one.paper.ids][:_MOST_RESOLVED]
+        asked = [Entry(candidates[at].paper.title, Ids(), candidates[at].paper) for at in bare]
+        made, silent = list(candidates), 0
+        for at, told in zip(bare, resolve(asked, self._web, self._sources), strict=True):
+            silent += told.status == "could_not_tell"
+            paper = replace(made[at].paper, ids=told.ids)
+            made[at] = replace(made[at], paper=paper)
+        if silent:
+            many = "reference" if silent == 1 else "references"
+            self._more.append(f"{silent:,} {many} without identifiers could not be looked for.")
+        left = sum(not one.paper.ids for one in made)
+        if left:
+            many = "candidate has" if left == 1 else "candidates have"
+            self._more.append(f"{left:,} {many} no identifier: look at the titles.")
+        return made
 
     def with_records(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates with what databases know of them."""
@@ -246,6 +305,11 @@ class _Chase:
                 one = replace(one, paper=replace(paper, ids=paper.ids | one.paper.ids))  # noqa: PLW2901
             made.append(one)
         return made
+
+
+def _spaced(words: str) -> str:
+    """Words that can be looked for in others, whole."""
+    return f" {' '.join(title_words(words))} "
 
 
 def identifiers_in(reference: str) -> Ids:
@@ -275,37 +339,3 @@ def _parts(name: str) -> tuple[str, str, str]:
     if family and initials.isupper() and len(initials) <= 4:
         return family, "", initials
     return initials, family, ""
-
-
-def _indexes(web: Web) -> Mapping[str, _Asks]:
-    """The indexes that can be asked here, by the names that are shown."""
-    asks: dict[str, _Asks] = {"NCBI ELink": _ask_ncbi, "Europe PMC": _ask_europepmc}
-    if web.settings.key("openalex_api_key"):
-        asks["OpenAlex"] = _asker(openalex_links.fetch_linked)
-    if web.settings.key("semantic_scholar_api_key"):
-        asks["Semantic Scholar"] = _asker(semantic_scholar_links.fetch_linked)
-    return asks
-
-
-def _ask_ncbi(seed: Paper, direction: Direction, web: Web) -> tuple[int, list[Linked]]:
-    if not seed.ids.pmid:
-        return 0, []
-    links, _ = fetch_paper_links(seed.ids.pmid, _AT_NCBI[direction], web)
-    return len(links), [Linked(pmid=link.pmid) for link in links]
-
-
-def _ask_europepmc(seed: Paper, direction: Direction, web: Web) -> tuple[int, list[Linked]]:
-    if not seed.ids.pmid:
-        return 0, []
-    total, rows, _ = fetch_linked(seed.ids.pmid, _KINDS[direction], _MOST, web)
-    return total, rows
-
-
-def _asker(lists: Callable[[Ids, Kind, int, Web], tuple[int, list[Linked], str]]) -> _Asks:
-    def ask(seed: Paper, direction: Direction, web: Web) -> tuple[int, list[Linked]]:
-        if not (seed.ids.doi or seed.ids.pmid):
-            return 0, []
-        total, rows, _ = lists(seed.ids, _KINDS[direction], _MOST, web)
-        return total, rows
-
-    return ask

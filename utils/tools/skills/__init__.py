@@ -19,10 +19,6 @@ FOLDER = Path(__file__).parent
 
 def add_to(server: FastMCP[Any]) -> None:
     """Offer every skill of this folder."""
-    from fastmcp.skills.extension import SkillsExtension
-
     from .listing import Skills
 
-    provider = Skills(FOLDER, supporting_files="resources", experimental_skills=True)
-    server.add_provider(provider)
-    server.add_extension(SkillsExtension(providers=[provider]))
+    server.add_provider(Skills(FOLDER))

@@ -1,0 +1,64 @@
+"""NIH iCite: which papers of PubMed cite which, from NIH's Open Citation Collection.
+
+One request brings both lists of a paper, as PMIDs. A paper it does not know is missing from the
+answer; a list may be empty beside a count that is not, so the count is believed.
+https://icite.od.nih.gov/api; its fields as https://github.com/dvklopfenstein/pmidcite reads them.
+No limit is published; one request a second is our manners.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import NotAvailable, Unreachable
+from ..model.identifiers import Ids
+from ..web import Answer, Rate, Web
+from .europepmc import Kind, Linked
+from .loose_json import mapping, mappings, text, whole
+from .source import Source
+
+_MOST_BYTES = 32 * 1024 * 1024
+_LISTS: dict[Kind, str] = {"citations": "cited_by", "references": "references"}
+
+
+def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
+    """How many papers are on the list, the first *most* of them, and the address requested.
+
+    Raises
+    ------
+    NotAvailable
+        The paper has no PMID, or iCite does not know it.
+    Unreachable
+        It did not answer, or with no list.
+    """
+    if not ids.pmid:
+        raise NotAvailable(f"iCite takes PMIDs only, and {ids} has none.", "Ask OpenCitations.")
+
+    def read(answer: Answer) -> list[dict[str, Any]]:
+        rows = mapping(answer.json()).get("data")
+        if not isinstance(rows, list):
+            raise Unreachable("iCite sent no papers.", "Try again later.")
+        return mappings(rows)
+
+    answer = web.get(
+        f"{web.settings.address('icite')}/pubs",
+        {"pmids": ids.pmid},
+        check=read,
+        limit=_MOST_BYTES,
+    )
+    row = next((row for row in read(answer) if text(row.get("pmid")) == ids.pmid), None)
+    if row is None:
+        raise NotAvailable(f"iCite does not know PMID {ids.pmid}.", "Ask OpenCitations.")
+    listed = row.get(_LISTS[kind])
+    if not isinstance(listed, list):
+        raise Unreachable(f"iCite sent no {kind} of PMID {ids.pmid}.", "Try again later.")
+    pmids = dict.fromkeys(pmid for one in listed if (pmid := Ids.maybe(text(one)).pmid))
+    counted = whole(row.get("citation_count")) if kind == "citations" else None
+    return max(counted or 0, len(pmids)), [Linked(pmid=pmid) for pmid in pmids][:most], answer.url
+
+
+SOURCE = Source(
+    name="icite",
+    about="NIH iCite: who cites whom in PubMed",
+    rates=(Rate("icite", ("icite",), every=1.0, in_flight=1),),
+)
