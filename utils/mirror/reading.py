@@ -71,6 +71,14 @@ def rows_at(
             yield from table.take(inside).to_pylist()
 
 
+def columns_of(part: Path) -> set[str]:
+    """The columns that a part has."""
+    from pyarrow import parquet
+
+    with readable():
+        return set(parquet.read_schema(part).names)
+
+
 def passages_at(
     part: Path, positions: Sequence[int], columns: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
