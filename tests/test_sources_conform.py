@@ -24,7 +24,10 @@ SHARED_WAYS = {
     *("eutils", "eutils_links", "eutils_summaries", "eutils_vocabulary"),
 }
 # What these give is neither a paper nor a list of papers: verbs of their own ask for it.
-OF_THEIR_OWN_KIND = {"pubchem", "bioc", "archive", "pubmed_files", "opencitations", "icite"}
+OF_THEIR_OWN_KIND = {
+    *("pubchem", "bioc", "archive", "pubmed_files", "opencitations", "icite"),
+    "citation_collection",
+}
 # It knows the names of papers, and nothing else about them.
 WITHOUT_SENTENCES = {"idconv"}
 # Of the user, and without papers of its own: what others sent is read there.

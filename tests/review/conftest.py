@@ -1,33 +1,14 @@
 """Reviews in a world with a field of papers."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from tests.harvests import library_of
-from tests.world import World
+from tests.fields import _field, far, field
 from utils import Library
 
-
-@pytest.fixture(scope="module")
-def _field(request: pytest.FixtureRequest) -> Iterator[World]:
-    with World(field=request.module.FIELD) as world:
-        yield world
+__all__ = ["_field", "far", "field"]
 
 
 @pytest.fixture
-def field(_field: World) -> World:
-    """A world with ``FIELD`` papers more, calm and without memory."""
-    _field.reset()
-    return _field
-
-
-@pytest.fixture
-def library(field: World, tmp_path: Path) -> Iterator[Library]:
+def library(far: Library) -> Library:
     """A library with an empty shelf in that world."""
-    library = library_of(field, tmp_path)
-    yield library
-    library.shelf.close()
+    return far

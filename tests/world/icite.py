@@ -22,7 +22,7 @@ def icite(call: Call, world: World) -> Reply:
     asked = [one.strip() for one in call.params.get("pmids", "").split(",")]
     if call.path != "/pubs" or not all(one.isdecimal() for one in asked) or len(asked) > 1000:
         return as_json({"error": "Bad Request"}, 400)
-    found = [world.corpus.by_pmid[pmid] for pmid in asked if pmid in world.corpus.by_pmid]
+    found = [record for pmid in asked if (record := world.record(pmid))]
     return as_json(
         {
             "meta": {"pmids": call.params["pmids"]},

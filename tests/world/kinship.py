@@ -42,7 +42,8 @@ def citing(record: Record, world: World) -> list[Record]:
 
 
 def _others(record: Record, world: World) -> list[Record]:
-    return [other for other in world.corpus.by_pmid.values() if other.pmid != record.pmid]
+    every = [*world.corpus.by_pmid.values(), *world.taken_in()]
+    return [other for other in every if other.pmid != record.pmid]
 
 
 def _cites(one: Record, other: Record) -> bool:

@@ -26,8 +26,9 @@ def opencitations(call: Call, world: World) -> Reply:
     if match is None:
         return text("HTTP status code 404: the operation requested does not exist", status=404)
     kind, scheme, value = match.groups()
-    index = {"doi": world.corpus.by_doi, "pmid": world.corpus.by_pmid}.get(scheme, {})
-    record = index.get(value.lower())
+    record = world.record(value) if scheme == "pmid" else None
+    if scheme == "doi":
+        record = world.corpus.by_doi.get(value.lower())
     if record is None or not record.pmid:
         return as_json([])
     if kind == "references":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,20 +11,17 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, Told
 from ..lists.references import MOST_BYTES
+from ..system.plain_text import one_line
 from .harvests import carry_out, show_page
-from .output import command, counted, kinds_of_drawing, note, say
+from .output import NO_FULL_TEXT, Verb, command, counted, kinds_of_drawing, note, say
 from .snowballing import add_directions, directions_of, say_what_was_asked
 
 if TYPE_CHECKING:
     from ..library import Library
     from ..review import Review
+    from ..review.updating import Update
 
-_WORDS = {
-    "retracted": "retracted",
-    "concern": "carries an expression of concern",
-    "corrected": "corrected",
-    "new_copy": "in PMC now",
-}
+_MOST_ROWS = 40  # of a table on the screen
 _STAGES = {
     "title_abstract": "by title and abstract",
     "full_text": "by full text",
@@ -38,27 +36,30 @@ def add(commands: Any) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     new = command(actions, "new", _new, "make a review's folder, with a protocol to fill in")
     new.add_argument("name", help="small letters, digits, hyphens: moss-and-light")
-    update = command(
-        actions,
-        "update",
-        _update,
-        "search as the protocol says: what is new, retracted, corrected, open now; decisions stay",
-    )
-    taken = command(actions, "import", _import, "take in what screeners decided")
-    out = command(actions, "export", _export, "write the records for a screening program")
-    chase = command(
-        actions,
-        "snowball",
-        _snowball,
-        "search the citations of what is included; what is new joins",
-    )
-    add_directions(chase)
-    harvest = command(actions, "harvest", _harvest, "get the texts of what was not excluded")
-    report = command(actions, "report", _report, "write PRISMA's figure, PRISMA-S and the tables")
+    for register in (_add_update, _add_import, _add_export, _add_snowball, _add_harvest):
+        register(actions)
+    _add_report(actions)
     status = command(actions, "status", _status, "list the reviews, or look at one")
-    for action in (update, taken, out, chase, harvest, report):
-        action.add_argument("name", help="as in `review status`")
     status.add_argument("name", nargs="?", default="", help="its name, as in the list")
+
+
+def _action(actions: Any, word: str, verb: Verb, about: str) -> argparse.ArgumentParser:
+    """An action on the review that is named."""
+    parser = command(actions, word, verb, about)
+    parser.add_argument("name", help="as in `review status`")
+    return parser
+
+
+def _add_update(actions: Any) -> None:
+    about = "search as the protocol says: what is new, retracted, corrected, open now, cites what "
+    update = _action(actions, "update", _update, f"{about}is included; decisions stay")
+    update.add_argument(
+        "--quiet", action="store_true", help="say only what is new or untold, as cron wants it"
+    )
+
+
+def _add_import(actions: Any) -> None:
+    taken = _action(actions, "import", _import, "take in what screeners decided")
     taken.add_argument(
         "files",
         nargs="+",
@@ -75,6 +76,10 @@ def add(commands: Any) -> None:
         help="what all records of the file are, where it does not say",
     )
     taken.add_argument("--screener", default="", help="who decided, where the file does not say")
+
+
+def _add_export(actions: Any) -> None:
+    out = _action(actions, "export", _export, "write the records for a screening program")
     out.add_argument(
         "--for",
         dest="program",
@@ -83,9 +88,25 @@ def add(commands: Any) -> None:
         help="the program",
     )
     out.add_argument("--stage", default="", choices=("", *STAGES), help="only what has come so far")
+
+
+def _add_snowball(actions: Any) -> None:
+    about = "search the citations of what is included; what is new joins"
+    add_directions(_action(actions, "snowball", _snowball, about))
+
+
+def _add_harvest(actions: Any) -> None:
+    harvest = _action(actions, "harvest", _harvest, "get the texts of what was not excluded")
     harvest.add_argument("--with-excluded", action="store_true", help="also what was excluded")
+
+
+def _add_report(actions: Any) -> None:
+    report = _action(actions, "report", _report, "write PRISMA's figure, PRISMA-S and the tables")
     report.add_argument("--draw", default="", help="the figure also as png, and pptx to edit")
     report.add_argument("--open", action="store_true", help="show the page in the browser")
+    report.add_argument(
+        "--published", action="store_true", help="this state is published: news count from here"
+    )
 
 
 def _open(args: argparse.Namespace, library: Library) -> Review:
@@ -107,23 +128,54 @@ def _new(args: argparse.Namespace, library: Library) -> int:
 def _update(args: argparse.Namespace, library: Library) -> int:
     review = _open(args, library)
     library.settings.require_email("NCBI")
-    note(f"Searching as {review.folder / 'protocol.yaml'} says …")
+    again = bool(review.status()["searched_at"])
+    if not args.quiet:
+        note(f"Searching as {review.folder / 'protocol.yaml'} says …")
     done = review.update()
     if args.json:
-        rows = [{"key": r.key, "title": r.paper.title, "outcome": "new"} for r in done.new]
+        brought = [("new", record) for record in done.new]
+        brought += [("citing", record) for record in done.citing]
+        rows = [{"key": r.key, "title": r.paper.title, "outcome": word} for word, r in brought]
         for row in (*rows, *map(asdict, done.news)):
             say(row, as_json=True)
-        return 0
-    for one in done.searches:
-        say(f"  {one.search.name} ({one.kind}): {counted(one.search.hits, 'record')}")
-    say(f"{counted(len(done.new), 'new record')} in {args.name}")
-    for news in done.news:
-        say(f"  {_WORDS[news.outcome]}: {news.title or news.key} {news.detail}".rstrip())
-    for remark in done.notes:
+    elif not args.quiet or not done.is_quiet:
+        for line in _update_lines(review, done, again=again, quiet=args.quiet):
+            say(line)
+    for told in done.silent:
+        note(f"could not tell: {told}")
+    for remark in () if args.quiet else done.notes:
         note(f"note: {remark}")
-    if done.silent:
-        note(f"{counted(done.silent, 'record')} could not be asked about; try again later.")
-    return 0
+    return NO_FULL_TEXT if done.silent else 0
+
+
+def _update_lines(review: Review, done: Update, *, again: bool, quiet: bool) -> Iterator[str]:
+    """What an update brought, as a table; the records of the first one are only counted."""
+    from ..review.updating import IN_WORDS
+
+    if not quiet:
+        for one in done.searches:
+            yield f"  {one.search.name} ({one.kind}): {counted(one.search.hits, 'record')}"
+    yield f"{counted(len(done.new), 'new record')} in {review.name}"
+    rows = [(str(news.outcome), news.title or news.key, news.detail) for news in done.news]
+    rows += [("citing", r.paper.title or r.asked, str(r.paper.ids or "")) for r in done.citing]
+    if again:
+        rows += [("new", r.paper.title or r.asked, str(r.paper.ids or "")) for r in done.new]
+    for outcome, title, detail in rows[:_MOST_ROWS]:
+        words = IN_WORDS[outcome]
+        yield f"  {words:<22}  {one_line(title)[:78]:<78}  {one_line(detail)[:60]}".rstrip()
+    if (rest := len(rows) - _MOST_ROWS) > 0:
+        yield f"  … and {rest:,} more: `review report {review.name}` writes changes.csv"
+    if told := _since_published(review.status()):
+        yield told
+
+
+def _since_published(status: dict[str, Any]) -> str:
+    """How much came since the published state; empty where none was published."""
+    from ..review.updating import IN_WORDS
+
+    told = (f"{IN_WORDS[one]} {n:,}" for one, n in status["since_published"].items())
+    day = status["published_at"][:10]
+    return f"Since the state published {day}: {', '.join(told) or 'nothing'}" if day else ""
 
 
 def _import(args: argparse.Namespace, library: Library) -> int:
@@ -182,7 +234,7 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
 
 def _report(args: argparse.Namespace, library: Library) -> int:
     drawings = kinds_of_drawing(args.draw)
-    files = _open(args, library).report(drawings)
+    files = _open(args, library).report(drawings, published=args.published)
     for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
     if args.open:
@@ -210,5 +262,8 @@ def _status_text(status: dict[str, Any], *, whole: bool) -> str:
     for stage, words in _STAGES.items():
         named = ", ".join(f"{outcome} {n:,}" for outcome, n in status[stage].items())
         lines += [f"  {words}: {named}"] * bool(named)
+    if since := _since_published(status):
+        lines += [f"  {since}"]
+    lines += [f"  could not tell: {told}" for told in status["could_not_tell"]]
     lines += [f"  note: {remark}" for remark in status["remarks"]]
     return "\n".join(lines)

@@ -7,7 +7,7 @@ as in the merged search; a preprint and its article are two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..download.ladder import Ladder
@@ -52,12 +52,15 @@ class Collected:
         How many records were of a paper that another record had brought.
     notes : tuple of str
         What a reviewer has to know about the hits.
+    silent : tuple of (int, str)
+        Searches that were spared and not answered: their place, and why.
     """
 
     papers: tuple[Entry, ...]
     searches: tuple[Search, ...]
     duplicates: int
     notes: tuple[str, ...]
+    silent: tuple[tuple[int, str], ...] = ()
 
 
 def wanted_searches(
@@ -106,8 +109,12 @@ def collect(
     lists: Mapping[str, Sequence[Entry]],
     ladder: Ladder,
     known: Sequence[Paper] = (),
+    *,
+    spared: Container[int] = (),
 ) -> Collected:
     """Every hit of every search, and every entry of every list, but for papers *known* already.
+
+    Searches whose place is among the *spared* may remain without an answer, which is told.
 
     Raises
     ------
@@ -116,11 +123,17 @@ def collect(
         none. What came of the others is remembered, and asked for again at no cost.
     """
     hits = _Hits(ladder)
-    for one in wanted:
-        hits.search(one)
+    silent = []
+    for at, one in enumerate(wanted):
+        try:
+            hits.search(one)
+        except Unreachable as miss:
+            if at not in spared:
+                raise
+            silent.append((at, miss.message))
     for name, entries in lists.items():
         hits.take_list(name, entries)
-    return hits.collected(known)
+    return replace(hits.collected(known), silent=tuple(silent))
 
 
 @dataclass(slots=True)
@@ -140,6 +153,7 @@ class _Hits:
         try:
             hits, understood = take(wanted)
         except Unreachable as miss:
+            del self.entries[before:], self.papers[before:]
             msg = f"{site} could not be searched: {miss.message}"
             hint = "Ask again later, or leave that site out (--source); there is no harvest yet."
             raise Unreachable(msg, hint, **miss.details) from miss

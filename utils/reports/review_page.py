@@ -32,7 +32,12 @@ class Shown:
     conflicts : sequence of tuple
         Record, stage, screener, decision, reason; ``conflicting`` is how many records.
     changes : sequence of tuple
-        Of the last update: record, what happened, detail.
+        Since the state that was published last, else of the last update: record, what happened,
+        day, detail; ``happened`` is how many of each.
+    published_at : str
+        When it was published; empty where it never was.
+    could_not_tell : sequence of str
+        Who did not answer at the last update.
     unmatched : int
         Rows of decision files that are no record of the review.
     """
@@ -46,6 +51,9 @@ class Shown:
     conflicts: Sequence[Row]
     conflicting: int
     changes: Sequence[Row]
+    happened: Sequence[tuple[str, int]]
+    published_at: str
+    could_not_tell: Sequence[str]
     unmatched: int
 
 

@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from ..system import safe_files, sqlite
 
 FILE = "review.db"
 VERSION = 1
+AT_UPDATES = "at each update"
+"""The limits of a citation search that updates make."""
 _PATIENCE_S = 30.0
 _TABLES = (
     """CREATE TABLE events (number INTEGER PRIMARY KEY, at TEXT NOT NULL, version TEXT NOT NULL,
@@ -95,6 +97,11 @@ class Searched:
     limits: str = ""
 
 
+def _added(before: Searched, one: Searched) -> Searched:
+    hits, taken = before.search.hits + one.search.hits, before.search.taken + one.search.taken
+    return replace(one, search=replace(one.search, hits=hits, taken=taken))
+
+
 def key_of(entry: Entry) -> str:
     """The name of a record for good, made of what first asked for it.
 
@@ -158,11 +165,14 @@ class ReviewLedger:
         ]
 
     def searches(self) -> list[Searched]:
-        """Each search as it was run last."""
-        return [
-            Searched(arm, kind, Search(**json.loads(search)), limits)
-            for arm, kind, search, limits in self._rows(_SEARCHES)
-        ]
+        """Each search as it was run last; who cites, as all updates found it together."""
+        made: dict[object, Searched] = {}
+        for at, (arm, kind, search, limits) in enumerate(self._rows(_SEARCHES)):
+            one = Searched(arm, kind, Search(**json.loads(search)), limits)
+            same = one.search.name if limits == AT_UPDATES else at
+            before = made.get(same)
+            made[same] = _added(before, one) if before else one
+        return list(made.values())
 
     def decisions(self) -> dict[str, list[Decision]]:
         """The latest word of every screener at every stage, by the keys of records."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -37,27 +38,31 @@ class News:
     detail: str = ""
 
 
-def looked_up_anew(records: Sequence[Record], ladder: Ladder) -> tuple[dict[str, Paper], int]:
-    """What PubMed, else Crossref, says of records now, by key; of how many nobody could tell.
+def looked_up_anew(records: Sequence[Record], ladder: Ladder) -> tuple[dict[str, Paper], list[str]]:
+    """What PubMed, else Crossref, says of records now, by key; who could not tell of how many.
 
     No earlier answer is used. Who has neither PMID nor DOI cannot be asked about.
     """
     names = {record.key: record.paper.ids for record in records}
     wanted = {key: ids for key, ids in names.items() if ids.pmid or ids.doi}
     if not wanted:
-        return {}, 0
+        return {}, []
     with not_older_than(time.time()):
         found = look_up(
             list(dict.fromkeys(wanted.values())), ladder.web, [PUBMED_ANEW, CROSSREF_ANEW]
         )
     told: dict[str, Paper] = {}
-    silent = 0
+    silent: Counter[str] = Counter()
     for record in records:
         paper = found.get(wanted.get(record.key, _NOBODY))
-        silent += isinstance(paper, Unreachable | NotConfigured)
+        if isinstance(paper, Unreachable | NotConfigured):
+            silent[str(paper.details.get("said") or paper.message)] += 1
         if isinstance(paper, Paper):
             told[record.key] = _merged(record.paper, paper)
-    return told, silent
+    return told, [
+        f"{n:,} {'record' if n == 1 else 'records'} could not be asked about: {why}"
+        for why, n in silent.items()
+    ]
 
 
 def _merged(before: Paper, after: Paper) -> Paper:

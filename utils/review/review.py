@@ -11,58 +11,37 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..download.ladder import Ladder
-from ..errors import BadRequest, PaperError
+from ..errors import BadRequest
 from ..harvest.history import ledgers_folder
 from ..harvest.jobs import Harvest
-from ..harvest.searches import Collected, collect, wanted_searches
 from ..lists.decisions import Told, screened_in
 from ..lists.described import entry_of_paper
 from ..lists.pasted import Entry
-from ..lists.references import entries_in
 from ..model.job import Harvested, Job, Search, State
-from ..model.paper import Paper, now
+from ..model.paper import now
 from ..reports import prisma
 from ..reports.review_page import review_page
 from ..settings import version
 from ..store.ledger import Ledger
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
-from . import news, tables
+from . import tables
 from .exchange import Program, exported
 from .indexes import DIRECTIONS, Direction
-from .ledger import Event, Record, ReviewLedger, Searched
+from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, key_of
 from .matching import Unmatched, match
-from .protocol import FORM, NAME, OTHER_METHODS, ListFile, Protocol, read_protocol
+from .protocol import FORM, NAME, Protocol, read_protocol
 from .snowball import Snowball, snowball
 from .standing import Standing, numbers_of, standings
+from .updating import Update, changes_of, chased, silent_in, since_published, update
 
 FOLDER = "reviews"
+_MOST_LEADS = 20  # papers that are named as having led to a record
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """What an update brought.
-
-    Parameters
-    ----------
-    new : tuple of Record
-        Records that no earlier update had.
-    news : tuple of News
-        What is new about those that were there.
-    silent : int
-        Records that nobody could tell anything about now.
-    """
-
-    new: tuple[Record, ...]
-    news: tuple[news.News, ...]
-    searches: tuple[Searched, ...]
-    notes: tuple[str, ...]
-    silent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,75 +84,18 @@ class Review:
     def update(self) -> Update:
         """Search as the protocol says, and ask again about all records; decisions stay.
 
+        New papers that cite included reports join as those of *citation searching*, where
+        `snowball` searched those reports forward before.
+
         Raises
         ------
         BadRequest
             The protocol cannot be used, or a list in it cannot be read.
         NotConfigured, Unreachable
-            A search could not be made: nothing is changed then.
+            A search that no update made before could not be made: nothing is changed then.
         """
         with exclusive_lock(self.folder / "update.lock"):
-            return self._update()
-
-    def _update(self) -> Update:
-        protocol = self.protocol()
-        known = self.ledger.records()
-        first = self._collected(protocol, known, others=False)
-        found = self._looked_up(first.papers)
-        papers = [record.paper for record in known]
-        rest = self._collected(protocol, [*papers, *(paper for _, paper in found)], others=True)
-        others = self._looked_up(rest.papers)
-        renewed, silent = news.looked_up_anew(known, self.ladder)
-        searches = [*_searched(protocol, first, "databases"), *_searched(protocol, rest, "other")]
-        changes = news.changes(known, renewed)
-        with self.ledger.event("update", {}) as writer:
-            added = writer.add_records("databases", found)
-            added += writer.add_records("other", others)
-            writer.add_searches(searches)
-            writer.update_records(renewed)
-            counted = dict(Counter(str(one.outcome) for one in changes))
-            hits = {one.search.name: one.search.hits for one in searches}
-            told = [asdict(one) for one in changes]
-            writer.note({"new": added, "hits": hits, **counted, "news": told})
-            number = writer.number
-        new = [record for record in self.ledger.records() if record.event == number]
-        notes = (*first.notes, *rest.notes)
-        return Update(tuple(new), tuple(changes), tuple(searches), notes, silent)
-
-    def _collected(
-        self, protocol: Protocol, known: Sequence[Record | Paper], *, others: bool
-    ) -> Collected:
-        sources = self.ladder.sources
-        databases = () if others else protocol.databases
-        wanted_searches("", [one.source for one in databases], sources)  # names are checked here
-        queries = [replace(one.query, text=f"{one.source}: {one.query.text}") for one in databases]
-        wanted = wanted_searches(queries, (), sources)
-        lists = {
-            one.name: _entries_of(one)
-            for one in protocol.lists
-            if (one.kind in OTHER_METHODS) == others
-        }
-        if not others and not (wanted or protocol.lists):
-            msg = f"The protocol of {self.name} names no database and no list."
-            raise BadRequest(msg, f"Fill in {self.folder / NAME}.")
-        papers = [one.paper if isinstance(one, Record) else one for one in known]
-        return collect(wanted, lists, self.ladder, papers)
-
-    def _looked_up(self, entries: Iterable[Entry]) -> list[tuple[Entry, Paper]]:
-        """What is known of each entry: by a database, else by the list, else its identifiers."""
-        from ..download.lookup import records
-
-        entries = list(entries)
-        wanted = dict.fromkeys(entry.ids for entry in entries if entry.ids)
-        shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
-        found = dict(records(wanted, shelf, web, sources))
-        made = []
-        for entry in entries:
-            known = found.get(entry.ids) if entry.ids else entry.paper
-            if not isinstance(known, Paper):
-                known = Paper(entry.ids)
-            made.append((entry, replace(known, ids=known.ids | entry.ids)))
-        return made
+            return update(self)
 
     def snowball(self, directions: Sequence[Direction] = DIRECTIONS) -> Snowball:
         """Search the citations of the included reports; what is new joins the review.
@@ -187,8 +109,7 @@ class Review:
             No report is included whose citations were not searched yet.
         """
         with exclusive_lock(self.folder / "update.lock"):
-            before = [event.detail for event in self.events() if event.what == "snowball"]
-            done = {(key, way) for one in before for way in one["ways"] for key in one["seeds"]}
+            done = chased(self.events())
             kept = [one.record for one in self.standings() if one.second == "include"]
             ways = [way for way in directions if any((r.key, way) not in done for r in kept)]
             seeds = [r for r in kept if any((r.key, way) not in done for way in ways)]
@@ -197,30 +118,35 @@ class Review:
                 raise BadRequest(
                     msg, "Take in decisions on full texts: review import --stage full_text."
                 )
-            return self._snowball(seeds, ways)
+            return self.search_citations(seeds, ways)[1]
 
-    def _snowball(self, seeds: Sequence[Record], ways: Sequence[Direction]) -> Snowball:
+    def search_citations(
+        self, seeds: Sequence[Record], ways: Sequence[Direction], *, by_update: bool = False
+    ) -> tuple[int, Snowball]:
+        """Search the citations of *seeds*; what is new joins. The event's number, and what came."""
         shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
         known = [record.paper for record in self.ledger.records()]
         papers = [record.paper for record in seeds]
         found = snowball(papers, shelf, web, sources, known=known, directions=ways)
-        indexes = ", ".join(found.indexes)
-        search = Search(
-            "",
-            f"Citation searching ({' and '.join(ways)}) in {indexes}",
-            query=f"{' and '.join(ways)} citations of {len(seeds):,} included reports",
-            hits=len(found.candidates),
-            taken=len(found.candidates),
-            searched_at=now(),
-        )
         fresh = [
             (entry_of_paper(one.paper, one.paper.title), one.paper) for one in found.candidates
         ]
-        detail = {"seeds": [record.key for record in seeds], "ways": list(ways)}
-        with self.ledger.event("snowball", detail | {"new": len(fresh)}) as writer:
+        detail = {
+            "seeds": [record.key for record in seeds],
+            "ways": list(ways),
+            "new": len(fresh),
+            "by_update": by_update,
+            "leads": {
+                key_of(entry): list(one.seeds)[:_MOST_LEADS]
+                for (entry, _), one in zip(fresh, found.candidates, strict=True)
+            },
+            "silent": list(found.notes),
+            "unmatched": [list(pair) for pair in found.unmatched],
+        }
+        with self.ledger.event("snowball", detail) as writer:
             writer.add_records("other", fresh)
-            writer.add_searches([Searched("other", "citation searching", search)])
-        return found
+            writer.add_searches([_citation_search(found, len(seeds), ways, by_update=by_update)])
+            return writer.number, found
 
     # -- decisions ---------------------------------------------------------------------------
 
@@ -340,8 +266,11 @@ class Review:
 
         return numbers_of(self.standings(), self.ledger.searches(), state_of, self.protocol())
 
-    def report(self, drawings: Iterable[str] = ()) -> list[Path]:
+    def report(self, drawings: Iterable[str] = (), *, published: bool = False) -> list[Path]:
         """Write page, figure, appendix and tables into the review's folder; which files.
+
+        With *published*, this state is the one that is published: what comes later is told as new
+        since then, by `status` and the page of later reports.
 
         Raises
         ------
@@ -361,18 +290,26 @@ class Review:
         made = {"review.html": review_page(shown, flow), **made}
         for name, text in made.items():
             write_whole(self.folder / name, text.encode("utf-8", "replace"))
+        if published:
+            with ledger.event("published", {"records": len(every)}):
+                pass
         return [*(self.folder / name for name in made), *files]
 
     def status(self) -> dict[str, Any]:
         """The review in numbers, for a line or for JSON."""
         every, events = self.standings(), self.events()
         updates = [event for event in events if event.what == "update"]
+        published_at, later = since_published(events)
+        changes = changes_of(later, (one.record for one in every))
         return {
             "review": self.name,
             "title": self.protocol().title,
             "folder": str(self.folder),
             "records": len(every),
             "searched_at": updates[-1].at if updates else "",
+            "published_at": published_at,
+            "since_published": dict(Counter(one.outcome for one in changes)),
+            "could_not_tell": silent_in(events),
             "title_abstract": dict(Counter(one.first for one in every)),
             "full_text": dict(Counter(one.second for one in every if one.assessed)),
             "conflicts": [one.record.key for one in every if "conflict" in (one.first, one.second)],
@@ -428,39 +365,20 @@ def _checked(name: str) -> str:
     return name
 
 
-def _entries_of(one: ListFile) -> list[Entry]:
-    """The papers of a list in the protocol."""
-    try:
-        data = one.path.read_bytes()
-    except OSError as error:
-        msg = f"The list {one.path.name} of the protocol cannot be read: {error.strerror}."
-        raise BadRequest(msg, f"Put it into {one.path.parent}.") from error
-    try:
-        return list(entries_in(data, one.path.name))
-    except PaperError as error:
-        raise BadRequest(f"{one.path.name}: {error.message}", error.hint) from error
-
-
-def _searched(protocol: Protocol, found: Collected, arm: str) -> list[Searched]:
-    """The searches of an update, with what the protocol says of each list."""
-    lists = {one.name: one for one in protocol.lists}
-    made = []
-    databases = iter(protocol.databases)
-    for search in found.searches:
-        if search.source:
-            query = next(databases).query
-            dates = [
-                query.min_date and f"from {query.min_date}",
-                query.max_date and f"to {query.max_date}",
-            ]
-            made.append(Searched(arm, "database", search, " ".join(filter(None, dates))))
-            continue
-        told = lists[search.name]
-        told_search = replace(
-            search, query=told.query, searched_at=told.searched or search.searched_at
-        )
-        made.append(Searched(arm, told.kind, told_search, told.limits))
-    return made
+def _citation_search(
+    found: Snowball, seeds: int, ways: Sequence[Direction], *, by_update: bool
+) -> Searched:
+    """What was done, for figure and appendix."""
+    many, directions = len(found.candidates), " and ".join(ways)
+    search = Search(
+        "",
+        f"Citation searching ({directions}) in {', '.join(found.indexes)}",
+        query=f"{directions} citations of {seeds:,} included reports",
+        hits=many,
+        taken=many,
+        searched_at=now(),
+    )
+    return Searched("other", "citation searching", search, AT_UPDATES if by_update else "")
 
 
 def _text_of(record: Record, texts: dict[str, Harvested]) -> Harvested | None:

@@ -33,7 +33,7 @@ from ..system.plain_text import one_line
 from ..web import Web
 from .indexes import DIRECTIONS, KINDS, MOST, Direction, Index, indexes_of
 
-_REMEMBERED_DAYS = 1.0
+_REMEMBERED_DAYS = 0.5  # shorter than the time between two updates from cron
 _MOST_RESOLVED = 200  # candidates without identifiers that are looked for, the most led to first
 _TELLING = 4  # words of a title that stand for a paper in a printed line
 _LONGEST_LINE, _SHORTEST_LINE = 500, 30  # characters of a printed reference
@@ -231,7 +231,7 @@ class _Chase:
         return rows
 
     def _list(self, index: Index, ids: Ids, kind: Kind) -> tuple[int, list[Linked]]:
-        """One list, remembered for a day: a search that was killed goes on where it was."""
+        """One list, remembered for half a day: a search that was killed goes on where it was."""
         name = f"{index.name} {kind} {'|'.join(ids.names())}"
         if kept := mapping(self._web.cache.get("linked", name)):
             with suppress(LookupError, TypeError):

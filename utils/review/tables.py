@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 
@@ -11,9 +12,10 @@ from ..model.job import Harvested
 from ..reports.prisma_s import Reported, appendix
 from ..reports.review_page import SHOWN, Shown
 from ..system.plain_text import cell, one_line
-from .ledger import Record, ReviewLedger, Searched
+from .ledger import Event, Record, ReviewLedger, Searched
 from .protocol import Protocol
 from .standing import Standing
+from .updating import IN_WORDS, changes_of, silent_in, since_published
 
 _RECORDS = (
     *("papershelf_key", "pmid", "pmcid", "doi", "title", "year", "journal", "found_by"),
@@ -49,7 +51,7 @@ def of_review(
             _DECISIONS,
             (row for one in every for row in _decision_rows(one, conflicts_only=True)),
         ),
-        "changes.csv": _table(_CHANGES, _change_rows(every, ledger)),
+        "changes.csv": _table(_CHANGES, _change_rows(every, list(ledger.events()))),
         "searches.csv": _table(_SEARCHES, map(_search_row, ledger.searches())),
         "unmatched.csv": _table(("event", "place", "title", "why"), unmatched),
     }
@@ -59,16 +61,19 @@ def shown_of(
     name: str, protocol: Protocol, every: Sequence[Standing], ledger: ReviewLedger
 ) -> Shown:
     """What the review's page shows."""
-    updates = [event for event in ledger.events() if event.what == "update"]
-    changes = list(_change_rows(every, ledger))
-    last = [row for row in changes if row["at"] == updates[-1].at] if updates else []
+    events = list(ledger.events())
+    updates = [at for at, event in enumerate(events) if event.what == "update"]
+    published_at, later = since_published(events)
+    if not published_at:
+        later = events[updates[-1] :] if updates else []
+    changes = list(_change_rows(every, later))
     conflicts = [row for one in every for row in _decision_rows(one, conflicts_only=True)]
     columns = ("title", "stage", "screener", "decision", "reason")
     return Shown(
         name,
         protocol.title or name,
         protocol.question,
-        updates[-1].at if updates else "",
+        events[updates[-1]].at if updates else "",
         _headline(every),
         [
             (one.search.name, one.kind, one.search.query, one.search.searched_at[:10],
@@ -77,7 +82,13 @@ def shown_of(
         ],
         [tuple(row[column] for column in columns) for row in map(_readable, conflicts[:SHOWN])],
         len({row["papershelf_key"] for row in conflicts}),
-        [(row["title"], row["outcome"], row["detail"]) for row in last[:SHOWN]],
+        [
+            (row["title"], IN_WORDS[str(row["outcome"])], str(row["at"])[:10], row["detail"])
+            for row in changes[:SHOWN]
+        ],
+        list(Counter(IN_WORDS[str(row["outcome"])] for row in changes).items()),
+        published_at,
+        silent_in(events),
         len(ledger.unmatched()),
     )  # fmt: skip
 
@@ -151,25 +162,20 @@ def _decision_rows(one: Standing, *, conflicts_only: bool = False) -> Iterable[d
             }
 
 
-def _change_rows(every: Sequence[Standing], ledger: ReviewLedger) -> Iterable[dict[str, object]]:
-    """What each update brought, the latest first: new records, then news of those there were."""
+def _change_rows(every: Sequence[Standing], events: Sequence[Event]) -> Iterable[dict[str, object]]:
+    """What *events* brought, the latest first."""
     records = {one.record.key: one.record for one in every}
-    for event in sorted(ledger.events(), key=lambda one: -one.number):
-        if event.what != "update":
-            continue
-        new = [(key, "new", "") for key, record in records.items() if record.event == event.number]
-        told = [(one["key"], one["outcome"], one["detail"]) for one in event.detail.get("news", ())]
-        for key, outcome, detail in (*new, *told):
-            paper = records[key].paper
-            yield {
-                "at": event.at,
-                "outcome": outcome,
-                "papershelf_key": key,
-                "pmid": paper.ids.pmid,
-                "doi": paper.ids.doi,
-                "title": paper.title or records[key].asked,
-                "detail": detail,
-            }
+    for one in changes_of(events, records.values()):
+        paper = records[one.key].paper
+        yield {
+            "at": one.at,
+            "outcome": one.outcome,
+            "papershelf_key": one.key,
+            "pmid": paper.ids.pmid,
+            "doi": paper.ids.doi,
+            "title": paper.title or records[one.key].asked,
+            "detail": one.detail,
+        }
 
 
 def _search_row(one: Searched) -> dict[str, object]:

@@ -1,0 +1,262 @@
+"""A review that lives: what each update tells, to whom, and what it never touches."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from lxml import html
+
+from tests.harvests import done
+from tests.reports.r_prisma import read_as_r_does
+from tests.world import Record, World, kinship
+from utils import Library, cli
+from utils.errors import Unreachable
+from utils.review import Review, updating
+from utils.review.ledger import AT_UPDATES
+
+FIELD = 14
+DAY = 86_400
+PROTOCOL = """\
+title: Fields
+screeners: 1
+databases:
+  - {source: pubmed, query: 'field[ti]'}
+  - {source: europepmc, query: 'field'}
+"""
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def included(library: Library, field: World) -> Review:
+    """A review with two included reports, whose citations were searched."""
+    review = library.new_review("fields")
+    (review.folder / "protocol.yaml").write_text(PROTOCOL)
+    review.update()
+    kept = [one for one in review.ledger.records() if one.paper.ids.pmid][:2]
+    rows = [f"{one.paper.ids.doi},include,{stage}" for one in kept for stage in STAGES]
+    review.read_decisions("\n".join(["doi,decision,stage", *rows]).encode(), "mine.csv")
+    done(review.harvest())
+    review.snowball()
+    return review
+
+
+STAGES = ("title_abstract", "full_text")
+
+
+@pytest.fixture
+def shell(
+    field: World,
+    library: Library,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Shell:
+    for name, value in field.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PAPERS_DIR", str(library.shelf.folder))
+    monkeypatch.setenv("PAPERS_PACE_DIR", str(library.settings.papers_pace_dir))
+
+    def run(*words: object) -> tuple[int, str, str]:
+        status = cli.main([str(word) for word in words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+def seeds_of(review: Review) -> list[str]:
+    return [s.record.paper.ids.pmid for s in review.standings() if s.second == "include"]
+
+
+def a_year_later(world: World, review: Review) -> Record:
+    """A paper comes that cites the first included report, and no word of the searches."""
+    [seed, *_] = [world.record(pmid) for pmid in seeds_of(review)]
+    assert seed
+    model = world.paper("abstract_only")
+    for number in range(100):
+        new = replace(
+            model,
+            title="Hedges and their shadows, looked at again",
+            pmid=str(77_000_001 + number),
+            doi=f"10.9106/later.{number}",
+            published="2027-05-01",
+            entered="2027-05-02",
+        )
+        if kinship._cites(new, seed):
+            world.put(new)
+            time.sleep(365 * DAY)
+            return new
+    raise AssertionError
+
+
+def retract(world: World, pmid: str) -> None:
+    record = world.record(pmid)
+    assert record
+    world.put(replace(record, types=(*record.types, "Retracted Publication")))
+
+
+def changes(review: Review) -> list[tuple[str, str]]:
+    review.report()
+    with (review.folder / "changes.csv").open(newline="") as file:
+        return [(row["outcome"], row["pmid"]) for row in csv.DictReader(file)]
+
+
+def test_who_cites_what_is_included_joins_once_and_decisions_stay(
+    included: Review, field: World
+) -> None:
+    decided, records = included.ledger.decisions(), len(included.ledger.records())
+    chased = read_as_r_does(figure(included))["citations_results"]
+    new = a_year_later(field, included)
+    first = included.update()
+    citing = {record.paper.ids.pmid for record in first.citing}
+    assert new.pmid in citing
+    expected = {other.pmid for pmid in seeds_of(included)
+                for other in kinship.citing(field.record(pmid), field)}  # type: ignore[arg-type]  # fmt: skip
+    assert citing <= expected
+    assert not first.silent
+    assert len(included.ledger.records()) == records + len(first.citing) + len(first.new)
+    assert ("citing", new.pmid) in changes(included)
+    assert read_as_r_does(figure(included))["citations_results"] == chased + len(first.citing)
+    [key] = [record.key for record in first.citing if record.paper.ids.pmid == new.pmid]
+    leads = {one.key: one.detail for one in updating.changes_of(included.events(), first.citing)}
+    record = field.record(seeds_of(included)[0])
+    assert record
+    assert record.doi in leads[key]
+    time.sleep(DAY)
+    second = included.update()
+    assert second.is_quiet
+    assert included.ledger.decisions() == decided
+    assert [one.search.hits for one in included.ledger.searches() if one.limits == AT_UPDATES] == [
+        len(first.citing)
+    ]  # not one for every update
+
+
+def figure(review: Review) -> str:
+    review.report()
+    return (review.folder / "prisma.csv").read_text()
+
+
+def test_news_since_the_published_state_are_told_until_the_next_is_published(
+    included: Review, field: World, shell: Shell
+) -> None:
+    assert "Since the state published" not in shell("review", "status", "fields")[1]
+    assert shell("review", "report", "fields", "--published")[0] == 0
+    assert included.status()["since_published"] == {}
+    new = a_year_later(field, included)
+    retract(field, seeds_of(included)[0])
+    status, out, err = shell("review", "update", "fields")
+    assert status == 0
+    assert "cites what is included" in out
+    assert "Hedges and their shadows" in out
+    assert "retracted" in out
+    time.sleep(DAY)
+    status, out, err = shell("review", "update", "fields", "--quiet")
+    assert (status, out, err) == (0, "", "")  # cron sends no mail
+    told = included.status()["since_published"]
+    assert told["retracted"] == 1
+    assert told["citing"] >= 1
+    status, out, _ = shell("review", "status", "fields")
+    assert "Since the state published" in out
+    [page, *_] = included.report()
+    text = " ".join(html.fromstring(page.read_text()).text_content().split())
+    assert "New since the state published" in text
+    assert new.title in text
+    included.report(published=True)
+    assert included.status()["since_published"] == {}
+
+
+def test_a_database_that_is_down_keeps_its_search_and_is_named(
+    included: Review, field: World, shell: Shell
+) -> None:
+    before = {one.search.name: one.search for one in included.ledger.searches()}
+    retract(field, seeds_of(included)[0])
+    time.sleep(365 * DAY)
+    field.mood("down", "europepmc")
+    status, out, err = shell("review", "update", "fields", "--quiet")
+    assert status == 1
+    assert "retracted" in out
+    assert "could not tell: Europe PMC could not be searched" in err
+    after = {one.search.name: one.search for one in included.ledger.searches()}
+    assert after["Europe PMC"] == before["Europe PMC"]
+    assert after["PubMed"].searched_at > before["PubMed"].searched_at
+    [page, *_] = included.report()
+    assert "Europe PMC could not be searched" in html.fromstring(page.read_text()).text_content()
+    assert included.status()["could_not_tell"]
+    field.calm()
+    time.sleep(DAY)
+    again = included.update()
+    assert not again.silent
+    assert not included.status()["could_not_tell"]
+
+
+def test_who_does_not_answer_about_a_record_is_no_proof_that_nothing_happened(
+    included: Review, field: World
+) -> None:
+    retract(field, seeds_of(included)[0])
+    time.sleep(365 * DAY)
+    field.mood("down", "crossref")
+    field.mood("down", "eutils")
+    with_silence = included.update()
+    assert not with_silence.news
+    assert any("could not be asked about" in told for told in with_silence.silent)
+    field.calm()
+    time.sleep(DAY)
+    assert [one.outcome for one in included.update().news] == ["retracted"]
+
+
+def test_the_first_search_has_to_be_answered_by_all(library: Library, field: World) -> None:
+    review = library.new_review("fields")
+    (review.folder / "protocol.yaml").write_text(PROTOCOL)
+    field.mood("down", "europepmc")
+    with pytest.raises(Unreachable, match="Europe PMC could not be searched"):
+        review.update()
+    assert not review.ledger.records()
+
+
+def test_an_update_that_was_killed_goes_on(
+    included: Review, field: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = a_year_later(field, included)
+    retract(field, seeds_of(included)[0])
+    included.report(published=True)
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(updating, "_citing_now", die)
+        with pytest.raises(KeyboardInterrupt):
+            included.update()
+    assert included.status()["since_published"] == {"retracted": 1}
+    assert new.pmid in {one.paper.ids.pmid for one in included.update().citing}
+    told = included.status()["since_published"]
+    assert told["retracted"] == 1
+    assert told["citing"] >= 1
+    assert not included.update().news
+
+
+def test_reports_whose_citations_nobody_searched_are_named(library: Library, field: World) -> None:
+    review = library.new_review("fields")
+    (review.folder / "protocol.yaml").write_text(PROTOCOL)
+    review.update()
+    doi = next(r.paper.ids.doi for r in review.ledger.records() if r.paper.ids.pmid)
+    rows = "\n".join(["doi,decision,stage", *(f"{doi},include,{stage}" for stage in STAGES)])
+    review.read_decisions(rows.encode(), "mine.csv")
+    told = review.update()
+    assert not told.citing
+    assert any("Who cites 1 included report was never searched" in note for note in told.notes)
+
+
+def test_update_says_each_thing_once_in_json(included: Review, field: World, shell: Shell) -> None:
+    new = a_year_later(field, included)
+    _, out, _ = shell("review", "update", "fields", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [row["title"].rstrip(".") for row in rows if row["outcome"] == "citing"].count(
+        new.title
+    ) == 1
+    _, out, _ = shell("review", "update", "fields", "--json")
+    assert out == ""
