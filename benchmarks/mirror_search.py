@@ -97,7 +97,7 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
 def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
     """One source file's two parts, of records of 160 words."""
     from utils.mirror.columns import passage_batch, passage_schema, record_batch, record_schema
-    from utils.mirror.parts import READER, ROWS, _PartFile
+    from utils.mirror.parts import READER, ROWS, PartFile
 
     count = min(_FILE, args.passages - number * _FILE)
     made = SourceFile(
@@ -110,13 +110,13 @@ def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
         passages=count,
     )
     chance = np.random.default_rng(number)
-    with _PartFile(made.part(folder), record_schema()) as records:
-        with _PartFile(made.part(folder, KIND), passage_schema()) as passages:
+    with PartFile(made.part(folder), record_schema()) as records:
+        with PartFile(made.part(folder, KIND), passage_schema()) as passages:
             for at in range(0, count, ROWS):
                 papers = _papers(range(at, min(at + ROWS, count)), number * _FILE + 1, chance)
-                rows = [(at + n, int(one.ids.pmid), 1, one) for n, one in enumerate(papers)]
+                rows = [(at + n, int(one.ids.pmid), 1, (), one) for n, one in enumerate(papers)]
                 records.write(record_batch(made.order, rows))
-                cut = [(place, pmid, _passage(paper)) for place, pmid, _, paper in rows]
+                cut = [(place, pmid, _passage(paper)) for place, pmid, *_, paper in rows]
                 passages.write(passage_batch(made.order, cut))
             passages.commit()
         records.commit()
