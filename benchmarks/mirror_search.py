@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +98,7 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
 def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
     """One source file's two parts, of records of 160 words."""
     from utils.mirror.columns import passage_batch, passage_schema, record_batch, record_schema
-    from utils.mirror.parts import READER, ROWS, _PartFile
+    from utils.mirror.parts import READER, ROWS, PartFile
 
     count = min(_FILE, args.passages - number * _FILE)
     made = SourceFile(
@@ -110,13 +111,13 @@ def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
         passages=count,
     )
     chance = np.random.default_rng(number)
-    with _PartFile(made.part(folder), record_schema()) as records:
-        with _PartFile(made.part(folder, KIND), passage_schema()) as passages:
+    with PartFile(made.part(folder), record_schema()) as records:
+        with PartFile(made.part(folder, KIND), passage_schema()) as passages:
             for at in range(0, count, ROWS):
                 papers = _papers(range(at, min(at + ROWS, count)), number * _FILE + 1, chance)
-                rows = [(at + n, int(one.ids.pmid), 1, one) for n, one in enumerate(papers)]
+                rows = [(at + n, int(one.ids.pmid), 1, (), one) for n, one in enumerate(papers)]
                 records.write(record_batch(made.order, rows))
-                cut = [(place, pmid, _passage(paper)) for place, pmid, _, paper in rows]
+                cut = [(place, pmid, _passage(paper)) for place, pmid, *_, paper in rows]
                 passages.write(passage_batch(made.order, cut))
             passages.commit()
         records.commit()
@@ -187,7 +188,7 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
         row = first[chance.integers(len(first))]
         near = row + chance.normal(size=args.dim).astype(np.float32) * 0.5 / np.sqrt(args.dim)
         questions.append((words, near / np.linalg.norm(near)))
-    took: dict[str, list[float]] = {"hybrid": [], "words": [], "meaning": [], "filtered": []}
+    took: dict[str, list[float]] = defaultdict(list)
     for words, vector in questions:
         for name, query, direction, filters in (
             ("hybrid", words, vector, Filters()),
@@ -195,9 +196,10 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
             ("meaning", "", vector, Filters()),
             ("filtered", words, vector, Filters(year_from=2020)),
         ):
-            began = time.perf_counter()
+            began, cpu = time.perf_counter(), time.process_time()
             MirrorFinder(index.snapshot(), store).search(query, direction, 60, filters)
             took[name].append((time.perf_counter() - began) * 1000)
+            took[f"{name}, CPU"].append((time.process_time() - cpu) * 1000)
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     own = int(status["RssAnon"].split()[0]) / 1024
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

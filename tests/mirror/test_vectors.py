@@ -215,3 +215,41 @@ def test_many_segments_find_nearly_all_that_comparing_all_finds(tmp_path, monkey
         cosines = store.cosines(row, [key for key, _ in near])
         assert cosines == pytest.approx(dict(near))
     assert found >= 0.9 * 20 * len(rows[::900])
+
+
+@pytest.mark.extras("onnx", "onnxruntime", "tokenizers")
+def test_processes_embed_with_the_encoder_of_the_settings(world, tmp_path):
+    from tests.passages.tiny_bert import lay_out
+
+    world.bulk = year(files=2, each=2)
+    updated(mirror_of(world, tmp_path))
+    model = lay_out(tmp_path / "model")
+    library = Library(
+        papers_dir=tmp_path / "papers",
+        embeddings_provider="local",
+        embeddings_model=str(model),
+        papers_offline=True,
+    )
+    done = embedded(library.mirror, engine="processes", workers=2)
+    assert (done.made, done.files) == (4, 2)
+    store = library.mirror.vectors(library.corpus.embedder.model)
+    [*library.mirror.index()]
+    vector = library.corpus.embedder.embed_question("Title 1 Abstract of corals")
+    assert (store.size, store.dim) == (4, len(vector))
+    hits = library.mirrored.find("what 2026 says", by="meaning").hits
+    assert len(hits) == 4
+
+
+def test_status_says_of_which_generation_each_index_is(mirror, world):
+    assert mirror.indexes() == {}
+    [*mirror.index()]
+    embedded(mirror)
+    name = mirror.current().name
+    assert mirror.indexes() == {
+        "words of papers": name,
+        "words of passages": name,
+        "12 vectors of letters-1": name,
+    }
+    world.bulk.updates[name_of(26, 4)] = packed_file([article(5, "Corals recover")])
+    updated(mirror)
+    assert set(mirror.indexes().values()) == {name} != {mirror.current().name}

@@ -43,6 +43,12 @@ def add(commands: Any) -> None:
     pubmed.add_argument(
         "--most", type=int, default=0, metavar="N", help="at most N files this time"
     )
+    pubmed.add_argument(
+        "--from",
+        dest="filled",
+        metavar="FOLDER",
+        help="NLM's files as they lie there (rsync, Aspera, EDirect); nobody is asked for any",
+    )
     plan = command(
         verbs, "plan", _plan, "files, GB, core-hours and disk, before anything is fetched"
     )
@@ -107,6 +113,7 @@ def _pubmed(args: argparse.Namespace, library: Library) -> int:
             scheduler=args.scheduler,
             keep=args.keep,
             most=args.most,
+            filled=args.filled,
             say=note,
         ),
         progress_text,
@@ -218,8 +225,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     generations, current = mirror.generations.all(), mirror.current()
     files = mirror.files()
     if args.json:
-        published = asdict(current) if current else None
-        say({"published": published, "files": [asdict(file) for file in files]}, as_json=True)
+        row: dict[str, Any] = {"published": asdict(current) if current else None}
+        row |= {"files": [asdict(file) for file in files], "indexes": mirror.indexes()}
+        say(row, as_json=True)
         return 0
     if not files:
         note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
@@ -233,6 +241,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     say(f"{'files':<11}{', '.join(counts)}; looked at {now()}")
     for file in [*states["aside"], *states["vanished"]][:_SHOWN]:
         say(f"{file.state:<11}{file.name}: {file.reason}")
+    for name, generation in mirror.indexes().items():
+        behind = "" if current and generation == current.name else ", not of what is published"
+        say(f"{'index':<11}{name}: {generation or 'not whole yet'}{behind}")
     return 0
 
 
