@@ -228,8 +228,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     generations, current = mirror.generations.all(), mirror.current()
     files = mirror.files()
     if args.json:
-        published = asdict(current) if current else None
-        say({"published": published, "files": [asdict(file) for file in files]}, as_json=True)
+        row: dict[str, Any] = {"published": asdict(current) if current else None}
+        row |= {"files": [asdict(file) for file in files], "indexes": mirror.indexes()}
+        say(row, as_json=True)
         return 0
     if not files:
         note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
@@ -243,6 +244,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     say(f"{'files':<11}{', '.join(counts)}; looked at {now()}")
     for file in [*states["aside"], *states["vanished"]][:_SHOWN]:
         say(f"{file.state:<11}{file.name}: {file.reason}")
+    for name, generation in mirror.indexes().items():
+        behind = "" if current and generation == current.name else ", not of what is published"
+        say(f"{'index':<11}{name}: {generation or 'not whole yet'}{behind}")
     return 0
 
 
