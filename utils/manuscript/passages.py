@@ -23,7 +23,7 @@ from .sentences import sentences
 
 _BLOCK = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\Z)", re.S)
 _TABLE = re.compile(r"\s*\|", re.M)
-_MARKUP = re.compile(r"</?\w+>|[*_\\]|\[\d[\d,\u2013 -]*\]")
+_MARKUP = re.compile(r"</?\w+>|[*\\]|(?<!\w)_+|_+(?!\w)|\[\d[\d,\u2013 -]*\]")
 _BESIDE = 0.5
 
 
