@@ -43,6 +43,12 @@ def add(commands: Any) -> None:
     pubmed.add_argument(
         "--most", type=int, default=0, metavar="N", help="at most N files this time"
     )
+    pubmed.add_argument(
+        "--from",
+        dest="filled",
+        metavar="FOLDER",
+        help="NLM's files as they lie there (rsync, Aspera, EDirect); nobody is asked for any",
+    )
     plan = command(
         verbs, "plan", _plan, "files, GB, core-hours and disk, before anything is fetched"
     )
@@ -107,6 +113,7 @@ def _pubmed(args: argparse.Namespace, library: Library) -> int:
             scheduler=args.scheduler,
             keep=args.keep,
             most=args.most,
+            filled=args.filled,
             say=note,
         ),
         progress_text,

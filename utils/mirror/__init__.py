@@ -82,11 +82,13 @@ class Mirror:
         scheduler: str = "",
         keep: bool = True,
         most: int = 0,
+        filled: str | Path | None = None,
         say: Callable[[str], None] = _ignore,
     ) -> Iterator[MirrorProgress]:
         """Bring the mirror of PubMed up to date; see `.pubmed.update` and `.engines`.
 
-        ``workers`` is a process for each core where it is 0; ``say`` is told where the work can be
+        ``workers`` is a process for each core where it is 0; ``filled`` a folder with NLM's files,
+        of which none is then asked for; ``say`` is told where the work can be
         looked at.
 
         Raises
@@ -98,7 +100,8 @@ class Mirror:
         from .pubmed import update
 
         run = self._run(engine, workers, scheduler, say)
-        yield from update(self.folder, self._web(), run, keep=keep, most=most)
+        there = Path(filled) if filled else None
+        yield from update(self.folder, self._web(), run, keep=keep, most=most, filled=there)
 
     def plan(self, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
         """What an update would take; see `.plan.plan`."""

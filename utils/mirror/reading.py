@@ -75,7 +75,7 @@ def columns_of(part: Path) -> set[str]:
     """The columns that a part has."""
     from pyarrow import parquet
 
-    with _readable():
+    with readable():
         return set(parquet.read_schema(part).names)
 
 
