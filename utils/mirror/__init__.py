@@ -10,6 +10,7 @@ by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..web import Rate, Web
     from .citations import CitationsProgress
+    from .counts import Differences
     from .embedding import EmbedProgress
     from .engines import Run
     from .generations import Generation, Generations
@@ -127,12 +129,12 @@ class Mirror:
         run = self._run(engine, workers, scheduler, say)
         yield from verify(self.folder, self._web(), run, names, sample=sample)
 
-    def count_at_pubmed(self) -> int:
-        """How many papers PubMed itself counts now; one request to its E-utilities."""
+    def differences(self) -> Differences:
+        """Where PubMed has other papers now, PMID by PMID; see `.counts.differences`."""
         require_packages()
-        from .verify import count_at_pubmed
+        from .counts import differences
 
-        return count_at_pubmed(self._web())
+        return differences(self.generations, self._web())
 
     def current(self) -> Generation | None:
         """The generation that is published; None where there is none yet."""
@@ -242,6 +244,20 @@ class Mirror:
 
         return store_of(self.generations, model)
 
+    def indexes(self) -> dict[str, str]:
+        """Of which generation each index is, and the vectors of each model; empty: not whole."""
+        from .vectors import VectorStore
+
+        words = self.folder / "words"
+        found: dict[str, str | None] = {
+            f"words of {kind}": _read(words / f"pubmed{end}" / "generation.json")
+            for kind, end in (("papers", ""), ("passages", "-passages"))
+        }
+        for folder in sorted((self.folder / "vectors" / "pubmed").glob("*/state.json")):
+            store = VectorStore(folder.parent)
+            found[f"{store.size:,} vectors of {store.model}"] = store.generation
+        return {name: generation for name, generation in found.items() if generation is not None}
+
     @property
     def passages(self) -> PassageIndex:
         """The index of passages."""
@@ -275,6 +291,15 @@ class Mirror:
         web = Web(self.settings, self.rates)
         web.deadline = _LONGEST_S
         return web
+
+
+def _read(state: Path) -> str | None:
+    """The generation an index is whole of; None where there is no index."""
+    try:
+        facts = json.loads(state.read_text())
+        return "" if "target" in facts else str(facts.get("generation", ""))
+    except (OSError, ValueError):
+        return None
 
 
 def require_packages() -> None:
