@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..mirror.engines import ENGINES
 from ..model.paper import now
+from . import mirror_pmc
 from .harvests import span
 from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count, warn
 
@@ -53,10 +54,13 @@ def add(commands: Any) -> None:
         "--count", action="store_true", help="ask PubMed how many papers it counts: one request"
     )
     _engine_options(verify)
+    verify.add_argument("--pmc", action="store_true", help="the mirror of PMC, not of PubMed")
     use = command(verbs, "use", _use, "publish a generation that is here: go back to it")
     use.add_argument("generation", help="its name: mirror status")
     index = command(verbs, "index", _index, "index what is published: search --source mirror")
-    for verb in (pubmed, plan, status, verify, use, index):
+    pmc = mirror_pmc.add(verbs)
+    _engine_options(pmc)
+    for verb in (pubmed, pmc, plan, status, verify, use, index):
         verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
 
 
@@ -80,14 +84,15 @@ def _keep_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _mirror(args: argparse.Namespace, library: Library) -> Mirror:
+def mirror_of(args: argparse.Namespace, library: Library) -> Mirror:
+    """The mirror that is meant."""
     return library.mirror.at(args.folder) if args.folder else library.mirror
 
 
 def _pubmed(args: argparse.Namespace, library: Library) -> int:
-    mirror = _mirror(args, library)
+    mirror = mirror_of(args, library)
     done = None
-    for done in _show(  # noqa: B007 - the work
+    for done in show(  # noqa: B007 - the work
         mirror.update(
             engine=args.engine,
             workers=args.workers,
@@ -146,18 +151,21 @@ def _warn_of_failed(done: MirrorProgress) -> None:
         note(f"{counted(done.held_back, 'file')} wait for one before them that was not reached.")
 
 
-def _show(steps: Iterable[MirrorProgress]) -> Iterator[MirrorProgress]:
+def show(
+    steps: Iterable[MirrorProgress], text: Callable[[MirrorProgress], str] | None = None
+) -> Iterator[MirrorProgress]:
     """Pass progress on; show it each second on a terminal, else in a line each half a minute."""
+    text = text or progress_text
     watched = sys.stderr.isatty()
     shown = time.monotonic()
     for progress in steps:
         if watched and time.monotonic() - shown >= 1:
             shown = time.monotonic()
-            sys.stderr.write(f"\r\033[K{progress_text(progress)}")
+            sys.stderr.write(f"\r\033[K{text(progress)}")
             sys.stderr.flush()
         elif not watched and time.monotonic() - shown >= _LINE_EVERY_S:
             shown = time.monotonic()
-            note(progress_text(progress))
+            note(text(progress))
         yield progress
     if watched:
         sys.stderr.write("\r\033[K")
@@ -176,7 +184,7 @@ def progress_text(progress: MirrorProgress) -> str:
 
 
 def _plan(args: argparse.Namespace, library: Library) -> int:
-    plan = _mirror(args, library).plan(keep=args.keep, workers=args.workers)
+    plan = mirror_of(args, library).plan(keep=args.keep, workers=args.workers)
     say(asdict(plan) if args.json else plan_text(plan), args.json)
     if plan.disk > plan.free:
         lacking = (plan.disk - plan.free) / _GB
@@ -200,12 +208,16 @@ def plan_text(plan: MirrorPlan) -> str:
 
 
 def _status(args: argparse.Namespace, library: Library) -> int:
-    mirror = _mirror(args, library)
+    mirror = mirror_of(args, library)
     generations, current = mirror.generations.all(), mirror.current()
     files = mirror.files()
     if args.json:
         published = asdict(current) if current else None
-        say({"published": published, "files": [asdict(file) for file in files]}, as_json=True)
+        facts = {"published": published, "files": [asdict(file) for file in files]}
+        say(facts | {"pmc": mirror.pmc_status()}, as_json=True)
+        return 0
+    mirror_pmc.say_status(mirror)
+    if not files and mirror.pmc_status()["published"]:
         return 0
     if not files:
         note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
@@ -223,8 +235,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
 
 
 def _verify(args: argparse.Namespace, library: Library) -> int:
-    mirror = _mirror(args, library)
+    mirror = mirror_of(args, library)
     options = {name: getattr(args, name) for name in ("sample", "engine", "workers", "scheduler")}
+    options["source"] = "pmc" if args.pmc else "pubmed"
     faulty = 0
     for one in mirror.verify(args.file, **options, say=note):
         faulty += bool(one.faults)
@@ -250,7 +263,7 @@ def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
 
 
 def _use(args: argparse.Namespace, library: Library) -> int:
-    generation = _mirror(args, library).use(args.generation)
+    generation = mirror_of(args, library).use(args.generation)
     text = f"Published: {_generation_text(generation)}."
     say(asdict(generation) if args.json else text, args.json)
     note("`mirror pubmed` goes on to the newest again.")
@@ -259,7 +272,7 @@ def _use(args: argparse.Namespace, library: Library) -> int:
 
 def _index(args: argparse.Namespace, library: Library) -> int:
     done = None
-    for done in _mirror(args, library).index():
+    for done in mirror_of(args, library).index():
         show_count(done.files, done.total)
     assert done is not None
     text = f"{counted(done.added, 'paper')} taken in, {done.dropped:,} rows dropped."

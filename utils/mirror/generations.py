@@ -33,14 +33,16 @@ _KEPT = 2  # the one that is published, and the one before it
 _ROWS = 1 << 16  # of a row group: who looks up a PMID reads one
 _MEMORY = "2GB"
 _MAKING = ".making-"
+KEYS = {"pubmed": "pmid", "pmc": "pmcid"}
+"""By source, the column whose values name what its rows are of."""
 _ORDER = "sequence::BIGINT * 1000000 + position"
 _LIVE = f"""
     WITH last AS (
-        SELECT pmid, version, max({_ORDER}) AS place, arg_max(deleted, {_ORDER}) AS deleted
-        FROM read_parquet(?) GROUP BY pmid, version
+        SELECT {{key}}, version, max({_ORDER}) AS place, arg_max(deleted, {_ORDER}) AS deleted
+        FROM read_parquet(?) GROUP BY {{key}}, version
     )
-    SELECT pmid, max(version) AS version, arg_max(place, version) AS place
-    FROM last WHERE NOT deleted GROUP BY pmid ORDER BY pmid
+    SELECT {{key}}, max(version) AS version, arg_max(place, version) AS place
+    FROM last WHERE NOT deleted GROUP BY {{key}} ORDER BY {{key}}
 """  # noqa: S608 - of constants
 
 
@@ -184,7 +186,7 @@ class Generations:
 
         schema = pa.schema(
             [
-                ("pmid", pa.int32()),
+                (KEYS[self.source], pa.int32()),
                 ("version", pa.int16()),
                 ("sequence", pa.int32()),
                 ("position", pa.int32()),
@@ -194,7 +196,7 @@ class Generations:
         path = folder / "live.parquet"
         with closing(connect(self.mirror)) as db, safe_files.disk(path), path.open("xb") as file:
             with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-                for batch in _batches(db, parts):
+                for batch in _batches(db, parts, KEYS[self.source]):
                     table = batch.cast(schema)
                     writer.write_table(table, row_group_size=_ROWS)
                     count += table.num_rows
@@ -258,13 +260,13 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config=options)
 
 
-def _batches(db: duckdb.DuckDBPyConnection, parts: list[str]) -> Iterator[pa.Table]:
+def _batches(db: duckdb.DuckDBPyConnection, parts: list[str], key: str) -> Iterator[pa.Table]:
     """The rows that count, in tables of the same size however they were computed."""
     import duckdb
     import pyarrow as pa
 
     try:
-        reader = db.sql(_LIVE, params=[parts]).to_arrow_reader(_ROWS)
+        reader = db.sql(_LIVE.format(key=key), params=[parts]).to_arrow_reader(_ROWS)
         held: list[pa.RecordBatch] = []
         for batch in reader:
             held.append(batch)

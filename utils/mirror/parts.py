@@ -14,7 +14,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,7 +43,8 @@ READER = 1
 """The version of readers and cutting rules; after a change of what they make, all is made anew."""
 ROWS = 2_000
 """Records that are held at once, and stand in one row group."""
-_FACTS = b"papershelf"
+FACTS = b"papershelf"
+"""Under this name a part says what is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def known_part(job: ReadJob) -> Part:
     from pyarrow import parquet
 
     with safe_files.disk(job.records, "read"):
-        facts = json.loads(parquet.read_metadata(job.records).metadata[_FACTS])
+        facts = json.loads(parquet.read_metadata(job.records).metadata[FACTS])
     return Part(
         job.name,
         records=facts["records"],
@@ -145,8 +146,8 @@ def _make_parts(job: ReadJob) -> None:
     """Write both parts; that of the records last, for where it is, all is there."""
     rows: list[Row] = []
     counts: Counter[str] = Counter()
-    with _PartFile(job.records, record_schema()) as records:
-        with _PartFile(job.passages, passage_schema()) as passages:
+    with PartFile(job.records, record_schema()) as records:
+        with PartFile(job.passages, passage_schema()) as passages:
             for position, row in enumerate(_rows_of(job)):
                 counts["deletions" if row[-1] is None else "records"] += 1
                 rows.append((position, *row))
@@ -156,7 +157,7 @@ def _make_parts(job: ReadJob) -> None:
             counts["passages"] += _write_rows(job, rows, records, passages)
             passages.commit()
         facts = {name: counts[name] for name in ("records", "deletions", "passages")}
-        records.commit(_FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
+        records.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
 
 
 def _rows_of(job: ReadJob) -> Iterator[tuple[int, int, Paper | None]]:
@@ -179,7 +180,7 @@ def _name(element: _Element | None) -> tuple[int, int]:
     return int(pmid), int(version) if version.isdecimal() else 1
 
 
-def _write_rows(job: ReadJob, rows: list[Row], records: _PartFile, passages: _PartFile) -> int:
+def _write_rows(job: ReadJob, rows: list[Row], records: PartFile, passages: PartFile) -> int:
     """Write records and their passages; how many these are."""
     if not rows:
         return 0
@@ -201,10 +202,15 @@ def _passages_of(paper: Paper) -> list[Passage]:
     return cut(text, paper=f"pmid:{paper.ids.pmid}", title=paper.title, kind="abstract")
 
 
-class _PartFile:
-    """A Parquet file that appears under its name when it is whole, and not before."""
+class PartFile:
+    """A Parquet file that appears under its name when it is whole, and not before.
 
-    def __init__(self, path: Path, schema: Schema) -> None:
+    Of its columns *dictionaries* have few values (else those of records and passages).
+    """
+
+    def __init__(
+        self, path: Path, schema: Schema, dictionaries: Sequence[str] | None = None
+    ) -> None:
         from pyarrow import parquet
 
         safe_files.make_folder(path.parent)
@@ -212,7 +218,10 @@ class _PartFile:
         with safe_files.disk(path):
             self._file = self._part.open("xb")
         self._writer = parquet.ParquetWriter(
-            self._file, schema, compression="zstd", use_dictionary=few_values(schema)
+            self._file,
+            schema,
+            compression="zstd",
+            use_dictionary=few_values(schema) if dictionaries is None else list(dictionaries),
         )
 
     def write(self, batch: RecordBatch) -> None:
