@@ -20,11 +20,15 @@ from utils.web import Web
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 # Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and second files.
 SHARED_WAYS = {
+    "pmc_inventory",
     *("__init__", "source", "loose_json", "arxiv_query", "semantic_scholar_graph"),
     *("eutils", "eutils_links", "eutils_summaries", "eutils_vocabulary"),
 }
 # What these give is neither a paper nor a list of papers: verbs of their own ask for it.
-OF_THEIR_OWN_KIND = {"pubchem", "bioc", "archive", "pubmed_files", "opencitations", "icite"}
+OF_THEIR_OWN_KIND = {
+    *("pubchem", "bioc", "archive", "pubmed_files", "opencitations", "icite"),
+    "citation_collection",
+}
 # It knows the names of papers, and nothing else about them.
 WITHOUT_SENTENCES = {"idconv"}
 # Of the user, and without papers of its own: what others sent is read there.

@@ -53,10 +53,10 @@ _AGAIN = Kept(_PAPERS + _FEW, _PAPERS, _FEW, _PAPERS, _FEW, "2023-02-01")
 _TOLD = {"inserted": (_PAPERS, _FEW), "updated": (0, 2 * _FEW), "skipped": (0, _PAPERS - 2 * _FEW)}
 
 
-def library_of(world: World, folder: Path) -> Library:
+def library_of(world: World, folder: Path, **settings: Any) -> Library:
     addresses = {name.lower(): value for name, value in world.environment().items()}
     folders = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
-    return Library(**addresses, **folders, ncbi_request_delay_ms=0)
+    return Library(**addresses, **folders, **settings, ncbi_request_delay_ms=0)
 
 
 def child(world: World, folder: Path, at: int, seconds: float = 0.0) -> int:

@@ -196,27 +196,6 @@ def test_a_paper_whose_entrez_date_changed_stays_a_member(
     assert database.counts().gone == 0
 
 
-def test_a_crowd_that_deletes_merges_redates_and_retracts_ends_with_no_difference(
-    database, synced, crowd, monkeypatch
-):
-    monkeypatch.setattr("utils.corpus.sync._AT_ONCE", 7)
-    chance = random.Random(5)
-    alive = {str(pmid) for pmid in range(FIRST, LAST + 1)}
-    for day in range(6):
-        for pmid in chance.sample(sorted(alive), 3):
-            crowd.delete(pmid)
-            alive.discard(pmid)
-        moved, changed = chance.sample(sorted(alive), 2)
-        crowd.put(replace(crowd.record(moved), entered=f"20{10 + day}-01-01"))
-        types = (*crowd.record(changed).types, "Retracted Publication")
-        crowd.put(replace(crowd.record(changed), types=types, revised="2022-01-01"))
-        new = str(31_000_000 + day)
-        crowd.put(replace(crowd.record(moved), pmid=new, entered=f"20{12 + day}-03-01"))
-        alive.add(new)
-        assert proved(synced(overlap_days=day % 3), len(alive))
-        assert set(database.members("k")) == alive
-
-
 def test_a_count_that_does_not_come_is_said_and_no_difference(database, synced, crowd, monkeypatch):
     from utils.corpus import sync as module
 
@@ -458,3 +437,14 @@ def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
     ran = run(command, cwd=root)
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["deaths"] == share(25)
+
+
+def test_no_run_of_cron_leaves_a_difference(tmp_path, database_url):
+    """Whatever PubMed deletes, merges, retracts, redates, and however often runs are killed."""
+    module, seed = "tests.corpus.killed_histories", random.randrange(10**6)
+    command = [sys.executable, "-m", module, str(tmp_path), str(seed), "1", database_url]
+    ran = run(command, cwd=Path(__file__).resolve().parents[2])
+    assert ran.returncode == 0, ran.stderr
+    lived = json.loads(ran.stdout)
+    assert lived["deaths"] > 0
+    assert lived["syncs"] > 5

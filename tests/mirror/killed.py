@@ -27,12 +27,16 @@ from typing import Any
 from tests.killed import Stage, doom
 from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, updated, year
 from tests.world import World
+from tests.world.citation_collection import Snapshot, zipped
 from tests.world.pubmed_files import Bulk, name_of, packed
 
 _MOST_STEPS = 250  # of some three hundred that it takes
 _EACH = 8  # deaths of one mirror
 _NEVER = threading.Event()
-_LATE = ("pyarrow.parquet", "duckdb", "lxml.etree", "requests", "utils.mirror.verify")
+_LATE = (
+    *("pyarrow.parquet", "pyarrow.csv", "duckdb", "lxml.etree", "requests"),
+    "utils.mirror.verify",
+)
 
 
 def bulk_of(chance: random.Random) -> Bulk:
@@ -131,6 +135,35 @@ def examine(world: World, folder: Path, bulk: Bulk, deaths: int) -> None:
     assert in_a_child(look) == 0
 
 
+def citations_chain(world: World, folder: Path, chance: random.Random, most: int) -> Counter[str]:
+    """Kill the making of a table of citations until it is through, and compare it with another."""
+    world.reset()
+    world.bulk = bulk_of(chance)
+    pairs = [(chance.randrange(1, 50), chance.randrange(1, 1_200_000)) for _ in range(80)]
+    world.snapshots = [Snapshot("2026-10-05T14:00:00Z", zipped(pairs))]
+    killed, whole = (mirror_of(world, folder / name) for name in ("killed", "whole"))
+    deaths = Counter[str]()
+    for mirror in (killed, whole):
+        assert in_a_child(lambda mirror=mirror: updated(mirror)) == 0
+    while True:
+        at = round(_MOST_STEPS ** chance.random()) if deaths.total() < most else 0
+        status = in_a_child(lambda: [*killed.update_citations()], at=at)
+        if status == 0:
+            break
+        assert status == -signal.SIGKILL, status
+        deaths["of citations"] += 1
+    assert in_a_child(lambda: [*whole.update_citations()]) == 0
+
+    def look() -> None:
+        ours, theirs = bytes_of(killed), bytes_of(whole)
+        assert ours == theirs
+        assert killed.citations.table.name == whole.citations.table.name
+        assert killed.citations.table.edges == len(set(pairs))
+
+    assert in_a_child(look) == 0
+    return deaths
+
+
 def worker_chain(world: World, folder: Path, chance: random.Random, most: int) -> Counter[str]:
     """Kill workers of one run at any instant; it goes on, and is through in the end."""
     world.reset()
@@ -179,7 +212,7 @@ def main() -> None:
     with World() as world:
         while deaths.total() < kills:
             left = min(_EACH, kills - deaths.total())
-            work = worker_chain if mirrors % 4 == 3 else chain
+            work = {1: citations_chain, 3: worker_chain}.get(mirrors % 4, chain)
             deaths += work(world, folder / str(mirrors), chance, left)
             mirrors += 1
     sys.stdout.write(json.dumps({"mirrors": mirrors, "deaths": deaths}))

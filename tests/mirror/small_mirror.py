@@ -54,7 +54,8 @@ RefType="RetractionIn"><RefSource>Ann Things. 2020</RefSource><PMID>32</PMID>
 </OtherAbstract><KeywordList><Keyword>water</Keyword></KeywordList></MedlineCitation><PubmedData>
 <History><PubMedPubDate PubStatus="entrez"><Year>1999</Year><Month>1</Month><Day>2</Day>
 </PubMedPubDate></History><ArticleIdList><ArticleId IdType="pmc">PMC77</ArticleId></ArticleIdList>
-<ReferenceList><Reference><Citation>Another.</Citation></Reference></ReferenceList></PubmedData>
+<ReferenceList><Reference><Citation>Another.</Citation><ArticleIdList>
+<ArticleId IdType="pubmed">30</ArticleId></ArticleIdList></Reference></ReferenceList></PubmedData>
 </PubmedArticle>"""
 """A record with something of everything."""
 

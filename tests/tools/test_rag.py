@@ -95,6 +95,7 @@ async def test_requests_are_those_of_the_document(library):
             "filters",
             "full",
             "start",
+            "source",
             "widen",
         }
 

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.world import eutils as _eutils
+from tests.world.citation_collection import Snapshot, small_snapshot
 from tests.world.core import Purse
 from tests.world.corpus import small_corpus
 from tests.world.crowd import crowd as crowd_of
@@ -93,6 +94,7 @@ class World:
         self.models: dict[str, Repository] = {}
         self._bulk: Bulk | None = None
         self.cloud = Cloud()
+        self._snapshots: list[Snapshot] | None = None
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
         self.core_purse = Purse()
@@ -178,7 +180,7 @@ class World:
             self._requests.clear()
             self._edited.clear()
             self.models.clear()
-            self._bulk = None
+            self._bulk = self._snapshots = None
             self.cloud = Cloud()
             self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk(self.gate.window(1))
@@ -199,6 +201,17 @@ class World:
     @bulk.setter
     def bulk(self, bulk: Bulk) -> None:
         self._bulk = bulk
+
+    @property
+    def snapshots(self) -> list[Snapshot]:
+        """NIH's collections of citations; made of the papers when first asked for."""
+        if self._snapshots is None:
+            self._snapshots = [small_snapshot(self)]
+        return self._snapshots
+
+    @snapshots.setter
+    def snapshots(self, snapshots: list[Snapshot]) -> None:
+        self._snapshots = snapshots
 
     def put(self, record: Record) -> None:
         """Have PubMed take in a record, or revise the one it has; until `reset`."""

@@ -10,6 +10,7 @@ from tests.world import core, publishers
 from tests.world.archive import archive, captures
 from tests.world.arxiv import arxiv, arxiv_oai
 from tests.world.bioc import bioc
+from tests.world.citation_collection import citation_collection
 from tests.world.crossref import crossref
 from tests.world.doi import doi
 from tests.world.europepmc import europepmc
@@ -62,6 +63,7 @@ SERVICES: dict[str, Service] = {
     "web_archive": captures,
     "hub": hub,
     "pubmed_files": pubmed_files,
+    "citation_collection": citation_collection,
 }
 SITES: dict[str, Service] = {
     "meadow": partial(publishers.site, "meadow"),

@@ -53,7 +53,17 @@ def add(commands: Any) -> None:
     command(commands, "stats", _stats, "what is in the corpus, and what is out of date")
 
 
+def _source_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--source",
+        choices=["corpus", "mirror"],
+        default="corpus",
+        help="where to look: what was synced and downloaded, or all of PubMed as mirrored here",
+    )
+
+
 def _quote_options(quote: argparse.ArgumentParser) -> None:
+    _source_option(quote)
     quote.add_argument("text", nargs="?", default="", help="the quotation; - is stdin")
     quote.add_argument("--paper", default="", help="look in this paper only, by identifier or file")
     quote.add_argument(
@@ -69,12 +79,14 @@ def _quote_options(quote: argparse.ArgumentParser) -> None:
 
 def _find_options(find: argparse.ArgumentParser) -> None:
     find.add_argument("query", nargs="+")
+    _source_option(find)
     find.add_argument("-n", "--top-k", type=int, default=10, help="so many passages (10)")
     find.add_argument("--by", choices=["both", "words", "meaning"], default="both")
     find.add_argument("--year-from", type=int, default=0)
     find.add_argument("--year-to", type=int, default=0)
     find.add_argument("--journal", default="", help="by name, NLM's abbreviation or ISSN")
     find.add_argument("--type", dest="publication_types", action="append", default=[])
+    find.add_argument("--mesh", action="append", default=[], help="a heading; of a mirror only")
     find.add_argument("--kind", choices=["full_text", "abstract"])
     find.add_argument("--retracted", action="store_true", help="retracted papers too")
     find.add_argument(
@@ -176,9 +188,10 @@ def _find(args: argparse.Namespace, library: Library) -> int:
         publication_types=tuple(args.publication_types),
         kind=args.kind,
         retracted=args.retracted,
+        mesh=tuple(args.mesh),
     )
     query = " ".join(args.query)
-    answer = library.corpus.find(
+    answer = library.passages_of(args.source).find(
         query,
         top_k=args.top_k,
         quality_bias=args.quality,
@@ -296,14 +309,15 @@ def _quote(args: argparse.Namespace, library: Library) -> int:
     if args.text_file:
         raise BadRequest("--text goes with --verify.", "Look in one paper with --paper.")
     text = sys.stdin.read() if args.text == "-" else args.text
-    found = library.corpus.verify_quote(text, args.paper)
+    corpus = library.passages_of(args.source)
+    found = corpus.verify_quote(text, args.paper)
     if args.certificate:
-        made = plain_json(library.corpus.certify(text, found))
+        made = plain_json(corpus.certify(text, found))
         write_whole(args.certificate, f"{made}\n".encode())
     if args.json:
         say(asdict(found), as_json=True)
     elif not found.found:
-        say(f"Not in {args.paper or 'the corpus'}, and nothing like it.")
+        say(f"Not in {args.paper or f'the {args.source}'}, and nothing like it.")
     else:
         _say_quotation(found)
     return 0 if found.verbatim else NOT_VERBATIM

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..mirror.engines import ENGINES
 from ..model.paper import now
@@ -18,10 +18,12 @@ from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show
 if TYPE_CHECKING:
     from ..library import Library
     from ..mirror import Mirror
+    from ..mirror.citations import CitationsProgress
     from ..mirror.generations import Generation
     from ..mirror.plan import MirrorPlan
     from ..mirror.pubmed import MirrorProgress
 
+T = TypeVar("T")
 _GB, _MB = 1e9, 1e6
 _LINE_EVERY_S = 30.0
 _SHOWN = 10  # faults
@@ -60,7 +62,12 @@ def add(commands: Any) -> None:
     index = command(verbs, "index", _index, "index what is published: search --source mirror")
     pmc = mirror_pmc.add(verbs)
     _engine_options(pmc)
-    for verb in (pubmed, pmc, plan, status, verify, use, index):
+    citations = command(
+        verbs, "citations", _citations, "who cites whom: NIH's collection and PubMed's records"
+    )
+    _engine_options(citations)
+    citations.add_argument("--keep-source", action="store_true", help="keep NIH's ZIP once read")
+    for verb in (pubmed, pmc, plan, status, verify, use, index, citations):
         verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
 
 
@@ -92,7 +99,7 @@ def mirror_of(args: argparse.Namespace, library: Library) -> Mirror:
 def _pubmed(args: argparse.Namespace, library: Library) -> int:
     mirror = mirror_of(args, library)
     done = None
-    for done in show(  # noqa: B007 - the work
+    for done in shown(  # noqa: B007 - the work
         mirror.update(
             engine=args.engine,
             workers=args.workers,
@@ -100,7 +107,8 @@ def _pubmed(args: argparse.Namespace, library: Library) -> int:
             keep=args.keep,
             most=args.most,
             say=note,
-        )
+        ),
+        progress_text,
     ):
         pass
     assert done is not None
@@ -151,21 +159,18 @@ def _warn_of_failed(done: MirrorProgress) -> None:
         note(f"{counted(done.held_back, 'file')} wait for one before them that was not reached.")
 
 
-def show(
-    steps: Iterable[MirrorProgress], text: Callable[[MirrorProgress], str] | None = None
-) -> Iterator[MirrorProgress]:
+def shown(steps: Iterable[T], text_of: Callable[[T], str]) -> Iterator[T]:
     """Pass progress on; show it each second on a terminal, else in a line each half a minute."""
-    text = text or progress_text
     watched = sys.stderr.isatty()
     shown = time.monotonic()
     for progress in steps:
         if watched and time.monotonic() - shown >= 1:
             shown = time.monotonic()
-            sys.stderr.write(f"\r\033[K{text(progress)}")
+            sys.stderr.write(f"\r\033[K{text_of(progress)}")
             sys.stderr.flush()
         elif not watched and time.monotonic() - shown >= _LINE_EVERY_S:
             shown = time.monotonic()
-            note(text(progress))
+            note(text_of(progress))
         yield progress
     if watched:
         sys.stderr.write("\r\033[K")
@@ -279,3 +284,37 @@ def _index(args: argparse.Namespace, library: Library) -> int:
     say(asdict(done) if args.json else text, args.json)
     note('To search it: server.py search "…" --source mirror')
     return 0
+
+
+def _citations(args: argparse.Namespace, library: Library) -> int:
+    done = None
+    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
+    steps = mirror_of(args, library).update_citations(keep=args.keep_source, **options, say=note)
+    for done in shown(steps, citations_text):  # noqa: B007 - the work
+        pass
+    assert done is not None
+    table = done.table
+    assert table is not None
+    published = "Published" if done.changed else "Nothing new. Published before"
+    text = (
+        f"{published}: {table.name}, {counted(table.edges, 'citation')}; NIH's collection "
+        f"{table.collection or '-'} says {table.nih_occ:,}, PubMed's records say {table.records:,}."
+    )
+    say(asdict(done) if args.json else text, args.json)
+    warn(done.notes)
+    note("To ask it: server.py related PMID --kind cited-by; server.py snowball …; also offline")
+    return UNREACHABLE if done.unreachable else NO_FULL_TEXT if done.notes else 0
+
+
+def citations_text(progress: CitationsProgress) -> str:
+    """How far it is, in one line."""
+    if progress.step == "fetching":
+        return f"NIH's collection: {progress.done / _MB:,.0f} of {progress.total / _MB:,.0f} MB …"
+    if progress.step == "reading":
+        return f"NIH's collection: stretch {progress.done:,} read …"
+    if progress.step in ("joining", "turning"):
+        what = "citing" if progress.step == "joining" else "cited"
+        return (
+            f"Putting it together: {progress.done:,} of {progress.total:,} spans of {what} papers …"
+        )
+    return "Looking for NIH's newest collection …"

@@ -50,7 +50,7 @@ def add(verbs: Any) -> argparse.ArgumentParser:
 
 
 def _pmc(args: argparse.Namespace, library: Library) -> int:
-    from .mirror import mirror_of, show
+    from .mirror import mirror_of, shown
 
     mirror, choice = mirror_of(args, library), choice_of(args, library)
     if args.plan:
@@ -60,7 +60,7 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
     _require_choice(mirror, choice)
     done = None
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler", "most")}
-    for done in show(  # noqa: B007 - the work
+    for done in shown(  # noqa: B007 - the work
         mirror.update_pmc(choice, retry=args.retry, say=note, **options), progress_text
     ):
         pass

@@ -1,8 +1,9 @@
 """A corpus: the records of whole fields, kept up to date, and their passages.
 
 `sync` follows PubMed, `index` cuts and embeds what changed, `search` finds passages, `quality`
-scores papers, `quotations` finds quotations. Records, checkpoints and passages are kept in SQL
-(`database`): inside the shelf by default, in PostgreSQL where ``DATABASE_URL`` says so.
+scores papers, `quotations` finds quotations, `mirrored` does so in a mirror. Records, checkpoints
+and passages are kept in SQL (`database`): inside the shelf by default, in PostgreSQL where
+``DATABASE_URL`` says so.
 
 Counts of a corpus, and what in it is out of date.
 """
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EmbeddingsFailed
+from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
 from .texts import Texts
 
@@ -144,6 +145,10 @@ class Corpus:
     ) -> Answer:
         """Passages by words and by meaning; see `.search.find`."""
         from .search import find
+
+        if filters.mesh:
+            msg = "Passages of a corpus are not known by their MeSH headings."
+            raise BadRequest(msg, "Those of a mirror are: source mirror.")
 
         return find(
             *(query, self),

@@ -74,6 +74,9 @@ def _chosen(filters: Filters) -> Iterator[_Filter]:
         without = replace(filters, publication_types=())
         asked = f"Type: {', '.join(filters.publication_types)}"
         yield _Filter(asked, without, lambda one: one.publication_types)
+    if filters.mesh:
+        without = replace(filters, mesh=())
+        yield _Filter(f"MeSH: {', '.join(filters.mesh)}", without, lambda _: ())
     if filters.kind:
         kind = filters.kind.replace("_", " ")
         without = replace(filters, kind=None)
@@ -103,4 +106,5 @@ def _counted(
     if not has:
         return told
     most = Counter(value for one in papers.values() for value in has(one)).most_common(_SHOWN)
-    return f"{told} ({', '.join(f'{value}: {count:,}' for value, count in most)})"
+    shown = ", ".join(f"{value}: {count:,}" for value, count in most)
+    return f"{told} ({shown})" if shown else told

@@ -7,7 +7,8 @@ date). Then the identifiers of everything the query finds, sliced by Entrez date
 the members: what came in late, what was deleted and what no longer matches is told by that alone,
 however old. Every record is fetched anew. All of it is staged (`.sync_jobs`), then merged page by
 page, and a count proves it: so many members here, so many at PubMed. A call that is cut short is
-resumed by the next one. What E-utilities promise: facts sheet, 1.2 and 1.3.
+resumed by the next one. Where that was on another day, or the counts differ, what PubMed has done
+since is asked for at once. What E-utilities promise: facts sheet, 1.2 and 1.3.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest, SourceMiss
+from ..model.paper import now
 from ..pubmed.search import sweep
 from ..sources import Query
 from ..sources.eutils import BATCH
@@ -82,7 +84,33 @@ def sync(
     patience = min(_PATIENCE_S, longest_s or _PATIENCE_S)
     with database.alone(query_key, patience):
         job = SyncJob.of(database, query_key, term, overlap_days, full)
-        return _Sync(job, term, web, longest_s, progress or _ignore_progress).run()
+        call = _Sync(term, web, longest_s, progress or _ignore_progress)
+        done = call.run(job)
+        if done.unfinished or call.failed or not _is_behind(job, done):
+            return done
+        return _together(
+            done, call.run(SyncJob.of(database, query_key, term, overlap_days, full=False))
+        )
+
+
+def _is_behind(job: SyncJob, done: SyncResult) -> bool:
+    """Whether PubMed went on: a call of an earlier day began the job, or the counts differ."""
+    return job.last_day.replace("/", "-") < now()[:10] or done.members != done.members_at_pubmed
+
+
+def _together(first: SyncResult, second: SyncResult) -> SyncResult:
+    """One result of two jobs in a row: what the second skipped was counted by the first."""
+    inserted, updated = first.inserted + second.inserted, first.updated + second.updated
+    return replace(
+        second,
+        job_id=first.job_id,
+        inserted=inserted,
+        updated=updated,
+        skipped=first.skipped,
+        pmids_processed=inserted + updated + first.skipped,
+        max_edat_seen=max(filter(None, (first.max_edat_seen, second.max_edat_seen)), default=None),
+        warnings=first.warnings if second.unfinished else second.warnings,
+    )
 
 
 def _check_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
@@ -101,21 +129,22 @@ def _ignore_progress(done: int, total: int) -> None:
 
 
 class _Sync:
-    """One call: steps of a job until it is done, or the time is up."""
+    """One call: steps of its jobs until they are done, or the time is up."""
 
-    def __init__(
-        self, job: SyncJob, term: str, web: Web, longest_s: float | None, progress: Progress
-    ) -> None:
-        self.job = job
+    job: SyncJob
+
+    def __init__(self, term: str, web: Web, longest_s: float | None, progress: Progress) -> None:
         self.term = term
         self.web = web
         self.progress = progress
         self.clock = SteadyClock()
         self.end = self.clock.now() + longest_s if longest_s is not None else None
         self.failures = 0
+        self.failed = False
         self.looked_at: tuple[int, int] | None = None
 
-    def run(self) -> SyncResult:
+    def run(self, job: SyncJob) -> SyncResult:
+        self.job, self.looked_at = job, None
         while self.failures < _OUTAGE:
             if not self._step():
                 return self._counted(self.job.end())
@@ -183,12 +212,14 @@ class _Sync:
                     self._fetch(half)
                 return
             self.failures += 1
+            self.failed = True
             self.job.mark_failed(wanted, _failure_warning(wanted, miss.message))
             return
-        self.failures = 0
+        self.failures = 0  # of batches in a row
         omitted = [pmid for pmid in missing if pmid not in doubtful]
         self.job.keep((papers[pmid] for pmid in wanted if pmid in papers), omitted)
         if doubtful:
+            self.failed = True
             reason = "PubMed finds what it sends no record of."
             self.job.mark_failed(doubtful, _failure_warning(doubtful, reason))
 

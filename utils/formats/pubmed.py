@@ -55,12 +55,13 @@ if TYPE_CHECKING:
 
     from lxml.etree import XMLPullParser, _Element
 
-__all__ = ["Deleted", "read_records"]
+__all__ = ["Deleted", "cited_pmids", "read_records"]
 
 _CHUNK = 1 << 18
 _KINDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
 # A DOI as `Ids.parse` would leave it: reading a million records is worth the short cut.
 _PLAIN_DOI = re.compile(r"10\.\d{4,9}/[\w./()-]*\w", re.A)
+_LONGEST_PMID = 8
 _ROOTS = frozenset({"PubmedArticleSet", *_KINDS})
 # By name: a text, or a list of what may come several times.
 Found: TypeAlias = dict[str, Any]
@@ -335,6 +336,17 @@ def own_pmid(element: _Element) -> str:
     """A PMID; its version stands in an attribute and is left there."""
     text = (element.text or "").strip().lstrip("0")
     return text if text.isascii() and text.isdigit() else ""
+
+
+def cited_pmids(element: _Element) -> tuple[int, ...]:
+    """The PMIDs in the reference lists of a record, in their order, each once."""
+    found = (
+        own_pmid(name)
+        for each in element.iterfind("PubmedData/ReferenceList")
+        for name in each.iter("ArticleId")
+        if name.get("IdType") == "pubmed"
+    )
+    return tuple(dict.fromkeys(int(pmid) for pmid in found if 0 < len(pmid) <= _LONGEST_PMID))
 
 
 def _article_id(element: _Element, found: Found) -> None:

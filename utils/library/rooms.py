@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import StoreFailed
 from ..settings import Settings
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
+    from ..corpus.mirrored import Mirrored
     from ..datasets import Datasets
     from ..download.ladder import Ladder
     from ..entrez import Entrez
@@ -50,6 +51,17 @@ class Rooms:
         from ..corpus import Corpus
 
         return Corpus(self.settings, self.web, self.shelf)
+
+    @cached_property
+    def mirrored(self) -> Mirrored:
+        """The passages of the mirror, found and quoted as those of the corpus."""
+        from ..corpus.mirrored import Mirrored
+
+        return Mirrored(self.corpus, self.mirror)
+
+    def passages_of(self, source: Literal["corpus", "mirror"]) -> Corpus:
+        """Where passages are looked for: in the corpus, or in the mirror."""
+        return self.mirrored if source == "mirror" else self.corpus
 
     @cached_property
     def mirror(self) -> Mirror:

@@ -4,7 +4,8 @@
 `engines` one chooses; `manifest` is the table of what is known of each; `chain` says which files
 follow each other without a gap; `generations` put them together and publish them. `plan` says what
 it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
-by PMID, `words` by words.
+by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.mirrored`.
+`citations` makes the table of who cites whom, `graph` asks it.
 
 `pmc` brings PMC's open articles up to date: `objects` is the table of what is known of each,
 `bundles` are what was fetched, `texts` make parts of them, `articles` hands them to whoever would
@@ -29,9 +30,12 @@ if TYPE_CHECKING:
     from ..model.paper import Paper, SearchResult
     from ..settings import Settings
     from ..web import Rate, Web
+    from .citations import CitationsProgress
     from .engines import Run
     from .generations import Generation, Generations
+    from .graph import Citations
     from .manifest import SourceFile
+    from .passages import PassageIndex
     from .plan import MirrorPlan
     from .pmc import Choice
     from .pmc_plan import PmcPlan
@@ -202,8 +206,12 @@ class Mirror:
         return {str(pmid): paper for pmid, paper in found.items()}
 
     def index(self) -> Iterator[WordsProgress]:
-        """Bring the index of words up to date; see `.words.WordIndex.bring_up_to_date`."""
+        """Bring both indexes of words, of papers and of passages, up to date.
+
+        See `.words.WordIndex.bring_up_to_date`; the last word is that on passages, in papers.
+        """
         yield from self._words.bring_up_to_date()
+        yield from self.passages.bring_up_to_date()
 
     def find(
         self,
@@ -229,12 +237,44 @@ class Mirror:
             mesh=mesh,
         )
 
+    def update_citations(
+        self,
+        *,
+        engine: EngineName = "here",
+        workers: int = 0,
+        scheduler: str = "",
+        keep: bool = False,
+        say: Callable[[str], None] = _ignore,
+    ) -> Iterator[CitationsProgress]:
+        """Bring the table of who cites whom up to date; see `.citations.update`."""
+        require_packages()
+        from .citations import update
+
+        run = self._run(engine, workers, scheduler, say)
+        yield from update(self.folder, self._web(), run, keep=keep)
+
+    @property
+    def citations(self) -> Citations:
+        """The published table of who cites whom; see `.graph.Citations`."""
+        require_packages()
+        from .graph import Citations
+
+        return Citations(self.folder)
+
     @property
     def _words(self) -> WordIndex:
         require_packages()
         from .words import WordIndex
 
         return WordIndex(self.generations)
+
+    @property
+    def passages(self) -> PassageIndex:
+        """The index of passages."""
+        require_packages()
+        from .passages import PassageIndex
+
+        return PassageIndex(self.generations)
 
     def sql(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB with the views ``records`` and ``passages``; see `.reading.open_sql`."""

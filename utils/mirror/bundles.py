@@ -22,6 +22,7 @@ from ..model.paper import Fetched
 from ..sources.pmc import fetched_of
 from ..sources.pmc_inventory import ObjectVersion
 from ..system import safe_files
+from ..web import Answer
 
 INDEX = "index.json"
 _DAY = (1980, 1, 1, 0, 0, 0)  # of every file in it: the same objects give the same bytes
@@ -145,4 +146,10 @@ def fetched_in(path: Path, name: str) -> Fetched:
 
 def as_fetched(metadata: bytes, xml: bytes) -> Fetched:
     """An article as whoever fetches it from the Cloud Service has it."""
-    return fetched_of(json.loads(metadata), xml)
+    return fetched_of(record_in(metadata), xml)
+
+
+def record_in(metadata: bytes) -> dict[str, Any]:
+    """What the metadata of an article say, as clean texts."""
+    record: dict[str, Any] = Answer(200, "", metadata).json()
+    return record

@@ -33,7 +33,8 @@ def record_schema() -> pa.Schema:
     """The columns of records.
 
     ``sequence`` is the file's place as a number, ``position`` the row's in it; ``version`` that of
-    the PMID (of most 1). A row that is ``deleted`` has no more than these.
+    the PMID (of most 1); ``cited`` the PMIDs in its list of references, as PubMed knows them.
+    A row that is ``deleted`` has no more than the first five.
     """
     import pyarrow as pa
 
@@ -56,6 +57,7 @@ def record_schema() -> pa.Schema:
             ("other_abstracts", pa.list_(pa.struct([("kind", text), ("text", text)]))),
             ("notices", pa.list_(pa.struct([(name, text) for name in _NOTICE]))),
             ("reference_count", pa.int32()),
+            ("cited", pa.list_(pa.int32())),
             ("retracted", pa.bool_()),
         ]
     )
@@ -91,8 +93,8 @@ def few_values(schema: pa.Schema) -> list[str]:
     )
 
 
-Row = tuple[int, int, int, Paper | None]
-"""Position, PMID, its version, and the record; None where it is deleted."""
+Row = tuple[int, int, int, Sequence[int], Paper | None]
+"""Position, PMID, its version, what it cites, and the record; None where it is deleted."""
 
 
 def record_batch(order: int, rows: Sequence[Row]) -> pa.RecordBatch:
@@ -105,7 +107,7 @@ def record_batch(order: int, rows: Sequence[Row]) -> pa.RecordBatch:
         "sequence": [order] * len(rows),
         "position": [position for position, *_ in rows],
         "pmid": [pmid for _, pmid, *_ in rows],
-        "version": [version for *_, version, _ in rows],
+        "version": [version for _, _, version, *_ in rows],
         "deleted": [paper is None for paper in papers],
         **{name: _each(papers, _text_of(f"ids.{name}")) for name in ("doi", "pmcid", "arxiv")},
         **{name: _each(papers, _text_of(name)) for name in _TEXTS},
@@ -115,6 +117,7 @@ def record_batch(order: int, rows: Sequence[Row]) -> pa.RecordBatch:
         "other_abstracts": _structs(papers, "other_abstracts", _pair_columns),
         "notices": _structs(papers, "notices", _notice_columns),
         "reference_count": _each(papers, lambda paper: paper.reference_count),
+        "cited": [None if paper is None else cited for *_, cited, paper in rows],
         "retracted": _each(papers, lambda paper: paper.retracted),
     }  # fmt: skip
     arrays = [

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ..errors import BadContent, SourceMiss
-from ..formats.pubmed import Deleted, own_pmid, read_with_elements
+from ..formats.pubmed import Deleted, cited_pmids, own_pmid, read_with_elements
 from ..model.paper import Paper
 from ..model.passage import Passage
 from ..passages.cut import cut
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from pyarrow import RecordBatch, Schema
 
-READER = 1
+READER = 2
 """The version of readers and cutting rules; after a change of what they make, all is made anew."""
 ROWS = 2_000
 """Records that are held at once, and stand in one row group."""
@@ -160,14 +160,14 @@ def _make_parts(job: ReadJob) -> None:
         records.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
 
 
-def _rows_of(job: ReadJob) -> Iterator[tuple[int, int, Paper | None]]:
-    """PMID, its version and the record of each row of a file, in its order."""
+def _rows_of(job: ReadJob) -> Iterator[tuple[int, int, tuple[int, ...], Paper | None]]:
+    """PMID, its version, what it cites and the record of each row of a file, in its order."""
     with safe_files.disk(Path(job.file), "read"), gzip.open(job.file) as source:
         for record, element in read_with_elements(source):  # type: ignore[arg-type]
             if isinstance(record, Deleted):
-                yield from ((*_name(pmid), None) for pmid in element.iter("PMID"))
+                yield from ((*_name(pmid), (), None) for pmid in element.iter("PMID"))
             else:
-                yield (*_name(element.find("*/PMID")), record)
+                yield (*_name(element.find("*/PMID")), cited_pmids(element), record)
 
 
 def _name(element: _Element | None) -> tuple[int, int]:
@@ -187,7 +187,7 @@ def _write_rows(job: ReadJob, rows: list[Row], records: PartFile, passages: Part
     records.write(record_batch(job.order, rows))
     found = [
         (position, pmid, passage)
-        for position, pmid, _, paper in rows
+        for position, pmid, *_, paper in rows
         if paper is not None
         for passage in _passages_of(paper)
     ]
@@ -205,11 +205,16 @@ def _passages_of(paper: Paper) -> list[Passage]:
 class PartFile:
     """A Parquet file that appears under its name when it is whole, and not before.
 
-    Of its columns *dictionaries* have few values (else those of records and passages).
+    Of its columns *dictionaries* have few values (else those of records and passages), *packed*
+    are numbers in order, or nearly so.
     """
 
     def __init__(
-        self, path: Path, schema: Schema, dictionaries: Sequence[str] | None = None
+        self,
+        path: Path,
+        schema: Schema,
+        dictionaries: Sequence[str] | None = None,
+        packed: Sequence[str] = (),
     ) -> None:
         from pyarrow import parquet
 
@@ -222,6 +227,7 @@ class PartFile:
             schema,
             compression="zstd",
             use_dictionary=few_values(schema) if dictionaries is None else list(dictionaries),
+            column_encoding=dict.fromkeys(packed, "DELTA_BINARY_PACKED") or None,
         )
 
     def write(self, batch: RecordBatch) -> None:

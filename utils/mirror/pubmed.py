@@ -106,15 +106,16 @@ def update(
         The disk refuses; what was read stays.
     """
     safe_files.make_folder(folder)
-    with _alone(folder):
+    with alone(folder, "update"):
         for kind in KINDS:
             safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
         yield from _Update(folder, web, run, keep).steps(most)
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    with try_lock(folder / "update.lock") as mine:
+def alone(folder: Path, what: str) -> Iterator[None]:
+    """Hold the work of that name in a mirror's folder, or refuse to begin it."""
+    with try_lock(folder / f"{what}.lock") as mine:
         if not mine:
             msg = f"Another process is bringing {folder} up to date."
             raise BadRequest(msg, "Wait for it: mirror status.")

@@ -72,6 +72,23 @@ def rows_at(
             yield from table.take(inside).to_pylist()
 
 
+def passages_at(
+    part: Path, positions: Sequence[int], columns: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """The passages of the records at some positions, in order; see `rows_at`."""
+    from pyarrow import compute, parquet
+
+    with _readable(), parquet.ParquetFile(part) as file:
+        at = file.schema_arrow.get_field_index("position")
+        for group in range(file.num_row_groups):
+            span = file.metadata.row_group(group).column(at).statistics
+            wanted = [one for one in positions if span.min <= one <= span.max]
+            if wanted:
+                table = file.read_row_group(group, list(columns) or None)
+                held = compute.is_in(table["position"], compute.cast(wanted, "int32"))
+                yield from table.filter(held).to_pylist()
+
+
 @contextmanager
 def _readable() -> Iterator[None]:
     from pyarrow import ArrowInvalid

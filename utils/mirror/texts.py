@@ -24,7 +24,7 @@ from ..errors import BadContent
 from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
 from ..passages.cut import cut
-from .bundles import Member, as_fetched, members
+from .bundles import Member, as_fetched, members, record_in
 from .columns import passage_batch, passage_schema
 from .parts import FACTS, Part, PartFile, ReadJob, known_part
 
@@ -126,7 +126,7 @@ def read_member(member: Member) -> TextRow:
     """An article version, read and judged as a download of it would be."""
     if member.state != "text":
         return TextRow(member, verdict="", evidence=member.reason)
-    record = json.loads(member.metadata)
+    record = record_in(member.metadata)
     fetched = as_fetched(member.metadata, member.xml)
     paper = Paper(fetched.ids, title=str(record.get("title") or ""))
     try:
@@ -134,6 +134,9 @@ def read_member(member: Member) -> TextRow:
     except BadContent as bad:
         why = str(bad.details.get("evidence") or bad.message)
         return TextRow(member, fetched, record, None, bad.outcome, why)
+    except Exception as error:  # noqa: BLE001 - one article in millions ends no run
+        why = f"the reader failed: {type(error).__name__}: {error}"
+        return TextRow(member, fetched, record, None, "not_a_paper", why)
     return TextRow(member, fetched, record, document, document.verdict, document.evidence)
 
 

@@ -1,16 +1,16 @@
 """Words of a mirror: papers of a published generation, found by BM25 over title and abstract.
 
-An index in tantivy beside the parts. Brought up to date it takes in the rows that differ from those
-of the generation it was made of, and drops what counts no more; killed, it goes on where it was. A
-search never shows a row that the published generation does not count: each hit is held against it.
-Words are folded as in every index here (`..passages.terms`).
+An index in tantivy beside the parts (that of passages: `.passages`). Brought up to date it takes in
+the rows that differ from those of the generation it was made of, and drops what counts no more;
+killed, it goes on where it was. A search never shows a row that the published generation does not
+count: each hit is held against it. Words are folded as in every index here (`..passages.terms`).
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,10 +25,12 @@ from ..system import safe_files
 from ..system.sqlite import try_lock
 from .columns import paper_of
 from .generations import Generation, Generations, connect
+from .manifest import SourceFile
 from .reading import live_places, rows_at
 
 if TYPE_CHECKING:
     import tantivy
+    from tantivy import Document, Query
 
 _WEIGHTS = {"title": 3.0, "keywords": 1.5, "abstract": 1.0}
 _RAW = ("journal", "types", "mesh")
@@ -56,11 +58,16 @@ class WordsProgress:
 class WordIndex:
     """The index of one mirror.
 
+    ``kind`` is that of the parts it is made of, ``weights`` what each field of words counts.
+
     Raises
     ------
     NotConfigured
         tantivy is not installed.
     """
+
+    kind = ""
+    weights: Mapping[str, float] = _WEIGHTS
 
     def __init__(self, generations: Generations) -> None:
         if find_spec("tantivy") is None:
@@ -68,7 +75,7 @@ class WordIndex:
             hint = 'Run: uv sync --extra mirror (or: pip install "papershelf[mirror]")'
             raise NotConfigured(msg, hint)
         self.generations = generations
-        self.folder = generations.mirror / "words" / generations.source
+        self.folder = generations.mirror / "words" / f"{generations.source}{self.kind}"
         self._state = self.folder / "generation.json"
 
     def bring_up_to_date(self) -> Iterator[WordsProgress]:
@@ -100,6 +107,8 @@ class WordIndex:
         done = set(state.get("done", ()))
         left = [order for order in sorted(fresh) if order not in done]
         progress = WordsProgress(len(fresh) - len(left), len(fresh))
+        if fresh or gone:  # who reads must know before anything changes
+            self._write_state({**state, "target": generation.name, "done": sorted(done)})
         yield progress
         for at in range(0, len(left), _FILES):
             some = left[at : at + _FILES]
@@ -129,7 +138,7 @@ class WordIndex:
         if sum(map(len, gone.values())) > _rows_of(old) // 2:
             self._start_anew()
             return _by_file(new, None), []
-        places = [order * _PLACE + int(at) for order, some in gone.items() for at in some]
+        places = [place_of(order, int(at)) for order, some in gone.items() for at in some]
         return _by_file(new, old), places
 
     def _write(
@@ -142,21 +151,26 @@ class WordIndex:
     ) -> None:
         """Take in the rows of some files and drop others, all or nothing."""
         files = {file.order: file for file in self._files}
-        with self._explained():
-            writer = self._index.writer(_HEAP, 1)
+        with self.explained():
+            writer = self.index.writer(_HEAP, 1)
             try:
                 for place in gone:
                     writer.delete_documents_by_term("place", place)
                 for order in orders:
-                    part = files[order].part(self.generations.mirror)
-                    for row in rows_at(part, fresh[order].tolist(), _COLUMNS):
-                        place = order * _PLACE + row["position"]
-                        if again:  # it may be there, of a run that was killed
-                            writer.delete_documents_by_term("place", place)
-                        writer.add_document(_document(place, row))
+                    positions = fresh[order].tolist()
+                    if again:  # they may be there, of a run that was killed
+                        for position in positions:
+                            writer.delete_documents_by_term("place", place_of(order, position))
+                    for document in self._documents(files[order], positions):
+                        writer.add_document(document)
                 writer.commit()
             finally:
                 writer.wait_merging_threads()
+
+    def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
+        """What is indexed of the rows of a file at some positions."""
+        for row in rows_at(file.part(self.generations.mirror), positions, _COLUMNS):
+            yield _document(place_of(file.order, row["position"]), row)
 
     def find(
         self,
@@ -201,7 +215,7 @@ class WordIndex:
         if not state:
             raise EmptyStore("Nothing of the mirror is indexed yet.", "Run: server.py mirror index")
         facts = {"journal": [journal] if journal else [], "types": publication_types, "mesh": mesh}
-        with self._explained():
+        with self.explained():
             total, places = self._search(wanted, start + max_results, (start_year, end_year), facts)
         generation = self.generations.require_current()
         papers = self._papers(places[start:], generation)
@@ -211,7 +225,7 @@ class WordIndex:
             effective_query=" ".join(wanted),
             total=total,
             papers=tuple(papers),
-            warnings=tuple(_warnings(state, generation)),
+            warnings=tuple(warnings(state, generation)),
             next_start=more if more < min(total, _MOST) else None,
         )
 
@@ -225,12 +239,11 @@ class WordIndex:
         """How many papers fit, and the places of the first."""
         from tantivy import FieldType, Occur, Query
 
-        index = self._index
+        index = self.index
         index.reload()
-        words = " ".join(f'"{term}"' for term in wanted)
-        query, _ = index.parse_query_lenient(words, list(_WEIGHTS), field_boosts=_WEIGHTS)
+        query = self.asking(wanted)
         must = [
-            Query.term_set_query(index.schema, name, [_folded(value) for value in values])
+            Query.term_set_query(index.schema, name, [folded(value) for value in values])
             for name, values in facts.items()
             if values
         ]
@@ -262,44 +275,59 @@ class WordIndex:
         }
         live = live_places({pmid for pmid, *_ in found}, self.generations, generation)
         counted = {
-            order * _PLACE + position: paper
+            place_of(order, position): paper
             for (pmid, order, position), paper in found.items()
             if live.get(pmid) == (order, position)
         }
         return [counted[place] for place in places if place in counted]
 
-    @cached_property
-    def _files(self) -> list[Any]:
-        return self.generations.files(self.generations.require_current())
+    def asking(self, wanted: Sequence[str]) -> Query:
+        """The query for terms, of which any may occur."""
+        words = " ".join(f'"{term}"' for term in wanted)
+        weights = dict(self.weights)
+        query, _ = self.index.parse_query_lenient(words, list(weights), field_boosts=weights)
+        return query
 
     @cached_property
-    def _index(self) -> tantivy.Index:
+    def _files(self) -> list[SourceFile]:
+        return self.generations.files(self.generations.require_current())
+
+    def _fields(self) -> tantivy.SchemaBuilder:
+        """The fields, of which ``place`` is that of the record."""
         import tantivy
 
         builder = tantivy.SchemaBuilder()
-        for name in _WEIGHTS:
+        for name in self.weights:
             builder.add_text_field(name, tokenizer_name="terms")
         for name in _RAW:
             builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
         for name in ("place", "year"):
             builder.add_integer_field(name, indexed=True, fast=True)
+        return builder
+
+    @cached_property
+    def index(self) -> tantivy.Index:
+        """The index in tantivy."""
+        import tantivy
+
         safe_files.make_folder(self.folder / "index")
-        index = tantivy.Index(builder.build(), path=str(self.folder / "index"))
+        index = tantivy.Index(self._fields().build(), path=str(self.folder / "index"))
         blanks = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         index.register_tokenizer("terms", blanks)
         return index
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def explained(self) -> Iterator[None]:
+        """Errors of tantivy and of the disk as our own."""
         try:
             with safe_files.disk(self.folder, "use"):
                 yield
         except (ValueError, RuntimeError) as error:  # all that tantivy raises
-            self.__dict__.pop("_index", None)
+            self.__dict__.pop("index", None)
             raise StoreFailed(f"{self.folder} cannot be used: {error}.", _REBUILT) from error
 
     def _start_anew(self) -> None:
-        self.__dict__.pop("_index", None)
+        self.__dict__.pop("index", None)
         shutil.rmtree(self.folder / "index", ignore_errors=True)
         for name in ("live.parquet", self._state.name):
             safe_files.remove(self.folder / name)
@@ -314,30 +342,48 @@ class WordIndex:
         safe_files.write_whole(self._state, json.dumps(state).encode())
 
 
-def _document(place: int, row: dict[str, Any]) -> tantivy.Document:
+def place_of(order: int, position: int) -> int:
+    """File and row of a record as one number."""
+    return order * _PLACE + position
+
+
+def _document(place: int, row: dict[str, Any]) -> Document:
     import tantivy
 
-    headings = {heading.split("/")[0].lstrip("*") for heading in row["mesh"] or ()}
-    names = filter(None, (row["journal"], row["journal_abbreviation"], row["issn"]))
-    keywords = [*(row["keywords"] or ()), *sorted(headings)]
+    keywords = [*(row["keywords"] or ()), *_headings(row)]
     titles = filter(None, (row["title"], row["vernacular_title"]))
     return tantivy.Document(
         place=place,
-        year=row["year"] or 0,
         title=terms.indexed(" ".join(titles)),
         abstract=terms.indexed(row["abstract"] or ""),
         keywords=terms.indexed(" ".join(keywords)),
-        journal=list(dict.fromkeys(map(_folded, names))),
-        types=[_folded(kind) for kind in row["publication_types"] or ()],
-        mesh=[_folded(heading) for heading in sorted(headings)],
+        **filtered_by(row),
     )
 
 
-def _folded(name: str) -> str:
+def filtered_by(row: dict[str, Any]) -> dict[str, Any]:
+    """The fields by which hits are narrowed, of a record's row."""
+    names = filter(None, (row["journal"], row["journal_abbreviation"], row["issn"]))
+    return {
+        "year": row["year"] or 0,
+        "journal": list(dict.fromkeys(map(folded, names))),
+        "types": [folded(kind) for kind in row["publication_types"] or ()],
+        "mesh": [folded(heading) for heading in _headings(row)],
+    }
+
+
+def _headings(row: dict[str, Any]) -> list[str]:
+    """MeSH headings without their qualifiers."""
+    return sorted({heading.split("/")[0].lstrip("*") for heading in row["mesh"] or ()})
+
+
+def folded(name: str) -> str:
+    """The name of a journal, type or heading as filters compare it."""
     return name.casefold().strip()
 
 
-def _warnings(state: dict[str, Any], generation: Generation) -> Iterator[str]:
+def warnings(state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
+    """What an index in this state lacks of a generation."""
     if "target" in state:
         yield "The index is being made, or was interrupted: server.py mirror index"
     elif state["generation"] != generation.name:

@@ -64,7 +64,8 @@ class Filters:
     """Which passages count; retracted papers only where they are asked for.
 
     ``journal`` is as somebody calls it, ``journals`` the names under which passages have it; with
-    none, they have it under that very name.
+    none, they have it under that very name. ``mesh`` (headings without qualifiers, one of them)
+    is known of a mirror's passages only.
     """
 
     year_from: int | None = None
@@ -74,6 +75,7 @@ class Filters:
     kind: Kind | None = None
     retracted: bool = False
     journals: tuple[str, ...] = ()
+    mesh: tuple[str, ...] = ()
 
     @property
     def journal_names(self) -> tuple[str, ...]:

@@ -274,6 +274,16 @@ SITES = (
             ),
         ),
     ),
+    Site(
+        "citation_collection",
+        (
+            Address(
+                "citation_collection",
+                "https://api.figshare.com/v2",
+                "NIH's Open Citation Collection at figshare",
+            ),
+        ),
+    ),
 )
 
 ROUTES = {route.via: route for site in SITES for route in site.routes}

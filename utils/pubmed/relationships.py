@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss
+from ..errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss, StoreFailed
+from ..mirror.graph import citations_of
+from ..mirror.lookup import from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..sources import openalex as openalex_links
@@ -119,7 +121,7 @@ def _ask_for_longest(pmid: str, kind: Relationship, most: int, reach: int, web: 
             silent[source] = miss
             continue
         if listed and (best is None or listed.total > best.total):
-            best = replace(listed, source=source)
+            best = replace(listed, source=listed.source or source)
         if best and best.total >= most:
             break
     if best is None:
@@ -154,9 +156,23 @@ def _asker(lists: Lists, key: str = "") -> _Asks:
     return ask
 
 
+def _ask_mirror(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
+    """The table of citations of the mirror that is here, without a request."""
+    if kind not in _ELSEWHERE or (citations := citations_of(web.settings, fresh=True)) is None:
+        return None
+    ask = citations.cited if kind == "pubmed_references" else citations.citing
+    try:
+        edges = ask([int(pmid)])[int(pmid)]
+    except StoreFailed as damaged:
+        raise NotAvailable(damaged.message, damaged.hint) from None
+    listed = tuple(Related(str(edge.pmid)) for edge in edges[:most])
+    return Relations(listed, len(edges), "", citations.table.label)
+
+
 # The sites in the order in which they are asked, by the name that is shown; the answer is None
 # where a site has no list of that kind, or only for a key.
 _LISTS: dict[str, _Asks] = {
+    "mirror": _ask_mirror,
     "NCBI ELink": _ask_ncbi,
     "Europe PMC": _asker(
         lambda ids, kind, most, web: fetch_linked(ids.pmid, kind, min(most, _EUROPEPMC_PAGE), web)
@@ -170,10 +186,12 @@ def _enrich(pmid: str, relations: Relations, web: Web) -> Relations:
     """Add PubMed's record of each, in one request that also shows whether *pmid* exists."""
     wanted = [article.pmid for article in relations.articles if article.pmid]
     warnings = relations.warnings
+    held = from_mirror([pmid, *wanted], web.settings)
+    left = [one for one in (pmid, *wanted) if one not in held]
     try:
-        known = fetch([pmid, *wanted], web)
+        known = held | (fetch(left, web) if left else {})
     except SourceMiss as miss:
-        known = recall_papers("pubmed", wanted, web)
+        known = held | recall_papers("pubmed", wanted, web)
         if not wanted or any(one not in known for one in wanted):
             warnings += (f"Titles could not be had from PubMed: {miss.message}",)
     else:

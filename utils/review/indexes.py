@@ -6,10 +6,13 @@ and so is not counted as answered.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
+from ..errors import StoreFailed, Unreachable
+from ..mirror.graph import LABELS, citations_of
 from ..model.identifiers import IdName, Ids
 from ..settings import Settings
 from ..sources import icite, openalex, opencitations, semantic_scholar
@@ -55,6 +58,21 @@ def _at_europepmc(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[
     return fetch_linked(ids.pmid, kind, most, web)
 
 
+def _in_mirror(
+    source: str, ids: Ids, kind: Kind, most: int, web: Web
+) -> tuple[int, list[Linked], str]:
+    citations = citations_of(web.settings)
+    if citations is None:
+        return 0, [], ""
+    ask = citations.cited if kind == "references" else citations.citing
+    try:
+        every = ask([int(ids.pmid)])[int(ids.pmid)]
+    except StoreFailed as damaged:
+        raise Unreachable(damaged.message, damaged.hint) from None
+    edges = [edge for edge in every if source in edge.sources]
+    return len(edges), [Linked(pmid=str(edge.pmid)) for edge in edges][:most], ""
+
+
 INDEXES = (
     Index("NCBI ELink", ("pmid",), _at_ncbi),
     Index("Europe PMC", ("pmid",), _at_europepmc),
@@ -71,5 +89,20 @@ INDEXES = (
 
 
 def indexes_of(settings: Settings) -> tuple[Index, ...]:
-    """The indexes that can be asked with these settings."""
-    return tuple(index for index in INDEXES if not index.key or settings.key(index.key))
+    """The indexes that can be asked with these settings; a mirror's citations come first."""
+    return (
+        *_mirror_indexes(settings),
+        *(index for index in INDEXES if not index.key or settings.key(index.key)),
+    )
+
+
+def _mirror_indexes(settings: Settings) -> Iterator[Index]:
+    """Who says so in the table of citations of a mirror, with the day of it."""
+    citations = citations_of(settings)
+    if citations is None:
+        return
+    table = citations.table
+    days = {"nih_occ": table.collection, "pubmed": table.pubmed.partition("-")[0]}
+    for source, label in LABELS.items():
+        if days[source]:
+            yield Index(f"{label}, {days[source]}", ("pmid",), partial(_in_mirror, source))

@@ -14,7 +14,6 @@ import csv
 import gzip
 import hashlib
 import io
-import json
 import re
 import zlib
 from collections.abc import Iterator
@@ -108,7 +107,7 @@ def _inventory_of(day: str, web: Web) -> Inventory:
     if _MD5.fullmatch(told) and told != checksum:
         raise Unreachable(f"The manifest of PMC's inventory of {day} came damaged.")
     try:
-        manifest = json.loads(answer.body)
+        manifest = answer.json()
         if manifest["fileFormat"] != "CSV":
             raise BadContent(_unknown(f"its files are {manifest['fileFormat']}"))
         columns = tuple(name.strip() for name in manifest["fileSchema"].split(","))
@@ -179,8 +178,8 @@ def fetch_metadata(wanted: ObjectVersion, web: Web) -> CloudArticle:
         msg = f"The metadata of {wanted.name} came damaged: MD5 {came}, not {etag or wanted.etag}."
         raise BadContent(msg, verdict="partial")
     try:
-        record = json.loads(answer.body)
-    except ValueError:
+        record = answer.json()
+    except Unreachable:
         record = None
     if not isinstance(record, dict) or record.get("pmcid") != f"PMC{wanted.pmcid}":
         msg = f"What lies in the place of {wanted.name}'s metadata is something else."

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MOST_AUTHORS = 100  # as many as in toolset pubmed
 Sort = Literal["pub_date", "relevance", "author", "journal"]
 DateType = Literal["pdat", "edat", "mdat"]
+Source = Literal["corpus", "mirror"]
 Count = Annotated[int, Field(ge=1, le=1000)]
 Start = Annotated[int, Field(ge=0, le=1_000_000_000)]
 

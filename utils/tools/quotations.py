@@ -12,13 +12,14 @@ from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
 from .answers import answer, in_room
-from .core import READS_SHELF, Word, tool
+from .core import READS_SHELF, Source, Word, tool
 from .indexing import Indexing
 from .long_calls import LongCalls
 from .schemas import named
 from .toolsets import is_on
 
 if TYPE_CHECKING:
+    from ..corpus import Corpus
     from ..corpus.quotations import Quotation
 
 QUOTES = named("quotes warnings")
@@ -43,10 +44,13 @@ def tools(library: Library) -> list[FunctionTool]:
     def verify_quotes(
         quotes: Annotated[list[QuoteAsked], Field(min_length=1, max_length=_MOST)],
         certify: bool = False,
+        source: Source = "corpus",
     ) -> ToolResult:
         """Check quotations word for word, in a paper or in all; differences are named."""
         asked = tuple((one.text, one.paper) for one in quotes)
-        found, warnings = waiting.call(_verify, library, indexing, asked, certify=certify)
+        update = indexing if source == "corpus" else None
+        corpus = library.passages_of(source)
+        found, warnings = waiting.call(_verify, corpus, update, asked, certify=certify)
         return answer(in_room({"quotes": found, "warnings": warnings}, "quotes"))
 
     made = tool(verify_quotes, READS_SHELF, QUOTES)
@@ -61,18 +65,22 @@ def _shown_in_its_passage(made: FunctionTool) -> FunctionTool:
 
 
 def _verify(
-    library: Library, indexing: Indexing, asked: Sequence[tuple[str, str]], *, certify: bool
+    corpus: Corpus,
+    indexing: Indexing | None,
+    asked: Sequence[tuple[str, str]],
+    *,
+    certify: bool,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The verdict on each quotation, and warnings where some papers were not looked through."""
     anywhere = any(not paper for _, paper in asked)
-    warnings = indexing.update(_INDEX_S) if anywhere else []
-    return [_quote_row(text, paper, library, certify=certify) for text, paper in asked], warnings
+    warnings = indexing.update(_INDEX_S) if indexing and anywhere else []
+    return [_quote_row(text, paper, corpus, certify=certify) for text, paper in asked], warnings
 
 
-def _quote_row(text: str, paper: str, library: Library, *, certify: bool) -> dict[str, Any]:
+def _quote_row(text: str, paper: str, corpus: Corpus, *, certify: bool) -> dict[str, Any]:
     """The verdict on one quotation; ``unclear`` where it could not be looked for."""
     try:
-        found = library.corpus.verify_quote(text, split_handle(paper)[0])
+        found = corpus.verify_quote(text, split_handle(paper)[0])
     except PaperError as error:
         return {"verdict": "unclear", "why": str(error)}
     if not found.found:
@@ -86,7 +94,7 @@ def _quote_row(text: str, paper: str, library: Library, *, certify: bool) -> dic
     if not found.verbatim:
         row |= {"printed": words, "differences": shown_differences(found)}
     if certify:
-        row["certificate"] = library.corpus.certify(text, found)
+        row["certificate"] = corpus.certify(text, found)
     return row
 
 

@@ -28,7 +28,7 @@ from ..library import Library
 from ..model.passage import Filters
 from ..web.shared_work import LONGEST_ANSWER_S
 from .answers import answer, in_room, shelf_links
-from .core import ADDS_FILES, READS_SHELF, READS_WEB, Start, tool
+from .core import ADDS_FILES, READS_SHELF, READS_WEB, Source, Start, tool
 from .dotted import NAMES
 from .indexing import Indexing
 from .long_calls import LongCalls, tell
@@ -127,10 +127,11 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         filters: PassageFilters | None = None,
         widen: bool = True,
         start: Start = 0,
+        source: Source = "corpus",
     ) -> ToolResult:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
         found = waiting.call(
-            library.corpus.find,
+            library.passages_of(source).find,
             query,
             top_k=top_k,
             quality_bias=quality_bias,
@@ -311,6 +312,7 @@ class PassageFilters(BaseModel):
     publication_types: tuple[str, ...] = ()
     kind: Literal["", "full_text", "abstract"] = ""
     include_retracted: bool = False
+    mesh: tuple[str, ...] = ()
 
     def to_filters(self) -> Filters:
         """The same, as a search takes it."""
@@ -321,6 +323,7 @@ class PassageFilters(BaseModel):
             publication_types=self.publication_types,
             kind=self.kind or None,
             retracted=self.include_retracted,
+            mesh=self.mesh,
         )
 
 

@@ -1,0 +1,170 @@
+"""The published table of citations: what papers cite and who cites them, without any request."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..errors import EmptyStore, PaperError
+from ..settings import Settings
+from ..system import safe_files
+from ..web.answer import is_fresh
+from .edges import SOURCES, SPAN, End, rows_between
+
+log = logging.getLogger(__name__)
+DAYS = 45.0
+"""Days for which a table is worth as much as a site's own list: NIH's comes once a month."""
+LABELS = {"nih_occ": "NIH Open Citation Collection", "pubmed": "PubMed's records"}
+_KEPT = 2  # the one that is published, and the one before it
+
+
+@dataclass(frozen=True, slots=True)
+class CitationTable:
+    """A state of the table of citations.
+
+    ``collection`` is the day of NIH's snapshot and ``pubmed`` the generation of records it is made
+    of (empty: without). Of all ``edges`` NIH's collection says ``nih_occ`` and the records say
+    ``records``, many of them both. ``citing`` and ``cited`` are its files by the first PMID of
+    their span, sorted by the one end or the other.
+    """
+
+    name: str
+    collection: str
+    pubmed: str
+    edges: int
+    nih_occ: int
+    records: int
+    citing: dict[str, str]
+    cited: dict[str, str]
+    digest: str
+    made_at: str
+
+    @property
+    def label(self) -> str:
+        """Whose word it is, for people."""
+        nih = f"{LABELS['nih_occ']} {self.collection}" if self.collection else ""
+        of = f"{LABELS['pubmed']} to {self.pubmed.partition('-')[0]}" if self.pubmed else ""
+        return f"mirror ({', '.join(filter(None, (nih, of)))})"
+
+
+class Tables:
+    """The tables of citations of a mirror."""
+
+    def __init__(self, folder: Path) -> None:
+        self.mirror = folder
+        self.folder = folder / "generation" / "citations"
+        self._pointer = folder / "current" / "citations"
+
+    def current(self) -> CitationTable | None:
+        """The one that is published."""
+        with suppress(OSError, ValueError, TypeError):
+            name = self._pointer.read_text().strip()
+            return CitationTable(**json.loads((self.folder / f"{name}.json").read_text()))
+        return None
+
+    def all(self) -> list[CitationTable]:
+        """All that are here, the newest last."""
+        found = []
+        for path in self.folder.glob("*.json"):
+            with suppress(OSError, ValueError, TypeError):
+                found.append(CitationTable(**json.loads(path.read_text())))
+        return sorted(found, key=lambda one: one.made_at)
+
+    def publish(self, table: CitationTable) -> None:
+        """Have whoever asks use this one."""
+        for place in (self.folder, self._pointer.parent):
+            safe_files.make_folder(place)
+        text = json.dumps(asdict(table), indent=1).encode()
+        safe_files.write_whole(self.folder / f"{table.name}.json", text)
+        safe_files.write_whole(self._pointer, f"{table.name}\n".encode())
+
+    def tidy(self) -> list[CitationTable]:
+        """Drop all but the published one and the one before; those that are left."""
+        current = self.current()
+        others = [one for one in self.all() if current and one.name != current.name]
+        for one in others[: -(_KEPT - 1)]:
+            safe_files.remove(self.folder / f"{one.name}.json")
+        return self.all()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A paper at the other end of a citation, and who says so (of `.edges.SOURCES`)."""
+
+    pmid: int
+    sources: tuple[str, ...]
+
+
+class Citations:
+    """Asks the published table.
+
+    Raises
+    ------
+    EmptyStore
+        There is none yet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "part" / "citations"
+        current = Tables(folder).current()
+        if current is None:
+            msg = f"There is no table of citations in {folder}."
+            raise EmptyStore(msg, "Make it: server.py mirror citations")
+        self.table: CitationTable = current
+
+    def cited(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
+        """What each of some papers cites, the newest first; empty where nothing is known.
+
+        Raises
+        ------
+        StoreFailed
+            A file of the table is gone or damaged.
+        """
+        return self._ask(pmids, "citing", "cited")
+
+    def citing(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
+        """Who cites each of some papers, the newest first; see `cited`."""
+        return self._ask(pmids, "cited", "citing")
+
+    def _ask(self, pmids: Iterable[int], by: End, other: End) -> dict[int, list[Edge]]:
+        found: dict[int, list[Edge]] = {pmid: [] for pmid in pmids}
+        spans: dict[int, list[int]] = defaultdict(list)
+        for pmid in sorted(found):
+            spans[pmid // SPAN * SPAN].append(pmid)
+        names = getattr(self.table, by)
+        for first, some in spans.items():
+            if name := names.get(str(first)):
+                for pmid in some:
+                    rows = rows_between(self._folder / by / name, by, pmid, pmid + 1)
+                    pairs = zip(rows[other].to_pylist(), rows["sources"].to_pylist(), strict=True)
+                    found[pmid] = [Edge(one, _names(said)) for one, said in pairs][::-1]
+        return found
+
+
+def _names(said: int) -> tuple[str, ...]:
+    return tuple(name for name, bit in SOURCES.items() if said & bit)
+
+
+def citations_of(settings: Settings, *, fresh: bool = False) -> Citations | None:
+    """The table of citations of the mirror of these settings; None where there is none.
+
+    Where a *fresh* one is wanted, one that is older than `DAYS` counts only offline.
+    """
+    folder = settings.mirror_folder
+    if not (folder / "current" / "citations").exists() or find_spec("pyarrow") is None:
+        return None
+    try:
+        found = Citations(folder)
+    except PaperError as error:
+        log.warning("The mirror's citations were not asked: %s", error)
+        return None
+    made_at = datetime.fromisoformat(found.table.made_at).timestamp()
+    usable = not fresh or settings.papers_offline or is_fresh(made_at, DAYS)
+    return found if usable else None

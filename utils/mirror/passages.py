@@ -1,0 +1,319 @@
+"""Passages of a mirror: an index by words, and what is shown of each, in one place.
+
+Like the index of papers (`.words`), a document for each passage instead. It keeps the passage and
+the facts of its paper beside the words, so that an answer is read from it and not from Parquet,
+where one passage costs the reading of two thousand records. The parts stay the truth: what is
+quoted is compared with them.
+
+A search works on a `Snapshot`: the index and the published generation as they were when it began,
+whatever is indexed or published meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..errors import EmptyStore, StoreFailed
+from ..model.identifiers import Ids
+from ..model.paper import Paper
+from ..model.passage import Filters, Passage
+from ..passages import terms
+from .columns import paper_of
+from .generations import Generation, Generations
+from .manifest import SourceFile
+from .reading import live_places, passages_at, rows_at
+from .words import WordIndex, filtered_by, folded, place_of, warnings
+
+if TYPE_CHECKING:
+    import tantivy
+    from tantivy import Document, Query
+
+At = tuple[int, int]
+"""A document of a snapshot: its segment, and its number there."""
+
+KIND = "-passages"
+_COLUMNS = (
+    *("pmid", "doi", "pmcid", "arxiv", "position", "title", "year", "retracted"),
+    *("journal", "journal_abbreviation", "issn", "publication_types", "mesh"),
+)
+_BLOCK = 2_000  # records whose passages are looked at together
+_PLACE = 1_000_000
+_RETRACTED = "Retracted Publication"
+_UNSEEN = "The index is being made anew just now."
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage in the index: the place of its record, the passage and its paper."""
+
+    place: int
+    passage: Passage
+    paper: Paper
+
+
+class PassageIndex(WordIndex):
+    """The index of the passages of one mirror."""
+
+    kind = KIND
+    weights: Mapping[str, float] = {"title": 3.0, "section": 1.5, "text": 1.0}
+
+    def snapshot(self) -> Snapshot:
+        """Index and generation as they are now.
+
+        Raises
+        ------
+        EmptyStore
+            There is no generation, or nothing of it is indexed yet.
+        StoreFailed
+            The index is damaged.
+        """
+        for _ in range(8):
+            state, generation = self._read_state(), self.generations.require_current()
+            if not state:
+                msg = "Nothing of the mirror is indexed yet."
+                raise EmptyStore(msg, "Run: server.py mirror index")
+            with self.explained():
+                self.index.reload()
+                searcher = self.index.searcher()
+            if state == self._read_state():
+                return Snapshot(self, searcher, generation, state)
+        raise StoreFailed(_UNSEEN, "Ask again.")
+
+    def _fields(self) -> tantivy.SchemaBuilder:
+        builder = super()._fields()
+        builder.add_text_field("kind", tokenizer_name="raw", index_option="basic")
+        for name in ("key", "retracted"):
+            builder.add_integer_field(name, indexed=True, fast=True)
+        builder.add_bytes_field("shown", stored=True)
+        return builder
+
+    def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
+        mirror = self.generations.mirror
+        about = "abstract" if file.source == "pubmed" else "full_text"
+        for at in range(0, len(positions), _BLOCK):
+            some = positions[at : at + _BLOCK]
+            records = {row["position"]: row for row in rows_at(file.part(mirror), some, _COLUMNS)}
+            for row in passages_at(file.part(mirror, KIND), some):
+                yield _document(file.order, records[row["position"]], {"kind": about, **row})
+
+
+@dataclass
+class Snapshot:
+    """Index and generation at one moment.
+
+    ``rows`` are the passages that were read so far, by UUID.
+    """
+
+    words: PassageIndex
+    searcher: tantivy.Searcher
+    generation: Generation
+    state: Mapping[str, Any]
+    rows: dict[str, Found] = field(default_factory=dict)
+
+    @property
+    def generations(self) -> Generations:
+        """Where the generation is from."""
+        return self.words.generations
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the index has what the generation counts, and nothing else."""
+        return dict(self.state) == {"generation": self.generation.name}
+
+    @property
+    def size(self) -> int:
+        """Passages in the index."""
+        return int(self.searcher.num_docs)
+
+    def by_words(
+        self, asked: Sequence[str], limit: int, filters: Filters
+    ) -> list[tuple[At, float]]:
+        """Documents by BM25, best first."""
+        if not asked:
+            return []
+        query = self._narrowed(self.words.asking(asked), filters)
+        return [(at, float(score)) for score, at in self._search(query, limit)]
+
+    def by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
+        """Documents by the key of their text, of those that pass the filters."""
+        from tantivy import Query
+
+        wanted = [int(key) for key in keys]
+        if not wanted:
+            return {}
+        schema = self.words.index.schema
+        query = self._narrowed(Query.term_set_query(schema, "key", wanted), filters)
+        addresses = [at for _, at in self._search(query, 2 * len(wanted) + 100)]
+        found = dict[int, list[At]]()
+        for key, at in zip(self.keys(addresses), addresses, strict=True):
+            found.setdefault(key, []).append(at)
+        return found
+
+    def keys(self, addresses: Sequence[At]) -> list[int]:
+        """The keys of the texts of documents."""
+        documents = [_address(at) for at in addresses]
+        values = self.searcher.fast_field_values("key", documents) if documents else []
+        return [int(value or 0) for value in values]
+
+    def keys_that_pass(self, filters: Filters, most: int) -> list[int] | None:
+        """The keys of all texts that pass some filters; None where there are more than *most*."""
+        conditions = list(self._conditions(filters))
+        if not conditions:
+            return None
+        from tantivy import Occur, Query
+
+        query = Query.boolean_query([(Occur.Must, one) for one in conditions])
+        found: Any = self.searcher.search(query, most, count=True)
+        if int(found.count or 0) > most:
+            return None
+        return self.keys([(at.segment_ord, at.doc) for _, at in found.hits])
+
+    def read(self, addresses: Sequence[At]) -> dict[At, Found]:
+        """What documents say; those that the generation does not count are left out."""
+        with self.words.explained():
+            made = {at: _found(self.searcher.doc(_address(at))) for at in addresses}
+        if not self.is_exact:
+            live = self._live(made.values())
+            made = {at: one for at, one in made.items() if one.place in live}
+        self.rows.update((one.passage.uuid, one) for one in made.values())
+        return made
+
+    def passages_of(self, paper: str) -> list[Passage]:
+        """The passages, in their order, of a paper of which one was read."""
+        from tantivy import Query
+
+        place = next((one.place for one in self.rows.values() if one.passage.paper == paper), None)
+        if place is None:
+            return []
+        schema = self.words.index.schema
+        hits = self._search(Query.term_query(schema, "place", place), 10_000)
+        read = self.read([at for _, at in hits])
+        return sorted((one.passage for one in read.values()), key=lambda one: one.ordinal)
+
+    def paper(self, key: str) -> Paper | None:
+        """The record, as it is in the parts, of a paper of which a passage was read."""
+        place = next((one.place for one in self.rows.values() if one.passage.paper == key), None)
+        if place is None:
+            return None
+        order, position = divmod(place, _PLACE)
+        part = next(file for file in self.files if file.order == order).part
+        return next(map(paper_of, rows_at(part(self.generations.mirror), [position])), None)
+
+    @property
+    def files(self) -> list[SourceFile]:
+        """The files of the generation."""
+        return self.generations.files(self.generation)
+
+    def warnings(self) -> Iterator[str]:
+        """Why an answer may not be of all that is published."""
+        yield from warnings(self.state, self.generation)
+
+    def _live(self, found: Iterable[Found]) -> set[int]:
+        pmids = {int(pmid) for one in found if (pmid := one.paper.ids.pmid)}
+        places = live_places(pmids, self.generations, self.generation).values()
+        return {place_of(order, position) for order, position in places}
+
+    def _search(self, query: Query, limit: int) -> list[tuple[float, At]]:
+        with self.words.explained():
+            hits: list[Any] = self.searcher.search(query, limit, count=False).hits
+        return [(float(score), (at.segment_ord, at.doc)) for score, at in hits]
+
+    def _narrowed(self, query: Query, filters: Filters) -> Query:
+        from tantivy import Occur, Query
+
+        conditions = list(self._conditions(filters))
+        if not conditions:
+            return query
+        silent = [(Occur.Must, Query.const_score_query(one, 0.0)) for one in conditions]
+        return Query.boolean_query([(Occur.Must, query), *silent])
+
+    def _conditions(self, filters: Filters) -> Iterator[Query]:
+        from tantivy import FieldType, Query
+
+        schema = self.words.index.schema
+        if not filters.retracted:
+            yield Query.term_query(schema, "retracted", 0)
+        if filters.year_from is not None or filters.year_to is not None:
+            first, last = max(1, filters.year_from or 1), filters.year_to
+            last = 9999 if last is None else max(0, last)
+            yield Query.range_query(schema, "year", FieldType.Integer, first, last)
+        raw = {
+            "journal": filters.journal_names,
+            "types": filters.publication_types,
+            "mesh": filters.mesh,
+            "kind": (filters.kind,) if filters.kind else (),
+        }
+        for name, values in raw.items():
+            if values:
+                yield Query.term_set_query(schema, name, [folded(value) for value in values])
+
+
+def _address(at: At) -> Any:
+    import tantivy
+
+    return tantivy.DocAddress(*at)
+
+
+def key_of(digest: bytes) -> int:
+    """The first eight bytes of a text's SHA-256, as a number that indexes hold.
+
+    Of fifty million texts two have the same with a probability of 0.00007.
+    """
+    return int.from_bytes(digest[:8], "little", signed=True)
+
+
+def _document(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> Document:
+    import tantivy
+
+    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
+    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted")
+    shown = {
+        **{name: record[name] for name in columns if record[name]},
+        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
+        "text": row["text"],
+        "ids": names,
+        "place": place_of(order, row["position"]),
+    }
+    return tantivy.Document(
+        place=shown["place"],
+        key=key_of(row["digest"]),
+        retracted=int(bool(record["retracted"])),
+        kind=row["kind"],
+        title=terms.indexed(record["title"] or ""),
+        section=terms.indexed(row["section"] or ""),
+        text=terms.indexed(row["text"]),
+        shown=json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass"),
+        **filtered_by(dict(record)),
+    )
+
+
+def _found(document: Document) -> Found:
+    row = json.loads(bytes(document["shown"][0]))
+    ids = Ids(**{name: str(value) for name, value in row["ids"].items()})
+    types = tuple(row.get("publication_types", ()))
+    if row.get("retracted") and _RETRACTED not in types:  # said by a notice alone
+        types += (_RETRACTED,)
+    year, journal = row.get("year"), row.get("journal", "")
+    title = row.get("title", "")
+    paper = Paper(
+        ids,
+        title=title,
+        journal=journal,
+        published=str(year or ""),
+        publication_types=types,
+        mesh=tuple(row.get("mesh", ())),
+    )
+    passage = Passage(
+        paper=f"pmid:{ids.pmid}" if ids.pmid else ids.key,
+        **{name: row[name] for name in ("chunk_id", "ordinal", "text", "start", "end", "kind")},
+        section=row["section"] or "",
+        title=title,
+        year=year,
+        journal=journal,
+        publication_types=types,
+        retracted=bool(row.get("retracted")),
+    )
+    return Found(row["place"], passage, paper)

@@ -1,0 +1,120 @@
+"""NIH's Open Citation Collection: which PMID cites which, all of PubMed, once a month.
+
+A collection at figshare; each month's snapshot is an article there, whose files are listed with
+size and MD5, and whose ``open_citation_collection.zip`` holds one CSV with the header
+``citing,referenced`` and some 870 million lines. In the public domain (CC0).
+https://docs.figshare.com (``/collections/{id}/articles``, ``/articles/{id}/files``) ·
+https://doi.org/10.1371/journal.pbio.3000385 · collection:
+https://nih.figshare.com/collections/iCite_Database_Snapshots_NIH_Open_Citation_Collection_/4586573
+· header, file and MD5 as hugheylab/pmparser (R/get_citation.R) reads them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadContent, NotAvailable, Unreachable
+from ..system import safe_files
+from ..web import Answer, Rate, Web
+from ..web.to_disk import download
+from .loose_json import mappings, short_text, whole
+from .source import Source
+
+COLLECTION = 4586573
+FILE = "open_citation_collection.zip"
+TABLE = "open_citation_collection.csv"
+HEADER = ("citing", "referenced")
+MOST_BYTES = 100_000_000_000
+"""Of the ZIP, and of what is in it; the largest there was has a fifth of that."""
+_LOOKED_AT = 3  # snapshots, the newest first: one may lack the file
+_PAGE = {"page_size": 100, "order": "published_date", "order_direction": "desc"}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A month's collection: the day it appeared, its article's number, where its file is."""
+
+    published: str
+    article: int
+    title: str
+    url: str
+    size: int
+    md5: str
+
+
+def newest_snapshot(web: Web) -> Snapshot:
+    """The newest snapshot that has the file.
+
+    Raises
+    ------
+    NotAvailable
+        None of the newest has it.
+    Unreachable
+        figshare did not answer, or in a form of its own.
+    """
+    url = f"{_base(web)}/collections/{COLLECTION}/articles"
+    rows = mappings(web.get(url, _PAGE, check=_require_list).json())
+    dated = sorted(rows, key=lambda row: short_text(row.get("published_date")), reverse=True)
+    for row in dated[:_LOOKED_AT]:
+        number = whole(row.get("id")) or 0
+        files = web.get(f"{_base(web)}/articles/{number}/files", check=_require_list).json()
+        for file in mappings(files):
+            if file.get("name") == FILE:
+                return _snapshot(row, number, file)
+    msg = f"The newest snapshots of NIH's Open Citation Collection have no {FILE}."
+    raise NotAvailable(msg, "Look at its page; or make the table of PubMed's records alone.")
+
+
+def _snapshot(row: dict[str, Any], number: int, file: dict[str, Any]) -> Snapshot:
+    md5 = short_text(file.get("computed_md5")) or short_text(file.get("supplied_md5"))
+    return Snapshot(
+        published=short_text(row.get("published_date"))[:10],
+        article=number,
+        title=short_text(row.get("title")),
+        url=short_text(file.get("download_url")),
+        size=whole(file.get("size")) or 0,
+        md5=md5.lower(),
+    )
+
+
+def _require_list(answer: Answer) -> None:
+    if not isinstance(answer.json(), list):
+        raise Unreachable(f"{answer.host} sent no list.")
+
+
+def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
+    """Have the ZIP at *path*, its MD5 compared; yields the bytes so far, also of an older try.
+
+    Raises
+    ------
+    BadContent
+        It has another MD5; it is fetched anew by the next run.
+    """
+    part = path.with_name(f".{path.name}.fetched")
+    yield from download(web, snapshot.url, part, MOST_BYTES)
+    with safe_files.disk(part, "read"), part.open("rb") as file:
+        came = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    if came != snapshot.md5:
+        safe_files.remove(part)
+        msg = f"{FILE} of {snapshot.published} came with MD5 {came}; figshare says {snapshot.md5}."
+        raise BadContent(msg, "It is fetched again by the next run.", verdict="partial")
+    with safe_files.disk(path):
+        safe_files.flush(part)
+        part.replace(path)
+        safe_files.sync_folder(path.parent)
+
+
+def _base(web: Web) -> str:
+    return web.settings.address("citation_collection")
+
+
+SOURCE = Source(
+    name="citation_collection",
+    about="NIH's Open Citation Collection: which PMID cites which, as one file a month",
+    # figshare publishes no limit; its good manners: https://docs.figshare.com, "rate limiting".
+    rates=(Rate("citation_collection", ("citation_collection",), every=1.0, in_flight=1),),
+)
