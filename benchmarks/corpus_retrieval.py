@@ -218,7 +218,7 @@ def names_of(made: Sequence[Case], passages: Sequence[Passage]) -> Named:
 
 def measure(given: argparse.Namespace) -> None:
     local = MiniLM()
-    made, all_asked = cases(papers(given.data, given.papers))
+    made, all_asked = cases(papers(given.data, given.papers, given.part))
     passages = [
         passage
         for key, paper, abstract in made
@@ -250,6 +250,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA, help="folder of articles and records")
     parser.add_argument("--papers", type=int, default=6_000, help="at most")
+    parser.add_argument("--part", choices=("tuning", "held out"), default="", help="of the papers")
     parser.add_argument("--questions", type=int, default=300, help="of each kind, at most")
     parser.add_argument("--beside", action="store_true", help="Chroma's default, too")
     parser.add_argument("--vectors", type=int, default=300_000, help="for the signs; 0: without")

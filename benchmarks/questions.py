@@ -2,9 +2,12 @@
 
 ``uv run python -m benchmarks.questions [FOLDER]`` shows how many of each kind there are, and one.
 
-FOLDER holds ``PubmedArticleSet`` files (``*.xml.gz``, ``pubmed*.xml``) and, where there are any,
-articles (``jats.xml`` beside their ``pubmed*.xml``), anywhere below it. What is indexed are titles
-and abstracts; right is any passage of the paper the question was made from. Asked are
+FOLDER holds ``PubmedArticleSet`` files (``*.xml.gz``, ``pubmed*.xml``) and articles (``jats.xml``,
+with or without their ``pubmed*.xml`` beside them), anywhere below it. Half of the papers are
+articles where there are so many of both. A paper belongs to one of two parts by the digest of its
+key: *tuning*, which may be looked at, and *held out*, which is asked when all is chosen. What is
+indexed are titles and abstracts; right is any passage of the paper the question was made from.
+Asked are
 
 - ``keywords``: the authors', three at least;
 - ``MeSH``: the major headings, three at least: words of NLM's indexers, often not the authors';
@@ -21,15 +24,19 @@ and abstracts; right is any passage of the paper the question was made from. Ask
 from __future__ import annotations
 
 import gzip
+import hashlib
 import random
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from utils.errors import BadContent
+from utils.formats import jats
 from utils.formats.pubmed import read_records
+from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.passages.blocks import sentences
 
@@ -38,6 +45,9 @@ _SYMBOL = re.compile(r"(?<!\w)(?=[\w-]*\d|[\w-]*[α-ω])[A-Za-zα-ωΑ-Ω][\w-]{
 _SHORT_FORM = re.compile(r"\(([A-Z][A-Za-z]{1,7})\)")
 _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "ω": "omega"}
 _RARE = 3  # papers that have the word, at most
+Part = Literal["", "tuning", "held out"]
+Known = tuple[Paper, list[tuple[str, str]]]
+"""A paper, and its captions: *figure* or *table*, and the words."""
 
 
 class Question(NamedTuple):
@@ -56,23 +66,42 @@ class Case(NamedTuple):
     abstract: str
 
 
-def papers(folder: Path, most: int) -> dict[str, tuple[Paper, list[tuple[str, str]]]]:
-    """Papers with an abstract, by key, and the captions of those that are there as articles."""
-    found: dict[str, tuple[Paper, list[tuple[str, str]]]] = {}
-    files = [*folder.rglob("pubmed*.xml"), *folder.rglob("*.xml.gz")]
-    for path in sorted(files):
+def papers(folder: Path, most: int, part: Part = "") -> dict[str, Known]:
+    """At most so many papers with an abstract, by key, and the captions of the articles."""
+    found: dict[str, Known] = {}
+    for path in sorted([*folder.rglob("pubmed*.xml"), *folder.rglob("*.xml.gz")]):
         body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         article = path.with_name("jats.xml")
         captions = _captions(article) if path.suffix == ".xml" and article.exists() else []
         if b"<PubmedArticleSet" not in body[:2000]:
             continue
         for paper in read_records(body):
-            if isinstance(paper, Paper) and paper.abstract and paper.title:
+            if isinstance(paper, Paper):
                 found.setdefault(f"pmid:{paper.ids.pmid}", (paper, captions))
-    with_captions = [key for key, (_, captions) in found.items() if captions]
-    others = [key for key in sorted(found) if key not in set(with_captions)]
-    others = others[:: max(1, len(others) // max(1, most - len(with_captions)))]
-    return {key: found[key] for key in [*with_captions, *others][:most]}
+    for path in sorted(folder.rglob("jats.xml")):
+        if not list(path.parent.glob("pubmed*.xml")) and (paper := _claimed(path)):
+            key = f"pmid:{paper.ids.pmid}" if paper.ids.pmid else paper.ids.key
+            found[key] = found.get(key, (paper, []))[0], _captions(path)
+    told = {
+        key: one
+        for key, one in found.items()
+        if one[0].abstract and one[0].title and (not part or part_of(key) == part)
+    }
+    articles = sorted(key for key, (_, captions) in told.items() if captions)
+    records = sorted(key for key, (_, captions) in told.items() if not captions)
+    fewest = max(most // 2, most - len(records))
+    chosen = [*spread(articles, fewest), *spread(records, most - min(len(articles), fewest))]
+    return {key: told[key] for key in chosen}
+
+
+def part_of(key: str) -> Part:
+    """Which part a paper belongs to."""
+    return "held out" if hashlib.sha256(key.encode()).digest()[0] % 2 else "tuning"
+
+
+def spread(keys: Sequence[str], most: int) -> list[str]:
+    """At most so many of *keys*, from the whole of them."""
+    return [keys[at * len(keys) // most] for at in range(most)] if len(keys) > most else [*keys]
 
 
 def _captions(path: Path) -> list[tuple[str, str]]:
@@ -88,9 +117,20 @@ def _captions(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-def cases(
-    known: dict[str, tuple[Paper, list[tuple[str, str]]]], seed: int = 7
-) -> tuple[list[Case], list[Question]]:
+def _claimed(path: Path) -> Paper | None:
+    """What an article says of itself; None where it is none."""
+    try:
+        parsed = jats.parse(path.read_bytes())
+        document = jats.read_article(jats.choose_article(parsed.root, Ids()), parsed.cut_off)
+    except BadContent:
+        return None
+    words = (" ".join("".join(one.itertext()).split()) for one in parsed.root.iter("kwd"))
+    keywords = tuple(dict.fromkeys(filter(None, words)))
+    told = Paper(document.ids, document.title, document.abstract, keywords=keywords)
+    return told if document.ids else None
+
+
+def cases(known: Mapping[str, Known], seed: int = 7) -> tuple[list[Case], list[Question]]:
     """What is indexed, and everything that is asked."""
     chance = random.Random(seed)
     words = Counter(

@@ -46,7 +46,7 @@ TOOLSETS = {
     "literature": ("literature",),
     "rag": ("rag",),
     "objects": ("objects",),
-    "review": ("board", "quote_view"),
+    "review": ("board", "quote_view", "checking"),
     "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 """Each with the modules of ``tools/`` that it consists of."""

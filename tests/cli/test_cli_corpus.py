@@ -15,6 +15,7 @@ from tests.corpus.small_corpus import corpus_in, fill, paper, passage
 from tests.processes import Process
 from utils import cli
 from utils.cli.corpus import snippet
+from utils.corpus.index import LOCK
 
 TEXT = "Corals bleach when the water of the reef is warm for weeks."
 START = len("Paper 11\n\n")
@@ -145,6 +146,23 @@ def test_cron_syncs_and_indexes_and_says_little(shell, world):
     assert (row["query_key"], row["inserted"], row["updated"]) == ("mine", 0, 0)
     assert not err
     assert "0 cut anew" in shell("index")[1]
+
+
+def test_who_else_is_at_work_is_said_and_searches_do_not_wait(shell, reef, settings, monkeypatch):
+    for module in ("sync", "index"):
+        monkeypatch.setattr(f"utils.corpus.{module}._PATIENCE_S", 0.3)
+    database = corpus_in(settings["papers_dir"], vectors=False).database
+    told = f"Process {os.getpid()} on "
+    with database.alone("mine", 0), database.alone(LOCK, 0), database.writing():
+        status, out, err = shell("sync", "mine", "coral[ti]")
+        assert (status, out) == (2, "")
+        assert f"Waiting for another that is at work on mine: {told}" in err
+        assert f"Another process is at work on mine: {told}" in err
+        status, out, err = shell("index")
+        assert (status, out) == (2, "")
+        assert f"at work on {LOCK}: {told}" in err
+        assert TEXT in shell("find", "warm", "water")[1]
+    database.close()
 
 
 def test_a_sync_that_nobody_answers_can_be_taken_up_again(shell, world):

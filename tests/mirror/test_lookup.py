@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.mirror.small_mirror import articles, updated
+from tests.mirror.small_mirror import article, articles, updated
 from tests.world.pubmed_files import name_of, packed, small_bulk
 from utils import Library
 from utils.errors import PaperError
@@ -30,6 +30,47 @@ def test_records_of_a_mirror_need_no_request(mirrored, world):
     assert [paper.ids.pmid for _, paper in found] == [record.pmid for record in papers]
     assert {paper.recorded_by for _, paper in found} == {"pubmed"}
     assert services(world) == {"pubmed_files"}
+
+
+def test_papers_are_found_by_doi_and_pmcid_too(mirrored, world, settings):
+    papers = [one for one in world.papers if one.pmid and one.doi and one.pmcid][:5]
+    offline = Library(**{**settings, "papers_offline": True})
+    for name in ("doi", "pmcid"):
+        asked = [getattr(one, name) for one in papers]
+        found = offline.records(name.upper() if name == "doi" else name for name in asked)
+        assert [paper.ids.pmid for _, paper in found] == [one.pmid for one in papers]
+    assert [one.ids.pmid for one in offline.convert_ids([papers[0].doi])] == [papers[0].pmid]
+    assert papers[0].doi.partition("/")[0] in offline.cite([papers[0].doi])[0][1]
+    assert services(world) == {"pubmed_files"}
+
+
+def test_a_doi_of_two_records_is_nobodys_in_the_mirror(mirrored, world, settings):
+    known, other = [one for one in world.papers if one.pmid and one.doi][:2]
+    bulk = small_bulk(world.corpus.by_pmid.values())
+    twin = article(88_888_888).replace(
+        "</Abstract>", f'</Abstract><ELocationID EIdType="doi">{known.doi}</ELocationID>'
+    )
+    bulk.updates[name_of(26, 5)] = packed([twin])
+    world.bulk = bulk
+    updated(mirrored.mirror)
+    offline = Library(**{**settings, "papers_offline": True})
+    [(_, one), (_, two)] = offline.records([known.doi, other.doi])
+    assert isinstance(one, PaperError)
+    assert two.ids.pmid == other.pmid
+    bulk.updates[name_of(26, 6)] = packed([], ["88888888"])
+    updated(mirrored.mirror)
+    [(_, one)] = offline.records([known.doi])
+    assert one.ids.pmid == known.pmid
+
+
+def test_a_generation_without_names_is_asked_by_pmid_only(mirrored, world, settings):
+    for path in (mirrored.mirror.folder / "generation").rglob("names.parquet"):
+        path.unlink()
+    paper = next(one for one in world.papers if one.pmid and one.doi)
+    offline = Library(**{**settings, "papers_offline": True})
+    [(_, one), (_, two)] = offline.records([paper.doi, paper.pmid])
+    assert isinstance(one, PaperError)
+    assert two.title
 
 
 def test_a_harvest_uses_the_mirror_first_also_offline(mirrored, world, settings):

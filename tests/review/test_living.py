@@ -6,46 +6,20 @@ import csv
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from lxml import html
 
-from tests.harvests import done
 from tests.reports.r_prisma import read_as_r_does
-from tests.world import Record, World, kinship
+from tests.review.living import DAY, PROTOCOL, STAGES, a_year_later, retract, seeds_of
+from tests.world import World, kinship
 from utils import Library, cli
 from utils.errors import Unreachable
 from utils.review import Review, updating
 from utils.review.ledger import AT_UPDATES
 
 FIELD = 14
-DAY = 86_400
-PROTOCOL = """\
-title: Fields
-screeners: 1
-databases:
-  - {source: pubmed, query: 'field[ti]'}
-  - {source: europepmc, query: 'field'}
-"""
 Shell = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def included(library: Library, field: World) -> Review:
-    """A review with two included reports, whose citations were searched."""
-    review = library.new_review("fields")
-    (review.folder / "protocol.yaml").write_text(PROTOCOL)
-    review.update()
-    kept = [one for one in review.ledger.records() if one.paper.ids.pmid][:2]
-    rows = [f"{one.paper.ids.doi},include,{stage}" for one in kept for stage in STAGES]
-    review.read_decisions("\n".join(["doi,decision,stage", *rows]).encode(), "mine.csv")
-    done(review.harvest())
-    review.snowball()
-    return review
-
-
-STAGES = ("title_abstract", "full_text")
 
 
 @pytest.fixture
@@ -66,37 +40,6 @@ def shell(
         return status, said.out, said.err
 
     return run
-
-
-def seeds_of(review: Review) -> list[str]:
-    return [s.record.paper.ids.pmid for s in review.standings() if s.second == "include"]
-
-
-def a_year_later(world: World, review: Review) -> Record:
-    """A paper comes that cites the first included report, and no word of the searches."""
-    [seed, *_] = [world.record(pmid) for pmid in seeds_of(review)]
-    assert seed
-    model = world.paper("abstract_only")
-    for number in range(100):
-        new = replace(
-            model,
-            title="Hedges and their shadows, looked at again",
-            pmid=str(77_000_001 + number),
-            doi=f"10.9106/later.{number}",
-            published="2027-05-01",
-            entered="2027-05-02",
-        )
-        if kinship._cites(new, seed):
-            world.put(new)
-            time.sleep(365 * DAY)
-            return new
-    raise AssertionError
-
-
-def retract(world: World, pmid: str) -> None:
-    record = world.record(pmid)
-    assert record
-    world.put(replace(record, types=(*record.types, "Retracted Publication")))
 
 
 def changes(review: Review) -> list[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import stat
 import threading
 from dataclasses import replace
@@ -322,6 +324,57 @@ def test_a_lock_is_held_by_one(database, database_url, tmp_path):
             pass
     with other.alone("k", 1.0):
         pass
+    other.close()
+
+
+def test_who_opens_it_to_read_does_not_wait_for_a_writer(
+    database, database_url, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(corpus_schema, "_PATIENCE_S", 1)
+    put(database)
+    other = CorpusDatabase.of(load_settings(database_url=database_url or None), tmp_path / "papers")
+    with database.writing():
+        assert other.counts().records == 1
+        with pytest.raises(StoreFailed) as refused:
+            put(other)
+    assert "Another process holds it" in refused.value.hint
+    other.close()
+
+
+def test_who_waits_for_a_lock_is_told_who_has_it_and_since_when(database, database_url, tmp_path):
+    settings = load_settings(database_url=database_url or None)
+    other = CorpusDatabase.of(settings, tmp_path / "papers")
+    said = []
+    with (
+        database.alone("k", 0.0),
+        pytest.raises(BadRequest) as refused,
+        other.alone("k", 0.5, said.append),
+    ):
+        pass
+    holder = rf"Process {os.getpid()} on \S.*, since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
+    assert re.fullmatch(rf"Another process is at work on k: {holder}\.", refused.value.message)
+    [told] = said
+    assert re.fullmatch(rf"Waiting for another that is at work on k: {holder}", told)
+    with database.alone("k", 0.0, said.append):
+        pass
+    assert said == [told]
+    other.close()
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_whoever_holds_a_lock_unsigned_is_another_process(database, tmp_path):
+    """Killed between the two, or written by an older version."""
+    other = CorpusDatabase.of(load_settings(), tmp_path / "papers")
+    with database.alone("k", 0.0):
+        [signed] = (tmp_path / "papers/.papershelf/corpus").glob("*.holder")
+        signed.write_bytes(b"\xff\x1b[31mred\n" * 9_999)
+        with pytest.raises(BadRequest) as refused, other.alone("k", 0.0):
+            pass
+        assert refused.value.message.isprintable()
+        assert len(refused.value.message) < 300
+        signed.unlink()
+        with pytest.raises(BadRequest, match="on k: Another process"), other.alone("k", 0.0):
+            pass
     other.close()
 
 

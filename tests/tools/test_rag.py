@@ -1,7 +1,9 @@
 """Toolset ``rag`` as a host meets it, held against the schemas of its own document."""
 
 import json
+import os
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import jsonschema
@@ -373,6 +375,34 @@ async def test_what_there_is_no_time_for_is_said_and_goes_on(library, world, mon
     assert synced["inserted"] == 1
     assert any("Still indexing" in warning for warning in synced["warnings"])
     may_end.set()
+
+
+async def test_waiting_for_another_sync_is_said_and_a_search_beside_it_answers(
+    library, world, monkeypatch
+):
+    reef(library)
+    pmid = world.paper("pmc_cloud").pmid
+    monkeypatch.setattr("utils.corpus.sync._PATIENCE_S", 1e9)  # of a clock that waiting moves on
+    for name, seconds in (("rag._SYNC_S", 1e9), ("rag._CALL_S", 200.0)):
+        monkeypatch.setattr(f"utils.tools.{name}", seconds)
+    monkeypatch.setattr("utils.tools.long_calls.LONGEST_ANSWER_S", 200.0)
+    heard, other = [], ExitStack()
+    other.enter_context(library.corpus.database.alone("all", 0))
+
+    async def hear(progress, total, message):
+        heard.append(message)
+        if "Waiting for another" in message:
+            found = await answer(library, "rag_search", query="corals bleach")
+            heard.append({one["doc_id"] for one in found["results"]})
+            other.close()
+
+    async with Client(build(library), progress_handler=hear) as client:
+        arguments = {"query_key": "all", "term": f"{pmid}[uid]"}
+        done = (await client.call_tool("pubmed_sync_delta", arguments)).structured_content
+    waited = heard.index({"pmid:11", "pmid:12"})
+    holder = f"Process {os.getpid()} on "
+    assert f"Waiting for another that is at work on all: {holder}" in heard[waited - 1]
+    assert (done["inserted"], done["members"]) == (1, 1)
 
 
 async def test_waiting_for_pubmed_and_for_the_index_is_said(library, world, monkeypatch):

@@ -21,6 +21,7 @@ from ..settings import version
 from ..system import sharing
 from ..system.signals import INTERRUPTED, interruptible
 from . import (
+    checking,
     corpus,
     datasets,
     harvests,
@@ -88,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     objects.add(commands)
     searching.add_references(commands)
     resolving.add(commands)
+    checking.add(commands)
     harvests.add(commands)
     reviews.add(commands)
     snowballing.add(commands)

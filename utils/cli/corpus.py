@@ -104,6 +104,7 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
         overlap_days=args.overlap_days,
         full=args.full,
         progress=show_count,
+        waiting=note,
     )
     text = (
         f"{args.key}: {counted(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
@@ -141,7 +142,8 @@ def _checkpoint(args: argparse.Namespace, library: Library) -> int:
 
 def _index(args: argparse.Namespace, library: Library) -> int:
     last: IndexProgress | None = None
-    for last in _show_progress(library.corpus.index(everything=args.all)):  # noqa: B007 - the work
+    steps = library.corpus.index(everything=args.all, waiting=note)
+    for last in _show_progress(steps):  # noqa: B007 - the work
         pass
     if last is None:
         return 0

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..mirror.engines import ENGINES
@@ -43,6 +44,12 @@ def add(commands: Any) -> None:
     pubmed.add_argument(
         "--most", type=int, default=0, metavar="N", help="at most N files this time"
     )
+    pubmed.add_argument(
+        "--from",
+        dest="filled",
+        metavar="FOLDER",
+        help="NLM's files as they lie there (rsync, Aspera, EDirect); nobody is asked for any",
+    )
     plan = command(
         verbs, "plan", _plan, "files, GB, core-hours and disk, before anything is fetched"
     )
@@ -62,17 +69,22 @@ def add(commands: Any) -> None:
     index = command(verbs, "index", _index, "index what is published: search --source mirror")
     pmc = mirror_pmc.add(verbs)
     _engine_options(pmc)
+    embed = command(verbs, "embed", _embed, "make vectors of what is published: find by meaning")
+    _engine_options(embed, usual="here")
+    embed.add_argument(
+        "--published", type=Path, metavar="FOLDER", help="NCBI's vectors of MedCPT: those are taken"
+    )
     citations = command(
         verbs, "citations", _citations, "who cites whom: NIH's collection and PubMed's records"
     )
     _engine_options(citations)
     citations.add_argument("--keep-source", action="store_true", help="keep NIH's ZIP once read")
-    for verb in (pubmed, pmc, plan, status, verify, use, index, citations):
+    for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations):
         verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
 
 
-def _engine_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--engine", choices=ENGINES, default="processes", help=_ENGINE)
+def _engine_options(parser: argparse.ArgumentParser, usual: str = "processes") -> None:
+    parser.add_argument("--engine", choices=ENGINES, default=usual, help=_ENGINE)
     parser.add_argument("--workers", type=int, default=0, help="at once (one a core)")
     parser.add_argument(
         "--scheduler",
@@ -106,6 +118,7 @@ def _pubmed(args: argparse.Namespace, library: Library) -> int:
             scheduler=args.scheduler,
             keep=args.keep,
             most=args.most,
+            filled=args.filled,
             say=note,
         ),
         progress_text,
@@ -283,6 +296,17 @@ def _index(args: argparse.Namespace, library: Library) -> int:
     text = f"{counted(done.added, 'paper')} taken in, {done.dropped:,} rows dropped."
     say(asdict(done) if args.json else text, args.json)
     note('To search it: server.py search "…" --source mirror')
+    return 0
+
+
+def _embed(args: argparse.Namespace, library: Library) -> int:
+    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
+    done = None
+    for done in mirror_of(args, library).embed(**options, published=args.published, say=note):
+        show_count(done.files, done.total)
+    assert done is not None
+    text = f"{counted(done.made, 'vector')} made, {done.taken:,} taken from published ones."
+    say(asdict(done) if args.json else text, args.json)
     return 0
 
 

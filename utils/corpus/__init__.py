@@ -11,7 +11,7 @@ Counts of a corpus, and what in it is out of date.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -89,6 +89,7 @@ class Corpus:
         full: bool = False,
         longest_s: float | None = None,
         progress: Progress | None = None,
+        waiting: Callable[[str], None] | None = None,
     ) -> SyncResult:
         """Bring the records of a query up to date; see `.sync.sync`."""
         from .sync import sync
@@ -99,6 +100,7 @@ class Corpus:
             full=full,
             longest_s=longest_s,
             progress=progress,
+            waiting=waiting,
         )
 
     def checkpoint(self, query_key: str) -> Checkpoint | None:
@@ -116,12 +118,16 @@ class Corpus:
         return record(doc_id, self.database, self.shelf)
 
     def index(
-        self, *, everything: bool = False, longest_s: float | None = None
+        self,
+        *,
+        everything: bool = False,
+        longest_s: float | None = None,
+        waiting: Callable[[str], None] | None = None,
     ) -> Iterator[IndexProgress]:
         """Cut and embed what changed; going through it does the work. See `.index.index`."""
         from .index import index
 
-        return index(self, everything=everything, longest_s=longest_s)
+        return index(self, everything=everything, longest_s=longest_s, waiting=waiting)
 
     def learn(self, file: Path) -> int:
         """Learn other names of journals and terms from one of NLM's lists; how many.

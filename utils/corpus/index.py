@@ -12,7 +12,7 @@ Words come first and vectors afterwards: a model takes hours for what the words 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -60,7 +60,11 @@ class IndexProgress:
 
 
 def index(
-    corpus: Corpus, *, everything: bool = False, longest_s: float | None = None
+    corpus: Corpus,
+    *,
+    everything: bool = False,
+    longest_s: float | None = None,
+    waiting: Callable[[str], None] | None = None,
 ) -> Iterator[IndexProgress]:
     """Cut and embed what changed since the last time; going through it does the work.
 
@@ -73,6 +77,8 @@ def index(
         vector of the model is embedded again.
     longest_s : float, optional
         Stop after so many seconds, at a place from which the next call goes on.
+    waiting : callable, optional
+        Told who else is indexing, where one has to be waited for.
 
     Yields
     ------
@@ -88,7 +94,7 @@ def index(
     StoreFailed, WeaviateFailed
         Database or index cannot be used.
     """
-    with corpus.database.alone(LOCK, _PATIENCE_S):
+    with corpus.database.alone(LOCK, _PATIENCE_S, waiting):
         yield from _Run(corpus, everything, longest_s).steps()
 
 

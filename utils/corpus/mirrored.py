@@ -7,10 +7,11 @@ written by (sync, index) is the mirror's own: ``mirror pubmed``, ``mirror index`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from ..errors import BadRequest
+from ..errors import BadRequest, EmbeddingsFailed
 from ..mirror.finder import MirrorFinder
 from ..mirror.passages import PassageIndex, Snapshot
 from ..model.passage import Filters
@@ -20,6 +21,7 @@ from .stored_records import CorpusCounts, CorpusRecord
 
 if TYPE_CHECKING:
     from ..mirror import Mirror
+    from ..mirror.vectors import VectorStore
     from ..model.paper import Paper
     from ..model.passage import Passage
     from ..passages import Finder
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from .search import Answer
 
 _USUAL = Filters()
+_SOME = "Not every passage has a vector: without, it is found by words. server.py mirror embed"
 
 
 class Mirrored(Corpus):
@@ -42,6 +45,7 @@ class Mirrored(Corpus):
         super().__init__(corpus.settings, corpus.web, corpus.shelf)
         self._corpus, self._mirror = corpus, mirror
         self._passages: PassageIndex | None = None
+        self._kept: VectorStore | None = None
 
     def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> Answer:
         """Passages by words and by meaning; see `.search.find`.
@@ -54,8 +58,12 @@ class Mirrored(Corpus):
         from .search import find
 
         snapshot = self._snapshot()
-        answer = find(query, _Seen(self, snapshot), filters=filters, **options)
-        return replace(answer, warnings=(*snapshot.warnings(), *answer.warnings))
+        vectors = None if options.get("by") == "words" else self._vectors()
+        answer = find(query, _Seen(self, snapshot, vectors), filters=filters, **options)
+        warnings = [*snapshot.warnings()]
+        if vectors and vectors.model and vectors.generation != snapshot.generation.name:
+            warnings.append(_SOME)
+        return replace(answer, warnings=(*warnings, *answer.warnings))
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
         """Where a quotation stands, in one paper or anywhere; see `.quotations.verify`."""
@@ -73,6 +81,18 @@ class Mirrored(Corpus):
         """A mirror has an index of its own."""
         raise BadRequest("This is the mirror's index.", "Run: server.py mirror index")
 
+    def _vectors(self) -> VectorStore | None:
+        """The vectors of the model of the settings; None where there is none to name."""
+        embedder = self._corpus.embedder
+        if embedder is None or embedder.available():
+            return None
+        with suppress(EmbeddingsFailed):  # told by the search
+            made = self._mirror.vectors(embedder.model)
+            kept = self._kept
+            self._kept = kept.now() if kept and kept.folder == made.folder else made
+            return self._kept
+        return None
+
     def _snapshot(self) -> Snapshot:
         if self._passages is None:
             self._passages = self._mirror.passages
@@ -82,11 +102,13 @@ class Mirrored(Corpus):
 class _Seen(Corpus):
     """A mirror as one search sees it."""
 
-    def __init__(self, mirrored: Mirrored, snapshot: Snapshot) -> None:
+    def __init__(
+        self, mirrored: Mirrored, snapshot: Snapshot, vectors: VectorStore | None = None
+    ) -> None:
         super().__init__(mirrored.settings, mirrored.web, mirrored.shelf)
         corpus, mirror = mirrored._corpus, mirrored._mirror  # noqa: SLF001 - one thing in two
         self.database = _Tables(snapshot, mirror, corpus.database)
-        self.finder = cast("Finder", MirrorFinder(snapshot))  # for reading only
+        self.finder = cast("Finder", MirrorFinder(snapshot, vectors))  # for reading only
         self.embedder = corpus.embedder
 
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -52,6 +52,7 @@ from ..settings import Settings
 from ..system import sqlite
 from ..system.safe_files import PRIVATE, disk, exclusive_lock, make_folder
 from ..system.sharing import access_error, create_shared, inherit_group
+from .holders import Lock, holder_at_server, holder_in_file, sign_connection, sign_file
 
 VERSION = 2
 """Of the tables below."""
@@ -234,6 +235,13 @@ def prepare(connection: Connection) -> None:
     connection.execute(insert(versions).values(version=VERSION))
 
 
+def _is_current(connection: Connection) -> bool:
+    """Whether the tables are there, and as they are today."""
+    if not inspect(connection).has_table(versions.name):
+        return False
+    return connection.execute(select(versions.c.version)).scalar() == VERSION
+
+
 class Connections:
     """A database, opened and made when first used. Safe for threads and processes.
 
@@ -283,8 +291,12 @@ class Connections:
         engine = _engine(self._url)
         writing = engine.execution_options(**{_WRITING: True})
         try:
-            with self._opening_lock(), self._translate_errors(), writing.begin() as connection:
-                prepare(connection)
+            with self._opening_lock(), self._translate_errors():
+                with engine.begin() as connection:
+                    current = _is_current(connection)  # then nobody who reads waits for a writer
+                if not current:
+                    with writing.begin() as connection:
+                        prepare(connection)
         except BaseException:
             engine.dispose()
             raise
@@ -321,8 +333,12 @@ class Connections:
                 yield connection
 
     @contextmanager
-    def alone(self, name: str, patience_s: float) -> Iterator[None]:
+    def alone(
+        self, name: str, patience_s: float, waiting: Callable[[str], None] | None = None
+    ) -> Iterator[None]:
         """Hold the lock *name* among all processes and threads; freed when its holder dies.
+
+        *waiting* is told once who is waited for, and since when they have it.
 
         Raises
         ------
@@ -330,20 +346,23 @@ class Connections:
             Another one holds it, for longer than *patience_s*.
         """
         digest = hashlib.sha256(name.encode("utf-8", "replace")).digest()
-        lock = self._advisory_lock(digest) if self.is_postgresql else self._file_lock(digest)
-        with lock as acquire:
+        with (self._advisory_lock if self.is_postgresql else self._file_lock)(digest) as lock:
             end = time.time() + patience_s
-            while not acquire():
+            while not lock.acquire():
                 if time.time() >= end:
-                    msg = f"Another process is at work on {name}."
-                    raise BadRequest(msg, "Wait until it is done, and call again.")
+                    msg = f"Another process is at work on {name}: {lock.holder()}."
+                    raise BadRequest(msg, "Nothing was done. Wait until it is, and call again.")
+                if waiting:
+                    waiting(f"Waiting for another that is at work on {name}: {lock.holder()}")
+                    waiting = None
                 time.sleep(_POLL_S)
+            lock.sign()
             yield
 
     @contextmanager
-    def _advisory_lock(self, digest: bytes) -> Iterator[Any]:
+    def _advisory_lock(self, digest: bytes) -> Iterator[Lock]:
         """An advisory lock of PostgreSQL, which lasts as long as the connection."""
-        key = {"key": int.from_bytes(digest[:8], "big", signed=True)}
+        key = int.from_bytes(digest[:8], "big", signed=True)
         engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         with self._translate_errors():
             connection = engine.connect()
@@ -351,10 +370,18 @@ class Connections:
 
         def acquire() -> bool:
             with self._translate_errors():
-                return bool(connection.execute(query, key).scalar())
+                return bool(connection.execute(query, {"key": key}).scalar())
+
+        def sign() -> None:
+            with self._translate_errors():
+                sign_connection(connection)
+
+        def holder() -> str:
+            with self._translate_errors():
+                return holder_at_server(connection, key)
 
         try:
-            yield acquire
+            yield Lock(acquire, sign, holder)
         finally:
             with suppress(SQLAlchemyError):
                 connection.execute(text("SELECT pg_advisory_unlock_all()"))
@@ -362,12 +389,13 @@ class Connections:
             connection.close()
 
     @contextmanager
-    def _file_lock(self, digest: bytes) -> Iterator[Any]:
+    def _file_lock(self, digest: bytes) -> Iterator[Lock]:
         """The write lock of an SQLite file of its own, which stays empty."""
         import sqlite3
 
         make_folder(self._folder, 0o700)
         path = self._folder / f"sync-{digest.hex()[:16]}.lock"
+        signed = path.with_suffix(".holder")
         with disk(path, "lock"):
             path.touch(mode=0o600)
             inherit_group(path)
@@ -379,7 +407,7 @@ class Connections:
                 except sqlite3.Error as error:
                     raise self._store_error(error) from error
 
-            yield acquire
+            yield Lock(acquire, partial(sign_file, signed), partial(holder_in_file, signed))
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -404,10 +432,10 @@ class Connections:
         return StoreFailed(msg, self._hint(reason.lower()))
 
     def _hint(self, reason: str) -> str:
+        if "locked" in reason or "busy" in reason or "lock timeout" in reason:
+            return "Another process holds it: wait until it is done, or end it."
         if self.is_postgresql:
             return "See that the server runs, and look at DATABASE_URL."
-        if "locked" in reason or "busy" in reason:
-            return "Another process holds it: wait until it is done, or end it."
         if "malformed" in reason or "not a database" in reason:
             return "It is damaged: move corpus.db away, sync and index again."
         return "Free some disk space, and see that its folder can be written."

@@ -40,7 +40,7 @@ _LONGEST_TERM = 50_000
 Progress = Callable[[int, int], None]
 
 
-def sync(
+def sync(  # noqa: PLR0913 - what may be asked for, and who is told
     query_key: str,
     term: str,
     database: CorpusDatabase,
@@ -50,6 +50,7 @@ def sync(
     full: bool = False,
     longest_s: float | None = None,
     progress: Progress | None = None,
+    waiting: Callable[[str], None] | None = None,
 ) -> SyncResult:
     """Bring the records of a query up to date; see the module.
 
@@ -67,6 +68,8 @@ def sync(
         Stop after about so many seconds with ``unfinished``; what was fetched stays staged.
     progress : callable, optional
         Called after every batch with the number of papers looked at, and of all.
+    waiting : callable, optional
+        Told who else is at work on this question, where one has to be waited for.
 
     Raises
     ------
@@ -82,7 +85,7 @@ def sync(
     query_key, term = _check_arguments(query_key, term, overlap_days)
     web.settings.require_email("NCBI")
     patience = min(_PATIENCE_S, longest_s or _PATIENCE_S)
-    with database.alone(query_key, patience):
+    with database.alone(query_key, patience, waiting):
         job = SyncJob.of(database, query_key, term, overlap_days, full)
         call = _Sync(term, web, longest_s, progress or _ignore_progress)
         done = call.run(job)

@@ -59,9 +59,9 @@ def look_up(
     """
     inquiries = {ids: _Inquiry(ids, Paper(ids)) for ids in wanted}
     if any(source.name == PUBMED.name for source in sources):
-        held = from_mirror([ids.pmid for ids in wanted], web.settings)
+        held = from_mirror(wanted, web.settings)
         for inquiry in inquiries.values():
-            if paper := held.get(inquiry.wanted.pmid):
+            if paper := held.get(inquiry.wanted):
                 inquiry.take_outcome(PUBMED.name, paper)
     for source in sources:
         if source.lookup is None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..curation.places import Places
     from ..curation.reading import Reading
     from ..errors import PaperError
+    from ..manuscript.checking import Check
+    from ..manuscript.parts import Manuscript
     from ..model.paper import Section, StoredPaper
     from ..objects import PaperObjects
 
@@ -78,6 +80,37 @@ class ReadVerbs(CollectVerbs):
         from ..curation.places import keep_original
 
         return keep_original(paper, self.shelf)
+
+    def check(
+        self, manuscript: str | Path, *, lists: Sequence[str | Path] = (), fetch: bool = False
+    ) -> Check:
+        """Hold a manuscript's references, quotations and numbers against the papers it cites.
+
+        See `..manuscript.checking.check`.
+
+        Parameters
+        ----------
+        lists : sequence of path, optional
+            Files of references beside those that the manuscript names.
+        fetch : bool, optional
+            Download the cited papers first; else what is on the shelf is read.
+        """
+        from pathlib import Path
+
+        from ..manuscript.reading import read_manuscript
+
+        read = read_manuscript(Path(manuscript), [Path(one) for one in lists])
+        return self.check_read(read, fetch=fetch)
+
+    def check_read(self, manuscript: Manuscript, *, fetch: bool = False) -> Check:
+        """The same for a manuscript that is read already."""
+        from ..manuscript.checking import check, cited_papers
+        from ..sources import SOURCES
+
+        if fetch:
+            for _ in self.download_many(cited_papers(manuscript, self.corpus, SOURCES)):
+                pass  # what could not be had is said of the sentences that need it
+        return check(manuscript, self.corpus, SOURCES)
 
     def find(self, paper: str) -> StoredPaper:
         """The paper on the shelf with this identifier or file name; no source is asked.

@@ -20,7 +20,7 @@ from lxml import etree
 
 from ..errors import BadRequest
 from ..formats.safe_xml import SAFE_OPTIONS
-from ..model.identifiers import IdName
+from ..model.identifiers import IdName, Ids
 from ..system.plain_text import one_line
 from .described import Said, to_entry
 from .pasted import Entry, ids_of_record
@@ -91,7 +91,13 @@ def _is_reference(item: object) -> bool:
 
 
 def _csl_entry(item: Mapping[str, Any], number: int) -> Entry:
-    fields = {name.upper(): _spelled(value) for name, value in item.items()}
+    ids = csl_ids(item)
+    return to_entry(ids, {} if ids else csl_said(item), f"item {number}")
+
+
+def csl_ids(item: Mapping[str, Any]) -> Ids:
+    """The identifiers of an item of CSL-JSON."""
+    fields = _csl_fields(item)
     named: dict[IdName, str] = {
         "pmid": fields.get("PMID", ""),
         "pmcid": fields.get("PMCID", ""),
@@ -100,12 +106,16 @@ def _csl_entry(item: Mapping[str, Any], number: int) -> Entry:
     }
     notes = [line[0] for line in _NOTED.finditer(fields.get("NOTE", ""))]
     hints = (*notes, fields.get("NUMBER", ""), fields.get("URL", ""), fields.get("ID", ""))
-    ids = ids_of_record(named, hints)
-    return to_entry(ids, {} if ids else _csl_said(item, fields), f"item {number}")
+    return ids_of_record(named, hints)
 
 
-def _csl_said(item: Mapping[str, Any], fields: Mapping[str, str]) -> Said:
-    """What an item without identifiers says of its paper."""
+def _csl_fields(item: Mapping[str, Any]) -> dict[str, str]:
+    return {name.upper(): _spelled(value) for name, value in item.items()}
+
+
+def csl_said(item: Mapping[str, Any]) -> Said:
+    """What an item of CSL-JSON says of its paper."""
+    fields = _csl_fields(item)
     people = item.get("author")
     names = [_csl_name(one) for one in people[:_MOST_AUTHORS]] if isinstance(people, list) else []
     return {
@@ -175,6 +185,11 @@ def endnote_entries(data: bytes) -> Iterator[Entry]:
 
 
 def _endnote_entry(record: Any, number: int) -> Entry:
+    return to_entry(endnote_ids(record), endnote_said(record), f"record {number}")
+
+
+def endnote_ids(record: Any) -> Ids:
+    """The identifiers of a record of EndNote XML."""
     fields = {name: _text(record, paths) for name, paths in _PATHS.items()}
     accession = fields["accession"]
     ours = _OF_PUBMED.search(fields["provider"]) or accession[:4].upper() == "PMID"
@@ -184,11 +199,16 @@ def _endnote_entry(record: Any, number: int) -> Entry:
         "doi": fields["doi"],
     }
     links = (_words(one) for path in _LINKS for one in record.iterfind(path))
+    return ids_of_record(named, links)
+
+
+def endnote_said(record: Any) -> Said:
+    """What a record of EndNote XML says of its paper."""
     authors = [_words(one) for one in record.iterfind(_AUTHORS)][:_MOST_AUTHORS]
     kind = record.find("ref-type")
+    fields = {name: _text(record, paths) for name, paths in _PATHS.items()}
     kinds = [kind.get("name", "")] if kind is not None else []
-    said: Said = {**fields, "authors": authors, "kinds": kinds}
-    return to_entry(ids_of_record(named, links), said, f"record {number}")
+    return {**fields, "authors": authors, "kinds": kinds}
 
 
 def _text(record: Any, paths: Sequence[str]) -> str:

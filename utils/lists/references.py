@@ -23,7 +23,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..citations.latex import signs_again
 from ..errors import BadRequest
@@ -130,6 +130,27 @@ def _arxiv_of(name: str) -> str:
 
 def bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
     """The papers of a BibTeX file; an entry that cannot be read is named with its line."""
+    for record in bibtex_records(lines):
+        if record.key:
+            ids = bibtex_ids(record.fields)
+            where = f"{record.key} (line {record.line})"
+            yield to_entry(ids, {} if ids else bibtex_said(record.fields), where)
+        else:
+            told = f"{record.kind} (line {record.line}) cannot be read"
+            yield Entry(citation(title=told), Ids())
+
+
+class BibtexRecord(NamedTuple):
+    """An entry of a BibTeX file; one that cannot be read has no key, and its beginning as kind."""
+
+    key: str
+    kind: str
+    fields: Mapping[str, str]
+    line: int
+
+
+def bibtex_records(lines: Iterable[str]) -> Iterator[BibtexRecord]:
+    """The entries of a BibTeX file, with the line that each begins in."""
     from bibtexparser.entrypoint import parse_string
     from bibtexparser.model import Entry as Read
     from bibtexparser.model import ParsingFailedBlock
@@ -139,13 +160,12 @@ def bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
     for first, text in _blocks(lines):
         for block in parse_string(text).blocks:
             readable = block.ignore_error_block if isinstance(block, ParsingFailedBlock) else block
-            where = f"line {first + (block.start_line or 0)}"
+            line = first + (block.start_line or 0)
             if isinstance(readable, Read):
                 fields = {field.key.lower(): str(field.value) for field in readable.fields[::-1]}
-                yield _bibtex_entry(fields, f"{readable.key} ({where})")
+                yield BibtexRecord(readable.key, readable.entry_type.lower(), fields, line)
             elif isinstance(block, ParsingFailedBlock):
-                start = (block.raw or "").split("\n")[0][:80]
-                yield Entry(citation(title=f"{start} ({where}) cannot be read"), Ids())
+                yield BibtexRecord("", (block.raw or "").split("\n")[0][:80], {}, line)
 
 
 _FORMATS = (
@@ -508,13 +528,15 @@ def _said(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Said:
     }
 
 
-def _bibtex_entry(fields: Mapping[str, str], where: str) -> Entry:
+def bibtex_ids(fields: Mapping[str, str]) -> Ids:
+    """The identifiers of a BibTeX entry."""
+
     def field_text(*names: str) -> str:
         return next((_unescaped(fields[name]) for name in names if fields.get(name)), "")
 
     preprint = field_text("archiveprefix", "eprinttype").lower()
     eprint = field_text("eprint")
-    ids = ids_of_record(
+    return ids_of_record(
         {
             "doi": field_text("doi"),
             "pmid": field_text("pmid") or (eprint if preprint == "pubmed" else ""),
@@ -523,11 +545,10 @@ def _bibtex_entry(fields: Mapping[str, str], where: str) -> Entry:
         },
         [field_text("url"), field_text("howpublished"), field_text("note")],
     )
-    return to_entry(ids, {} if ids else _bibtex_said(fields), where)
 
 
-def _bibtex_said(fields: Mapping[str, str]) -> Said:
-    """What an entry without identifiers says of its paper."""
+def bibtex_said(fields: Mapping[str, str]) -> Said:
+    """What a BibTeX entry says of its paper."""
 
     def words(*names: str) -> str:
         return next((text for name in names if (text := readable(fields.get(name, "")))), "")

@@ -4,8 +4,8 @@
 `engines` one chooses; `manifest` is the table of what is known of each; `chain` says which files
 follow each other without a gap; `generations` put them together and publish them. `plan` says what
 it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
-by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.mirrored`.
-`citations` makes the table of who cites whom, `graph` asks it.
+by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.mirrored`, and
+`embedding` makes their `vectors`. `citations` makes the table of who cites whom, `graph` asks it.
 
 `pmc` brings PMC's open articles up to date: `objects` is the table of what is known of each,
 `bundles` are what was fetched, `texts` make parts of them, `articles` hands them to whoever would
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..web import Rate, Web
     from .citations import CitationsProgress
+    from .embedding import EmbedProgress
     from .engines import Run
     from .generations import Generation, Generations
     from .graph import Citations
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .pmc import Choice
     from .pmc_plan import PmcPlan
     from .pubmed import MirrorProgress
+    from .vectors import VectorStore
     from .verify import Verified
     from .words import WordIndex, WordsProgress
 
@@ -87,11 +89,13 @@ class Mirror:
         scheduler: str = "",
         keep: bool = True,
         most: int = 0,
+        filled: str | Path | None = None,
         say: Callable[[str], None] = _ignore,
     ) -> Iterator[MirrorProgress]:
         """Bring the mirror of PubMed up to date; see `.pubmed.update` and `.engines`.
 
-        ``workers`` is a process for each core where it is 0; ``say`` is told where the work can be
+        ``workers`` is a process for each core where it is 0; ``filled`` a folder with NLM's files,
+        of which none is then asked for; ``say`` is told where the work can be
         looked at.
 
         Raises
@@ -103,7 +107,8 @@ class Mirror:
         from .pubmed import update
 
         run = self._run(engine, workers, scheduler, say)
-        yield from update(self.folder, self._web(), run, keep=keep, most=most)
+        there = Path(filled) if filled else None
+        yield from update(self.folder, self._web(), run, keep=keep, most=most, filled=there)
 
     def update_pmc(
         self,
@@ -267,6 +272,29 @@ class Mirror:
         from .words import WordIndex
 
         return WordIndex(self.generations)
+
+    def embed(
+        self,
+        *,
+        engine: EngineName = "here",
+        workers: int = 0,
+        scheduler: str = "",
+        published: Path | None = None,
+        say: Callable[[str], None] = _ignore,
+    ) -> Iterator[EmbedProgress]:
+        """Have a vector of every passage that is published; see `.embedding.embed`."""
+        require_packages()
+        from .embedding import embed
+
+        run = self._run(engine, workers, scheduler, say)
+        yield from embed(self.generations, self.settings, run, published)
+
+    def vectors(self, model: str) -> VectorStore:
+        """The vectors of a model."""
+        require_packages()
+        from .embedding import store_of
+
+        return store_of(self.generations, model)
 
     @property
     def passages(self) -> PassageIndex:

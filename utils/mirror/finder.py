@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 from ..passages import FinderStatus, terms
 from ..passages.ranking import DEEP, Scored, depth_for, fused, share_of
+from ..passages.vector_checks import checked_query
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..model.passage import Filters, Hit
+    from ..passages import Vector
     from .passages import At, Found, Snapshot
+    from .vectors import VectorStore
+
+_MORE = (4, 40)  # texts that are looked for, for one passage that passes the filters
+_SELECTIVE = 50_000  # texts that pass: so few are all compared
 
 
 class MirrorFinder:
@@ -21,24 +24,69 @@ class MirrorFinder:
 
     name = "mirror"
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+    def __init__(self, snapshot: Snapshot, vectors: VectorStore | None = None) -> None:
+        self._snapshot, self._vectors = snapshot, vectors
 
-    def search(
-        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
-    ) -> list[Hit]:
-        """The best passages, by words and (with a vector) by meaning, fused; best first."""
+    def search(self, query: str, vector: Vector | None, limit: int, filters: Filters) -> list[Hit]:
+        """The best passages, by words and (with a vector) by meaning, fused; best first.
+
+        Raises
+        ------
+        InvariantFailed
+            The vector is of another width than those of the passages.
+        """
         asked, depth = terms.asked(query), depth_for(limit)
         words = self._snapshot.by_words(asked, max(DEEP, limit), filters)
         first = [at for at, _ in words[:depth]]
-        read = self._snapshot.read(first)
+        near: dict[At, float] = {}
+        if vector is not None and self._vectors and self._vectors.dim:
+            near = self._by_meaning(checked_query(vector, self._vectors.dim), depth, filters)
+            near |= self._cosines(checked_query(vector, self._vectors.dim), first)
+        read = self._snapshot.read([*dict.fromkeys([*first, *near])])
         by_words = [(at, score) for at, score in words if at in read]
+        by_meaning = [(at, score) for at, score in near.items() if at in read]
         share = share_of(asked, _terms_of(read, first))
-        return fused(_named(by_words, read), [], share, limit)
+        return fused(_named(by_words, read), _named(by_meaning, read), share, limit)
 
     def status(self) -> FinderStatus:
-        """How many passages it has."""
-        return FinderStatus(self._snapshot.size, 0)
+        """What it has; of vectors that are lacking the snapshot's own warnings speak."""
+        size, vectors = self._snapshot.size, self._vectors
+        if not (vectors and vectors.model):
+            return FinderStatus(size, 0)
+        return FinderStatus(size, size, vectors.model, vectors.dim)
+
+    def _by_meaning(self, vector: Vector, depth: int, filters: Filters) -> dict[At, float]:
+        """The nearest passages that pass the filters, with their cosines."""
+        assert self._vectors is not None
+        found: dict[At, float] = {}
+        for more in _MORE:
+            near = dict(self._vectors.nearest(vector, more * depth))
+            found = self._passing(near, depth, filters)
+            if len(found) >= depth or len(near) < more * depth:
+                return found
+            few = self._snapshot.keys_that_pass(filters, _SELECTIVE)
+            if few is not None:
+                return self._passing(self._vectors.cosines(vector, few), depth, filters)
+        return found
+
+    def _passing(self, near: dict[int, float], depth: int, filters: Filters) -> dict[At, float]:
+        """The passages of the best texts, of those that pass."""
+        best = sorted(near, key=lambda key: (-near[key], key))
+        found: dict[At, float] = {}
+        for start in range(0, len(best), 4 * depth):
+            some = best[start : start + 4 * depth]
+            here = self._snapshot.by_key(some, filters)
+            found |= {at: near[key] for key in some for at in here.get(key, ())}
+            if len(found) >= depth:
+                break
+        return dict(list(found.items())[:depth])
+
+    def _cosines(self, vector: Vector, first: Sequence[At]) -> dict[At, float]:
+        """The cosines of passages that were found by words, of those with a vector."""
+        assert self._vectors is not None
+        keys = self._snapshot.keys(first)
+        known = self._vectors.cosines(vector, keys) if keys else {}
+        return {at: known[key] for at, key in zip(first, keys, strict=True) if key in known}
 
 
 def _terms_of(read: dict[At, Found], first: Sequence[At]) -> set[str]:

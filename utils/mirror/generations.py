@@ -4,9 +4,10 @@ Of each PMID the row counts that stands last: in the file with the highest numbe
 last place; where that is a deletion, none does. (Of PubMed's few papers with several versions the
 highest counts that is not deleted.) So the order in which files came, or were read, cannot matter.
 
-A generation is a folder beside the last one: ``live.parquet`` (the rows that count, by PMID) and
-``manifest.parquet`` (the files they are from). The file ``current`` names the one that is
-published; it is replaced in one step, so that nobody sees half of a generation.
+A generation is a folder beside the last one: ``live.parquet`` (the rows that count, by PMID),
+``names.parquet`` (their DOIs and PMCIDs) and ``manifest.parquet`` (the files they are from). The
+file ``current`` names the one that is published; it is replaced in one step, so that nobody sees
+half of a generation.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import EmptyStore, NotFound, StoreFailed
 from ..model.paper import now
 from ..system import safe_files
 from .manifest import KINDS, SourceFile
+from .names import write_names
 
 if TYPE_CHECKING:
     import duckdb
@@ -152,7 +154,10 @@ class Generations:
         self, files: Sequence[SourceFile], missing: dict[str, str], folder: Path
     ) -> Generation:
         """Write what a generation consists of into an empty folder; see `build`."""
-        papers, rows = self._write_live([str(file.part(self.mirror)) for file in files], folder)
+        parts = [str(file.part(self.mirror)) for file in files]
+        papers, rows = self._write_live(parts, folder)
+        if self.source == "pubmed":  # PMC's are written by `.pmc`: other columns
+            write_names(parts, folder, self.mirror)
         self._write_manifest(files, folder)
         digest = _digest(files, rows)
         return Generation(
@@ -196,8 +201,8 @@ class Generations:
         path = folder / "live.parquet"
         with closing(connect(self.mirror)) as db, safe_files.disk(path), path.open("xb") as file:
             with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-                for batch in _batches(db, parts, KEYS[self.source]):
-                    table = batch.cast(schema)
+                for rows in even_tables(db, _LIVE.format(key=KEYS[self.source]), [parts]):
+                    table = _places(rows).cast(schema)
                     writer.write_table(table, row_group_size=_ROWS)
                     count += table.num_rows
                     for column in table.columns:
@@ -260,22 +265,28 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config=options)
 
 
-def _batches(db: duckdb.DuckDBPyConnection, parts: list[str], key: str) -> Iterator[pa.Table]:
-    """The rows that count, in tables of the same size however they were computed."""
+def even_tables(db: duckdb.DuckDBPyConnection, query: str, params: list[Any]) -> Iterator[pa.Table]:
+    """The rows of a query, in tables of the same size however they were computed.
+
+    Raises
+    ------
+    StoreFailed
+        A part is gone or damaged, or the disk refuses.
+    """
     import duckdb
     import pyarrow as pa
 
     try:
-        reader = db.sql(_LIVE.format(key=key), params=[parts]).to_arrow_reader(_ROWS)
+        reader = db.sql(query, params=params).to_arrow_reader(_ROWS)
         held: list[pa.RecordBatch] = []
         for batch in reader:
             held.append(batch)
             while sum(one.num_rows for one in held) >= _ROWS:
                 table = pa.Table.from_batches(held)
-                yield _places(table.slice(0, _ROWS))
+                yield table.slice(0, _ROWS)
                 held = table.slice(_ROWS).to_batches()
         if held:
-            yield _places(pa.Table.from_batches(held))
+            yield pa.Table.from_batches(held)
     except duckdb.Error as error:
         msg = f"The parts could not be put together: {str(error).splitlines()[0]}"
         hint = "`mirror verify` names parts that are damaged; free space on a disk that is full."

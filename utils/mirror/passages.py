@@ -24,7 +24,7 @@ from ..passages import terms
 from .columns import paper_of
 from .generations import Generation, Generations
 from .manifest import SourceFile
-from .reading import live_places, passages_at, rows_at
+from .reading import columns_of, live_places, passages_at, rows_at
 from .words import WordIndex, filtered_by, folded, place_of, warnings
 
 if TYPE_CHECKING:
@@ -91,12 +91,17 @@ class PassageIndex(WordIndex):
         return builder
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        mirror = self.generations.mirror
+        part, cut = (file.part(self.generations.mirror, kind) for kind in ("", KIND))
         about = "abstract" if file.source == "pubmed" else "full_text"
+        known = columns_of(part)
+        columns = [name for name in _COLUMNS if name in known]
         for at in range(0, len(positions), _BLOCK):
             some = positions[at : at + _BLOCK]
-            records = {row["position"]: row for row in rows_at(file.part(mirror), some, _COLUMNS)}
-            for row in passages_at(file.part(mirror, KIND), some):
+            records = {
+                row["position"]: {**dict.fromkeys(_COLUMNS), **row}
+                for row in rows_at(part, some, columns)
+            }
+            for row in passages_at(cut, some):
                 yield _document(file.order, records[row["position"]], {"kind": about, **row})
 
 

@@ -17,20 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadContent, BadRequest, NotAvailable, Unreachable
-from ..sources.pubmed_files import (
-    BulkFile,
-    Folder,
-    fetch_file,
-    fetch_md5,
-    last_of_baseline,
-    list_files,
-)
+from ..sources.pubmed_files import BulkFile, Folder
 from ..system import safe_files
 from ..system.sqlite import try_lock
 from .chain import Chain, chains
 from .engines import Lost, Run
 from .generations import Generation, Generations
 from .manifest import KINDS, YEAR, Manifest, SourceFile, State
+from .origin import FilledFolder, Nlm, Origin
 from .parts import Part, ReadJob, read_part
 
 if TYPE_CHECKING:
@@ -79,7 +73,13 @@ class MirrorProgress:
 
 
 def update(
-    folder: Path, web: Web, run: Run, *, keep: bool = True, most: int = 0
+    folder: Path,
+    web: Web,
+    run: Run,
+    *,
+    keep: bool = True,
+    most: int = 0,
+    filled: Path | None = None,
 ) -> Iterator[MirrorProgress]:
     """Bring a mirror of PubMed up to date; going through it does the work.
 
@@ -95,6 +95,8 @@ def update(
         Whether files stay when they are read, so that parts can be made again without the network.
     most : int, optional
         So many files at the most, the first that are due; 0 for all.
+    filled : Path, optional
+        A folder with NLM's files; then nobody is asked for any.
 
     Raises
     ------
@@ -109,7 +111,7 @@ def update(
     with alone(folder, "update"):
         for kind in KINDS:
             safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
-        yield from _Update(folder, web, run, keep).steps(most)
+        yield from _Update(folder, web, run, keep, filled).steps(most)
 
 
 @contextmanager
@@ -125,8 +127,11 @@ def alone(folder: Path, what: str) -> Iterator[None]:
 class _Update:
     """One run."""
 
-    def __init__(self, folder: Path, web: Web, run: Run, keep: bool) -> None:
+    def __init__(
+        self, folder: Path, web: Web, run: Run, keep: bool, filled: Path | None = None
+    ) -> None:
         self.folder, self.web, self.run, self.keep = folder, web, run, keep
+        self.origin: Origin = FilledFolder(filled) if filled else Nlm(web)
         self.manifest = Manifest(folder)
         self.generations = Generations(folder, SOURCE)
         self.files: dict[str, SourceFile] = {}
@@ -135,8 +140,8 @@ class _Update:
 
     def steps(self, most: int) -> Iterator[MirrorProgress]:
         """List, read, publish."""
-        listed = [noted(file) for file in list_files(self.web)]
-        notice = last_of_baseline(self.web)
+        listed = [noted(file) for file in self.origin.list_files()]
+        notice = self.origin.last_of_baseline()
         self.manifest.note(listed)
         self.files = {file.name: file for file in self.manifest.files(SOURCE)}
         due = self._due({file.name for file in listed})[: most or None]
@@ -190,11 +195,11 @@ class _Update:
         if file.md5 and source_path(self.folder, file).exists():
             return file.md5
         listed = wanted(file)
-        md5 = fetch_md5(listed, self.web)
+        md5 = self.origin.md5(listed)
         path = source_path(self.folder, replace(file, md5=md5))
         if not path.exists() and not self._job_of(file, md5).records.exists():
             safe_files.make_folder(path.parent)
-            safe_files.write_whole(path, fetch_file(listed, md5, self.web))
+            self.origin.have(listed, md5, path)
         return md5
 
     def _job(self, file: SourceFile, future: Future[str]) -> ReadJob | None:

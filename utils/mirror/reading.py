@@ -51,7 +51,7 @@ def live_places(
     key = KEYS[generations.source]
     wanted = sorted(set(pmids))
     path = generations.folder / generation.name / "live.parquet"
-    with _readable():
+    with readable():
         rows = parquet.read_table(path, filters=[(key, "in", wanted)]) if wanted else None
     found = rows.to_pylist() if rows else []
     return {row[key]: (row["sequence"], row["position"]) for row in found}
@@ -66,10 +66,18 @@ def rows_at(
     by_group: dict[int, list[int]] = defaultdict(list)
     for position in positions:
         by_group[position // group_rows].append(position % group_rows)
-    with _readable(), parquet.ParquetFile(part) as file:
+    with readable(), parquet.ParquetFile(part) as file:
         for group, inside in sorted(by_group.items()):
             table = file.read_row_group(group, list(columns) or None)
             yield from table.take(inside).to_pylist()
+
+
+def columns_of(part: Path) -> set[str]:
+    """The columns that a part has."""
+    from pyarrow import parquet
+
+    with readable():
+        return set(parquet.read_schema(part).names)
 
 
 def passages_at(
@@ -78,7 +86,7 @@ def passages_at(
     """The passages of the records at some positions, in order; see `rows_at`."""
     from pyarrow import compute, parquet
 
-    with _readable(), parquet.ParquetFile(part) as file:
+    with readable(), parquet.ParquetFile(part) as file:
         at = file.schema_arrow.get_field_index("position")
         for group in range(file.num_row_groups):
             span = file.metadata.row_group(group).column(at).statistics
@@ -90,7 +98,8 @@ def passages_at(
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def readable() -> Iterator[None]:
+    """Say of a mirror that cannot be read what to do about it."""
     from pyarrow import ArrowInvalid
 
     try:

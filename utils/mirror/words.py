@@ -133,13 +133,13 @@ class WordIndex:
         new = self.generations.folder / generation.name / "live.parquet"
         old = self.folder / "live.parquet"
         if not old.exists():
-            return _by_file(new, None), []
-        gone = _by_file(old, new)
+            return by_file(new, None), []
+        gone = by_file(old, new)
         if sum(map(len, gone.values())) > _rows_of(old) // 2:
             self._start_anew()
-            return _by_file(new, None), []
+            return by_file(new, None), []
         places = [place_of(order, int(at)) for order, some in gone.items() for at in some]
-        return _by_file(new, old), places
+        return by_file(new, old), places
 
     def _write(
         self,
@@ -393,7 +393,7 @@ def warnings(state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
         )
 
 
-def _by_file(path: Path, other: Path | None) -> dict[int, Any]:
+def by_file(path: Path, other: Path | None) -> dict[int, Any]:
     """The positions, by file, of the rows of one `live.parquet` that are not in another."""
     import numpy as np
 

@@ -186,7 +186,8 @@ def _enrich(pmid: str, relations: Relations, web: Web) -> Relations:
     """Add PubMed's record of each, in one request that also shows whether *pmid* exists."""
     wanted = [article.pmid for article in relations.articles if article.pmid]
     warnings = relations.warnings
-    held = from_mirror([pmid, *wanted], web.settings)
+    every = [Ids(pmid=one) for one in (pmid, *wanted)]
+    held = {ids.pmid: paper for ids, paper in from_mirror(every, web.settings).items()}
     left = [one for one in (pmid, *wanted) if one not in held]
     try:
         known = held | (fetch(left, web) if left else {})

@@ -23,7 +23,7 @@ from .page import TEMPLATES, cut_line, next_steps, styled
 _MOST = 12  # routes, and reasons
 _TITLE = 160  # characters of a title
 _DETAIL = 200
-_SCRIPTS = ("bridge.js", "board.js", "quotes.js", "incoming.js")  # the last one begins
+_SCRIPTS = ("bridge.js", "board.js", "review.js", "quotes.js", "incoming.js")  # the last one begins
 
 
 def board(
@@ -57,7 +57,7 @@ def board(
         "counts": {state: figures.states[state] for state in STATES},
         "sources": _sources(figures),
         "reasons": _reasons(figures),
-        "prisma": _prisma(prisma.flow(prisma.numbers_of(job, figures))),
+        "prisma": prisma_rows(prisma.flow(prisma.numbers_of(job, figures))),
         "missing": [_missing_row(row, library) for row in missing.rows],
         "next_start": missing.next_start,
         "steps": [step._asdict() for step in next_steps(job, figures)[:3]],
@@ -96,7 +96,7 @@ def _reasons(figures: Figures) -> list[dict[str, Any]]:
     return made
 
 
-def _prisma(flow: prisma.Flow) -> list[dict[str, Any]]:
+def prisma_rows(flow: prisma.Flow) -> list[dict[str, Any]]:
     """The numbers in reading order: what remains, and what leaves beside it."""
     return [
         {

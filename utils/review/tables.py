@@ -15,7 +15,7 @@ from ..system.plain_text import cell, one_line
 from .ledger import Event, Record, ReviewLedger, Searched
 from .protocol import Protocol
 from .standing import Standing
-from .updating import IN_WORDS, changes_of, silent_in, since_published
+from .updating import IN_WORDS, changes_of, silent_in, since_published, urgency
 
 _RECORDS = (
     *("papershelf_key", "pmid", "pmcid", "doi", "title", "year", "journal", "found_by"),
@@ -66,7 +66,7 @@ def shown_of(
     published_at, later = since_published(events)
     if not published_at:
         later = events[updates[-1] :] if updates else []
-    changes = list(_change_rows(every, later))
+    changes = sorted(_change_rows(every, later), key=lambda row: urgency(str(row["outcome"])))
     conflicts = [row for one in every for row in _decision_rows(one, conflicts_only=True)]
     columns = ("title", "stage", "screener", "decision", "reason")
     return Shown(
@@ -74,7 +74,7 @@ def shown_of(
         protocol.title or name,
         protocol.question,
         events[updates[-1]].at if updates else "",
-        _headline(every),
+        headline(every),
         [
             (one.search.name, one.kind, one.search.query, one.search.searched_at[:10],
              one.search.hits)
@@ -93,7 +93,7 @@ def shown_of(
     )  # fmt: skip
 
 
-def _headline(every: Sequence[Standing]) -> list[tuple[str, int]]:
+def headline(every: Sequence[Standing]) -> list[tuple[str, int]]:
     """The numbers at the top of the page."""
     return [
         ("Records", len(every)),

@@ -28,15 +28,20 @@ if TYPE_CHECKING:
 
 
 IN_WORDS = {
-    "new": "new",
     "retracted": "retracted",
     "concern": "expression of concern",
     "corrected": "corrected",
     "new_copy": "in PMC now",
     "citing": "cites what is included",
     "citation searching": "found by citations",
+    "new": "new",
 }
-"""What happened, as people read it."""
+"""What happened, as people read it, the most urgent first."""
+
+
+def urgency(outcome: str) -> int:
+    """The place of what happened among `IN_WORDS`."""
+    return list(IN_WORDS).index(outcome)
 
 
 @dataclass(frozen=True, slots=True)

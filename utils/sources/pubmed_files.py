@@ -98,6 +98,11 @@ def last_of_baseline(web: Web) -> tuple[int, int]:
         notice = web.get(f"{_base(web)}/baseline/README.txt").text()
     except NotAvailable:
         return 0, 0
+    return last_in_notice(notice)
+
+
+def last_in_notice(notice: str) -> tuple[int, int]:
+    """Year and number of the baseline's last file, in NLM's words; zeros where it is not said."""
     found = _LAST.search(notice)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
@@ -112,7 +117,11 @@ def fetch_md5(file: BulkFile, web: Web) -> str:
     BadContent
         There is one, and it is none, or of another file.
     """
-    text = web.get(f"{_url(file, web)}.md5").text()
+    return md5_in(file, web.get(f"{_url(file, web)}.md5").text())
+
+
+def md5_in(file: BulkFile, text: str) -> str:
+    """The MD5 in what stands beside a file; raises as `fetch_md5` does."""
     found = _MD5.search(text)
     others = set(re.findall(r"pubmed\d{2}n\d{4,5}", text)) - {file.name.partition(".")[0]}
     if not found or others:

@@ -24,6 +24,7 @@ from mcp.types import Annotations
 
 from ..errors import NotFound
 from ..library import Library
+from ..system.plain_text import one_line
 from .answers import UNTRUSTED, answer
 from .core import READS_SHELF, Start, tool
 from .resources import readable, untrusted
@@ -38,8 +39,10 @@ BOARD = named("job_id state")
 def tools(library: Library) -> list[FunctionTool]:
     """The tool, working on *library*."""
 
-    def review_board(job_id: str = "", start: Start = 0) -> ToolResult:
-        """Show a harvest (else the newest): coverage, PRISMA numbers, what is missing and why."""
+    def review_board(job_id: str = "", start: Start = 0, review: str = "") -> ToolResult:
+        """Show a harvest (else the newest), or a review: PRISMA numbers, what is missing, news."""
+        if review:
+            return answer(_review(library, review, start))
         return answer(_board(library, job_id, start))
 
     made = tool(review_board, READS_SHELF, BOARD)
@@ -83,6 +86,26 @@ def numbers(library: Library) -> ResourceTemplate:
         mime_type="application/json",
         annotations=Annotations(audience=["user", "assistant"], priority=0.5),
     )
+
+
+def _review(library: Library, name: str, start: int) -> dict[str, Any]:
+    """A review's board.
+
+    Raises
+    ------
+    NotFound
+        There is no review of this name; those there are stand in the message.
+    """
+    from ..review.board import board
+
+    every = {one.name: one for one in library.reviews()}
+    if name not in every:
+        known = f"There are: {', '.join(every)}." if every else "There is none on this shelf yet."
+        msg = f"There is no review {one_line(name)[:60]!r}."
+        raise NotFound(msg, f"{known} `review new NAME` makes one.")
+    made = every[name]
+    state = "searched" if any(event.what == "update" for event in made.events()) else "new"
+    return {"job_id": made.job_id, "state": state, **board(made, start=start)}
 
 
 def _board(library: Library, job_id: str, start: int) -> dict[str, Any]:

@@ -101,10 +101,13 @@ def _sync(
         merging = ", which become part of the corpus" if done >= total else ""
         progress[call] = f"{done:,} of {total:,} records have come{merging}"
 
+    def wait(message: str) -> None:
+        progress[call] = message
+
     key, term, overlap_days, full = call
     sync = partial(library.corpus.sync, key, term, overlap_days=overlap_days, full=full)
     try:
-        synced = sync(longest_s=_SYNC_S, progress=report)
+        synced = sync(longest_s=_SYNC_S, progress=report, waiting=wait)
         return synced, progress.get(call, "")
     finally:
         progress.pop(call, None)

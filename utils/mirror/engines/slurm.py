@@ -1,4 +1,4 @@
-"""Slurm, by submitit, a few source files a job; tried with its local executor (``local``) only."""
+"""Slurm, by submitit, a few source files a job. Tests use its local executor (``local``)."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 function show(result) {
   const found = result.structuredContent ?? {};
   if (result.isError) draw(line("said", words(result)));
+  else if (found.review) review(found);
   else if (Array.isArray(found.prisma)) board(found);
   else if (Array.isArray(found.quotes)) quotations(found);
   else if (Array.isArray(found.passage)) quotation(found);

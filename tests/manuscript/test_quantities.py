@@ -1,0 +1,83 @@
+"""Numbers of a manuscript, and when those of a cited text say the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from utils.manuscript.parts import Block
+from utils.manuscript.passages import CitedText
+from utils.manuscript.quantities import agreement, is_claimed, quantities
+from utils.manuscript.sentences import sentences
+
+
+def _check(sentence: str, text: str, *, is_full: bool = True) -> list[tuple[str, str]]:
+    from utils.manuscript.claims import check_sentence
+
+    [one] = sentences(Block(sentence))
+    cited = CitedText("pmid:1", f"# Title\n\n## Results\n\n{text}\n", is_full)
+    return [(claim.what, claim.outcome) for claim in check_sentence(one, [cited])]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "said"),
+    [
+        ("1,200 cells", "1200 cells", "same"),
+        ("12 000 cells", "12,000 cells", "same"),
+        ("12.4 %", "12.37%", "rounded"),
+        ("45 %", "0.45", "converted"),
+        ("0.5 g", "500 mg", "converted"),
+        ("two weeks", "14 days", "converted"),
+        ("twelve patients", "12 patients", "same"),
+        ("1.2 million", "1,200,000", "same"),
+        ("p < 0.001", "p = 0.0004", "bound"),
+        ("p < .05", "P<0.05", "same"),
+        ("about 50 %", "48.7 %", "approximate"),
+        ("−5 °C", "-5 °C", "same"),
+        ("5 mg", "5 g", "unit"),
+        ("5 mM", "5 μM", "unit"),
+        ("45 %", "54 %", ""),
+        ("12.4 %", "12.47 %", ""),
+        ("50 %", "48.7 %", ""),
+        ("p < 0.001", "p = 0.02", ""),
+        ("1.25", "1.2", ""),
+    ],
+)
+def test_agreement(ours: str, theirs: str, said: str) -> None:
+    [one], [other] = quantities(ours), quantities(theirs)
+    assert agreement(one, other) == said
+
+
+def test_names_and_years_are_no_numbers() -> None:
+    text = "In 2015, IL-6 and COVID-19 of type 2 (Table 3, Figs. 4 and 5) in two groups"
+    assert not [one for one in quantities(text) if is_claimed(one)]
+
+
+def test_units_count_for_the_numbers_before_them() -> None:
+    assert {one.unit for one in quantities("5–10 mg; 5, 10 and 20 mg; 3 ± 1 mg")} == {"mg"}
+
+
+_TEXT = (
+    "Weight fell by 12.5 % in the treated mice after eight weeks. Controls gained 3.1 % of their"
+    " weight. Plasma glucose was 7.8 mM in both groups. The doses were 5 and 10 mg of extract."
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "outcome"),
+    [
+        ("The treated mice lost 12.5 % of their weight after eight weeks.", "verified"),
+        ("The treated mice lost 15.2 % of their weight after treatment.", "absent"),
+        ("The treated mice lost 7.8 % of their weight.", "absent"),
+        ("Plasma glucose was 7.8 μM in both groups.", "altered"),
+        ("Doses of extract were 10 mg.", "verified"),
+        ("Controls gained 12.5 % of their weight.", "elsewhere"),
+    ],
+)
+def test_numbers_stand_where_the_words_do(sentence: str, outcome: str) -> None:
+    found = _check(sentence, _TEXT)
+    assert outcome in {said for _, said in found}, found
+
+
+def test_what_an_abstract_lacks_is_not_denied() -> None:
+    [(_, outcome)] = _check("The mice weighed 31.4 g.", _TEXT, is_full=False)
+    assert outcome == "no_full_text"

@@ -1,0 +1,133 @@
+"""``check`` in the shell: a manuscript's references, quotations and numbers.
+
+Exit status, for the CI of a manuscript's repository: 0 all fine, 1 something was found, 3 something
+could not be told (2: the manuscript cannot be read).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..system.plain_text import one_line, plain_json, shortened
+from ..system.safe_files import write_whole
+from .output import command, counted, note, say, warn
+
+if TYPE_CHECKING:
+    from ..library import Library
+    from ..manuscript.checking import Check
+    from ..manuscript.claims import Claim
+    from ..manuscript.references import CheckedReference
+
+_STATUS = {
+    "differs": "differs from its record",
+    "wrong_paper": "identifier of another paper",
+    "not_found": "not found",
+    "unsure": "not sure which paper it is",
+    "could_not_tell": "could not be told",
+}
+_WARNED = {
+    "retracted": "RETRACTED",
+    "expression_of_concern": "expression of concern",
+    "corrected": "was corrected",
+    "preprint": "preprint of a published article",
+}
+_OUTCOME = {
+    "altered": "altered",
+    "absent": "not in the cited text",
+    "elsewhere": "elsewhere in the cited text only",
+    "no_full_text": "no full text here",
+    "weak": "nearest passage",
+}
+_SENTENCE, _PASSAGE = 160, 200
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    about = "check a manuscript: references, retractions, quotations, numbers"
+    parser = command(commands, "check", _check, about)
+    parser.add_argument("manuscript", type=Path, help="DOCX, Markdown, LaTeX, PDF or text")
+    parser.add_argument(
+        "--references", metavar="FILE", action="append", default=[], help="a list beside its own"
+    )
+    parser.add_argument("--fetch", action="store_true", help="download the cited papers first")
+    parser.add_argument("--all", action="store_true", help="what is fine, too")
+    parser.add_argument("--report", metavar="FILE", type=Path, help="write .html or .json")
+
+
+def _check(args: argparse.Namespace, library: Library) -> int:
+    if args.report and args.report.suffix not in (".html", ".json"):
+        from ..errors import BadRequest
+
+        raise BadRequest(f"{args.report} is no .html and no .json.", "Name it so.")
+    checked = library.check(args.manuscript, lists=args.references, fetch=args.fetch)
+    if args.report:
+        _write(args.report, checked)
+    if args.json:
+        say(checked.row(), as_json=True)
+    else:
+        for line in _lines(checked, everything=args.all):
+            say(line)
+    warn(checked.manuscript.warnings)
+    return checked.status
+
+
+def _write(path: Path, checked: Check) -> None:
+    from ..reports.check_page import check_page
+
+    is_page = path.suffix == ".html"
+    made = check_page(checked.row()) if is_page else f"{plain_json(checked.row())}\n"
+    write_whole(path, made.encode())
+    note(f"Written: {path}")
+
+
+def _lines(checked: Check, *, everything: bool) -> Iterator[str]:
+    for one in checked.references:
+        yield from _of_reference(one, everything=everything)
+    for missing in checked.unlisted:
+        yield f"! {missing.place}: {one_line(missing.key)} is cited and in no list"
+    for claim in checked.claims:
+        if everything or claim.outcome not in ("verified", "weak", "no_full_text"):
+            yield from _of_claim(claim)
+    yield _summary(checked)
+    unread = sum(one.outcome == "no_full_text" for one in checked.claims)
+    if unread:
+        first = ", ".join(checked.missing[:3])
+        many = counted(unread, "statement")
+        yield f"{many} need full texts that are not here ({first} …): --fetch"
+
+
+def _of_reference(one: CheckedReference, *, everything: bool) -> Iterator[str]:
+    name = f"[{one_line(one.reference.key)}]"
+    where = str(one.reference.place) or "the text"
+    for kind, said in one.warnings:
+        yield f"! {where}: {name} {_WARNED[kind]}: {one_line(said)}"
+    if one.status == "verified":
+        if everything:
+            yield f"✓ {where}: {name} is {one.ids}"
+        return
+    sign = "?" if one.status in ("unsure", "could_not_tell") else "!"
+    told = "; ".join(filter(None, (*one.differences, one.said)))
+    meant = f" Its words name {one.meant}." if one.meant else ""
+    yield f"{sign} {where}: {name} {_STATUS[one.status]}: {one_line(told)}{meant}"
+
+
+def _of_claim(claim: Claim) -> Iterator[str]:
+    if claim.outcome == "verified":
+        yield f"✓ {claim.place}: {claim.kind} {shortened(one_line(claim.what), 60)} {claim.said}"
+        return
+    sign = "?" if claim.outcome in ("weak", "no_full_text") else "!"
+    what = f" “{shortened(one_line(claim.what), 80)}”" if claim.what else ""
+    yield f"{sign} {claim.place}: {claim.kind}{what} {_OUTCOME[claim.outcome]}: {claim.said}"
+    yield f"    {shortened(one_line(claim.sentence), _SENTENCE)}"
+    if claim.passage:
+        yield f"    nearest, {claim.handle}: {shortened(one_line(claim.passage), _PASSAGE)}"
+
+
+def _summary(checked: Check) -> str:
+    counts = checked.outcomes
+    told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+    many = counted(len(checked.references), "reference")
+    return f"{many}, {counted(len(checked.claims), 'statement')}: {told or 'nothing to check'}."

@@ -1,0 +1,234 @@
+"""What sentences say of the papers they cite: quotations, numbers, and all the rest.
+
+A quotation is judged as everywhere else (`..passages.differences`). A number is ``there`` if a
+passage about the same thing has it; if only another part of the paper has it, or another number
+stands where the sentence's words stand, that is said, with the passage. Of a paper that is here as
+an abstract only, nothing is said that it does not say: the full text may.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import BadRequest
+from ..passages.differences import compared
+from ..passages.wording import LEAST_WORDS, parse
+from .parts import Place
+from .passages import CitedText, Passage, best, terms
+from .quantities import Quantity, agreement, is_claimed, quantities
+from .sentences import Sentence
+
+Kind = Literal["quotation", "number", "support"]
+Outcome = Literal["verified", "altered", "absent", "elsewhere", "no_full_text", "weak"]
+_QUOTED = re.compile(
+    r"\u201c([^\u201c\u201d]{8,5000})\u201d|\u201e([^\u201e\u201c\u201d]{8,5000})[\u201c\u201d]"
+    r"|\u00ab\s?([^\u00ab\u00bb]{8,5000}?)\s?\u00bb|(?<!\w)\"([^\"]{8,5000})\"(?!\w)"
+)
+_CONFIDENCE = re.compile(r"\b9[0-9](?:\.\d)?\s?%\s?(?=CI\b|confidence|credible)", re.I)
+_NEAR = 0.6
+_ABOUT = 0.3  # of a claim's words that a passage has at the least, to confirm a number
+_OF_BEST = 0.6  # of what the best passage has
+_LOCAL = 45  # characters on either side of a number that tell what it is of
+_SUPPORTED = 0.35
+_SHOWN = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What became of one thing that a sentence says of the papers it cites.
+
+    ``what`` is the quotation or number, ``said`` the result in words; ``passage`` the nearest of
+    the cited text and ``handle`` where it stands; ``share`` how much of the sentence's words it
+    has.
+    """
+
+    kind: Kind
+    outcome: Outcome
+    place: Place
+    sentence: str
+    keys: tuple[str, ...]
+    what: str = ""
+    said: str = ""
+    passage: str = ""
+    handle: str = ""
+    share: float = 0.0
+
+
+def check_sentence(sentence: Sentence, texts: Sequence[CitedText]) -> Iterator[Claim]:
+    """What a sentence quotes, counts and says, held against the texts it cites."""
+    claim = sentence.claim
+    quoted = list(_quotations(sentence))
+    for start, end in quoted:
+        made = _check_quotation(sentence, start, end, texts)
+        if made:
+            yield made
+        claim = f"{claim[:start]}{' ' * (end - start)}{claim[end:]}" if made else claim
+    claim = _CONFIDENCE.sub(lambda found: " " * len(found[0]), claim)
+    asked = [one for one in quantities(claim) if is_claimed(one)]
+    yield from _check_numbers(sentence, claim, asked, texts)
+    if not asked and not quoted and len(terms(claim)) >= LEAST_WORDS:
+        yield _check_support(sentence, claim, texts)
+
+
+def _quotations(sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """Where quotations stand in the sentence, without their marks; a block that is one is whole."""
+    if sentence.block.kind == "quote":
+        yield 0, len(sentence.text.rstrip())
+        return
+    for found in _QUOTED.finditer(sentence.claim):
+        yield found.span(found.lastindex or 0)
+
+
+def _check_quotation(
+    sentence: Sentence, start: int, end: int, texts: Sequence[CitedText]
+) -> Claim | None:
+    words = " ".join(sentence.claim[start:end].split())
+    try:
+        quoted = parse(words)
+    except BadRequest:  # too short to be told from other words
+        return None
+    place = sentence.block.place(sentence.start + start, sentence.start + end)
+    found = [(compared(quoted, one.text), one) for one in texts]
+    near, text = max(found, key=lambda pair: pair[0].likeness)
+    printed = " ".join(text.text[near.start : near.end].split())[:_SHOWN] if near.likeness else ""
+    passage = Passage(near.start, near.end, printed)
+    made = (place, sentence.text, sentence.keys, words)
+    handle = text.handle(passage) if printed else ""
+    if near.is_verbatim:
+        return Claim("quotation", "verified", *made, "word for word", printed, handle, 1.0)
+    if not all(one.is_full for one in texts) and near.likeness < 1:
+        said = "Only the abstract is here, which has it not."
+        return Claim("quotation", "no_full_text", *made, said, printed, handle, near.likeness)
+    if near.likeness >= _NEAR:
+        said = "; ".join(map(str, near.differences)) or "other words"
+        return Claim("quotation", "altered", *made, said, printed, handle, near.likeness)
+    said = "Nowhere in the cited text; the nearest words are another sentence."
+    return Claim("quotation", "absent", *made, said, printed, handle, near.likeness)
+
+
+def _check_numbers(
+    sentence: Sentence, claim: str, asked: Sequence[Quantity], texts: Sequence[CitedText]
+) -> Iterator[Claim]:
+    """Each number, in the passages about the same thing."""
+    if not asked:
+        return
+    ranked = [(share, one, text) for text in texts for share, one in text.ranked(claim)]
+    ranked.sort(key=lambda found: -found[0])
+    if not ranked:
+        return
+    least = max(_ABOUT, _OF_BEST * ranked[0][0])
+    near = [found for found in ranked if found[0] >= least]
+    used: set[tuple[int, int]] = set()
+    for one in asked:
+        found = _there(one, claim, near, used)
+        yield _number_claim(sentence, claim, one, found, ranked)
+
+
+_Ranked = tuple[float, Passage, CitedText]
+_Found = tuple[str, _Ranked]
+
+
+def _there(
+    one: Quantity, claim: str, near: Sequence[_Ranked], used: set[tuple[int, int]]
+) -> _Found | None:
+    """Where a number stands in a passage about the claim, and how it agrees; the best such place.
+
+    A number of a passage stands for one number of the sentence only.
+    """
+    local = _local(one, claim)
+    unit: _Found | None = None
+    rival = 0  # the most words beside a number, in a passage at least as much about the claim
+    for ranked in near:
+        passage = ranked[1]
+        agreeing = []
+        besides = (len(local & _local(other, passage.words)) for other in passage.numbers)
+        rival = max((rival, *besides))
+        for other in passage.numbers:
+            said = agreement(one, other)
+            if said == "unit":
+                unit = unit or ("unit", ranked)
+            elif said and (id(passage), other.start) not in used:
+                agreeing.append((len(local & _local(other, passage.words)), other, said))
+        if not agreeing:
+            continue
+        shared, other, said = max(agreeing, key=lambda found: (found[0], found[2] == "same"))
+        if rival > max(1, 2 * shared):
+            unit = unit or ("of another", ranked)
+            continue
+        used.add((id(passage), other.start))
+        return said, ranked
+    return unit
+
+
+def _local(one: Quantity, text: str) -> set[str]:
+    """The words beside a number."""
+    return set(terms(text[max(0, one.start - _LOCAL) : one.start])) | set(
+        terms(text[one.end : one.end + _LOCAL])
+    )
+
+
+_AGREED = {
+    "same": "there",
+    "rounded": "there, rounded",
+    "converted": "there, in other units or as percent",
+    "approximate": "there, about",
+    "bound": "a smaller value is there",
+}
+
+
+def _number_claim(
+    sentence: Sentence, claim: str, one: Quantity, found: _Found | None, ranked: Sequence[_Ranked]
+) -> Claim:
+    what = " ".join(claim[one.start : one.end].split())
+    place = sentence.block.place(sentence.start + one.start, sentence.start + one.end)
+    said, (share, passage, text) = found or ("", ranked[0])
+    outcome: Outcome = "absent"
+    if said in _AGREED:
+        outcome, told = "verified", _AGREED[said]
+    elif not all(where.is_full for *_, where in ranked):
+        outcome, told = "no_full_text", "Only the abstract is here, which has it not."
+    elif said == "unit":
+        outcome, told = "altered", "The number is there with another unit."
+    elif said:
+        outcome, told = "elsewhere", "The passage has it, but of something else."
+    elif elsewhere := _elsewhere(one, ranked):
+        share, passage, text = elsewhere
+        outcome, told = "elsewhere", "The paper has it, but in no passage about this."
+    else:
+        told = "Not in the cited text; the nearest passage is shown."
+    words = " ".join(passage.words.split())[:_SHOWN]
+    return Claim(
+        *("number", outcome, place, sentence.text, sentence.keys, what, told, words),
+        *(text.handle(passage), round(share, 2)),
+    )
+
+
+def _elsewhere(one: Quantity, ranked: Sequence[_Ranked]) -> _Ranked | None:
+    for found in ranked:
+        if any(agreement(one, other) not in ("", "unit") for other in found[1].numbers):
+            return found
+    return None
+
+
+def _check_support(sentence: Sentence, claim: str, texts: Sequence[CitedText]) -> Claim:
+    """The passage most about a sentence; never a word on whether it is true."""
+    found = best(texts, claim)
+    place, words, keys = sentence.place, sentence.text, sentence.keys
+    if not found:
+        return Claim("support", "no_full_text", place, words, keys, said="There is no text of it.")
+    share, passage, text = found
+    if share >= _SUPPORTED:
+        outcome: Outcome = "verified"
+        told = "A passage is about it."
+    elif all(one.is_full for one in texts):
+        outcome, told = "weak", "No passage has most of its words; the nearest is shown."
+    else:
+        outcome, told = "no_full_text", "Only the abstract is here, which says little of it."
+    shown = " ".join(passage.words.split())[:_SHOWN]
+    return Claim(
+        *("support", outcome, place, words, keys, "", told, shown),
+        *(text.handle(passage), round(share, 2)),
+    )

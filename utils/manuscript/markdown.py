@@ -1,0 +1,113 @@
+"""Markdown with pandoc's citations: ``[see @roe2024, p. 3; @doe2020]``, ``@roe2024 says``.
+
+https://pandoc.org/MANUAL.html#citation-syntax. Keys that are identifiers (``@doi:10.1000/a``,
+``@pmid:31452104``) cite a paper without a list, as in Manubot
+(https://github.com/manubot/rootstock/blob/main/USAGE.md#citations). The lists are those that the
+metadata names (``bibliography``) or holds (``references``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .parts import Block, BlockBuilder
+
+KEY = r"@(?:\{(?P<braced>[^{}\s]{1,200})\}|(?P<bare>\w(?:[\w:.#$%&\-+?<>~/()]{0,198}[\w/])?))"
+_CITED = re.compile(rf"(?<![\w@.])-?{KEY}")
+_HEADER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
+_FENCE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.S | re.M)
+_TOKEN = re.compile(
+    r"(?P<comment><!--.*?-->)"
+    r"|(?P<code>`+)(?P<coded>.+?)(?P=code)"
+    r"|(?P<group>\[[^\[\]]{0,2000}?(?<![\w@])-?@[\w{][^\[\]]{0,2000}\])"
+    rf"|(?P<narrative>(?<![\w@.\\])-?{KEY}(?:\s\[[^\[\]@]{{1,200}}\])?)"
+    r"|(?P<image>!\[[^\[\]]{0,2000}\]\([^()\s]{0,2000}(?:\s\"[^\"]{0,300}\")?\)(?:\{[^{}]{0,300}\})?)"
+    r"|(?P<link>\[(?P<shown>[^\[\]]{0,1000})\]\([^()\s]{0,2000}(?:\s\"[^\"]{0,300}\")?\))"
+    r"|(?P<note>\[\^[^\]\s]{1,80}\]:?)"
+    r"|(?P<escape>\\[!-/:-@\[-`{-~])"
+    r"|(?P<tag></?[a-zA-Z][^<>]{0,300}>)"
+    r"|(?P<raised>\^(?P<up>[^\s^]{1,60})\^)"
+    r"|(?P<emphasis>\*{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w|[.,;:!?)])_{1,3}(?!\w))"
+    r"|(?P<line>\n[ \t]*(?:>[ \t]?)*)"
+    r"|(?P<words>[^`<\[!\\*_^\n@-]+|.)",
+    re.S,
+)
+_BEGINS = re.compile(r"(?P<marker>[ \t]*(?:>[ \t]?)*(?:[-+*]|#{1,6}|:)?[ \t]+|(?:>[ \t]?)+)")
+_PARAGRAPH = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\n(?=[ \t]*(?:[-+*]|\d{1,3}[.)])[ \t])|\Z)", re.S)
+_TABLE = re.compile(r"[ \t]*(?:\||[-+:| ]{5,}$)", re.M)
+
+
+def metadata(text: str) -> dict[str, Any]:
+    """The metadata at the head of a document; empty where there are none that can be read."""
+    import yaml
+
+    found = _HEADER.match(text.removeprefix("\ufeff"))
+    if not found:
+        return {}
+    try:
+        read = yaml.safe_load(found[1])
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def keys_in(text: str) -> tuple[str, ...]:
+    """The keys of a citation.
+
+    >>> keys_in("[see @roe2024, pp. 3-5; -@{https://a.test/b}]")
+    ('roe2024', 'https://a.test/b')
+    """
+    return tuple(found["braced"] or found["bare"] for found in _CITED.finditer(text))
+
+
+def blocks(text: str, file: str = "") -> list[Block]:
+    """The paragraphs of a document, in order."""
+    builder = BlockBuilder(text, file)
+    masked = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    if header := _HEADER.match(masked):
+        masked = re.sub(r"[^\n]", " ", header[0]) + masked[header.end() :]
+    for found in _PARAGRAPH.finditer(masked):
+        if found[0].strip() and not _TABLE.match(found[0]):
+            _add(found[0], found.start(), builder)
+    return builder.blocks
+
+
+def _add(paragraph: str, at: int, builder: BlockBuilder) -> None:
+    begins = _BEGINS.match(paragraph)
+    marker = begins["marker"] if begins else ""
+    for token in _TOKEN.finditer(paragraph, len(marker)):
+        for text, place, keys in _spelled(token):
+            if keys:
+                builder.cite(keys, text, at + place)
+            else:
+                builder.add(text, at + place)
+    kind = marker.strip()[:1]
+    if kind == "#" or re.search(r"\n(?:=+|-+)[ \t]*$", paragraph):
+        builder.end("heading")
+    else:
+        builder.end("quote" if kind == ">" else "prose")
+
+
+def _spelled(token: re.Match[str]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """What is read of a token: its words, where they stand, the keys it cites."""
+    kind, at = token.lastgroup or "", token.start()
+    if token["group"] or token["narrative"]:
+        yield token[0], at, keys_in(token[0])
+    elif token["link"]:
+        yield token["shown"], token.start("shown"), ()
+    elif token["coded"]:
+        yield token["coded"], token.start("coded"), ()
+    elif token["escape"]:
+        yield token[0][1:], at + 1, ()
+    elif token["raised"]:
+        yield (
+            token["up"],
+            token.start("up"),
+            (f"#{token['up']}",) if token["up"][0].isdigit() else (),
+        )
+    elif token["line"]:
+        yield " ", at, ()
+    elif kind == "words":
+        yield token[0], at, ()

@@ -1,0 +1,155 @@
+"""What a manuscript consists of, whatever it was written with: blocks, marks, references.
+
+A block is a paragraph as it is read, and knows for each of its characters where that stands in the
+file. A mark is a citation in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from ..model.identifiers import Ids
+from ..model.paper import Paper
+
+Form = Literal["markdown", "latex", "docx", "pdf", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: what the form of the manuscript can say is above 0.
+
+    ``start`` and ``end`` count characters: in texts from the beginning of ``line`` and of
+    ``last_line``, in DOCX and PDF from that of the paragraph.
+    """
+
+    file: str = ""
+    line: int = 0
+    last_line: int = 0
+    paragraph: int = 0
+    page: int = 0
+    start: int = 0
+    end: int = 0
+
+    def __str__(self) -> str:
+        """In words: ``paper.tex, line 12, characters 40–88``."""
+        page = f"page {self.page}" if self.page else ""
+        if self.line and self.last_line > self.line:
+            there = f"lines {self.line}–{self.last_line}"
+        elif self.line:
+            there = f"line {self.line}"
+        else:
+            there = f"paragraph {self.paragraph}" if self.paragraph else ""
+        characters = f"characters {self.start + 1}–{self.end}" if self.end else ""
+        return ", ".join(filter(None, (self.file, page, there, characters)))
+
+
+class Mark(NamedTuple):
+    """A citation: its place in the block, and the keys of the references it names.
+
+    A key that begins with ``#`` is raised figures, which are numbers of a printed list if it has
+    them (see `.printed`).
+    """
+
+    start: int
+    end: int
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph as it is read.
+
+    ``at`` is where each character stands in the file, ``lines`` where the file's lines begin;
+    both are empty where there are paragraphs only. ``kind`` is ``prose``, ``quote`` (set apart as
+    one), ``heading`` or ``entry`` (of a printed list of references).
+    """
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    kind: Literal["prose", "quote", "heading", "entry"] = "prose"
+    file: str = ""
+    number: int = 0
+    page: int = 0
+    at: Sequence[int] = ()
+    lines: Sequence[int] = field(default=(), repr=False)
+
+    def place(self, start: int, end: int) -> Place:
+        """Where a stretch of the block stands."""
+        if not self.at or start >= len(self.at):
+            return Place(self.file, 0, 0, self.number, self.page, start, end)
+        first, last = self.at[start], self.at[max(start, min(end, len(self.at)) - 1)]
+        line, last_line = bisect_right(self.lines, first), bisect_right(self.lines, last)
+        begin, last_begin = self.lines[line - 1], self.lines[last_line - 1]
+        return Place(
+            *(self.file, line, last_line, self.number, self.page),
+            *(first - begin, last + 1 - last_begin),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An entry of the list of references, as the manuscript has it.
+
+    ``ids`` are the identifiers it gives, ``paper`` what it says of the work (without identifiers),
+    ``words`` the entry as printed, empty where it came in fields. ``kind`` is the program's own
+    word (``article``, ``book``, ``webpage``), empty where it has none.
+    """
+
+    key: str
+    ids: Ids
+    paper: Paper
+    words: str = ""
+    kind: str = ""
+    place: Place = field(default_factory=Place)
+
+
+@dataclass(frozen=True, slots=True)
+class Manuscript:
+    """A manuscript that was read; ``warnings`` say what of it could not be."""
+
+    name: str
+    form: Form
+    blocks: tuple[Block, ...]
+    references: tuple[Reference, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class BlockBuilder:
+    """Makes blocks, character by character, of a file in which lines are counted."""
+
+    def __init__(self, source: str, file: str = "") -> None:
+        self.blocks: list[Block] = []
+        self._file = file
+        self._lines = [0, *(at + 1 for at, sign in enumerate(source) if sign == "\n")]
+        self._text: list[str] = []
+        self._at: list[int] = []
+        self._marks: list[Mark] = []
+        self._length = 0
+
+    def add(self, text: str, at: int, spelled: int = 0) -> None:
+        """Go on with *text*, which stands at *at*; ``spelled`` with so many characters there."""
+        self._text.append(text)
+        is_same = not spelled or spelled == len(text)
+        self._at += range(at, at + len(text)) if is_same else [at] * len(text)
+        self._length += len(text)
+
+    def cite(self, keys: Sequence[str], text: str, at: int, spelled: int = 0) -> None:
+        """Go on with a citation."""
+        start = self._length
+        self.add(text, at, spelled)
+        self._marks.append(Mark(start, self._length, tuple(keys)))
+
+    def end(self, kind: Literal["prose", "quote", "heading", "entry"] = "prose") -> None:
+        """End the block, if it has a word."""
+        text = "".join(self._text)
+        if text.strip():
+            number = len(self.blocks) + 1
+            made = Block(
+                *(text, tuple(self._marks), kind, self._file, number, 0, tuple(self._at)),
+                lines=self._lines,
+            )
+            self.blocks.append(made)
+        self._text, self._at, self._marks, self._length = [], [], [], 0

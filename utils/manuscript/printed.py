@@ -1,0 +1,206 @@
+"""Lists of references as they are printed, and the citations by number or by name and year.
+
+What PDF, plain text and Word without a reference manager have: the list is what stands behind its
+heading, and an entry is found by its number, or by the first author and the year.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ..model.identifiers import Ids
+from ..model.paper import Paper
+from ..outline.words import folded
+from .parts import Block, Mark, Reference
+
+_HEADING = re.compile(
+    r"\W*(?:\d+\.?\s+)?(?:references?(?: cited| list)?|bibliography|literature(?: cited)?"
+    r"|works cited|literatur(?:verzeichnis)?|r[\u00e9e]f[\u00e9e]rences|bibliographie)\W*",
+    re.I,
+)
+_NUMBER = re.compile(r"\s*(?:\[(\d{1,3})\]|\((\d{1,3})\)|(\d{1,3})[.)]?(?=\s+\D))\s*")
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>|]*[^\s\"<>|.,;:)\]]")
+_PMID = re.compile(r"\bPMID:?\s*(\d{4,8})\b", re.I)
+_PMCID = re.compile(r"\bPMC\d{4,9}\b")
+_ARXIV = re.compile(r"\barXiv:\s*(\d{4}\.\d{4,5}|[a-z-]+/\d{7})", re.I)
+_YEAR = re.compile(r"\b((?:18|19|20)\d\d)([a-z]?)\b")
+_LINK = re.compile(r"https?://\S+|\bdoi:\s*\S+", re.I)
+_BRACKETED = re.compile(r"\[(\d{1,3}(?:\s*[,;\u2013\u2014-]\s*\d{1,3})*)\]")
+_IN_PARENTHESES = re.compile(r"\((\d{1,3}(?:\s*[,;\u2013\u2014-]\s*\d{1,3})*)\)")
+_NAMED = re.compile(r"\(([^()]{0,600}?\b(?:18|19|20)\d\d[a-z]?[^()]{0,300})\)")
+_NAME = r"[^\W\d_a-z][\w'\u2019-]+(?:\s[^\W\d_a-z][\w'\u2019-]+)?"
+_TOLD = re.compile(
+    rf"(?P<name>{_NAME})(?:\s+et\s+al\.?,?|\s+(?:and|&)\s+{_NAME})?(?:['\u2019]s)?\s+"
+    r"[(\[](?P<year>(?:18|19|20)\d\d[a-z]?)[)\]]"
+)
+_INITIALS_LAST = re.compile(r"[^\W\d_][\w'\u2019-]+(?: [^\W\d_][\w'\u2019-]+)? [A-Z]{1,3}[,.]")
+_MOST_IN_RANGE = 60
+
+
+def with_printed_list(blocks: Sequence[Block]) -> tuple[list[Block], list[Reference]]:
+    """The blocks with their citations, and the entries of the list they have, if any."""
+    begin = next((at for at, one in enumerate(blocks) if _begins_list(one)), len(blocks))
+    entries = list(_entries(blocks[begin + 1 :]))
+    references = [_reference(block, at, number) for at, (block, number) in enumerate(entries, 1)]
+    numbered = sum(bool(number) for _, number in entries) * 2 >= len(entries) > 0
+    body = [block for block in blocks[:begin] if block.kind != "entry"]
+    if numbered or any(key[0] == "#" for one in body for mark in one.marks for key in mark.keys):
+        return list(_by_number(body, references)), references
+    return list(_by_name(body, references)), references
+
+
+def _begins_list(block: Block) -> bool:
+    return _HEADING.fullmatch(block.text.strip()) is not None
+
+
+def _entries(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
+    """The entries with their numbers; what has neither year nor identifier is none."""
+    for block in blocks:
+        if block.kind == "heading":
+            return
+        found = _NUMBER.match(block.text)
+        words = block.text[found.end() :] if found else block.text
+        if _YEAR.search(words) or _ids(words):
+            number = next(filter(None, found.groups()), "") if found else ""
+            yield replace(block, kind="entry"), number
+
+
+def _reference(block: Block, at: int, number: str) -> Reference:
+    found = _NUMBER.match(block.text) if number else None
+    words = " ".join(block.text[found.end() if found else 0 :].split())
+    place = block.place(0, len(block.text.rstrip()))
+    return Reference(number or str(at), _ids(words), paper_of(words), words, place=place)
+
+
+def reference_of(key: str, words: str, **where: object) -> Reference:
+    """A printed entry, such as that of a ``thebibliography``."""
+    words = " ".join(words.split())
+    return Reference(key, _ids(words), paper_of(words), words, **where)  # type: ignore[arg-type]
+
+
+def _ids(words: str) -> Ids:
+    found = Ids()
+    patterns = ((_DOI, "{}"), (_PMID, "PMID: {}"), (_PMCID, "{}"), (_ARXIV, "arXiv:{}"))
+    for pattern, form in patterns:
+        if match := pattern.search(words):
+            ids = Ids.maybe(form.format(match[match.lastindex or 0]))
+            found |= ids if not found.clash(ids) else Ids()
+    return found
+
+
+def paper_of(words: str) -> Paper:
+    """What an entry says, as far as its form tells; the title is the stretch most like one.
+
+    >>> paper_of("Roe J, Poe A. Bees and light in spring. J Moss. 2024;12(3):45-9.").title
+    'Bees and light in spring'
+    >>> paper_of('Roe, J., & Poe, A. (2024). Bees and light. Moss, 12(3), 45-49.').title
+    'Bees and light'
+    """
+    from ..lists.described import described, names_in
+
+    bare = _LINK.sub("", words).strip()
+    years = _YEAR.findall(bare)
+    title, before, behind = _title_in(bare)
+    places = re.search(
+        r"\b(\d{1,4})\s?(?:\(([^()]{1,12})\))?\s?[:,]\s?(?:pp?\.\s?)?(\w?\d+)", behind
+    )
+    return described(
+        {
+            "authors": names_in(re.sub(r"\(?\b(?:19|20)\d\d\w?\)?\.?", "", before).strip(" .,")),
+            "year": years[0][0] if years else "",
+            "title": title,
+            "journal": re.split(r"[.,;\d(]", behind.strip(" .,"), maxsplit=1)[0].strip(),
+            "volume": places[1] if places else "",
+            "pages": places[3] if places else "",
+        }
+    )
+
+
+def _title_in(words: str) -> tuple[str, str, str]:
+    """The title, and what stands before and behind it."""
+    if quoted := re.search(r"[\"\u201c](.{10,400}?)[,.]?[\"\u201d]", words):
+        return quoted[1].strip(" .,"), words[: quoted.start()], words[quoted.end() :]
+    if dated := re.match(
+        r"(.{2,600}?)\(((?:18|19|20)\d\d)[a-z]?(?:,[^()]*)?\)[.:,]?\s+(?=\S)", words
+    ):
+        title, _, behind = words[dated.end() :].partition(". ")
+        return title.strip(" ."), dated[0], behind
+    # "Roe J, Poe A. Bees" ends its authors with an initial, "J. Roe, A. Poe. Bees" does not.
+    behind_initials = "" if _INITIALS_LAST.match(words) else r"(?<!\b[A-Z])"
+    parts = re.split(rf"(?<=[\w)\]?!]){behind_initials}(?<!et al)[.?!]\s+", words)
+    if len(parts) == 1:
+        return "", words, ""
+    told = [len(part.split()) for part in parts[1:3]]
+    at = 1 if not told[1:] or told[0] >= 3 else 2
+    return parts[at].strip(" ."), ". ".join(parts[:at]), ". ".join(parts[at + 1 :])
+
+
+def _by_number(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:
+    known = {one.key for one in references}
+    made = list(blocks)
+    bracketed = any(_BRACKETED.search(one.text) for one in made)
+    raised = any(key[0] == "#" for one in made for mark in one.marks for key in mark.keys)
+    for block in made:
+        marks = [mark for mark in map(_unraised, block.marks) if set(mark.keys) & known]
+        if not raised or bracketed:
+            pattern = _BRACKETED if bracketed else _IN_PARENTHESES
+            marks += (
+                Mark(found.start(), found.end(), keys)
+                for found in pattern.finditer(block.text)
+                if set(keys := _numbers(found[1])) & known
+            )
+        yield replace(block, marks=tuple(sorted(marks)))
+
+
+def _unraised(mark: Mark) -> Mark:
+    keys = [one for key in mark.keys for one in (_numbers(key[1:]) if key[0] == "#" else (key,))]
+    return mark._replace(keys=tuple(keys))
+
+
+def _numbers(text: str) -> tuple[str, ...]:
+    """The numbers of a citation.
+
+    >>> _numbers("2, 4–6")
+    ('2', '4', '5', '6')
+    """
+    found: list[str] = []
+    for part in re.split(r"[,;]", text):
+        first, *others = re.findall(r"\d{1,3}", part) or [""]
+        if others and int(first) < int(others[-1]) <= int(first) + _MOST_IN_RANGE:
+            found += map(str, range(int(first), int(others[-1]) + 1))
+        elif first:
+            found.append(str(int(first)))
+    return tuple(found)
+
+
+def _by_name(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:
+    known: dict[tuple[str, str], list[str]] = {}
+    for one in references:
+        first, year = (folded(one.words) or [""])[0], _YEAR.search(_LINK.sub("", one.words))
+        for name in {first, *folded(one.words)[1:2]}:
+            for dated in {year[0], year[1]} if year else ():
+                known.setdefault((name, dated), []).append(one.key)
+    for block in blocks:
+        marks = {
+            (found.start(), found.end()): keys
+            for pattern, named in ((_NAMED, _names_in), (_TOLD, _name_of))
+            for found in pattern.finditer(block.text)
+            if (keys := [key for at in named(found) for key in known.get(at, ())])
+        }
+        made = (Mark(*span, tuple(dict.fromkeys(keys))) for span, keys in sorted(marks.items()))
+        yield replace(block, marks=tuple(made))
+
+
+def _names_in(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+    """First author and year of each work in parentheses; years may share their author."""
+    name = ""
+    for part in re.split(r"[;]", found[1]):
+        named = re.search(_NAME, re.sub(r"^\W*(?:see|also|e\.g\.,?|cf\.|reviewed in)\s+", "", part))
+        name = (folded(named[0]) or [name])[0] if named else name
+        yield from ((name, year[0]) for year in _YEAR.finditer(part))
+
+
+def _name_of(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+    yield (folded(found["name"]) or [""])[0], found["year"]

@@ -1,0 +1,234 @@
+"""The numbers of a text with their units, and when two of them say the same.
+
+As papers write them: ``1,200`` and ``1 200``, ``.05``, ``45 %`` and ``45 percent``, ``twelve``,
+``1.2 million``, ``5–10 mg``. Names (IL-6, COVID-19), years, and numbers of figures, tables and
+sections are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Literal
+
+Agreement = Literal["same", "rounded", "converted", "approximate", "bound", "unit", ""]
+_MASS = {"kg": "1e3", "g": "1", "mg": "1e-3", "μg": "1e-6", "ng": "1e-9", "pg": "1e-12"}
+_VOLUME = {"l": "1", "dl": "1e-1", "ml": "1e-3", "μl": "1e-6", "nl": "1e-9"}
+_LENGTH = {"km": "1e3", "m": "1", "cm": "1e-2", "mm": "1e-3", "μm": "1e-6", "nm": "1e-9"}
+_MOLAR = {"M": "1", "mM": "1e-3", "μM": "1e-6", "nM": "1e-9", "pM": "1e-12"}
+_AMOUNT = {"mol": "1", "mmol": "1e-3", "μmol": "1e-6", "nmol": "1e-9", "pmol": "1e-12"}
+_TIME = {"ms": "1e-3", "s": "1", "min": "60", "h": "3600", "day": "86400", "week": "604800"}
+_LONG = {"month": "1", "year": "12"}
+_SIZES: dict[str, tuple[str, Decimal]] = {
+    unit: (name, Decimal(size))
+    for name, units in (
+        ("mass", _MASS), ("volume", _VOLUME), ("length", _LENGTH), ("molar", _MOLAR),
+        ("amount", _AMOUNT), ("time", _TIME), ("long", _LONG),
+    )
+    for unit, size in units.items()
+}  # fmt: skip
+_SAME_UNIT = {
+    "percent": "%", "per cent": "%", "percentage points": "%", "-fold": "fold", "times": "fold",
+    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "mins": "min", "minute": "min",
+    "minutes": "min", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "days": "day",
+    "weeks": "week", "wk": "week", "wks": "week", "months": "month", "years": "year",
+    "yr": "year", "yrs": "year", "ug": "μg", "ul": "μl", "um": "μm", "uM": "μM", "mL": "ml",
+    "μL": "μl", "L": "l", "dL": "dl", "litre": "l", "litres": "l", "liters": "l", "grams": "g",
+    "gram": "g", "meters": "m", "metres": "m", "°c": "°C", "degrees": "°", "mcg": "μg",
+    "-year": "year", "-month": "month", "-week": "week", "-day": "day", "-hour": "h",
+}  # fmt: skip
+_OTHERS = (
+    "%", "fold", "°C", "°", "Hz", "kHz", "MHz", "kDa", "Da", "bp", "kb", "Mb", "kcal", "cal", "kJ",
+    "J", "W", "V", "mV", "Pa", "kPa", "mmHg", "IU", "U", "Gy", "mSv", "rpm", "ppm", "K", "N",
+)  # fmt: skip
+_UNITS = sorted({*_SIZES, *_SAME_UNIT, *_OTHERS}, key=len, reverse=True)
+_UNIT = (
+    r"(?P<unit>(?:" + "|".join(map(re.escape, _UNITS)) + r")(?![^\W\d_])"
+    r"(?:\s?/\s?(?:[a-zA-Zμ]{1,5}\d?|100\s?\w{1,4})(?![^\W\d_])|\s?[a-z]{1,3}[-\u207b][1\u00b9]){0,2})"
+)
+_DIGITS = (
+    r"\d{1,3}(?:[,\u2009\u202f ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.\u00b7]\d+)?"
+    r"|\d+,\d{1,2}(?!\d)|\.\d+"
+)
+_SCALE = {"thousand": 3, "million": 6, "billion": 9}
+_NUMBER = re.compile(
+    r"(?<![\w.,/])(?<![^\W\d_]-)(?P<sign>[<>\u2264\u2265=~\u2248]?)\s?(?P<minus>-)?"
+    rf"(?P<digits>{_DIGITS})"
+    r"(?:\s?[x\u00d7]\s?10\s?\^?(?:<sup>)?(?P<power>-?\d{1,2})(?:</sup>)?)?"
+    rf"(?:\s(?P<scale>{'|'.join(_SCALE)}))?(?:\s?{_UNIT})?(?![\w]|[,.]\d|-[^\W\d_])"
+)
+_SMALL = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty
+"""
+_TENS = "thirty forty fifty sixty seventy eighty ninety"
+_WORDS = {word: number for number, word in enumerate(_SMALL.split())} | {
+    word: 10 * number for number, word in enumerate(_TENS.split(), 3)
+}
+_WORD = re.compile(
+    rf"\b(?P<tens>{'|'.join(sorted(_WORDS, key=len, reverse=True))})"
+    rf"(?:[-\s](?P<ones>one|two|three|four|five|six|seven|eight|nine))?\b(?:[\s-]?{_UNIT})?",
+    re.I,
+)
+_NAMES = re.compile(
+    r"(?:\b(?:fig(?:ure)?s?|tab(?:le)?s?|sect(?:ion)?s?|eqs?|equations?|refs?|references?"
+    r"|chapters?"
+    r"|appendix|supplement(?:ary)?|stud(?:y|ies)|phase|type|stage|grade|class|step|panel|no|nr|#"
+    r"|version|models?|cohort|group|box|film|pp?\.|vol|questions?|items?|aims?|hypothes[ei]s"
+    r"|experiments?|exp|chromosomes?|exons?|layers?|days? post))\.?\s*"
+    r"(?:\d+[a-z]?\s?(?:,|and|-)\s?)*$",
+    re.I,
+)
+_HEDGE = re.compile(
+    r"\b(?:about|approximately|approx\.?|around|nearly|almost|roughly|some|circa|ca\.|close to"
+    r"|up to|over|more than|less than|fewer than|at least|below|above)\s*$|[~\u2248]\s*$",
+    re.I,
+)
+_JOINED = re.compile(r"\s?(?:,?\s?and|,?\s?or|-|to|\u00b1|/|,?\s?vs?\.?|,?\s?versus)\s?")
+_LEAST_WORD = 11  # of a word without unit that is checked: "two of them" says nothing
+_SIGNS = str.maketrans({
+    "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2212": "-", "\u2010": "-", "\u2011": "-",
+    "\u2013": "-", "\u00b5": "μ", "\u00b7": ".", "\u2236": ":",
+})  # fmt: skip
+_BY_ABOUT = Decimal("0.05")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in a text: ``text[start:end]``; ``decimals`` places were written."""
+
+    value: Decimal
+    decimals: int
+    unit: str
+    start: int
+    end: int
+    sign: str = ""
+    hedged: bool = False
+
+    @property
+    def sized(self) -> tuple[str, Decimal]:
+        """What it measures, and how much in one unit of that."""
+        name, size = _SIZES.get(self.unit, (self.unit, Decimal(1)))
+        return name, self.value * size
+
+
+def quantities(text: str, *, words: bool = True) -> list[Quantity]:
+    """The numbers of a text in their order; a unit counts for the numbers of a list before it."""
+    plain = text.translate(_SIGNS)
+    found = list(_in_digits(plain))
+    if words:
+        found += _in_words(plain)
+    return _with_shared_units(sorted(found, key=lambda one: one.start), plain)
+
+
+def _in_digits(text: str) -> Iterator[Quantity]:
+    for match in _NUMBER.finditer(text):
+        digits, start = match["digits"], match.start("digits")
+        before = text[max(0, match.start() - 40) : match.start()]
+        unit = _unit(match["unit"])
+        if _NAMES.search(before) or _is_year(digits, unit, before):
+            continue
+        try:
+            value, decimals = _value(digits)
+        except InvalidOperation:
+            continue
+        shift = int(match["power"] or 0) + _SCALE.get(match["scale"] or "", 0)
+        is_minus = match["minus"] and not re.search(r"[\d)%]\s?$", text[: match.start("minus")])
+        value = (-value if is_minus else value).scaleb(shift)
+        hedged = bool(_HEDGE.search(before)) or match["sign"] in ("~", "≈")
+        yield Quantity(
+            *(value, decimals - shift, unit, start, match.end()),
+            sign=match["sign"],
+            hedged=hedged,
+        )
+
+
+def _value(digits: str) -> tuple[Decimal, int]:
+    if re.fullmatch(r"\d+,\d{1,2}", digits):
+        digits = digits.replace(",", ".")
+    bare = re.sub(r"[, ]", "", digits)
+    value = Decimal(f"0{bare}" if bare.startswith(".") else bare)
+    return value, len(bare.partition(".")[2])
+
+
+def _is_year(digits: str, unit: str, before: str) -> bool:
+    year = re.fullmatch(r"1[89]\d\d|20\d\d", digits)
+    return bool(year) and not unit and not re.search(r"[=<>]\s?$|\bn\s$", before)
+
+
+def _in_words(text: str) -> Iterator[Quantity]:
+    for match in _WORD.finditer(text):
+        number = _WORDS[match["tens"].lower()]
+        if match["ones"]:
+            if number < 20 or number % 10:
+                continue
+            number += _WORDS[match["ones"].lower()]
+        yield Quantity(Decimal(number), 0, _unit(match["unit"]), match.start(), match.end(), "word")
+
+
+def _unit(text: str | None) -> str:
+    first, *others = re.split(r"\s?/\s?|\s(?=[a-z]{1,3}-1)", (text or "").strip())
+    first = _SAME_UNIT.get(first, _SAME_UNIT.get(first.lower(), first))
+    behind = (re.sub(r"-1$", "", _SAME_UNIT.get(one, one)) for one in others)
+    return "/".join([first, *behind])
+
+
+def _with_shared_units(found: list[Quantity], text: str) -> list[Quantity]:
+    """``5, 10 and 20 mg``, ``5-10 mg``, ``5 ± 1 mg``: all in milligrams."""
+    shared = set()
+    for at in range(len(found) - 2, -1, -1):
+        one, following = found[at], found[at + 1]
+        between = text[one.end : following.start]
+        joined = _JOINED.fullmatch(between) or (at + 1 in shared and between.strip() == ",")
+        if joined and following.unit and not one.unit:
+            found[at] = replace(one, unit=following.unit)
+            shared.add(at)
+    return found
+
+
+def is_claimed(one: Quantity) -> bool:
+    """Whether a number of a manuscript is one to be found again."""
+    return one.sign != "word" or bool(one.unit) or one.value >= _LEAST_WORD
+
+
+def agreement(ours: Quantity, theirs: Quantity) -> Agreement:
+    """How a manuscript's number agrees with one of the cited text; empty where it does not."""
+    if ours.unit == theirs.unit or not (ours.unit and theirs.unit):
+        said = _as_number(ours, ours.value, theirs.value) or _as_percent(ours, theirs)
+        return said or ("bound" if _is_within(ours, theirs) else "")
+    (name, _), (other_name, other) = ours.sized, theirs.sized
+    if name == other_name and ours.unit in _SIZES:
+        size = _SIZES[ours.unit][1]
+        if _as_number(ours, ours.value, other / size):
+            return "converted"
+    return "unit" if ours.value == theirs.value else ""
+
+
+def _as_number(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
+    if value == other:
+        return "same"
+    if abs(other) < Decimal("1e15"):
+        step = Decimal(1).scaleb(-ours.decimals)
+        for way in (ROUND_HALF_UP, ROUND_HALF_EVEN):
+            if other.quantize(step, way) == value != 0:
+                return "rounded"
+    if ours.hedged and abs(value - other) <= _BY_ABOUT * abs(other):
+        return "approximate"
+    return ""
+
+
+def _as_percent(ours: Quantity, theirs: Quantity) -> Agreement:
+    """``45 %`` is ``0.45``, ``0.45`` is ``45 %``."""
+    if ours.unit == "%" and not theirs.unit and 0 < theirs.value < 1:
+        return "converted" if _as_number(ours, ours.value, theirs.value * 100) else ""
+    if theirs.unit == "%" and not ours.unit and 0 < ours.value < 1:
+        return "converted" if _as_number(ours, ours.value, theirs.value / 100) else ""
+    return ""
+
+
+def _is_within(ours: Quantity, theirs: Quantity) -> bool:
+    """``p < 0.001`` where the text has 0.0004."""
+    small = ours.sign in ("<", "≤") and 0 < ours.value <= Decimal("0.1")
+    return small and 0 < theirs.value < ours.value and theirs.sign != ">" and not theirs.unit

@@ -1,0 +1,119 @@
+"""The lists that manuscripts name: BibTeX and biblatex files, CSL as JSON or YAML, RIS.
+
+Each entry with its key, and the line it begins in where the format tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..errors import BadRequest
+from ..lists.described import described
+from ..lists.documents import csl_ids, csl_said
+from ..lists.pasted import decode_lines
+from ..lists.references import (
+    BIBTEX_START,
+    bibtex_ids,
+    bibtex_records,
+    bibtex_said,
+    ris_ids,
+    ris_records,
+    ris_said,
+)
+from .parts import Place, Reference
+
+_CSL_KINDS = {"article-journal": "article", "paper-conference": "inproceedings"}
+
+
+def references_in(data: bytes, name: str) -> list[Reference]:
+    """The entries of a list, in its order.
+
+    Raises
+    ------
+    BadRequest
+        It is of another kind, or damaged.
+    """
+    start = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start[:1] in (b"[", b"{"):
+        return list(_of_csl(_json(data, name), name))
+    if name.lower().endswith((".yaml", ".yml")):
+        return list(_of_csl(_yaml(data, name), name))
+    if re.search(rb"^\s*TY {1,2}-", data[:5000], re.M):
+        return list(_of_ris(data, name))
+    if name.lower().endswith(".bib") or any(map(BIBTEX_START.match, decode_lines(data))):
+        return list(_of_bibtex(data, name))
+    msg = f"{name} is no BibTeX, CSL-JSON, CSL-YAML or RIS."
+    raise BadRequest(msg, "Export the references as one of these.")
+
+
+def csl_reference(item: Mapping[str, Any], key: str = "", place: Place | None = None) -> Reference:
+    """An item of CSL as a reference."""
+    kind = str(item.get("type") or "")
+    return Reference(
+        key or str(item.get("id") or ""),
+        csl_ids(item),
+        described(csl_said(item)),
+        kind=_CSL_KINDS.get(kind, kind),
+        place=place or Place(),
+    )
+
+
+def _of_bibtex(data: bytes, name: str) -> Iterator[Reference]:
+    parents: dict[str, Mapping[str, str]] = {}
+    for record in bibtex_records(decode_lines(data)):
+        if not record.key:
+            continue
+        parents[record.key] = record.fields
+        fields = {**parents.get(record.fields.get("crossref", ""), {}), **record.fields}
+        paper = described(bibtex_said(fields))
+        ids, place = bibtex_ids(fields), Place(name, record.line, record.line)
+        yield Reference(record.key, ids, paper, kind=record.kind, place=place)
+
+
+def _of_csl(items: Any, name: str) -> Iterator[Reference]:
+    items = items.get("references", items.get("items")) if isinstance(items, dict) else items
+    if not isinstance(items, list):
+        raise BadRequest(f"{name} holds no list of references.", "Export it again as CSL-JSON.")
+    for item in items:
+        if isinstance(item, dict):
+            yield csl_reference(item, place=Place(name))
+
+
+def _of_ris(data: bytes, name: str) -> Iterator[Reference]:
+    for fields in ris_records(decode_lines(data)):
+        key = fields.get("ID", "")
+        yield Reference(
+            key if isinstance(key, str) else "",
+            ris_ids(fields),
+            described(ris_said(fields)),
+            kind="article" if fields.get("TY") == "JOUR" else "",
+            place=Place(name),
+        )
+
+
+def _json(data: bytes, name: str) -> Any:
+    import json
+
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise BadRequest(f"{name} is JSON that cannot be read.", "Export it again.") from None
+
+
+def _yaml(data: bytes, name: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(data)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        raise BadRequest(f"{name} is YAML that cannot be read.", "Export it again.") from None
+
+
+def by_key(references: Iterable[Reference]) -> dict[str, Reference]:
+    """The first entry of each key."""
+    found: dict[str, Reference] = {}
+    for reference in references:
+        found.setdefault(reference.key, reference)
+    return found

@@ -1,0 +1,291 @@
+"""Vectors of all passages of a generation: published ones where the text is the same, else made.
+
+The work of a part is a job for any engine, which makes vectors with the encoder of the settings.
+The keys that lack a vector are chosen here, so that no text is embedded twice, in one run or in
+two; what is killed is done again from where it was.
+
+NCBI publishes the vectors of MedCPT's article encoder for most of PubMed: per chunk
+``embeds_chunk_I.npy`` (float32, papers × 768), ``pmids_chunk_I.json`` (PMIDs in the order of the
+rows) and ``pubmed_chunk_I.json`` (by PMID: ``t`` title, ``a`` abstract), without checksums: sizes
+are compared. https://ftp.ncbi.nlm.nih.gov/pub/lu/MedCPT/pubmed_embeddings/
+One is taken where title and abstract are those of a passage here, letter by letter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import BadContent, BadRequest, EmbeddingsFailed, StoreFailed
+from ..model.passage import embedded
+from ..passages.finders import embedder_of
+from ..settings import load_settings
+from ..system import safe_files
+from ..system.sqlite import try_lock
+from .engines import Lost
+from .passages import KIND, key_of
+from .reading import passages_at, rows_at
+from .vectors import Keys, VectorStore, packed
+from .words import by_file
+
+if TYPE_CHECKING:
+    from ..passages import Embedder
+    from ..settings import Settings
+    from .engines import Run
+    from .generations import Generation, Generations
+    from .manifest import SourceFile
+
+PUBLISHED = "ncbi/MedCPT-Article-Encoder"
+_CHUNK = re.compile(r"embeds_chunk_(\d+)\.npy")
+_BATCH = 256  # texts given to an encoder at once
+_ROWS = 50_000  # published vectors that are looked at together
+_ABSORBED = 64  # parts between two times that segments are made
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedJob:
+    """A part whose passages at some positions are to be embedded, as far as keys are wanted."""
+
+    records: str
+    passages: str
+    name: str
+    positions: tuple[int, ...]
+    keys: tuple[int, ...]
+    store: str
+    settings: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedProgress:
+    """How far it has come: parts, vectors made, vectors taken from published ones."""
+
+    files: int = 0
+    total: int = 0
+    made: int = 0
+    taken: int = 0
+    model: str = ""
+
+
+def store_of(generations: Generations, model: str) -> VectorStore:
+    """Where the vectors of a model lie."""
+    words = re.sub(r"[^\w.-]+", "-", model)[:60]
+    mark = hashlib.sha256(model.encode()).hexdigest()[:8]
+    return VectorStore(generations.mirror / "vectors" / generations.source / f"{words}-{mark}")
+
+
+def embed(
+    generations: Generations, settings: Settings, run: Run, published: Path | None = None
+) -> Iterator[EmbedProgress]:
+    """Have a vector of every passage of the published generation; going through it does the work.
+
+    Parameters
+    ----------
+    generations : Generations
+    settings : Settings
+        Whose encoder it is.
+    run : Run
+        An engine; keys of services are read by workers from their own environment.
+    published : Path, optional
+        A folder with NCBI's vectors of MedCPT, or some of its chunks.
+
+    Raises
+    ------
+    EmbeddingsFailed
+        The encoder cannot be used; what was made until then stays.
+    BadRequest
+        The published vectors are of another model than that of the settings, or another process
+        is at it.
+    BadContent
+        A published chunk is not whole.
+    """
+    embedder = embedder_of(settings)
+    if embedder is None or (missing := embedder.available()):
+        raise EmbeddingsFailed("EMBEDDINGS_PROVIDER=none." if embedder is None else missing)
+    if published and PUBLISHED not in embedder.model:
+        msg = f"The published vectors are MedCPT's, and the settings name {embedder.model}."
+        raise BadRequest(msg, "Set EMBEDDINGS_MODEL=ncbi/MedCPT-Query-Encoder.")
+    store = store_of(generations, embedder.model)
+    safe_files.make_folder(store.folder)
+    with try_lock(store.folder / "embed.lock") as mine:
+        if not mine:
+            raise BadRequest("Another process is making vectors.", "Wait for it.")
+        safe_files.sweep(store.new)
+        store.forget_absorbed()
+        work = _Embedding(generations, settings, embedder, store)
+        yield from work.steps(run, published)
+
+
+class _Embedding:
+    """One run."""
+
+    def __init__(
+        self, generations: Generations, settings: Settings, embedder: Embedder, store: VectorStore
+    ) -> None:
+        self.generations, self.store, self.embedder = generations, store, embedder
+        self.generation: Generation = generations.require_current()
+        names = ("embeddings_provider", "embeddings_model", "openai_base_url")
+        self.settings = tuple((name, str(getattr(settings, name) or "")) for name in names)
+        self.progress = EmbedProgress(model=embedder.model)
+
+    def steps(self, run: Run, published: Path | None) -> Iterator[EmbedProgress]:
+        live = self.generations.folder / self.generation.name / "live.parquet"
+        positions = by_file(live, None)
+        files = {file.order: file for file in self.generations.files(self.generation)}
+        left = [files[order] for order in sorted(positions)]
+        if published:
+            yield from self._take(published, left)
+        self._go_on(total=len(left))
+        yield self.progress
+        jobs = self._jobs(left, positions)
+        for made in run(embed_part, jobs):
+            if isinstance(made, Lost):
+                raise StoreFailed(f"{made.job.name}: {made.reason}.", "Run it again.")
+            self._go_on(files=self.progress.files + 1, made=self.progress.made + made)
+            if self.progress.files % _ABSORBED == 0:
+                self._absorb()
+            yield self.progress
+        self._absorb(self.generation.name)
+        self._go_on(files=len(left))
+        yield self.progress
+
+    def _jobs(self, files: Iterable[SourceFile], positions: dict[int, Any]) -> Iterator[EmbedJob]:
+        """Parts that lack vectors; of texts that stand in several, the first is chosen."""
+        chosen = np.empty(0, np.int64)
+        for file in files:
+            keys = self.store.lacking(_keys_at(self._passages(file), positions[file.order]))
+            keys = keys[~np.isin(keys, chosen)]
+            if not len(keys):
+                self._go_on(files=self.progress.files + 1)
+                continue
+            chosen = np.union1d(chosen, keys)
+            yield EmbedJob(
+                str(file.part(self.generations.mirror)),
+                str(self._passages(file)),
+                f"{file.sequence}-{len(keys)}-{int(keys[0]) & 0xFFFFFFFF:08x}",
+                tuple(positions[file.order].tolist()),
+                tuple(keys.tolist()),
+                str(self.store.folder),
+                self.settings,
+            )
+
+    def _take(self, folder: Path, files: Iterable[SourceFile]) -> Iterator[EmbedProgress]:
+        """Published vectors of texts that are here."""
+        mirror_keys = [_all_keys(self._passages(file)) for file in files]
+        wanted = self.store.lacking(np.concatenate(mirror_keys)) if mirror_keys else np.empty(0)
+        chunks = sorted(
+            (int(found[1]), path)
+            for path in folder.glob("embeds_chunk_*.npy")
+            if (found := _CHUNK.fullmatch(path.name))
+        )
+        if not chunks:
+            raise BadRequest(f"{folder} holds no embeds_chunk_….npy.", "Name another folder.")
+        for number, path in chunks:
+            for at, rows in _published_rows(number, path, np.sort(wanted)):
+                self.store.write(f"published-{number:03}-{at:09}", rows)
+                self._go_on(taken=self.progress.taken + len(rows))
+                yield self.progress
+            self._absorb()
+
+    def _passages(self, file: SourceFile) -> Path:
+        return file.part(self.generations.mirror, KIND)
+
+    def _absorb(self, generation: str = "") -> None:
+        self.store.absorb(self.embedder.model, self.embedder.dim, generation)
+
+    def _go_on(self, **facts: Any) -> None:
+        self.progress = replace(self.progress, **facts)
+
+
+def embed_part(job: EmbedJob) -> int:
+    """Embed what a part lacks; how many vectors were made.
+
+    Raises
+    ------
+    EmbeddingsFailed
+        The encoder, or its service, failed.
+    """
+    settings: Any = dict(job.settings)
+    embedder = embedder_of(load_settings(**{name: to for name, to in settings.items() if to}))
+    if embedder is None:
+        raise EmbeddingsFailed("EMBEDDINGS_PROVIDER=none.")
+    wanted = set(job.keys)
+    titles = {
+        row["position"]: row["title"] or ""
+        for row in rows_at(Path(job.records), job.positions, ("position", "title"))
+    }
+    texts: dict[int, str] = {}
+    columns = ("position", "section", "text", "digest")
+    for row in passages_at(Path(job.passages), job.positions, columns):
+        if (key := key_of(row["digest"])) in wanted:
+            title = titles[row["position"]]
+            texts.setdefault(key, embedded(title, row["section"], row["text"]))
+    keys, words = np.array(list(texts), np.int64), list(texts.values())
+    blocks = [
+        packed(keys[at : at + _BATCH], embedder.embed(words[at : at + _BATCH]))
+        for at in range(0, len(words), _BATCH)
+    ]
+    if blocks:
+        VectorStore(Path(job.store)).write(job.name, np.concatenate(blocks))
+    return len(words)
+
+
+def _published_rows(number: int, path: Path, wanted: Keys) -> Iterator[tuple[int, Any]]:
+    """Rows of a published chunk whose texts are wanted, some at a time."""
+    try:
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+        pmids = json.loads((path.parent / f"pmids_chunk_{number}.json").read_bytes())
+        papers = json.loads((path.parent / f"pubmed_chunk_{number}.json").read_bytes())
+    except (OSError, ValueError) as error:
+        raise _not_whole(path, str(error)) from error
+    if vectors.ndim != 2 or len(vectors) != len(pmids):
+        raise _not_whole(path, f"{len(pmids):,} PMIDs, vectors of shape {vectors.shape}")
+    for at in range(0, len(pmids), _ROWS):
+        texts = [papers.get(str(pmid)) or {} for pmid in pmids[at : at + _ROWS]]
+        keys = np.array([_published_key(one) for one in texts], np.int64)
+        mine = np.isin(keys, wanted)
+        if mine.any():
+            some = np.asarray(vectors[at : at + _ROWS][mine], np.float32)
+            norms = np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-12)
+            yield at, packed(keys[mine], some / norms)
+
+
+def _published_key(paper: dict[str, str]) -> int:
+    """The key of the one passage of a paper with this title and abstract; 0 without abstract."""
+    title, abstract = paper.get("t", ""), paper.get("a", "")
+    if not (title and abstract):
+        return 0
+    text = embedded(title, "Abstract", abstract)
+    return key_of(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+
+
+def _not_whole(path: Path, why: str) -> BadContent:
+    return BadContent(f"{path.name} and what belongs to it are not whole: {why}.", verdict="broken")
+
+
+def _keys_at(part: Path, positions: Any) -> Keys:
+    """The keys of the passages of records at some positions."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(part) as file:
+        table = file.read(["position", "digest"])
+    mine = np.isin(table["position"].to_numpy(), positions)
+    return _keys(table["digest"].filter(mine))
+
+
+def _all_keys(part: Path) -> Keys:
+    from pyarrow import parquet
+
+    return _keys(parquet.read_table(part, columns=["digest"])["digest"])
+
+
+def _keys(digests: Any) -> Keys:
+    """See `.passages.key_of`, of a column."""
+    whole = b"".join(digests.to_pylist())
+    return np.frombuffer(whole, "<i8").reshape(-1, 4)[:, 0].copy()

@@ -1,0 +1,150 @@
+"""Where PubMed's files are from: NLM's site, or a folder that somebody filled already."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import BadContent, BadRequest
+from ..sources.pubmed_files import (
+    BulkFile,
+    Folder,
+    fetch_file,
+    fetch_md5,
+    last_in_notice,
+    last_of_baseline,
+    list_files,
+    md5_in,
+)
+from ..system import safe_files
+
+if TYPE_CHECKING:
+    from ..web import Web
+
+_NAME = re.compile(r"pubmed(\d{2})n(\d{4,5})\.xml\.gz")
+_PLACES = ("baseline", "updatefiles", "Source", ".")
+
+
+class Origin(Protocol):
+    """What can be listed and had."""
+
+    def list_files(self) -> list[BulkFile]:
+        """All files there are, by year and number."""
+
+    def last_of_baseline(self) -> tuple[int, int]:
+        """Year and number of the baseline's last file; zeros where nobody says."""
+
+    def md5(self, file: BulkFile) -> str:
+        """The MD5 of a file."""
+
+    def have(self, file: BulkFile, md5: str, path: Path) -> None:
+        """Have a file at *path*, its MD5 compared."""
+
+
+class Nlm:
+    """NLM's site; raises what `..sources.pubmed_files` does."""
+
+    def __init__(self, web: Web) -> None:
+        self._web = web
+
+    def list_files(self) -> list[BulkFile]:
+        """All files that are listed now."""
+        return list_files(self._web)
+
+    def last_of_baseline(self) -> tuple[int, int]:
+        """As NLM's notice says."""
+        return last_of_baseline(self._web)
+
+    def md5(self, file: BulkFile) -> str:
+        """The MD5 that stands beside it."""
+        return fetch_md5(file, self._web)
+
+    def have(self, file: BulkFile, md5: str, path: Path) -> None:
+        """Fetch it."""
+        safe_files.write_whole(path, fetch_file(file, md5, self._web))
+
+
+class FilledFolder:
+    """A folder of NLM's files: NLM's own tree, one that EDirect filled, or all in one place.
+
+    Nothing is asked for and nothing copied: a link leads to each file. A file is held against the
+    ``.md5`` beside it, where there is one; which is the baseline's last, ``README.txt`` says.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.expanduser().absolute()
+
+    def list_files(self) -> list[BulkFile]:
+        """The files in it.
+
+        Raises
+        ------
+        BadRequest
+            There are none.
+        """
+        found = {file.name: file for file in self._found()}
+        if not found:
+            msg = f"{self._folder} has no files of PubMed (pubmed26n0001.xml.gz and so on)."
+            raise BadRequest(msg, "Give --from the folder with baseline/ and updatefiles/.")
+        return sorted(found.values(), key=lambda file: (file.year, file.number))
+
+    def _found(self) -> Iterator[BulkFile]:
+        year, last = self.last_of_baseline()
+        for path in self._paths("pubmed*.xml.gz"):
+            if told := _NAME.fullmatch(path.name):
+                of, number = int(told[1]), int(told[2])
+                is_update = path.parent.name == "updatefiles" or (of == year and number > last)
+                folder: Folder = "updatefiles" if is_update else "baseline"
+                about = path.stat()
+                day = datetime.fromtimestamp(about.st_mtime, UTC).strftime("%Y-%m-%d %H:%M:%S")
+                listed = f"{day} {about.st_size} in {path.parent.name}"
+                yield BulkFile(path.name, folder, of, number, listed, about.st_size)
+
+    def _paths(self, pattern: str) -> Iterator[Path]:
+        with safe_files.disk(self._folder, "read"):
+            for place in _PLACES:
+                yield from sorted((self._folder / place).glob(pattern))
+
+    def last_of_baseline(self) -> tuple[int, int]:
+        """As NLM's notice in it says; zeros where there is none."""
+        for path in self._paths("README.txt"):
+            if (last := last_in_notice(path.read_text("utf-8", "replace")))[0]:
+                return last
+        return 0, 0
+
+    def md5(self, file: BulkFile) -> str:
+        """The MD5 that a file has, held against the one that stands beside it.
+
+        Raises
+        ------
+        BadContent
+            Beside it stands another.
+        """
+        path = self._path(file)
+        with safe_files.disk(path, "read"), path.open("rb") as opened:
+            made = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
+        beside = path.with_name(f"{path.name}.md5")
+        with suppress(FileNotFoundError):
+            told = md5_in(file, beside.read_text("utf-8", "replace"))
+            if told != made.hexdigest():
+                msg = f"{path} has MD5 {made.hexdigest()}; beside it stands {told}."
+                raise BadContent(msg, "Copy it again.", verdict="partial")
+        return made.hexdigest()
+
+    def _path(self, file: BulkFile) -> Path:
+        return next(iter(self._paths(file.name)))
+
+    def have(self, file: BulkFile, md5: str, path: Path) -> None:
+        """Lead there."""
+        with safe_files.disk(path):
+            path.unlink(missing_ok=True)  # one that leads nowhere any more
+            try:
+                path.symlink_to(self._path(file))
+            except (OSError, NotImplementedError):  # Windows wants a privilege for it
+                shutil.copyfile(self._path(file), path)

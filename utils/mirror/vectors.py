@@ -1,0 +1,361 @@
+"""Vectors of a mirror's passages, on disk: very many of them, within little memory.
+
+A vector belongs to a text, by the key of its digest (`.passages.key_of`), not to a paper: what is
+said again, in a revision or a new year, is not embedded again. Kept of each are its numbers in
+eight bits and the signs of them. Rows lie in *segments*, each sorted into lists by the nearest of
+its own centroids (k-means): of each segment a search looks at the signs in the nearest lists, and
+compares the eight-bit numbers of those that differ least. All files are mapped, none is read whole.
+
+What workers make lies in ``new/``, a file a piece of work, whole or not there; `VectorStore.absorb`
+makes segments of it and names them in ``state.json``, in one step. What was killed is done again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StoreFailed
+from ..passages.embedded_vectors import binary_codes
+from ..system import safe_files
+
+if TYPE_CHECKING:
+    from ..passages import Vector, Vectors
+
+Keys = NDArray[np.int64]
+FULL = 4_000_000
+"""Rows of a segment that is merged no more."""
+_FEW = 50_000  # rows that are one list
+_PER_LIST = 1_000
+_PROBED = 64  # one list of so many is looked at
+_LEAST_PROBED = 8
+_ALIKE = 40  # compared by their numbers, for one that is wanted
+_SMALL = 8  # segments that are not full
+_SAMPLE = 48  # rows a list from which centroids are learned
+_ROUNDS = 4
+_BLOCK = 16_384
+_REBUILT = "Delete the folder and run `mirror embed`."
+
+
+def row_type(dim: int) -> np.dtype[Any]:
+    """A row: the key of its text, the scale of its numbers, the numbers in eight bits."""
+    return np.dtype([("key", "<i8"), ("scale", "<f4"), ("numbers", "i1", (dim,))])
+
+
+def packed(keys: Keys, vectors: Vectors) -> NDArray[Any]:
+    """Rows of normalised vectors."""
+    rows = np.empty(len(keys), row_type(vectors.shape[1]))
+    most = np.maximum(np.abs(vectors).max(axis=1, initial=0.0), 1e-12)
+    rows["key"], rows["scale"] = keys, most / 127
+    rows["numbers"] = np.rint(vectors * (127 / most)[:, None])
+    return rows
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Rows in the order of their lists; ``rank`` says which row has which of the sorted keys."""
+
+    rows: NDArray[Any]
+    codes: NDArray[np.uint64]
+    keys: Keys
+    rank: NDArray[np.int32]
+    centroids: Vectors
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def read(cls, folder: Path) -> Segment:
+        """Map the files of a segment."""
+        names = ("rows", "codes", "keys", "rank", "centroids", "starts")
+        return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
+
+    def alike(self, vector: Vector, code: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
+        """Rows whose signs differ least, by their distance: shape (2, rows)."""
+        lists = len(self.centroids)
+        probed = min(lists, max(_LEAST_PROBED, lists // _PROBED))
+        near = np.argpartition(-(self.centroids @ vector), probed - 1)[:probed]
+        spans = [(int(self.starts[one]), int(self.starts[one + 1])) for one in np.sort(near)]
+        codes = np.concatenate([self.codes[start:end] for start, end in spans])
+        rows = np.concatenate([np.arange(start, end) for start, end in spans])
+        apart = np.zeros(len(rows), np.int64)
+        for column in range(codes.shape[1]):
+            apart += np.bitwise_count(codes[:, column] ^ code[column])
+        if len(rows) > most:
+            best = np.argpartition(apart, most - 1)[:most]
+            rows, apart = rows[best], apart[best]
+        return np.stack([apart, rows])
+
+    def cosines(self, vector: Vector, rows: NDArray[np.int64]) -> Vector:
+        """Cosines by the eight-bit numbers."""
+        some = self.rows[np.asarray(rows)]
+        scores = np.einsum("ij,j->i", some["numbers"].astype(np.float32), vector)
+        cosines: Vector = scores * some["scale"]
+        return cosines
+
+    def find(self, keys: Keys) -> NDArray[np.int64]:
+        """The row of each key; -1 where it is not here."""
+        at = np.minimum(np.searchsorted(self.keys, keys), max(0, len(self.keys) - 1))
+        return np.where(self.keys[at] == keys, self.rank[at], -1).astype(np.int64)
+
+
+class VectorStore:
+    """The vectors of one model; see the module."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.new = folder / "new"
+        self._state = folder / "state.json"
+
+    @cached_property
+    def state(self) -> dict[str, Any]:
+        """Model, dim, segments, and the generation whose passages all have one."""
+        try:
+            return dict(json.loads(self._state.read_text()))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise StoreFailed(f"{self._state} cannot be read: {error}.", _REBUILT) from error
+
+    @property
+    def model(self) -> str:
+        """Whose vectors they are; empty where there are none."""
+        return str(self.state.get("model", ""))
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has."""
+        return int(self.state.get("dim", 0))
+
+    @property
+    def generation(self) -> str:
+        """The last generation of which every passage had a vector."""
+        return str(self.state.get("generation", ""))
+
+    @property
+    def size(self) -> int:
+        """How many texts have one."""
+        return sum(len(segment.keys) for segment in self.segments)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The segments that count, mapped."""
+        try:
+            return [Segment.read(self.folder / name) for name in self.state.get("segments", ())]
+        except (OSError, ValueError) as error:
+            raise StoreFailed(f"{self.folder} cannot be read: {error}.", _REBUILT) from error
+
+    def lacking(self, keys: Keys) -> Keys:
+        """Those of some keys that have no vector yet, each once, in their order."""
+        _, first = np.unique(keys, return_index=True)
+        left = keys[np.sort(first)]
+        for segment in self.segments:
+            left = left[segment.find(left) < 0]
+        for path in self._made():
+            left = left[~np.isin(left, np.load(path, mmap_mode="r")["key"])]
+        return left
+
+    def nearest(self, vector: Vector, limit: int) -> list[tuple[int, float]]:
+        """Keys of the nearest, with cosines, best first."""
+        (code,) = binary_codes(vector[None])
+        most = _ALIKE * limit
+        found = [segment.alike(vector, code, most) for segment in self.segments]
+        if not found:
+            return []
+        apart = np.concatenate([one[0] for one in found])
+        line = np.partition(apart, most - 1)[most - 1] if len(apart) > most else apart.max()
+        pairs: list[tuple[int, float]] = []
+        for segment, (distances, rows) in zip(self.segments, found, strict=True):
+            some = np.sort(rows[distances <= line])
+            scores = segment.cosines(vector, some)
+            best = np.argsort(-scores, kind="stable")[:limit]
+            keys = segment.rows["key"][some[best]]
+            pairs += zip(map(int, keys), map(float, scores[best]), strict=True)
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def cosines(self, vector: Vector, keys: Sequence[int]) -> dict[int, float]:
+        """The cosines of texts, of those that have a vector."""
+        wanted = np.unique(np.asarray(keys, np.int64))
+        found: dict[int, float] = {}
+        for segment in self.segments:
+            rows = segment.find(wanted)
+            here = rows >= 0
+            scores = segment.cosines(vector, rows[here])
+            found.update(zip(map(int, wanted[here]), map(float, scores), strict=True))
+        return found
+
+    def write(self, name: str, rows: NDArray[Any]) -> None:
+        """Keep what a worker made, whole or not at all."""
+        safe_files.make_folder(self.new)
+        path = self.new / f"{name}.npy"
+        part = safe_files.part_of(path)
+        with safe_files.disk(path):
+            with part.open("xb") as file:
+                np.save(file, rows)
+            safe_files.flush(part)
+            part.replace(path)
+
+    def absorb(self, model: str, dim: int, generation: str = "") -> None:
+        """Make segments of what is new; with a *generation*, all of its passages have vectors."""
+        safe_files.make_folder(self.folder)
+        names = list(self.state.get("segments", ()))
+        for path in self.folder.glob("segment-*"):
+            if path.name not in names:  # of a run that was killed
+                shutil.rmtree(path, ignore_errors=True)
+        made, left = self._made(), list[Path]()
+        while made and not left:
+            some = list(_until_full(made))
+            names.append(self._build([np.load(path, mmap_mode="r") for path in some], names))
+            self._commit(names, model, dim, some)
+            made = made[len(some) :]
+        small = [name for name in names if len(self._segment(name).keys) < FULL]
+        if len(small) > _SMALL:
+            kept = [name for name in names if name not in small]
+            rows = [self._segment(name).rows for name in small]
+            self._commit([*kept, self._build(rows, names)], model, dim, [])
+            for name in small:
+                shutil.rmtree(self.folder / name, ignore_errors=True)
+        if generation and generation != self.generation:
+            self._write_state({**self.state, "generation": generation})
+
+    def forget_absorbed(self) -> None:
+        """Remove what segments were made of, also by a run that was killed at it."""
+        if names := self.state.get("absorbed"):
+            for name in names:
+                safe_files.remove(self.new / name)
+            self._write_state({**self.state, "absorbed": []})
+
+    def now(self) -> VectorStore:
+        """The same, or anew where it has changed on the disk since."""
+        other = VectorStore(self.folder)
+        return self if other.state == self.state else other
+
+    def _segment(self, name: str) -> Segment:
+        return Segment.read(self.folder / name)
+
+    def _commit(self, names: Sequence[str], model: str, dim: int, done: Sequence[Path]) -> None:
+        """Have segments count from now on, and forget what they were made of."""
+        about = {"model": model, "dim": dim, "segments": list(names)}
+        absorbed = [path.name for path in done]
+        self._write_state({**self.state, **about, "absorbed": absorbed})
+        self.forget_absorbed()
+
+    def _write_state(self, state: dict[str, Any]) -> None:
+        safe_files.write_whole(self._state, json.dumps(state).encode())
+        for name in ("state", "segments"):
+            self.__dict__.pop(name, None)
+
+    def _made(self) -> list[Path]:
+        """What workers made that is in no segment yet."""
+        absorbed = set(self.state.get("absorbed", ()))
+        return [path for path in sorted(self.new.glob("*.npy")) if path.name not in absorbed]
+
+    def _build(self, sources: Sequence[NDArray[Any]], names: Sequence[str]) -> str:
+        """Write a segment of the rows of *sources*; its name."""
+        last = max((int(name.partition("-")[2]) for name in names), default=0)
+        name = f"segment-{last + 1:06}"
+        making = self.folder / f".{name}"
+        shutil.rmtree(making, ignore_errors=True)
+        safe_files.make_folder(making)
+        with safe_files.disk(making):
+            _write_segment(sources, making)
+            with suppress(OSError):
+                shutil.rmtree(self.folder / name)
+            making.replace(self.folder / name)
+            safe_files.sync_folder(self.folder)
+        return name
+
+
+def _until_full(paths: Sequence[Path]) -> Iterator[Path]:
+    count = 0
+    for path in paths:
+        yield path
+        count += len(np.load(path, mmap_mode="r"))
+        if count >= FULL:
+            return
+
+
+def _write_segment(sources: Sequence[NDArray[Any]], folder: Path) -> None:
+    """Sort rows into lists, and write them block by block."""
+    rows = _Joined(sources)
+    lists = 1 if len(rows) <= _FEW else len(rows) // _PER_LIST
+    centroids = _learned(rows, lists)
+    of_list = np.empty(len(rows), np.int32)
+    for at in range(0, len(rows), _BLOCK):
+        block = np.arange(at, min(at + _BLOCK, len(rows)))
+        of_list[block] = _nearest_list(_floats(rows.take(block)), centroids)
+    order = np.argsort(of_list, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(of_list, minlength=lists))])
+    kept = _new_file(folder / "rows.npy", rows.dtype, (len(rows),))
+    words = -(-centroids.shape[1] // 64)
+    codes = _new_file(folder / "codes.npy", np.dtype("<u8"), (len(rows), words))
+    for at in range(0, len(rows), _BLOCK):
+        some = rows.take(order[at : at + _BLOCK])
+        kept[at : at + _BLOCK] = some
+        codes[at : at + _BLOCK] = binary_codes(some["numbers"].astype(np.float32))
+    keys = np.array(kept["key"])
+    rank = np.argsort(keys, kind="stable").astype(np.int32)
+    kept.flush()
+    codes.flush()
+    small = {"keys": keys[rank], "rank": rank, "centroids": centroids, "starts": starts}
+    for name, values in small.items():
+        np.save(folder / f"{name}.npy", values)
+
+
+class _Joined:
+    """Several arrays of rows as one, none of them read whole."""
+
+    def __init__(self, sources: Sequence[NDArray[Any]]) -> None:
+        self._sources = sources
+        self._ends = np.cumsum([len(source) for source in sources])
+        self.dtype = sources[0].dtype
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def take(self, wanted: NDArray[np.int64]) -> NDArray[Any]:
+        """Rows by number."""
+        found = np.empty(len(wanted), self.dtype)
+        source_of = np.searchsorted(self._ends, wanted, side="right")
+        for number in np.unique(source_of):
+            mine = source_of == number
+            first = self._ends[number] - len(self._sources[number])
+            found[mine] = self._sources[number][wanted[mine] - first]
+        return found
+
+
+def _learned(rows: _Joined, lists: int) -> Vectors:
+    """Centroids by k-means over directions, from a sample; the same rows give the same."""
+    chance = np.random.default_rng(0)
+    most = min(len(rows), _SAMPLE * lists if lists > 1 else 1)
+    sample = _floats(rows.take(np.sort(chance.choice(len(rows), most, replace=False))))
+    centroids = sample[np.sort(chance.choice(most, lists, replace=False))].copy()
+    for _ in range(_ROUNDS if lists > 1 else 0):
+        nearest = _nearest_list(sample, centroids)
+        order = np.argsort(nearest, kind="stable")
+        held, first = np.unique(nearest[order], return_index=True)
+        sums = np.add.reduceat(sample[order], first, axis=0)
+        centroids[held] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    return centroids
+
+
+def _nearest_list(vectors: Vectors, centroids: Vectors) -> NDArray[np.int64]:
+    blocks = range(0, len(vectors), _BLOCK // 4)
+    parts = [(vectors[at : at + _BLOCK // 4] @ centroids.T).argmax(axis=1) for at in blocks]
+    return np.concatenate(parts)
+
+
+def _floats(rows: NDArray[Any]) -> Vectors:
+    floats: Vectors = rows["numbers"].astype(np.float32) * rows["scale"][:, None]
+    return floats
+
+
+def _new_file(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+    return np.lib.format.open_memmap(path, "w+", dtype, shape)
