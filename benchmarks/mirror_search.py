@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -187,7 +188,7 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
         row = first[chance.integers(len(first))]
         near = row + chance.normal(size=args.dim).astype(np.float32) * 0.5 / np.sqrt(args.dim)
         questions.append((words, near / np.linalg.norm(near)))
-    took: dict[str, list[float]] = {"hybrid": [], "words": [], "meaning": [], "filtered": []}
+    took: dict[str, list[float]] = defaultdict(list)
     for words, vector in questions:
         for name, query, direction, filters in (
             ("hybrid", words, vector, Filters()),
@@ -195,9 +196,10 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
             ("meaning", "", vector, Filters()),
             ("filtered", words, vector, Filters(year_from=2020)),
         ):
-            began = time.perf_counter()
+            began, cpu = time.perf_counter(), time.process_time()
             MirrorFinder(index.snapshot(), store).search(query, direction, 60, filters)
             took[name].append((time.perf_counter() - began) * 1000)
+            took[f"{name}, CPU"].append((time.process_time() - cpu) * 1000)
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     own = int(status["RssAnon"].split()[0]) / 1024
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .vectors import VectorStore
 
 _MORE = (4, 40)  # texts that are looked for, for one passage that passes the filters
-_SELECTIVE = 50_000  # texts that pass: so few are all compared
+_SELECTIVE = 20_000  # texts that pass: so few are all compared
 
 
 class MirrorFinder:
@@ -64,10 +64,10 @@ class MirrorFinder:
             found = self._passing(near, depth, filters)
             if len(found) >= depth or len(near) < more * depth:
                 return found
-            few = self._snapshot.keys_that_pass(filters, _SELECTIVE)
-            if few is not None:
-                return self._passing(self._vectors.cosines(vector, few), depth, filters)
-        return found
+        few = self._snapshot.keys_that_pass(filters, _SELECTIVE)
+        if few is None:
+            return found
+        return self._passing(self._vectors.cosines(vector, few), depth, filters)
 
     def _passing(self, near: dict[int, float], depth: int, filters: Filters) -> dict[At, float]:
         """The passages of the best texts, of those that pass."""

@@ -38,7 +38,7 @@ _FEW = 50_000  # rows that are one list
 _PER_LIST = 1_000
 _PROBED = 64  # one list of so many is looked at
 _LEAST_PROBED = 8
-_ALIKE = 40  # compared by their numbers, for one that is wanted
+_ALIKE, _FOR_EACH = 2_000, 4  # compared by their numbers: so many, and more for each wanted
 _SMALL = 8  # segments that are not full
 _SAMPLE = 48  # rows a list from which centroids are learned
 _ROUNDS = 4
@@ -165,7 +165,7 @@ class VectorStore:
     def nearest(self, vector: Vector, limit: int) -> list[tuple[int, float]]:
         """Keys of the nearest, with cosines, best first."""
         (code,) = binary_codes(vector[None])
-        most = _ALIKE * limit
+        most = _ALIKE + _FOR_EACH * limit
         found = [segment.alike(vector, code, most) for segment in self.segments]
         if not found:
             return []
