@@ -238,3 +238,18 @@ def test_processes_embed_with_the_encoder_of_the_settings(world, tmp_path):
     assert (store.size, store.dim) == (4, len(vector))
     hits = library.mirrored.find("what 2026 says", by="meaning").hits
     assert len(hits) == 4
+
+
+def test_status_says_of_which_generation_each_index_is(mirror, world):
+    assert mirror.indexes() == {}
+    [*mirror.index()]
+    embedded(mirror)
+    name = mirror.current().name
+    assert mirror.indexes() == {
+        "words of papers": name,
+        "words of passages": name,
+        "12 vectors of letters-1": name,
+    }
+    world.bulk.updates[name_of(26, 4)] = packed_file([article(5, "Corals recover")])
+    updated(mirror)
+    assert set(mirror.indexes().values()) == {name} != {mirror.current().name}

@@ -230,9 +230,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     generations, current = mirror.generations.all(), mirror.current()
     files = mirror.files()
     if args.json:
-        published = asdict(current) if current else None
-        facts = {"published": published, "files": [asdict(file) for file in files]}
-        say(facts | {"pmc": mirror.pmc_status()}, as_json=True)
+        row: dict[str, Any] = {"published": asdict(current) if current else None}
+        row |= {"files": [asdict(file) for file in files], "indexes": mirror.indexes()}
+        say(row | {"pmc": mirror.pmc_status()}, as_json=True)
         return 0
     mirror_pmc.say_status(mirror)
     if not files and mirror.pmc_status()["published"]:
@@ -249,6 +249,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     say(f"{'files':<11}{', '.join(counts)}; looked at {now()}")
     for file in [*states["aside"], *states["vanished"]][:_SHOWN]:
         say(f"{file.state:<11}{file.name}: {file.reason}")
+    for name, generation in mirror.indexes().items():
+        behind = "" if current and generation == current.name else ", not of what is published"
+        say(f"{'index':<11}{name}: {generation or 'not whole yet'}{behind}")
     return 0
 
 

@@ -14,6 +14,7 @@ ask PMC; `pmc_plan` says what it takes.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -296,6 +297,20 @@ class Mirror:
 
         return store_of(self.generations, model)
 
+    def indexes(self) -> dict[str, str]:
+        """Of which generation each index is, and the vectors of each model; empty: not whole."""
+        from .vectors import VectorStore
+
+        words = self.folder / "words"
+        found: dict[str, str | None] = {
+            f"words of {kind}": _read(words / f"pubmed{end}" / "generation.json")
+            for kind, end in (("papers", ""), ("passages", "-passages"))
+        }
+        for folder in sorted((self.folder / "vectors" / "pubmed").glob("*/state.json")):
+            store = VectorStore(folder.parent)
+            found[f"{store.size:,} vectors of {store.model}"] = store.generation
+        return {name: generation for name, generation in found.items() if generation is not None}
+
     @property
     def passages(self) -> PassageIndex:
         """The index of passages."""
@@ -329,6 +344,15 @@ class Mirror:
         web = Web(self.settings, self.rates)
         web.deadline = _LONGEST_S
         return web
+
+
+def _read(state: Path) -> str | None:
+    """The generation an index is whole of; None where there is no index."""
+    try:
+        facts = json.loads(state.read_text())
+        return "" if "target" in facts else str(facts.get("generation", ""))
+    except (OSError, ValueError):
+        return None
 
 
 def require_packages() -> None:
