@@ -204,6 +204,8 @@ class _Reader:
             # A filter may be posted as it stands in a URL: "open+access[filter]".
             value = text.lower().replace("+", " ") if place != "pmcid" else text.upper()
             test = _holds(place, value)
+            if (place, value) == ("subset", "all"):  # every record
+                return (lambda entry: True), shown
             if place == "pmid":
                 return (lambda entry: entry.pmid == value.lstrip("0")), shown
             # An unknown DOI is not an error: its pieces are searched for everywhere.

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..mirror.counts import lines_of
 from ..mirror.engines import ENGINES
 from ..model.paper import now
 from .harvests import span
@@ -59,7 +60,9 @@ def add(commands: Any) -> None:
     verify.add_argument("file", nargs="*", help="26n0001 or pubmed26n0001.xml.gz; else all")
     verify.add_argument("--sample", type=int, default=0, metavar="N", help="N of them, evenly")
     verify.add_argument(
-        "--count", action="store_true", help="ask PubMed how many papers it counts: one request"
+        "--count",
+        action="store_true",
+        help="ask PubMed how many papers it counts, and which, where that differs",
     )
     _engine_options(verify)
     use = command(verbs, "use", _use, "publish a generation that is here: go back to it")
@@ -264,14 +267,17 @@ def _verify(args: argparse.Namespace, library: Library) -> int:
 
 
 def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
-    """Say how many papers PubMed counts; 1 where that is another number."""
-    generation, there = mirror.generations.require_current(), mirror.count_at_pubmed()
-    difference = there - generation.papers
-    row = {"papers": generation.papers, "at_pubmed": there, "difference": difference}
-    text = f"{generation.papers:,} PMIDs are live here, {there:,} at PubMed"
-    why = f" ({difference:+,}: its files are a day or more behind it)" if difference else ""
-    say(row if args.json else f"{text}{why}", args.json)
-    return int(bool(difference))
+    """Say how many papers PubMed counts, and which are not the same; 1 where that is another."""
+    found = mirror.differences()
+    if args.json:
+        row = {"papers": found.here, **asdict(found), "difference": found.difference}
+        say(row, as_json=True)
+        return int(bool(found.difference))
+    why = f" ({found.difference:+,})" if found.difference else ""
+    say(f"{found.here:,} PMIDs are live here, {found.at_pubmed:,} at PubMed{why}")
+    for line in lines_of(found):
+        say(line)
+    return int(bool(found.difference))
 
 
 def _use(args: argparse.Namespace, library: Library) -> int:

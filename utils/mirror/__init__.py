@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..web import Rate, Web
     from .citations import CitationsProgress
+    from .counts import Differences
     from .embedding import EmbedProgress
     from .engines import Run
     from .generations import Generation, Generations
@@ -128,12 +129,12 @@ class Mirror:
         run = self._run(engine, workers, scheduler, say)
         yield from verify(self.folder, self._web(), run, names, sample=sample)
 
-    def count_at_pubmed(self) -> int:
-        """How many papers PubMed itself counts now; one request to its E-utilities."""
+    def differences(self) -> Differences:
+        """Where PubMed has other papers now, PMID by PMID; see `.counts.differences`."""
         require_packages()
-        from .verify import count_at_pubmed
+        from .counts import differences
 
-        return count_at_pubmed(self._web())
+        return differences(self.generations, self._web())
 
     def current(self) -> Generation | None:
         """The generation that is published; None where there is none yet."""

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import NotFound, StoreFailed
-from ..sources.eutils import count
 from ..sources.pubmed_files import fetch_file
 from ..system import safe_files
 from .generations import Generation, Generations
@@ -154,8 +153,3 @@ def _whole(
     if again.papers != generation.papers:
         faults.append(f"{again.papers:,} PMIDs are live, not {generation.papers:,}")
     return Verified(generation.name, tuple(faults), again.papers)
-
-
-def count_at_pubmed(web: Web) -> int:
-    """How many papers PubMed itself counts now: the only question to its E-utilities."""
-    return count("pubmed", "all[filter]", web)
