@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import sys
 import threading
@@ -441,8 +440,8 @@ def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
 
 def test_no_run_of_cron_leaves_a_difference(tmp_path, database_url):
     """Whatever PubMed deletes, merges, retracts, redates, and however often runs are killed."""
-    module, seed = "tests.corpus.killed_histories", random.randrange(10**6)
-    command = [sys.executable, "-m", module, str(tmp_path), str(seed), "1", database_url]
+    module = "tests.corpus.killed_histories"
+    command = [sys.executable, "-m", module, str(tmp_path), "7", "1", database_url]
     ran = run(command, cwd=Path(__file__).resolve().parents[2])
     assert ran.returncode == 0, ran.stderr
     lived = json.loads(ran.stdout)

@@ -57,7 +57,8 @@ _NUMBER = re.compile(
     r"(?<![\w.,/])(?<![^\W\d_]-)(?P<sign>[<>\u2264\u2265=~\u2248]?)\s?(?P<minus>-)?"
     rf"(?P<digits>{_DIGITS})"
     r"(?:\s?[x\u00d7]\s?10\s?\^?(?:<sup>)?(?P<power>-?\d{1,2})(?:</sup>)?)?"
-    rf"(?:\s(?P<scale>{'|'.join(_SCALE)}))?(?:\s?{_UNIT})?(?![\w]|[,.]\d|-[^\W\d_])"
+    rf"(?:\s(?P<scale>{'|'.join(_SCALE)}))?(?:[-\s]?{_UNIT})?(?![\w]|[,.]\d)"
+    r"(?(unit)|(?!-[^\W\d_]))"  # 89-year-old has a number, 5-fluorouracil a name
 )
 _SMALL = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
