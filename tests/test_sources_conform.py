@@ -20,6 +20,7 @@ from utils.web import Web
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 # Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and second files.
 SHARED_WAYS = {
+    "pmc_inventory",
     *("__init__", "source", "loose_json", "arxiv_query", "semantic_scholar_graph"),
     *("eutils", "eutils_links", "eutils_summaries", "eutils_vocabulary"),
 }

@@ -133,3 +133,32 @@ def test_progress_says_files_rates_errors_and_what_is_left():
         "10 of 40 files, 300,000 records: 3,000 records/s, 4.0 MB/s, 1 error, 5 min left …"
     )
     assert progress_text(MirrorProgress()).startswith("0 of 0 files, 0 records: 0 records/s")
+
+
+@needed
+def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path):
+    status, _, err = shell("pmc", "--engine", "here")
+    assert status == 2
+    assert "--all" in err
+    records = [record for record in world.papers if record.cloud and record.pmid][:3]
+    names = tmp_path / "names.txt"
+    names.write_text("\n".join(record.pmid for record in records))
+    status, out, err = shell("pmc", "--where", names, "--plan")
+    assert (status, "3 new versions" in out) == (0, True)
+    assert "3 papers of 3 are in PMC" in err
+    world.cloud.torn = {f"{records[0].pmcid}.{max(records[0].cloud)}"}
+    status, out, err = shell("pmc", "--where", names, "--engine", "here")
+    assert (status, "2 full texts" in out) == (1, True)
+    assert f"{records[0].pmcid}.{max(records[0].cloud)} came with MD5" in err
+    world.cloud.torn = set()
+    status, out, _ = shell("pmc", "--retry", "--engine", "here")  # of what was chosen before
+    assert (status, "1 full text," in out, "3 full texts." in out) == (0, True, True)
+    status, out, _ = shell("status")
+    assert (status, "3 done" in out, "pmc " in out) == (0, True, True)
+    status, out, _ = shell("verify", "--pmc", "--engine", "here")
+    assert (status, "\u2717" in out) == (0, False)
+    name = json.loads(shell("status", "--json")[1])["pmc"]["published"]["name"]
+    assert shell("use", name)[0] == 0
+    found = records[1]
+    query = f'"{found.plain_title}"[Title]'
+    assert shell("pmc", "--where", query, "--plan", "--json")[0] == 0

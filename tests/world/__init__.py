@@ -33,6 +33,7 @@ from tests.world.index import Entry, entry_of
 from tests.world.limits import Gate, refusal
 from tests.world.moods import MOODS, Mood
 from tests.world.openalex import DAILY
+from tests.world.pmc import Cloud
 from tests.world.pubchem import Bench
 from tests.world.pubmed_files import Bulk, small_bulk
 from tests.world.records import Corpus, Record
@@ -92,6 +93,7 @@ class World:
         self.pubchem = Bench()
         self.models: dict[str, Repository] = {}
         self._bulk: Bulk | None = None
+        self.cloud = Cloud()
         self._snapshots: list[Snapshot] | None = None
         self.jina_networks_blocked = False
         self.openalex_credits = DAILY
@@ -179,6 +181,7 @@ class World:
             self._edited.clear()
             self.models.clear()
             self._bulk = self._snapshots = None
+            self.cloud = Cloud()
             self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk(self.gate.window(1))
             self.pubchem = Bench()

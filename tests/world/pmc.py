@@ -1,10 +1,26 @@
-"""The PMC Cloud Service (S3 objects per article version) and the PMC ID Converter."""
+"""The PMC Cloud Service (S3 objects per article version) and the PMC ID Converter.
+
+Where the forms of the inventory are written down:
+
+* its place, that it is of the metadata objects, daily, kept for 30 days: the bucket's README.txt
+  (https://pmc-oa-opendata.s3.amazonaws.com/README.txt);
+* folders of days, ``hive/`` and ``data/`` beside them, ``manifest.json`` and its checksum, the
+  manifest's fields, CSV without a header and with all values quoted:
+  https://docs.aws.amazon.com/AmazonS3/latest/userguide/storage-inventory-location.html;
+* ``ListObjectsV2`` and its errors: https://docs.aws.amazon.com/AmazonS3/latest/API/.
+
+That the newest day often has no manifest yet is what other people's clients say. What the first
+line of ``manifest.checksum`` looks like, beyond its 32 digits, is remembered only.
+"""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -20,6 +36,7 @@ if TYPE_CHECKING:
     from tests.world import World
 
 _S3 = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+_INVENTORY = "inventory-reports/pmc-oa-opendata/metadata/"
 _OBJECT = re.compile(r"/(?:metadata/)?(PMC\d+)\.(\d+)(?:/PMC\d+\.\d+)?\.(json|xml|txt|pdf)")
 _MEDIA = re.compile(r"/(PMC\d+)\.(\d+)/([^/]+)")
 # A picture as publishers send it, its small form beside it, and a supplementary file.
@@ -33,13 +50,94 @@ def cloud(call: Call, world: World) -> Reply:
     """Listing with ``list-type=2``, or one object."""
     if call.path in {"", "/"}:
         return _listing(call, world)
+    if call.path.startswith(f"/{_INVENTORY}"):
+        return _inventory(call, world)
     match = _OBJECT.fullmatch(call.path) or _MEDIA.fullmatch(call.path)
-    record = world.corpus.by_pmcid.get(match[1]) if match else None
+    record = _record_of(match[1], world) if match else None
     if not (match and record and int(match[2]) in record.cloud):
         return _no_such_key(call)
     if call.path.startswith("/metadata/") and match[3] != "json":
         return _no_such_key(call)
-    return _object(record, int(match[2]), match[3], call)
+    name = f"{record.pmcid}.{match[2]}"
+    if name in world.cloud.vanished:
+        return _no_such_key(call)
+    made = _object(record, int(match[2]), match[3], call)
+    if match[3] == "xml" and name in world.cloud.torn:
+        return replace(made, body=made.body[: len(made.body) // 2])
+    return made
+
+
+@dataclass
+class Cloud:
+    """What is odd about the bucket today.
+
+    ``vanished`` are article versions that are listed and not there, ``torn`` those of whose XML
+    only half comes; ``newest`` is the inventory's day, ``unfinished`` whether there is a newer one
+    without a manifest, ``wrong_md5`` whether the manifest says another MD5 of its file, ``gone``
+    whether that file is gone, ``columns`` the order of the CSV's; ``edited`` are papers as the
+    bucket has them now, by PMCID.
+    """
+
+    edited: dict[str, Record] = field(default_factory=dict)
+
+    vanished: set[str] = field(default_factory=set)
+    torn: set[str] = field(default_factory=set)
+    newest: str = "2026-11-19T01-00Z"
+    unfinished: bool = True
+    wrong_md5: bool = False
+    gone: bool = False
+    columns: tuple[str, ...] = ("Bucket", "Key", "LastModifiedDate", "ETag")
+
+
+def _inventory(call: Call, world: World) -> Reply:
+    """The manifest of the newest day, its checksum, and the packed rows."""
+    cloud, data = world.cloud, _rows(world)
+    manifest = json.dumps(
+        {
+            "sourceBucket": "pmc-oa-opendata",
+            "destinationBucket": "arn:aws:s3:::pmc-oa-opendata",
+            "version": "2016-11-30",
+            "creationTimestamp": "1763514000000",
+            "fileFormat": "CSV",
+            "fileSchema": ", ".join(cloud.columns),
+            "files": [
+                {
+                    "key": f"{_INVENTORY}data/5f6c0a7e.csv.gz",
+                    "size": len(data),
+                    "MD5checksum": hashlib.md5(data + b"!" * cloud.wrong_md5).hexdigest(),
+                }
+            ],
+        }
+    ).encode()
+    wanted = call.path.removeprefix(f"/{_INVENTORY}")
+    if wanted == f"{cloud.newest}/manifest.json":
+        return Reply(200, manifest, "application/json")
+    if wanted == f"{cloud.newest}/manifest.checksum":
+        return Reply(200, hashlib.md5(manifest).hexdigest().encode(), "binary/octet-stream")
+    if wanted == "data/5f6c0a7e.csv.gz" and not cloud.gone:
+        return Reply(200, data, "binary/octet-stream")
+    return _no_such_key(call)
+
+
+def _record_of(pmcid: str, world: World) -> Record | None:
+    return world.cloud.edited.get(pmcid) or world.corpus.by_pmcid.get(pmcid)
+
+
+def _rows(world: World) -> bytes:
+    """Every article version's metadata object, as the inventory has it."""
+    lines = []
+    for one in world.corpus.records:
+        record = world.cloud.edited.get(one.pmcid, one)
+        for version in record.cloud:
+            etag = hashlib.md5(as_json(_metadata(record, version)).body).hexdigest()
+            row = {
+                "Bucket": "pmc-oa-opendata",
+                "Key": f"metadata/{record.pmcid}.{version}.json",
+                "LastModifiedDate": "2026-11-18T07:12:44.000Z",
+                "ETag": etag,
+            }
+            lines.append(",".join(f'"{row[name]}"' for name in world.cloud.columns))
+    return gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0)
 
 
 def _object(record: Record, version: int, kind: str, call: Call) -> Reply:
@@ -107,22 +205,50 @@ def _metadata(record: Record, version: int) -> dict[str, Any]:
 
 def _listing(call: Call, world: World) -> Reply:
     prefix = call.params.get("prefix", "")
+    if prefix == _INVENTORY:
+        newer = ["2026-11-20T01-00Z"] * world.cloud.unfinished
+        days = [world.cloud.newest, *newer, "data", "hive"]
+        return _folders(prefix, [f"{prefix}{day}/" for day in days])
+    if prefix.startswith("metadata/"):
+        return _metadata_objects(prefix, world)
     if "delimiter" not in call.params:
         return _files(prefix, world)
     # A whole PMCID names one paper: nobody needs to look through all of them.
-    named = world.corpus.by_pmcid.get(prefix.partition(".")[0]) if "." in prefix else None
+    named = _record_of(prefix.partition(".")[0], world) if "." in prefix else None
     folders = sorted(
         folder
         for record in ([named] if named else world.corpus.records)
         for version in record.cloud
         if (folder := f"{record.pmcid}.{version}/").startswith(prefix)
     )[:1000]
+    return _folders(prefix, folders)
+
+
+def _folders(prefix: str, folders: list[str]) -> Reply:
     rows = "".join(f"<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>" for name in folders)
     return text(
         f'<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult {_S3}><Name>pmc-oa-opendata'
         f"</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(folders)}</KeyCount><MaxKeys>1000"
         f"</MaxKeys><Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>{rows}"
         "</ListBucketResult>",
+        "application/xml",
+    )
+
+
+def _metadata_objects(prefix: str, world: World) -> Reply:
+    """The metadata objects of one paper, with their ETags."""
+    record = _record_of(prefix.removeprefix("metadata/").partition(".")[0], world)
+    rows = "".join(
+        f"<Contents><Key>metadata/{record.pmcid}.{version}.json</Key><ETag>&quot;"
+        f"{hashlib.md5(as_json(_metadata(record, version)).body).hexdigest()}&quot;</ETag>"
+        "<Size>1</Size></Contents>"
+        for version in (record.cloud if record else ())
+        if record
+    )
+    return text(
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult {_S3}><Name>pmc-oa-opendata'
+        f"</Name><Prefix>{escape(prefix)}</Prefix><MaxKeys>1000</MaxKeys><IsTruncated>false"
+        f"</IsTruncated>{rows}</ListBucketResult>",
         "application/xml",
     )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..mirror.counts import lines_of
 from ..mirror.engines import ENGINES
 from ..model.paper import now
+from . import mirror_pmc
 from .harvests import span
 from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count, warn
 
@@ -65,9 +66,12 @@ def add(commands: Any) -> None:
         help="ask PubMed how many papers it counts, and which, where that differs",
     )
     _engine_options(verify)
+    verify.add_argument("--pmc", action="store_true", help="the mirror of PMC, not of PubMed")
     use = command(verbs, "use", _use, "publish a generation that is here: go back to it")
     use.add_argument("generation", help="its name: mirror status")
     index = command(verbs, "index", _index, "index what is published: search --source mirror")
+    pmc = mirror_pmc.add(verbs)
+    _engine_options(pmc)
     embed = command(verbs, "embed", _embed, "make vectors of what is published: find by meaning")
     _engine_options(embed, usual="here")
     embed.add_argument(
@@ -78,7 +82,7 @@ def add(commands: Any) -> None:
     )
     _engine_options(citations)
     citations.add_argument("--keep-source", action="store_true", help="keep NIH's ZIP once read")
-    for verb in (pubmed, plan, status, verify, use, index, embed, citations):
+    for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations):
         verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
 
 
@@ -102,14 +106,15 @@ def _keep_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _mirror(args: argparse.Namespace, library: Library) -> Mirror:
+def mirror_of(args: argparse.Namespace, library: Library) -> Mirror:
+    """The mirror that is meant."""
     return library.mirror.at(args.folder) if args.folder else library.mirror
 
 
 def _pubmed(args: argparse.Namespace, library: Library) -> int:
-    mirror = _mirror(args, library)
+    mirror = mirror_of(args, library)
     done = None
-    for done in _shown(  # noqa: B007 - the work
+    for done in shown(  # noqa: B007 - the work
         mirror.update(
             engine=args.engine,
             workers=args.workers,
@@ -170,7 +175,7 @@ def _warn_of_failed(done: MirrorProgress) -> None:
         note(f"{counted(done.held_back, 'file')} wait for one before them that was not reached.")
 
 
-def _shown(steps: Iterable[T], text_of: Callable[[T], str]) -> Iterator[T]:
+def shown(steps: Iterable[T], text_of: Callable[[T], str]) -> Iterator[T]:
     """Pass progress on; show it each second on a terminal, else in a line each half a minute."""
     watched = sys.stderr.isatty()
     shown = time.monotonic()
@@ -200,7 +205,7 @@ def progress_text(progress: MirrorProgress) -> str:
 
 
 def _plan(args: argparse.Namespace, library: Library) -> int:
-    plan = _mirror(args, library).plan(keep=args.keep, workers=args.workers)
+    plan = mirror_of(args, library).plan(keep=args.keep, workers=args.workers)
     say(asdict(plan) if args.json else plan_text(plan), args.json)
     if plan.disk > plan.free:
         lacking = (plan.disk - plan.free) / _GB
@@ -224,13 +229,16 @@ def plan_text(plan: MirrorPlan) -> str:
 
 
 def _status(args: argparse.Namespace, library: Library) -> int:
-    mirror = _mirror(args, library)
+    mirror = mirror_of(args, library)
     generations, current = mirror.generations.all(), mirror.current()
     files = mirror.files()
     if args.json:
         row: dict[str, Any] = {"published": asdict(current) if current else None}
         row |= {"files": [asdict(file) for file in files], "indexes": mirror.indexes()}
-        say(row, as_json=True)
+        say(row | {"pmc": mirror.pmc_status()}, as_json=True)
+        return 0
+    mirror_pmc.say_status(mirror)
+    if not files and mirror.pmc_status()["published"]:
         return 0
     if not files:
         note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
@@ -251,8 +259,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
 
 
 def _verify(args: argparse.Namespace, library: Library) -> int:
-    mirror = _mirror(args, library)
+    mirror = mirror_of(args, library)
     options = {name: getattr(args, name) for name in ("sample", "engine", "workers", "scheduler")}
+    options["source"] = "pmc" if args.pmc else "pubmed"
     faulty = 0
     for one in mirror.verify(args.file, **options, say=note):
         faulty += bool(one.faults)
@@ -281,7 +290,7 @@ def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
 
 
 def _use(args: argparse.Namespace, library: Library) -> int:
-    generation = _mirror(args, library).use(args.generation)
+    generation = mirror_of(args, library).use(args.generation)
     text = f"Published: {_generation_text(generation)}."
     say(asdict(generation) if args.json else text, args.json)
     note("`mirror pubmed` goes on to the newest again.")
@@ -290,7 +299,7 @@ def _use(args: argparse.Namespace, library: Library) -> int:
 
 def _index(args: argparse.Namespace, library: Library) -> int:
     done = None
-    for done in _mirror(args, library).index():
+    for done in mirror_of(args, library).index():
         show_count(done.files, done.total)
     assert done is not None
     text = f"{counted(done.added, 'paper')} taken in, {done.dropped:,} rows dropped."
@@ -302,7 +311,7 @@ def _index(args: argparse.Namespace, library: Library) -> int:
 def _embed(args: argparse.Namespace, library: Library) -> int:
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
     done = None
-    for done in _mirror(args, library).embed(**options, published=args.published, say=note):
+    for done in mirror_of(args, library).embed(**options, published=args.published, say=note):
         show_count(done.files, done.total)
     assert done is not None
     text = f"{counted(done.made, 'vector')} made, {done.taken:,} taken from published ones."
@@ -313,8 +322,8 @@ def _embed(args: argparse.Namespace, library: Library) -> int:
 def _citations(args: argparse.Namespace, library: Library) -> int:
     done = None
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    steps = _mirror(args, library).update_citations(keep=args.keep_source, **options, say=note)
-    for done in _shown(steps, citations_text):  # noqa: B007 - the work
+    steps = mirror_of(args, library).update_citations(keep=args.keep_source, **options, say=note)
+    for done in shown(steps, citations_text):  # noqa: B007 - the work
         pass
     assert done is not None
     table = done.table

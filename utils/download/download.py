@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import NotFound, PaperError
+from ..mirror.articles import articles
 from ..model.identifiers import Ids
 from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answered
 from ..model.versions import NAMES, STAND_INS, meant, serves
@@ -152,7 +153,7 @@ def download_many(
     if not missing:
         return
     if offline:
-        yield from ((ids, _offline_error(ids)) for ids in missing)
+        yield from _from_mirror(missing, ladder)
         return
     with not_older_than(time.time() if force else 0.0):
         records = look_up(missing, ladder.web, ladder.sources)
@@ -168,6 +169,24 @@ def download_many(
     finally:
         # Whoever stops listening (Ctrl-C, a closed pipe) wants no further paper fetched.
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _from_mirror(
+    wanted: Sequence[Ids], ladder: Ladder
+) -> Iterator[tuple[Ids, Download | PaperError]]:
+    """Put on the shelf what a mirror of PMC has, without a request; for the rest say why not."""
+    there = articles(wanted, ladder.web.settings)
+    records = look_up(list(there), ladder.web, ladder.sources) if there else {}
+    for ids in wanted:
+        if ids not in there:
+            yield ids, _offline_error(ids)
+            continue
+        record = records[ids]
+        if not isinstance(record, Paper):
+            record = Paper(ids | there[ids].ids)
+        with_pmcid = replace(record, ids=record.ids | Ids(pmcid=there[ids].ids.pmcid))
+        known = bool(record.recorded_by)
+        yield ids, _climb_for(ids, with_pmcid, known, ladder, prefer_pmc=True, force=False)
 
 
 def _group_same(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
@@ -191,6 +210,17 @@ def _download_one(
         paper = Paper(ids)
     else:
         return record
+    made = _climb_for(ids, paper, paper is record, ladder, prefer_pmc=prefer_pmc, force=force)
+    if isinstance(made, NotFound) and not isinstance(record, Paper):
+        # No text and no record, because whoever keeps the records did not answer.
+        return _could_not_tell(record, made)
+    return made
+
+
+def _climb_for(
+    ids: Ids, paper: Paper, known: bool, ladder: Ladder, *, prefer_pmc: bool, force: bool
+) -> Download | PaperError:
+    """Climb for a paper that is *known*, or of which there are only identifiers."""
     wants = meant(ids)
     try:
         with ladder.lease(paper):
@@ -200,16 +230,12 @@ def _download_one(
             if held and held.kind != "rejected" and not force:
                 return Download(held, cached=True, file_path=held.path, wants=wants)
             before = ladder.shelf.find(paper.ids, wants)
-            known = paper is record
             if before:  # which may know names that today's record does not
                 paper = replace(paper, ids=paper.ids | before.paper.ids)
             # What was tried before is tried with other answers now.
             with not_older_than(time.time() if before and before.attempts else 0.0):
                 climb = Climb(paper, known, wants, force=force)
                 stored = ladder.climb(climb, prefer_pmc=prefer_pmc)
-    except NotFound as nothing:
-        # No text and no record, because whoever keeps the records did not answer.
-        return nothing if isinstance(record, Paper) else _could_not_tell(record, nothing)
     except PaperError as error:
         return error
     there = before is not None and (before.path, before.saved_at) == (stored.path, stored.saved_at)

@@ -28,6 +28,7 @@ from ..errors import (
     SourceMiss,
     Unreachable,
 )
+from ..mirror.articles import VIA, fetch_from_mirror, has_articles
 from ..model.identifiers import Ids
 from ..model.paper import (
     INCONCLUSIVE,
@@ -44,6 +45,7 @@ from ..model.paper import (
 )
 from ..model.versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
 from ..sources import Route, Source
+from ..sources.pmc import SOURCE as PMC
 from ..store import Shelf, is_foreign, judge_again, known_by_name_only
 from ..web import Web, not_older_than
 from .lookup import ask_in_halves, with_registered_terms
@@ -149,7 +151,26 @@ class Ladder:
         """From the first to be asked to the last."""
         named = {source.name: source for source in self.sources}
         chosen = [named[name] for name in self.order]
-        return tuple(Rung(route, source) for source in chosen for route in source.routes)
+        mirrored = [source for source in chosen if source.name == PMC.name]
+        first = [Rung(self._mirror, source) for source in mirrored] if self._has_mirror else []
+        return tuple(first) + tuple(
+            Rung(route, source) for source in chosen for route in source.routes
+        )
+
+    @property
+    def _has_mirror(self) -> bool:
+        return has_articles(self.web.settings)
+
+    @property
+    def _mirror(self) -> Route:
+        """A mirror of PMC as a route: it is asked before anybody, and needs no network."""
+
+        def fetch(
+            papers: Sequence[Paper], web: Web
+        ) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
+            return fetch_from_mirror(papers, web.settings)
+
+        return Route(VIA, ("pmcid", "pmid", "doi"), fetch, shares=(0.95, 0.5))
 
     def rungs_for(self, *, prefer_pmc: bool = True) -> list[Rung]:
         """The rungs in order; False for *prefer_pmc* puts the publisher's side first."""
@@ -208,8 +229,8 @@ class Ladder:
     def rungs_ahead(self, climb: Climb, rungs: Sequence[Rung]) -> Iterator[Rung]:
         """The rungs to ask for a paper, in order; notes the others in ``tried``, with reasons."""
         for rung in sort_for_version(climb.wants, climb.paper, rungs):
-            if self._is_foreign(rung, climb.paper):
-                continue
+            if self._is_foreign(rung, climb.paper) or (climb.force and rung.via == VIA):
+                continue  # who wants it anew does not want what is here
             if reason := self.why_closed(rung, climb.paper):
                 climb.tried.append(Attempt(rung.via, "skipped", reason))
             elif rung.via in climb.answers:

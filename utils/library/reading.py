@@ -38,6 +38,7 @@ class ReadVerbs(CollectVerbs):
         """A stretch of a paper on the shelf; see `..curation.reading.read`."""
         from ..curation.reading import read
 
+        self._bring(paper)
         return read(
             *(paper, self.shelf),
             section=section,
@@ -56,21 +57,22 @@ class ReadVerbs(CollectVerbs):
     ) -> list[Excerpt]:
         """What is worth reading of papers on the shelf; see `..curation.excerpts.excerpts`."""
         from ..curation.excerpts import excerpts
-        from ..curation.reading import find
 
-        stored = [find(paper, self.shelf) for paper in papers]
+        stored = [self.find(paper) for paper in papers]
         return excerpts(stored, self.shelf, sections=sections, question=question, budget=budget)
 
     def sections(self, paper: str) -> list[Section]:
         """What a paper on the shelf consists of, by role; see `..curation.reading.sections`."""
         from ..curation.reading import sections
 
+        self._bring(paper)
         return sections(paper, self.shelf)
 
     def places(self, paper: str) -> Places:
         """Where each paragraph stands in what the site sent; see `..curation.places.places_of`."""
         from ..curation.places import places_of
 
+        self._bring(paper)
         return places_of(paper, self.shelf)
 
     def keep_original(self, paper: str) -> Path | None:
@@ -111,10 +113,32 @@ class ReadVerbs(CollectVerbs):
         return check(manuscript, self.corpus, SOURCES)
 
     def find(self, paper: str) -> StoredPaper:
-        """The paper on the shelf with this identifier or file name; no source is asked."""
+        """The paper on the shelf with this identifier or file name; no source is asked.
+
+        What only a mirror of PMC has is taken from there onto the shelf.
+        """
         from ..curation.reading import find
 
+        self._bring(paper)
         return find(paper, self.shelf)
+
+    def _bring(self, paper: str) -> None:
+        """Take a paper that is not on the shelf from a mirror of PMC, if there is one that has it.
+
+        Needs no request; a text that cannot be had from there leaves all as it was.
+        """
+        from contextlib import suppress
+
+        from ..errors import PaperError
+        from ..mirror.articles import articles, has_articles
+        from ..model.identifiers import Ids
+
+        if not has_articles(self.settings) or self.shelf.find_by_file(paper.strip()):
+            return
+        with suppress(PaperError):
+            ids = Ids.parse(paper)
+            if self.shelf.find(ids) is None and articles([ids], self.settings):
+                self.download(ids)
 
     def objects(
         self,
@@ -126,10 +150,9 @@ class ReadVerbs(CollectVerbs):
         most_bytes: int = 500_000_000,
     ) -> PaperObjects:
         """A paper's figures, tables and supplementary files; see `..objects.gather`."""
-        from ..curation.reading import find
         from ..objects import gather
 
-        stored = find(paper, self.shelf)
+        stored = self.find(paper)
         found = (stored, self.shelf, self.web, kinds)
         return gather(*found, only=only, fetch=fetch, most_bytes=most_bytes)
 

@@ -6,6 +6,10 @@ follow each other without a gap; `generations` put them together and publish the
 it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
 by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.mirrored`, and
 `embedding` makes their `vectors`. `citations` makes the table of who cites whom, `graph` asks it.
+
+`pmc` brings PMC's open articles up to date: `objects` is the table of what is known of each,
+`bundles` are what was fetched, `texts` make parts of them, `articles` hands them to whoever would
+ask PMC; `pmc_plan` says what it takes.
 """
 
 from __future__ import annotations
@@ -13,9 +17,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import NotConfigured
 from .engines import EngineName, engine_of
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
     from .manifest import SourceFile
     from .passages import PassageIndex
     from .plan import MirrorPlan
+    from .pmc import Choice
+    from .pmc_plan import PmcPlan
     from .pubmed import MirrorProgress
     from .vectors import VectorStore
     from .verify import Verified
@@ -105,6 +112,33 @@ class Mirror:
         there = Path(filled) if filled else None
         yield from update(self.folder, self._web(), run, keep=keep, most=most, filled=there)
 
+    def update_pmc(
+        self,
+        choice: Choice | None = None,
+        *,
+        engine: EngineName = "here",
+        workers: int = 0,
+        scheduler: str = "",
+        retry: bool = False,
+        most: int = 0,
+        say: Callable[[str], None] = _ignore,
+    ) -> Iterator[MirrorProgress]:
+        """Bring the mirror of PMC's open articles up to date; see `.pmc.update` and `.engines`."""
+        require_packages()
+        from .pmc import update
+
+        run = self._run(engine, workers, scheduler, say)
+        yield from update(self.folder, self._web(), run, choice, retry=retry, most=most)
+
+    def plan_pmc(
+        self, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
+    ) -> PmcPlan:
+        """What an update of PMC would take; see `.pmc_plan.plan`."""
+        require_packages()
+        from .pmc_plan import plan
+
+        return plan(self.folder, self._web(), choice, retry=retry, workers=workers)
+
     def plan(self, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
         """What an update would take; see `.plan.plan`."""
         require_packages()
@@ -112,10 +146,29 @@ class Mirror:
 
         return plan(self.folder, self._web(), keep=keep, workers=workers)
 
+    @property
+    def pmc_generations(self) -> Generations:
+        """All generations of PMC that are here."""
+        from .generations import Generations
+
+        return Generations(self.folder, "pmc")
+
+    def pmc_status(self) -> dict[str, Any]:
+        """What is published of PMC, articles by what became of them, and those without a text."""
+        from .objects import Objects
+
+        current, objects = self.pmc_generations.current(), Objects(self.folder)
+        return {
+            "published": asdict(current) if current else None,
+            "articles": objects.counts(),
+            "aside": objects.aside(),
+        }
+
     def verify(
         self,
         names: Sequence[str] = (),
         *,
+        source: Literal["pubmed", "pmc"] = "pubmed",
         sample: int = 0,
         engine: EngineName = "here",
         workers: int = 0,
@@ -127,7 +180,7 @@ class Mirror:
         from .verify import verify
 
         run = self._run(engine, workers, scheduler, say)
-        yield from verify(self.folder, self._web(), run, names, sample=sample)
+        yield from verify(self.folder, self._web(), run, names, source=source, sample=sample)
 
     def differences(self) -> Differences:
         """Where PubMed has other papers now, PMID by PMID; see `.counts.differences`."""
@@ -142,7 +195,8 @@ class Mirror:
 
     def use(self, name: str) -> Generation:
         """Publish a generation that is here: going back to the one before is one step."""
-        return self.generations.publish(name)
+        of_pmc = any(one.name == name for one in self.pmc_generations.all())
+        return (self.pmc_generations if of_pmc else self.generations).publish(name)
 
     def files(self) -> list[SourceFile]:
         """What is known of every source file."""

@@ -182,8 +182,8 @@ def _notice_columns(notices: list[Notice]) -> list[pa.Array]:
     ]
 
 
-def passage_batch(order: int, rows: Sequence[tuple[int, int, Passage]]) -> pa.RecordBatch:
-    """Passages, each with its record's position and PMID, as columns."""
+def passage_batch(order: int, rows: Sequence[tuple[int, int | None, Passage]]) -> pa.RecordBatch:
+    """Passages, each with its record's position and PMID (if it has one), as columns."""
     import pyarrow as pa
 
     passages = [passage for *_, passage in rows]

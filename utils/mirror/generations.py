@@ -35,14 +35,16 @@ _KEPT = 2  # the one that is published, and the one before it
 _ROWS = 1 << 16  # of a row group: who looks up a PMID reads one
 _MEMORY = "2GB"
 _MAKING = ".making-"
+KEYS = {"pubmed": "pmid", "pmc": "pmcid"}
+"""By source, the column whose values name what its rows are of."""
 _ORDER = "sequence::BIGINT * 1000000 + position"
 _LIVE = f"""
     WITH last AS (
-        SELECT pmid, version, max({_ORDER}) AS place, arg_max(deleted, {_ORDER}) AS deleted
-        FROM read_parquet(?) GROUP BY pmid, version
+        SELECT {{key}}, version, max({_ORDER}) AS place, arg_max(deleted, {_ORDER}) AS deleted
+        FROM read_parquet(?) GROUP BY {{key}}, version
     )
-    SELECT pmid, max(version) AS version, arg_max(place, version) AS place
-    FROM last WHERE NOT deleted GROUP BY pmid ORDER BY pmid
+    SELECT {{key}}, max(version) AS version, arg_max(place, version) AS place
+    FROM last WHERE NOT deleted GROUP BY {{key}} ORDER BY {{key}}
 """  # noqa: S608 - of constants
 
 
@@ -154,7 +156,8 @@ class Generations:
         """Write what a generation consists of into an empty folder; see `build`."""
         parts = [str(file.part(self.mirror)) for file in files]
         papers, rows = self._write_live(parts, folder)
-        write_names(parts, folder, self.mirror)
+        if self.source == "pubmed":  # PMC's are written by `.pmc`: other columns
+            write_names(parts, folder, self.mirror)
         self._write_manifest(files, folder)
         digest = _digest(files, rows)
         return Generation(
@@ -188,7 +191,7 @@ class Generations:
 
         schema = pa.schema(
             [
-                ("pmid", pa.int32()),
+                (KEYS[self.source], pa.int32()),
                 ("version", pa.int16()),
                 ("sequence", pa.int32()),
                 ("position", pa.int32()),
@@ -198,7 +201,7 @@ class Generations:
         path = folder / "live.parquet"
         with closing(connect(self.mirror)) as db, safe_files.disk(path), path.open("xb") as file:
             with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-                for rows in even_tables(db, _LIVE, [parts]):
+                for rows in even_tables(db, _LIVE.format(key=KEYS[self.source]), [parts]):
                     table = _places(rows).cast(schema)
                     writer.write_table(table, row_group_size=_ROWS)
                     count += table.num_rows

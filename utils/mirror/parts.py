@@ -43,7 +43,8 @@ READER = 2
 """The version of readers and cutting rules; after a change of what they make, all is made anew."""
 ROWS = 2_000
 """Records that are held at once, and stand in one row group."""
-_FACTS = b"papershelf"
+FACTS = b"papershelf"
+"""Under this name a part says what is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def known_part(job: ReadJob) -> Part:
     from pyarrow import parquet
 
     with safe_files.disk(job.records, "read"):
-        facts = json.loads(parquet.read_metadata(job.records).metadata[_FACTS])
+        facts = json.loads(parquet.read_metadata(job.records).metadata[FACTS])
     return Part(
         job.name,
         records=facts["records"],
@@ -156,7 +157,7 @@ def _make_parts(job: ReadJob) -> None:
             counts["passages"] += _write_rows(job, rows, records, passages)
             passages.commit()
         facts = {name: counts[name] for name in ("records", "deletions", "passages")}
-        records.commit(_FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
+        records.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
 
 
 def _rows_of(job: ReadJob) -> Iterator[tuple[int, int, tuple[int, ...], Paper | None]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreFailed
 from .columns import paper_of
-from .generations import Generation, Generations, connect
+from .generations import KEYS, Generation, Generations, connect
 from .parts import ROWS
 
 if TYPE_CHECKING:
@@ -48,23 +48,24 @@ def live_places(
     """File (its order) and position of the row that counts of each PMID; no more are live."""
     from pyarrow import parquet
 
+    key = KEYS[generations.source]
     wanted = sorted(set(pmids))
     path = generations.folder / generation.name / "live.parquet"
     with readable():
-        rows = parquet.read_table(path, filters=[("pmid", "in", wanted)]) if wanted else None
+        rows = parquet.read_table(path, filters=[(key, "in", wanted)]) if wanted else None
     found = rows.to_pylist() if rows else []
-    return {row["pmid"]: (row["sequence"], row["position"]) for row in found}
+    return {row[key]: (row["sequence"], row["position"]) for row in found}
 
 
 def rows_at(
-    part: Path, positions: Sequence[int], columns: Sequence[str] = ()
+    part: Path, positions: Sequence[int], columns: Sequence[str] = (), group_rows: int = ROWS
 ) -> Iterator[dict[str, Any]]:
     """The rows of a part at some positions, in order; only their row groups are read."""
     from pyarrow import parquet
 
     by_group: dict[int, list[int]] = defaultdict(list)
     for position in positions:
-        by_group[position // ROWS].append(position % ROWS)
+        by_group[position // group_rows].append(position % group_rows)
     with readable(), parquet.ParquetFile(part) as file:
         for group, inside in sorted(by_group.items()):
             table = file.read_row_group(group, list(columns) or None)

@@ -18,6 +18,7 @@ from .generations import Generation, Generations
 from .manifest import SourceFile
 from .parts import ReadJob, digest_of, read_part
 from .pubmed import SOURCE, source_path, wanted
+from .texts import read_texts
 
 if TYPE_CHECKING:
     from ..web import Web
@@ -43,7 +44,13 @@ class _Remaking:
 
 
 def verify(
-    folder: Path, web: Web, run: Run, names: Sequence[str] = (), *, sample: int = 0
+    folder: Path,
+    web: Web,
+    run: Run,
+    names: Sequence[str] = (),
+    *,
+    source: str = SOURCE,
+    sample: int = 0,
 ) -> Iterator[Verified]:
     """Compare the published generation with what its files say; each part, then the whole.
 
@@ -53,6 +60,7 @@ def verify(
         As for `.pubmed.update`.
     names : sequence of str
         Files (``pubmed26n0001.xml.gz``) or their places (``26n0001``); all when empty.
+    source : {"pubmed", "pmc"}
     sample : int, optional
         So many of them at the most, evenly over the year; 0 for all.
 
@@ -63,7 +71,7 @@ def verify(
     NotFound
         It has no such file.
     """
-    generations = Generations(folder, SOURCE)
+    generations = Generations(folder, source)
     generation = generations.require_current()
     files = generations.files(generation)
     chosen = _chosen(files, names, sample)
@@ -92,7 +100,10 @@ def _remakings(
 ) -> Iterator[_Remaking]:
     """Each file with its source: the one that was kept, else fetched again."""
     for file in files:
-        source = source_path(folder, file)
+        source = _source_of(file, folder)
+        if not source.exists() and file.source != SOURCE:
+            msg = f"{source} is gone, and cannot be fetched again as it was."
+            raise StoreFailed(msg, "Bring it back, or delete the mirror and make it anew.")
         if not source.exists():
             source = place / source.name
             safe_files.write_whole(source, fetch_file(wanted(file), file.md5, web))
@@ -100,10 +111,17 @@ def _remakings(
         yield _Remaking(ReadJob(str(source), *about, str(place)), file, str(folder))
 
 
+def _source_of(file: SourceFile, folder: Path) -> Path:
+    """Where the source of a part lies, if it was kept."""
+    if file.source == SOURCE:
+        return source_path(folder, file)
+    return folder / "source" / file.source / file.name
+
+
 def remake(remaking: _Remaking) -> Verified:
     """Make the parts of a file again, and compare."""
     job, file, folder = remaking.job, remaking.file, Path(remaking.mirror)
-    part = read_part(job)
+    part = (read_part if job.source == SOURCE else read_texts)(job)
     if part.reason:
         return Verified(file.name, (f"Its source cannot be read: {part.reason}",))
     faults = []
@@ -126,10 +144,11 @@ def _faults(path: Path, made: Path, digest: str) -> list[str]:
     from pyarrow import ArrowInvalid, parquet
 
     name = f"{path.parent.name}/{path.name}"
+    again = f"run `mirror {path.parent.name.partition('-')[0]}` to make it again"
     if not path.exists():
-        return [f"{name} is gone: run `mirror pubmed` to make it again"]
+        return [f"{name} is gone: {again}"]
     if digest_of(path) != digest:
-        return [f"{name} is damaged: delete it, and run `mirror pubmed` to make it again"]
+        return [f"{name} is damaged: delete it, and {again}"]
     if digest_of(made) == digest:
         return []
     try:

@@ -30,7 +30,10 @@ STATE_LABELS: dict[State, str] = {
 }
 STAND_INS: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted manuscripts"}
 """Versions of a paper that are not the published one."""
-_ROUTES = {via: route.label for via, route in ROUTES.items()} | {"manual": "Added by hand"}
+_ROUTES = {via: route.label for via, route in ROUTES.items()} | {
+    "manual": "Added by hand",
+    "mirror": "Your mirror of PMC",
+}
 _CC = re.compile(r"CC (BY(?:-NC)?(?:-SA|-ND)?)\b", re.I)
 _TERMS = {
     "BY": "share and adapt, with credit",

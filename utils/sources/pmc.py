@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -32,6 +33,7 @@ _OWN_PMCID = re.compile(
 _SET_ENDS = (b"</pmc-articleset>", b"<pmc-articleset/>", b"<pmc-articleset />")
 _KEY, _SIZE = re.compile(rb"<Key>([^<]{1,1024})</Key>"), re.compile(rb"<Size>(\d{1,15})</Size>")
 _FOLDER_AND_NAME = 2
+_HOME = "https://pmc-oa-opendata.s3.amazonaws.com"
 _AT_ONCE = 20  # a few megabytes of JATS
 
 
@@ -48,16 +50,26 @@ def fetch_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
     if not record.get("xml_url"):
         msg = f"PMC Cloud has {pmcid}, but not as XML."
         raise NotAvailable(msg)
-    url, md5 = _https(record["xml_url"], base)
+    url, md5 = s3_address(record["xml_url"], base)
     answer = web.get(url, check=lambda got: _compare(got, md5, pmcid), kept=True)
-    yield Fetched(
-        body=answer.body,
+    yield replace(fetched_of(record, answer.body), url=answer.url, verified=bool(md5))
+
+
+def fetched_of(record: Mapping[str, Any], xml: bytes) -> Fetched:
+    """An article's JATS with what the Cloud Service's metadata says of it.
+
+    >>> fetched_of({"pmcid": "PMC1", "xml_url": "s3://a/PMC1.1/PMC1.1.xml?md5=ab"}, b"").url
+    'https://pmc-oa-opendata.s3.amazonaws.com/PMC1.1/PMC1.1.xml'
+    """
+    url, md5 = s3_address(str(record.get("xml_url") or ""), _HOME)
+    return Fetched(
+        body=xml,
         media="jats",
-        url=answer.url,
-        source=SOURCE.name,
+        url=url,
+        source="pmc",
         via="pmc_cloud",
         license=record.get("license_code") or "",
-        retracted=bool(record.get("is_retracted")),
+        retracted=str(record.get("is_retracted")).lower() in ("true", "yes"),
         verified=bool(md5),
         ids=_ids(record),
         version="accepted" if record.get("is_manuscript") is True else "",
@@ -82,7 +94,7 @@ def media_of(pmcid: str, web: Web) -> tuple[str, list[MediaFile]]:
     """
     base, record = web.settings.address("pmc_cloud"), _record(pmcid, web)
     urls = record.get("media_urls")
-    files = [_https(url, base) for url in urls or () if isinstance(url, str)]
+    files = [s3_address(url, base) for url in urls or () if isinstance(url, str)]
     named = [MediaFile(unquote(url.rpartition("/")[2]), url, md5) for url, md5 in files]
     return str(record.get("license_code") or ""), named
 
@@ -219,10 +231,10 @@ def _list_of(pmcid: str, web: Web, delimiter: str) -> bytes:
     return web.get(address, wanted, check=is_list, kept=True).body
 
 
-def _https(s3_url: str, base: str) -> tuple[str, str]:
+def s3_address(s3_url: str, base: str) -> tuple[str, str]:
     """Where an ``s3://`` object lies for us, and its MD5.
 
-    >>> _https("s3://pmc-oa-opendata/PMC1.1/PMC1.1.xml?md5=ab", "https://mirror.test")
+    >>> s3_address("s3://pmc-oa-opendata/PMC1.1/PMC1.1.xml?md5=ab", "https://mirror.test")
     ('https://mirror.test/PMC1.1/PMC1.1.xml', 'ab')
     """
     parts = urlsplit(s3_url)
@@ -236,7 +248,7 @@ def _compare(answer: Answer, md5: str, pmcid: str, what: str = "XML") -> None:
         raise Unreachable(msg, "Try again later.")
 
 
-def _ids(record: dict[str, Any]) -> Ids:
+def _ids(record: Mapping[str, Any]) -> Ids:
     return Ids(
         pmcid=record.get("pmcid") or "",
         pmid=str(record.get("pmid") or ""),

@@ -1,0 +1,283 @@
+"""A mirror of PMC: exact by its inventory, right in any order, and read as a shelf is."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.mirror.small_mirror import bytes_of, mirror_of
+from utils import Library
+from utils.errors import BadRequest, NotFound, Unreachable
+from utils.mirror import pmc
+from utils.mirror.objects import Objects
+from utils.mirror.pmc import Choice
+from utils.sources.pmc_inventory import listed, newest_inventory
+
+pytestmark = pytest.mark.extras("pyarrow", "duckdb")
+
+
+@pytest.fixture
+def mirror(world, tmp_path):
+    return mirror_of(world, tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(pmc, "BATCH", 3)
+
+
+def updated(mirror, choice=None, **options):
+    return [*mirror.update_pmc(choice, **options)][-1]
+
+
+def there(world):
+    return [record for record in world.papers if record.cloud]
+
+
+def texts(mirror):
+    """What counts, by PMCID."""
+    from pyarrow import parquet
+
+    current = mirror.pmc_generations.current()
+    folder = mirror.pmc_generations.folder / current.name
+    live = parquet.read_table(folder / "live.parquet").to_pylist()
+    rows = {}
+    for path in (mirror.folder / "part" / "pmc").glob("*.parquet"):
+        for row in parquet.read_table(path).to_pylist():
+            rows[row["sequence"], row["position"]] = row
+    found = [rows[one["sequence"], one["position"]] for one in live]
+    return {f"PMC{row['pmcid']}": row for row in found}
+
+
+def asked(world, ending=".xml"):
+    return [one.path for one in world.requests if one.path.endswith(ending)]
+
+
+def test_all_articles_are_here_by_their_newest_version_and_nobody_else_was_asked(mirror, world):
+    done = updated(mirror)
+    found = texts(mirror)
+    assert done.generation.papers == len(found) == len(there(world))
+    assert {name: row["version"] for name, row in found.items()} == {
+        record.pmcid: max(record.cloud) for record in there(world)
+    }
+    assert all(row["verdict"] == "full_text" and row["text"] for row in found.values())
+    assert {one.service for one in world.requests} == {"pmc_cloud"}
+
+
+def test_run_again_it_takes_only_what_is_new(mirror, world):
+    first = updated(mirror)
+    before = len(asked(world))
+    again = updated(mirror)
+    assert (again.files, again.changed, again.generation) == (0, False, first.generation)
+    [one, other, gone, *_] = there(world)
+    world.cloud.edited = {
+        one.pmcid: replace(one, title="Another title of it", cloud=(*one.cloud, 10)),
+        other.pmcid: replace(other, license="CC0"),
+        gone.pmcid: replace(gone, cloud=()),
+    }
+    done = updated(mirror)
+    assert (done.records, done.deletions) == (2, 1)
+    assert len(asked(world)) == before + 2
+    found = texts(mirror)
+    assert found[one.pmcid]["version"] == 10
+    assert gone.pmcid not in found
+    world.cloud.edited = {}
+    back = updated(mirror)
+    assert set(texts(mirror)) == {record.pmcid for record in there(world)}
+    assert texts(mirror)[one.pmcid]["version"] == max(one.cloud)  # the tenth was withdrawn
+    assert back.changed
+
+
+def test_a_license_that_is_withdrawn_takes_the_text_along(mirror, world):
+    free = [record for record in there(world) if record.license == "CC BY"]
+    updated(mirror, Choice(licenses=("cc-by",)))
+    assert set(texts(mirror)) == {record.pmcid for record in free}
+    assert len(asked(world)) == len(free)  # of the others only the metadata
+    world.cloud.edited[free[0].pmcid] = replace(free[0], license="TDM")
+    assert updated(mirror).deletions == 1  # the choice is remembered
+    assert free[0].pmcid not in texts(mirror)
+
+
+def test_years_and_journals_are_those_of_the_citation(mirror, world):
+    record = there(world)[0]
+    updated(mirror, Choice(years=(int(record.year), int(record.year))))
+    assert {row["year"] for row in texts(mirror).values()} == {int(record.year)}
+    updated(mirror, Choice(journals=(record.journal.short.replace(" ", ". "),)))
+    assert record.pmcid in texts(mirror)
+
+
+def test_a_few_articles_need_no_inventory(mirror, world):
+    records = there(world)[:2]
+    digits = tuple(int(record.pmcid.removeprefix("PMC")) for record in records)
+    updated(mirror, Choice(pmcids=(*digits, 77)))
+    assert set(texts(mirror)) == {record.pmcid for record in records}
+    assert not [one for one in world.requests if "inventory" in str(one.params.get("prefix"))]
+    world.cloud.edited[records[0].pmcid] = replace(records[0], cloud=())
+    updated(mirror)
+    assert set(texts(mirror)) == {records[1].pmcid}
+
+
+def test_what_is_poisoned_is_set_aside_with_its_reason_and_the_rest_goes_on(
+    mirror, world, tmp_path
+):
+    torn, gone, empty, *rest = there(world)
+    world.cloud.torn = {f"{torn.pmcid}.{max(torn.cloud)}"}
+    world.cloud.vanished = {f"{gone.pmcid}.{max(gone.cloud)}"}
+    stub = tmp_path / "stub.xml"
+    stub.write_text("<article><front/></article>")
+    world.cloud.edited[empty.pmcid] = replace(empty, title="A stub", files={"jats": stub})
+    done = updated(mirror)
+    reasons = {name.partition(".")[0]: why for name, why in done.failed.items()}
+    assert set(reasons) == {torn.pmcid, gone.pmcid, empty.pmcid}
+    assert "MD5" in reasons[torn.pmcid]
+    assert "404" in reasons[gone.pmcid]
+    assert set(texts(mirror)) == {record.pmcid for record in rest}
+    world.cloud.torn, world.cloud.vanished = set(), set()
+    before = len(asked(world))
+    assert updated(mirror).files == 0
+    assert len(asked(world)) == before  # until somebody wants it again, or it changes
+    updated(mirror, retry=True)
+    assert set(texts(mirror)) == {record.pmcid for record in [torn, gone, *rest]}
+
+
+def test_a_site_that_is_down_loses_nothing(mirror, world):
+    record = there(world)[4]
+    path = f"/{record.pmcid}.{max(record.cloud)}/{record.pmcid}.{max(record.cloud)}.xml"
+    world.mood("down", "pmc_cloud", path=path)
+    done = updated(mirror)
+    assert done.unreachable
+    assert record.pmcid not in texts(mirror)
+    world.calm()
+    assert not updated(mirror).failed
+    assert set(texts(mirror)) == {record.pmcid for record in there(world)}
+
+
+@pytest.mark.parametrize("engine", ["here", "processes"])
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_same_bytes_whoever_reads_and_however_often_it_was_broken_off(
+    world, tmp_path, engine, workers
+):
+    if (engine, workers) == ("here", 4):
+        pytest.skip("one process is one worker")
+    whole, broken = mirror_of(world, tmp_path / "whole"), mirror_of(world, tmp_path / "broken")
+    updated(whole)
+    steps = broken.update_pmc(Choice(), engine=engine, workers=workers)
+    next(steps)
+    next(steps)
+    steps.close()
+    updated(broken, engine=engine, workers=workers)
+    assert bytes_of(broken) == bytes_of(whole)
+    assert broken.pmc_generations.current().digest == whole.pmc_generations.current().digest
+
+
+# The inventory
+
+
+def test_an_inventory_is_taken_by_its_own_columns(world, library):
+    world.cloud.columns = ("ETag", "Key", "Bucket", "LastModifiedDate")
+    found = {one.name for one in listed(newest_inventory(library.web), library.web)}
+    assert found == {f"{r.pmcid}.{version}" for r in there(world) for version in r.cloud}
+
+
+@pytest.mark.parametrize("odd", ["wrong_md5", "gone"])
+def test_an_inventory_that_is_damaged_is_not_read_as_one_of_less(mirror, world, odd):
+    updated(mirror)
+    setattr(world.cloud, odd, True)
+    with pytest.raises(Unreachable, match=r"inventory|damaged"):
+        updated(mirror)
+    assert len(texts(mirror)) == len(there(world))
+
+
+def test_an_inventory_of_hardly_anything_is_not_believed(mirror, world):
+    updated(mirror)
+    most = there(world)[1:]
+    world.cloud.edited = {record.pmcid: replace(record, cloud=()) for record in most}
+    with pytest.raises(Unreachable, match="lacks"):
+        updated(mirror)
+
+
+# What it serves
+
+
+def test_a_text_of_a_mirror_is_read_as_if_it_stood_on_the_shelf(world, settings):
+    record = next(r for r in there(world) if r.pmid and r.doi)
+    mirrored = Library(**settings)
+    direct = Library(**{**settings, "papers_dir": settings["papers_dir"] / "direct"})
+    expected = direct.download(record.pmcid)
+    assert expected.stored.via == "pmc_cloud"
+    updated(mirrored.mirror)
+    before = len(world.requests)
+    for name in (record.pmcid, record.pmid, record.doi):
+        folder = settings["papers_dir"] / name.replace("/", "_")
+        offline = Library(**{**settings, "papers_dir": folder, "papers_offline": True,
+                             "papers_mirror_dir": mirrored.mirror.folder})  # fmt: skip
+        reading = offline.read(name)
+        assert reading.kind == "full_text"
+        assert reading.stored.via == "mirror"
+        assert reading.stored.license == expected.stored.license
+        body = direct.read(record.pmcid).text.partition("\n---\n")[2]
+        assert offline.read(name).text.partition("\n---\n")[2] == body
+        assert (
+            offline.objects(name, fetch=False).objects
+            == direct.objects(record.pmcid, fetch=False).objects
+        )
+    assert [one for one in world.requests[before:] if one.service != "pmc_cloud"] == []
+
+
+def test_downloads_and_harvests_take_it_from_the_mirror_first(world, library):
+    updated(library.mirror)
+    before = len(asked(world))
+    records = [record for record in there(world) if record.pmid][:3]
+    for record in records:
+        assert library.download(record.pmid).stored.via == "mirror"
+    for progress in library.harvest([record.pmid for record in records]):
+        counts = progress.job.counts
+    assert counts.full_text == len(records)
+    assert len(asked(world)) == before
+
+
+def test_who_wants_it_anew_asks_pmc(world, library):
+    updated(library.mirror)
+    record = there(world)[0]
+    assert library.download(record.pmcid, force=True).stored.via == "pmc_cloud"
+
+
+def test_what_the_mirror_lacks_is_not_there_offline(world, library, settings):
+    digits = int(there(world)[0].pmcid.removeprefix("PMC"))
+    updated(library.mirror, Choice(pmcids=(digits,)))
+    offline = Library(**{**settings, "papers_offline": True})
+    with pytest.raises(NotFound, match="OFFLINE"):
+        offline.download(there(world)[1].pmcid)
+
+
+def test_it_proves_itself(mirror, world):
+    updated(mirror)
+    assert not [one for one in mirror.verify(source="pmc") if one.faults]
+    part = next((mirror.folder / "part" / "pmc").glob("*.parquet"))
+    part.write_bytes(part.read_bytes()[:-9] + b"elsewhere")
+    [fault] = [one for one in mirror.verify(source="pmc") if one.faults][:1]
+    assert "mirror pmc" in fault.faults[0]
+
+
+def test_one_goes_back_to_the_generation_before(mirror, world):
+    old = updated(mirror).generation
+    record = there(world)[0]
+    world.cloud.edited[record.pmcid] = replace(record, cloud=(*record.cloud, 10))
+    updated(mirror)
+    assert mirror.use(old.name) == old
+    assert texts(mirror)[record.pmcid]["version"] == max(record.cloud)
+
+
+def test_a_plan_fetches_no_article(mirror, world):
+    plan = mirror.plan_pmc()
+    assert plan.new == plan.listed == len(there(world))
+    assert not mirror.folder.exists()
+    assert not asked(world)
+
+
+def test_two_do_not_bring_one_folder_up_to_date_at_once(mirror):
+    steps = mirror.update_pmc()
+    next(steps)
+    with pytest.raises(BadRequest, match="Another"):
+        updated(mirror)
+    steps.close()
+    assert Objects(mirror.folder).counts()

@@ -1,0 +1,198 @@
+"""``mirror pmc`` in the shell: PMC's open articles on your own disk, all or those of a choice."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest
+from ..mirror.pmc import Choice
+from .harvests import span
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, warn
+
+if TYPE_CHECKING:
+    from ..library import Library
+    from ..mirror import Mirror
+    from ..mirror.pmc_plan import PmcPlan
+    from ..mirror.pubmed import MirrorProgress
+
+_GB = 1e9
+_SHOWN = 10  # articles
+
+
+def add(verbs: Any) -> argparse.ArgumentParser:
+    """Register ``mirror pmc``."""
+    about = "PMC's open articles: all, or a choice, which is remembered: put it in cron"
+    pmc = command(verbs, "pmc", _pmc, about)
+    pmc.add_argument(
+        "--license", action="append", default=[], metavar="CODE",
+        help='of this license ("CC BY"); may be given again',
+    )  # fmt: skip
+    pmc.add_argument("--year", default="", metavar="2020[-2024]", help="of publication")
+    pmc.add_argument(
+        "--journal", action="append", default=[], metavar="NAME",
+        help='as NLM abbreviates it ("Nat Commun"); may be given again',
+    )  # fmt: skip
+    pmc.add_argument(
+        "--where", default="", metavar="LIST|QUERY",
+        help="of these papers: a file of any form that `harvest` takes, - or a PubMed query",
+    )  # fmt: skip
+    pmc.add_argument("--all", action="store_true", help="all articles, whatever was chosen before")
+    pmc.add_argument("--retry", action="store_true", help="ask again for what was set aside")
+    pmc.add_argument("--plan", action="store_true", help="what it would take; fetches no article")
+    pmc.add_argument(
+        "--most", type=int, default=0, metavar="N", help="at most N new articles this time"
+    )
+    return pmc
+
+
+def _pmc(args: argparse.Namespace, library: Library) -> int:
+    from .mirror import mirror_of, shown
+
+    mirror, choice = mirror_of(args, library), choice_of(args, library)
+    if args.plan:
+        plan = mirror.plan_pmc(choice, retry=args.retry, workers=args.workers)
+        say(asdict(plan) if args.json else plan_text(plan), args.json)
+        return 0
+    _require_choice(mirror, choice)
+    done = None
+    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler", "most")}
+    for done in shown(  # noqa: B007 - the work
+        mirror.update_pmc(choice, retry=args.retry, say=note, **options), progress_text
+    ):
+        pass
+    assert done is not None
+    say(asdict(done) if args.json else _ended(done), args.json)
+    failed = list(done.failed.items())
+    warn(f"{name}: {reason}" for name, reason in failed[:_SHOWN])
+    if len(failed) > _SHOWN:
+        note(f"… and {len(failed) - _SHOWN:,} more: mirror status --json")
+    if done.unreachable:
+        note("PMC did not answer for all of it. The same command goes on from there.")
+        return UNREACHABLE
+    return NO_FULL_TEXT if done.failed else 0
+
+
+def _require_choice(mirror: Mirror, choice: Choice | None) -> None:
+    """Nobody fetches eight million articles because no word was said.
+
+    Raises
+    ------
+    BadRequest
+        Nothing is chosen, now or before.
+    """
+    from ..mirror.objects import Objects
+
+    if choice is None and not Objects(mirror.folder).fact("choice"):
+        msg = "It is not said which of PMC's millions of articles are wanted."
+        raise BadRequest(
+            msg, "Give --where, --license, --year or --journal, or --all; --plan first."
+        )
+
+
+def choice_of(args: argparse.Namespace, library: Library) -> Choice | None:
+    """What was chosen; None where nothing was said."""
+    if not (args.license or args.year or args.journal or args.where or args.all):
+        return None
+    return Choice(
+        licenses=tuple(args.license),
+        years=_years(args.year),
+        journals=tuple(args.journal),
+        pmcids=_pmcids(args.where, library) if args.where else None,
+    )
+
+
+def _years(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("-")
+    if text and not (first.isdecimal() and (last or first).isdecimal()):
+        raise BadRequest(f"{text!r} is no year.", "Write 2024, or 2020-2024.")
+    return (int(first), int(last or first)) if text else (0, 0)
+
+
+def _pmcids(where: str, library: Library) -> tuple[int, ...]:
+    """The PMCIDs of a list's papers, or of a query's; papers without one are not in PMC."""
+    from ..model.paper import Paper
+
+    if where == "-" or Path(where).is_file():
+        from ..lists.references import entries_in
+
+        data = sys.stdin.buffer.read() if where == "-" else Path(where).read_bytes()
+        asked = [entry.ids for entry in entries_in(data, where) if entry.ids]
+    else:
+        asked = _found(where, library)
+    unnamed = [ids for ids in asked if not ids.pmcid]
+    found = [ids for ids in asked if ids.pmcid]
+    found += [record.ids for _, record in library.records(unnamed) if isinstance(record, Paper)]
+    digits = {ids.pmcid.removeprefix("PMC") for ids in found if ids.pmcid}
+    note(f"{counted(len(digits), 'paper')} of {len(asked):,} are in PMC.")
+    if not digits:
+        raise BadRequest("None of these papers is in PMC.", "Give another --where.")
+    return tuple(sorted(int(one) for one in digits if one.isdecimal()))
+
+
+def _found(query: str, library: Library) -> list[Any]:
+    from ..model.identifiers import Ids
+    from ..pubmed.search import find_every_pmid
+    from ..sources import Query
+
+    pages = find_every_pmid(Query(query), library.web).pages
+    return [Ids(pmid=pmid) for page in pages for pmid in page]
+
+
+def _ended(done: MirrorProgress) -> str:
+    """What a run did, in words."""
+    read = (
+        f"{counted(done.records, 'full text')}, {counted(done.deletions, 'withdrawn one')} "
+        f"and {counted(done.passages, 'passage')} read in {span(done.seconds)}."
+        if done.files
+        else "Nothing new."
+    )
+    if done.generation is None:
+        return f"{read} Nothing is published yet."
+    published = "Published" if done.changed else "Published before"
+    now = done.generation
+    return f"{read} {published}: {now.name}, {counted(now.papers, 'full text')}."
+
+
+def progress_text(progress: MirrorProgress) -> str:
+    """How far it is, in one line."""
+    if progress.step == "publishing":
+        return "All read; putting the parts together …"
+    seconds = progress.seconds or 1.0
+    rates = (
+        f"{progress.records / seconds:,.0f} articles/s, {progress.size / seconds / 1e6:.1f} MB/s"
+    )
+    left = "" if progress.eta_s is None else f", {span(progress.eta_s)} left"
+    failed = f", {counted(len(progress.failed), 'error')}" if progress.failed else ""
+    batches = f"{progress.files:,} of {progress.total:,} batches"
+    return f"{batches}, {counted(progress.records, 'article')}: {rates}{failed}{left} …"
+
+
+def plan_text(plan: PmcPlan) -> str:
+    """A plan in words."""
+    cores = f"{span(plan.hours * 3600)} on {counted(plan.cores, 'core')}, by {plan.measured}"
+    requests = f"{plan.requests:,} requests, {span(plan.request_hours * 3600)} at our pace"
+    lines = {
+        "listed": f"{counted(plan.listed, 'article')}, {plan.gone:,} gone since",
+        "to look at": f"{counted(plan.new, 'new version')}: {requests}",
+        "to fetch": f"{plan.size / _GB:,.2f} GB at most, if all of them fit the choice",
+        "to read": f"{plan.core_hours:,.1f} core-hours: {cores}",
+        "disk": f"{plan.disk / _GB:,.1f} GB; free: {plan.free / _GB:,.1f} GB",
+    }
+    return "\n".join(f"{name:<12}{text}" for name, text in lines.items())
+
+
+def say_status(mirror: Mirror) -> None:
+    """What is known of a mirror of PMC; nothing where there is none."""
+    status = mirror.pmc_status()
+    if now := status["published"]:
+        size = f"{now['bytes'] / _GB:,.2f} GB"
+        say(f"{'pmc':<11}{now['name']}, {counted(now['papers'], 'full text')}; {size}, "
+            f"made {now['made_at']}")  # fmt: skip
+    if counts := status["articles"]:
+        say(f"{'articles':<11}{', '.join(f'{n:,} {state}' for state, n in counts.items())}")
+    for name, state, reason in status["aside"][:_SHOWN]:
+        say(f"{state:<11}{name}: {reason}")

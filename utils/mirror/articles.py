@@ -1,0 +1,117 @@
+"""Full texts of a mirror of PMC, for whoever would ask the Cloud Service: no request, also offline.
+
+What is found is what the Cloud Service sent, so it is read and judged as any download of it; tables
+and places come along. A mirror that cannot be read is told in the log, and holds up nobody.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import NotAvailable, PaperError, SourceMiss
+from ..model.identifiers import Ids
+from ..model.paper import Fetched, Paper
+from ..settings import Settings
+from .bundles import fetched_in
+
+if TYPE_CHECKING:
+    from .generations import Generation, Generations
+
+log = logging.getLogger(__name__)
+VIA = "mirror"
+
+
+def has_articles(settings: Settings) -> bool:
+    """Whether there is a mirror of PMC that can be read here; looks at one file."""
+    there = (settings.mirror_folder / "current" / "pmc").exists()
+    return there and find_spec("pyarrow") is not None and find_spec("duckdb") is not None
+
+
+def fetch_from_mirror(
+    papers: Sequence[Paper], settings: Settings
+) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
+    """The JATS of papers, as the Cloud Service sent it once; by PMCID, else by PMID or DOI."""
+    found = articles([paper.ids for paper in papers], settings)
+    for paper in papers:
+        if fetched := found.get(paper.ids):
+            yield paper, fetched
+        else:
+            yield paper, NotAvailable(f"The mirror of PMC does not have {paper.ids}.")
+
+
+def articles(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Fetched]:
+    """What the published generation has of these papers; none where there is no mirror."""
+    if not has_articles(settings):
+        return {}
+    from .generations import Generations
+
+    generations = Generations(settings.mirror_folder, "pmc")
+    try:
+        return _articles(list(wanted), generations, generations.require_current())
+    except (PaperError, OSError) as error:
+        log.warning("The mirror of PMC was not asked: %s", error)
+        return {}
+
+
+def _articles(
+    wanted: list[Ids], generations: Generations, generation: Generation
+) -> dict[Ids, Fetched]:
+    from .reading import live_places, rows_at
+    from .texts import ROWS
+
+    pmcids = _pmcids(wanted, generations.folder / generation.name)
+    live = live_places(pmcids.values(), generations, generation)
+    files = {file.order: file for file in generations.files(generation)}
+    found: dict[Ids, Fetched] = {}
+    for ids, pmcid in pmcids.items():
+        if pmcid not in live:
+            continue
+        order, position = live[pmcid]
+        file = files[order]
+        columns = ("version", "retracted")
+        [row] = rows_at(file.part(generations.mirror), [position], columns, ROWS)
+        bundle = generations.mirror / "source" / "pmc" / file.name
+        try:
+            fetched = fetched_in(bundle, f"PMC{pmcid}.{row['version']}")
+        except PaperError as error:
+            log.warning("The mirror of PMC lacks PMC%s: %s", pmcid, error)
+            continue
+        found[ids] = replace(fetched, via=VIA)
+    return found
+
+
+def _pmcids(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
+    """The PMCID of each, as digits: by its own word, else by PMID or DOI."""
+    found: dict[Ids, int] = {}
+    for ids in wanted:
+        digits = ids.pmcid.removeprefix("PMC").partition(".")[0]
+        if digits.isdecimal():
+            found[ids] = int(digits)
+        elif named := _named(ids, place):
+            found[ids] = named
+    return found
+
+
+def _named(ids: Ids, place: Path) -> int:
+    from .generations import connect
+    from .pmc import NAMES
+
+    column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())
+    if not value:
+        return 0
+    query = f"SELECT min(pmcid) FROM read_parquet(?) WHERE {column} = ?"  # noqa: S608
+    named = int(value) if column == "pmid" else value
+    with closing(connect(place)) as db:
+        row = db.execute(query, [str(place / NAMES), named]).fetchone()
+    return int(row[0] or 0) if row else 0
+
+
+def record_of(fetched: Fetched, ids: Ids) -> Paper:
+    """A record of a paper by what the Cloud Service says, where PubMed cannot be asked."""
+    return Paper(ids | fetched.ids, license=fetched.license)

@@ -1,0 +1,155 @@
+"""Bundles: the objects of some article versions in one ZIP file, as PMC's Cloud Service sent them.
+
+A bundle is the source of a part, as one of PubMed's files is. Its ``index.json`` says of every
+object that was to be in it what became of that: ``text`` (its metadata and JATS are here), or
+``gone``, ``other``, ``aside``, ``vanished``, with the reason. The MD5 of the index is the bundle's
+identity, for it holds the MD5 of all that is in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadContent
+from ..model.paper import Fetched
+from ..sources.pmc import fetched_of
+from ..sources.pmc_inventory import ObjectVersion
+from ..system import safe_files
+from ..web import Answer
+
+INDEX = "index.json"
+_DAY = (1980, 1, 1, 0, 0, 0)  # of every file in it: the same objects give the same bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An object of a bundle: what was listed, what became of it and why, and its bytes.
+
+    ``had`` says that there was a text of it before.
+    """
+
+    listed: ObjectVersion
+    state: str
+    reason: str = ""
+    had: bool = False
+    metadata: bytes = b""
+    xml: bytes = b""
+
+    @property
+    def has_row(self) -> bool:
+        """Whether a part says something of it: a text, or that there is none any more."""
+        return self.state in ("text", "gone") or (self.state == "other" and self.had)
+
+
+def pack(members: Sequence[Member], folder: Path, sequence: str) -> Path:
+    """Write a bundle; it appears under its name when it is whole."""
+    index = [
+        {
+            "object": list(one.listed),
+            "state": one.state,
+            "reason": one.reason,
+            "had": one.had,
+            "metadata": _md5(one.metadata),
+            "xml": _md5(one.xml),
+        }
+        for one in members
+    ]
+    about = json.dumps(index, indent=0).encode()
+    path = folder / f"{sequence}-{_md5(about)}.zip"
+    safe_files.make_folder(folder)
+    part = safe_files.part_of(path)
+    with safe_files.disk(path):
+        try:
+            with zipfile.ZipFile(part, "x", zipfile.ZIP_DEFLATED) as file:
+                _add(file, INDEX, about)
+                for one in members:
+                    if one.state == "text":
+                        _add(file, f"{one.listed.name}.json", one.metadata)
+                        _add(file, f"{one.listed.name}.xml", one.xml)
+            safe_files.flush(part)
+            part.replace(path)
+            safe_files.sync_folder(folder)
+        finally:
+            part.unlink(missing_ok=True)
+    return path
+
+
+def _add(file: zipfile.ZipFile, name: str, data: bytes) -> None:
+    info = zipfile.ZipInfo(name, _DAY)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    file.writestr(info, data)
+
+
+def _md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def md5_of(path: Path) -> str:
+    """The identity of a bundle, by its name."""
+    return path.stem.rpartition("-")[2]
+
+
+def members(path: Path, *, bytes_too: bool = True) -> list[Member]:
+    """What is in a bundle, in its order.
+
+    Raises
+    ------
+    BadContent
+        It is damaged.
+    """
+    try:
+        with safe_files.disk(path, "read"), closing(zipfile.ZipFile(path)) as file:
+            index = file.read(INDEX)
+            if _md5(index) != md5_of(path):
+                raise BadContent(f"{path.name} is damaged: it has another index.")
+            return [_member(file, row, bytes_too=bytes_too) for row in json.loads(index)]
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise BadContent(f"{path.name} is damaged: {error}.") from error
+
+
+def _member(file: zipfile.ZipFile, row: dict[str, Any], *, bytes_too: bool) -> Member:
+    listed = ObjectVersion(*row["object"])
+    made = Member(listed, row["state"], row["reason"], row["had"])
+    if row["state"] != "text" or not bytes_too:
+        return made
+    return member_named(file, made)
+
+
+def member_named(file: zipfile.ZipFile, about: Member) -> Member:
+    """A member with its bytes."""
+    name = about.listed.name
+    metadata, xml = file.read(f"{name}.json"), file.read(f"{name}.xml")
+    return Member(about.listed, about.state, about.reason, about.had, metadata, xml)
+
+
+def fetched_in(path: Path, name: str) -> Fetched:
+    """One article version of a bundle, as the Cloud Service sent it; zlib's CRC is compared.
+
+    Raises
+    ------
+    BadContent
+        It is not there, or damaged.
+    """
+    try:
+        with safe_files.disk(path, "read"), closing(zipfile.ZipFile(path)) as file:
+            return as_fetched(file.read(f"{name}.json"), file.read(f"{name}.xml"))
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise BadContent(f"{path.name} is damaged: {error}.", verdict="partial") from error
+
+
+def as_fetched(metadata: bytes, xml: bytes) -> Fetched:
+    """An article as whoever fetches it from the Cloud Service has it."""
+    return fetched_of(record_in(metadata), xml)
+
+
+def record_in(metadata: bytes) -> dict[str, Any]:
+    """What the metadata of an article say, as clean texts."""
+    record: dict[str, Any] = Answer(200, "", metadata).json()
+    return record

@@ -1,0 +1,195 @@
+"""What is known of every object of PMC's Cloud Service: listed, in which batch, what became of it.
+
+One SQLite file, written by one process. An article version is put into a batch, with others that
+are due, before anything of it is fetched: whoever goes on after a death makes the same batches.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import StoreFailed
+from ..sources.pmc_inventory import ObjectVersion
+from ..system.sqlite import connect, has_no_room, transaction
+
+FILE = "pmc.db"
+_PATIENCE_S = 30.0
+_ANEW = "Delete it: all is fetched anew then, and the texts that are there stay until it is done."
+_SCHEMA = """
+    CREATE TABLE IF NOT EXISTS objects (
+        pmcid INTEGER, version INTEGER, etag TEXT, batch INTEGER,
+        state TEXT, reason TEXT DEFAULT '', had INTEGER DEFAULT 0, PRIMARY KEY (pmcid, version)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS of_batch ON objects (batch) WHERE state IN ('due', 'going');
+    CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+    CREATE TEMP TABLE listed (
+        pmcid INTEGER PRIMARY KEY, version INTEGER, etag TEXT
+    );
+"""
+# Of an article its highest version counts; the listing may have them in any order.
+_LIST = """
+    INSERT INTO listed VALUES (?, ?, ?) ON CONFLICT (pmcid) DO UPDATE
+    SET version = excluded.version, etag = excluded.etag WHERE excluded.version > version
+"""
+_NEW = """
+    SELECT listed.pmcid, listed.version, listed.etag FROM listed
+    LEFT JOIN objects USING (pmcid, version)
+    WHERE objects.etag IS NOT listed.etag OR objects.state = 'gone'
+        OR (? AND objects.state IN ('aside', 'vanished')) OR (? AND objects.state = 'other')
+    ORDER BY 1
+"""
+_GONE = """
+    SELECT objects.pmcid, objects.version, objects.etag FROM objects LEFT JOIN listed USING (pmcid)
+    WHERE (objects.state IN ('done', 'due') OR objects.had)
+    AND objects.state NOT IN ('gone', 'going')
+    AND (listed.pmcid IS NULL OR objects.version > listed.version) ORDER BY 1, 2
+"""
+
+
+_PLAN = """
+    INSERT INTO objects (pmcid, version, etag, batch, state) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (pmcid, version) DO UPDATE SET had = had OR objects.state = 'done', reason = '',
+    etag = excluded.etag, batch = excluded.batch, state = excluded.state
+"""
+_DUE = """
+    SELECT batch, state, pmcid, version, etag FROM objects WHERE state IN ('due', 'going')
+    ORDER BY batch, pmcid, version
+"""
+_END = """
+    UPDATE objects SET state = ?, reason = ?, had = (had OR ? = 'done') AND ? <> 'gone'
+    WHERE batch = ? AND pmcid = ? AND version = ? AND etag = ?
+"""
+Batch = tuple[str, list[ObjectVersion]]
+"""``due`` or ``going``, and which objects; no batch has both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs from what is known: versions that are new or other ones, and such as went."""
+
+    listed: int
+    new: list[ObjectVersion]
+    gone: list[ObjectVersion]
+
+
+class Objects:
+    """The table of one mirror.
+
+    Raises
+    ------
+    StoreFailed
+        By every method: the file cannot be read or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+
+    def compare(
+        self,
+        listing: Iterable[ObjectVersion],
+        *,
+        within: Collection[int] | None = None,
+        retry: bool = False,
+        chosen_anew: bool = False,
+    ) -> Difference:
+        """How a listing differs from what is known.
+
+        Parameters
+        ----------
+        listing : iterable of ObjectVersion
+            In any order.
+        within : collection of int, optional
+            The articles it is about; all when None. What it lacks of these is gone.
+        retry : bool, optional
+            Whether what was set aside is due again.
+        chosen_anew : bool, optional
+            Whether what was not chosen is due again: something else is wanted now.
+        """
+        with self._open(write=False) as db:
+            db.executemany(_LIST, listing)
+            count = int(db.execute("SELECT count(*) FROM listed").fetchone()[0])
+            new = [ObjectVersion(*row) for row in db.execute(_NEW, (retry, chosen_anew))]
+            gone = [ObjectVersion(*row) for row in db.execute(_GONE)]
+        if within is not None:
+            gone = [one for one in gone if one.pmcid in within]
+        return Difference(count, new, gone)
+
+    def plan(self, batches: Sequence[Batch]) -> None:
+        """Put objects into new batches, numbered on, all or none."""
+        with self._open() as db, transaction(db):
+            first = int(db.execute("SELECT coalesce(max(batch), 0) FROM objects").fetchone()[0])
+            first = max(first, int(self._fact(db, "last_batch") or 0)) + 1
+            for number, (state, some) in enumerate(batches, first):
+                db.executemany(_PLAN, [(*one, number, state) for one in some])
+            last = str(first + len(batches) - 1)
+            db.execute("INSERT OR REPLACE INTO facts VALUES ('last_batch', ?)", (last,))
+
+    def due(self) -> dict[int, Batch]:
+        """The batches that are planned and not made yet, by number."""
+        found: dict[int, Batch] = {}
+        if self._path.exists():
+            with self._open() as db:
+                for batch, state, *row in db.execute(_DUE):
+                    found.setdefault(batch, (state, []))[1].append(ObjectVersion(*row))
+        return found
+
+    def had(self, batch: int) -> set[ObjectVersion]:
+        """Those of a batch of which there was a text before."""
+        with self._open() as db:
+            query = "SELECT pmcid, version, etag FROM objects WHERE batch = ? AND had"
+            return {ObjectVersion(*row) for row in db.execute(query, (batch,))}
+
+    def end(self, batch: int, ends: Iterable[tuple[ObjectVersion, str, str]]) -> None:
+        """Write down what became of objects of a batch: a state, and why."""
+        rows = [(state, reason, state, state, batch, *one) for one, state, reason in ends]
+        with self._open() as db, transaction(db):
+            db.executemany(_END, rows)
+
+    def counts(self) -> dict[str, int]:
+        """How many objects there are of each state."""
+        if not self._path.exists():
+            return {}
+        with self._open() as db:
+            query = "SELECT state, count(*) FROM objects GROUP BY 1 ORDER BY 1"
+            return dict(db.execute(query).fetchall())
+
+    def aside(self, most: int = 100) -> list[tuple[str, str, str]]:
+        """Objects without a text here: name, state and why."""
+        if not self._path.exists():
+            return []
+        with self._open() as db:
+            query = """SELECT 'PMC' || pmcid || '.' || version, state, reason FROM objects
+                       WHERE state IN ('aside', 'vanished') ORDER BY pmcid LIMIT ?"""
+            return db.execute(query, (most,)).fetchall()
+
+    def fact(self, name: str) -> str:
+        """A fact by name; empty where it is not known."""
+        if not self._path.exists():
+            return ""
+        with self._open() as db:
+            return self._fact(db, name)
+
+    def remember(self, name: str, value: str) -> None:
+        """Write down a fact."""
+        with self._open() as db, transaction(db):
+            db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+
+    def _fact(self, db: sqlite3.Connection, name: str) -> str:
+        row = db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return str(row[0]) if row else ""
+
+    @contextmanager
+    def _open(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
+        try:
+            there = write or self._path.exists()
+            made = connect(self._path, _PATIENCE_S) if there else sqlite3.connect(":memory:")
+            with closing(made) as db:
+                db.executescript(_SCHEMA)
+                yield db
+        except sqlite3.Error as error:
+            hint = "Free some space on the disk." if has_no_room(error) else _ANEW
+            raise StoreFailed(f"{self._path} cannot be used: {error}.", hint) from error

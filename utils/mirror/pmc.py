@@ -1,0 +1,430 @@
+"""PMC's open articles, brought up to date from the Cloud Service; nobody else is asked.
+
+What differs from what is here is put into batches, and that is written down before anything is
+fetched: whoever goes on after a death makes the same batches, and so the same bytes. This process
+fetches a batch into a `bundle <.bundles>`, an engine's workers make `texts <.texts>` of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadContent, BadRequest, NotAvailable, Unreachable
+from ..sources.pmc_inventory import (
+    ObjectVersion,
+    fetch_metadata,
+    fetch_xml,
+    listed,
+    listed_of,
+    newest_inventory,
+)
+from ..system import safe_files
+from ..system.sqlite import try_lock
+from .bundles import Member, md5_of, members, pack
+from .engines import Lost, Run
+from .generations import Generation, Generations, connect
+from .manifest import KINDS, Manifest, SourceFile
+from .objects import Batch, Difference, Objects
+from .parts import Part, ReadJob
+from .pubmed import MirrorProgress
+from .texts import place_in, read_texts
+
+if TYPE_CHECKING:
+    from ..web import Web
+
+SOURCE = "pmc"
+BATCH = 200
+"""Article versions of a bundle: about 20 MB of JATS, and some seconds of reading."""
+FEW = 500
+"""Articles up to which each is looked up, instead of the inventory of all."""
+NAMES = "names.parquet"
+"""Of a generation: PMID, DOI and PMCID of each text that counts."""
+_AT_ONCE = 16  # requests, as many as the site's limit lets go
+_ENOUGH = 3  # batches in a row that cannot be reached: the site is down
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which articles are wanted; an empty one wants all.
+
+    ``licenses`` as PMC writes them (``CC BY``), ``years`` the first and the last (0: any),
+    ``journals`` as NLM abbreviates them, ``pmcids`` digits (None: of all articles).
+    """
+
+    licenses: tuple[str, ...] = ()
+    years: tuple[int, int] = (0, 0)
+    journals: tuple[str, ...] = ()
+    pmcids: tuple[int, ...] | None = None
+
+    def why_not(self, record: dict[str, Any]) -> str:
+        """Why an article is not wanted, by its metadata; empty where it is."""
+        told = str(record.get("license_code") or "")
+        if self.licenses and _folded(told) not in map(_folded, self.licenses):
+            return f"its license is {told or 'not stated'}"
+        journal, year = place_in(record)
+        first, last = self.years
+        if (first or last) and not (year and first <= year <= (last or year)):
+            return f"its year is {year or 'not stated'}"
+        if self.journals and _folded(journal) not in map(_folded, self.journals):
+            return f"its journal is {journal or 'not stated'}"
+        return ""
+
+    def to_json(self) -> str:
+        """As it is remembered."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Choice:
+        """What `to_json` wrote."""
+        row = json.loads(text)
+        pmcids = row["pmcids"]
+        return cls(
+            tuple(row["licenses"]),
+            (row["years"][0], row["years"][1]),
+            tuple(row["journals"]),
+            None if pmcids is None else tuple(pmcids),
+        )
+
+
+def _folded(name: str) -> str:
+    """A license or a journal without what is spelled now one way, now another."""
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def update(
+    folder: Path,
+    web: Web,
+    run: Run,
+    choice: Choice | None = None,
+    *,
+    retry: bool = False,
+    most: int = 0,
+) -> Iterator[MirrorProgress]:
+    """Bring a mirror of PMC up to date; going through it does the work.
+
+    Parameters
+    ----------
+    folder, web, run
+        As for `.pubmed.update`.
+    choice : Choice, optional
+        Which articles; that of the last time when None. What is here and does not fit another
+        choice stays until it changes.
+    retry : bool, optional
+        Ask again for what was set aside.
+    most : int, optional
+        So many new article versions at the most; 0 for all.
+
+    Raises
+    ------
+    BadRequest
+        Another process is at it.
+    Unreachable
+        The listing could not be had.
+    StoreFailed
+        The disk refuses; what was read stays.
+    """
+    safe_files.make_folder(folder)
+    with try_lock(folder / "pmc.lock") as mine:
+        if not mine:
+            msg = f"Another process is bringing {folder} up to date."
+            raise BadRequest(msg, "Wait for it: mirror status.")
+        for kind in KINDS:
+            safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
+        safe_files.sweep(folder / "source" / SOURCE)
+        yield from _Update(folder, web, run).steps(choice, retry=retry, most=most)
+
+
+class _Update:
+    """One run."""
+
+    def __init__(self, folder: Path, web: Web, run: Run) -> None:
+        self.folder, self.web, self.run = folder, web, run
+        self.manifest, self.objects = Manifest(folder), Objects(folder)
+        self.generations = Generations(folder, SOURCE)
+        self.progress = MirrorProgress()
+        self.began = time.monotonic()
+        self.choice = Choice()
+
+    def steps(self, choice: Choice | None, *, retry: bool, most: int) -> Iterator[MirrorProgress]:
+        """List, plan, fetch and read, publish."""
+        self._plan(choice, retry=retry, most=most)
+        while due := self._due():
+            self._go_on(total=self.progress.files + len(due))
+            yield self.progress
+            before = self.progress
+            for made in self.run(read_texts, self._jobs(due)):
+                self._end(made)
+                yield self.progress
+            if self.progress.unreachable or self.progress.files == before.files:
+                break
+        self._go_on(step="publishing")
+        yield self.progress
+        self._publish()
+        yield self._go_on(step="done")
+
+    # -- what is to be done ------------------------------------------------------------------
+
+    def _plan(self, choice: Choice | None, *, retry: bool, most: int) -> None:
+        """Put what differs into batches."""
+        before = self.objects.fact("choice")
+        self.choice = choice or (Choice.from_json(before) if before else Choice())
+        anew = bool(before) and self.choice.to_json() != before
+        found = difference(self.objects, self.choice, self.web, retry=retry, chosen_anew=anew)
+        batches: list[Batch] = [("going", some) for some in _cut(found.gone)]
+        batches += [("due", some) for some in _cut(found.new[: most or None])]
+        self.objects.remember("choice", self.choice.to_json())
+        self.objects.remember("listed", str(found.listed))
+        if batches:
+            self.objects.plan(batches)
+
+    def _due(self) -> dict[int, Batch]:
+        """Batches that are planned, and parts that another reader made or that are gone."""
+        due = self.objects.due()
+        for file in self.manifest.files(SOURCE):
+            if file.order not in due and file.state == "done" and not file.is_here(self.folder):
+                due[file.order] = ("again", [])
+        return dict(sorted(due.items()))
+
+    def _jobs(self, due: dict[int, Batch]) -> Iterator[ReadJob]:
+        """Batches to be read, each as soon as it is here; the next one is fetched meanwhile."""
+        left, out_of_reach = iter(due.items()), 0
+        ahead = ThreadPoolExecutor(1, "bundle")
+        pool = ThreadPoolExecutor(_AT_ONCE, "article")
+        fetch = partial(self._bundle, pool)
+        coming: Future[Path] | None = None
+        try:
+            for number, batch in left:
+                now = coming or ahead.submit(fetch, number, batch)
+                following = _after(due, number)
+                coming = ahead.submit(fetch, *following) if following else None
+                try:
+                    job = self._job(number, now.result())
+                except Unreachable as error:
+                    out_of_reach += 1
+                    failed = {**self.progress.failed, _sequence(number): error.message}
+                    self._go_on(failed=failed, unreachable=True)
+                else:
+                    out_of_reach = 0
+                    if job:
+                        yield job
+                if out_of_reach >= _ENOUGH:
+                    return
+        finally:
+            self.web.transport.cancel()
+            for one in (ahead, pool):
+                one.shutdown(wait=True, cancel_futures=True)
+
+    def _job(self, number: int, bundle: Path) -> ReadJob | None:
+        """What is to be read of a bundle; None where there is nothing in it."""
+        if not any(one.has_row for one in members(bundle, bytes_too=False)):
+            self._end_objects(number, bundle, {})
+            safe_files.remove(bundle)
+            self._go_on(files=self.progress.files + 1)
+            return None
+        name, sequence = bundle.name, _sequence(number)
+        return ReadJob(
+            str(bundle), SOURCE, name, sequence, number, md5_of(bundle), str(self.folder)
+        )
+
+    # -- fetching ----------------------------------------------------------------------------
+
+    def _bundle(self, pool: ThreadPoolExecutor, number: int, batch: Batch) -> Path:
+        """Have a batch here.
+
+        Raises
+        ------
+        Unreachable
+            Some of it could not be had; it is asked for again by the next run.
+        """
+        place, sequence = self.folder / "source" / SOURCE, _sequence(number)
+        if found := sorted(place.glob(f"{sequence}-*.zip")):
+            return found[0]
+        state, objects = batch
+        if state == "going":
+            return pack([Member(one, "gone", "It is not listed any more.") for one in objects],
+                        place, sequence)  # fmt: skip
+        if state == "again":
+            msg = f"The bundle {sequence} of PMC is gone."
+            raise Unreachable(msg, f"Bring back {place}, or delete the mirror.")
+        had = self.objects.had(number)
+        futures = [pool.submit(self._member, one, one in had) for one in objects]
+        return pack([future.result() for future in futures], place, sequence)
+
+    def _member(self, wanted: ObjectVersion, had: bool) -> Member:
+        """One article version, or why there is none."""
+        try:
+            article = fetch_metadata(wanted, self.web)
+            why = self.choice.why_not(article.record)
+            if not article.record.get("xml_url"):
+                why = why or "there is no XML of it"
+            if why:
+                return Member(wanted, "other", why, had)
+            xml = fetch_xml(article, self.web)
+        except NotAvailable as error:
+            return Member(wanted, "vanished", error.message, had)
+        except BadContent as error:
+            return Member(wanted, "aside", error.message, had)
+        return Member(wanted, "text", "", had, article.metadata, xml)
+
+    # -- what became of it -------------------------------------------------------------------
+
+    def _end(self, made: Part | Lost[ReadJob]) -> None:
+        """Write down what became of a batch."""
+        if isinstance(made, Lost) or made.reason:
+            self._set_aside(made)
+            return
+        order = int(made.name.partition("-")[0])
+        bundle = self.folder / "source" / SOURCE / made.name
+        file = SourceFile(SOURCE, made.name, SOURCE, _sequence(order), order,
+                          size=bundle.stat().st_size)  # fmt: skip
+        file = self.manifest.end(file, made, md5_of(bundle))
+        self._end_objects(order, bundle, _refused(file.part(self.folder)))
+        now = self.progress
+        size, files = now.size + file.size, now.files + 1
+        self._go_on(
+            files=files,
+            size=size,
+            total_size=size * max(now.total, files) // files,
+            cpu=now.cpu + made.cpu,
+            **{name: getattr(now, name) + getattr(made, name)
+               for name in ("records", "deletions", "passages")},
+        )  # fmt: skip
+
+    def _end_objects(self, number: int, bundle: Path, refused: dict[tuple[int, int], str]) -> None:
+        """Write down what became of each object of a bundle."""
+        ends, failed = [], {}
+        for one in members(bundle, bytes_too=False):
+            why = refused.get(one.listed[:2], "") or one.reason
+            state = "done" if one.state == "text" else one.state
+            state = "aside" if one.listed[:2] in refused and state == "done" else state
+            ends.append((one.listed, state, why))
+            if state in ("aside", "vanished"):
+                failed[one.listed.name] = why
+        self.objects.end(number, ends)
+        self._go_on(failed={**self.progress.failed, **failed})
+
+    def _set_aside(self, made: Part | Lost[ReadJob]) -> None:
+        """Read each article of a bundle by itself, to find the one that cannot be read."""
+        name = made.name if isinstance(made, Part) else made.job.name
+        bundle = self.folder / "source" / SOURCE / name
+        number = int(name.partition("-")[0])
+        objects = self.objects.due().get(number, ("", []))[1]
+        safe_files.remove(bundle)
+        if len(objects) > 1:
+            self.objects.plan([("due", [one]) for one in objects])
+            self._go_on(files=self.progress.files + 1)
+            return
+        self.objects.end(number, [(one, "aside", made.reason) for one in objects])
+        failed = {one.name: made.reason for one in objects} or {name: made.reason}
+        self._go_on(failed={**self.progress.failed, **failed}, files=self.progress.files + 1)
+
+    def _publish(self) -> None:
+        """Build and publish a generation of all that is read, if it is not published yet."""
+        files = [file for file in self.manifest.files(SOURCE) if file.is_here(self.folder)]
+        current = self.generations.current()
+        if files and (not current or _digests(files) != _digests(self.generations.files(current))):
+            made = self.generations.build(files, {})
+            _write_names(self.generations, made, files)
+            self.generations.publish(made.name)
+            self._go_on(changed=not current or made.name != current.name)
+            for path in self.generations.tidy():
+                safe_files.remove(path)
+        self._go_on(generation=self.generations.current())
+
+    def _go_on(self, **facts: Any) -> MirrorProgress:
+        seconds = time.monotonic() - self.began
+        self.progress = replace(self.progress, **facts, seconds=seconds)
+        return self.progress
+
+
+def difference(
+    objects: Objects,
+    choice: Choice,
+    web: Web,
+    *,
+    retry: bool = False,
+    chosen_anew: bool = False,
+) -> Difference:
+    """What the Cloud Service has that is not here, and what is here that it has no more.
+
+    Raises
+    ------
+    Unreachable
+        The listing could not be had, or has suddenly not half of what it had.
+    """
+    options: dict[str, Any] = {"retry": retry, "chosen_anew": chosen_anew}
+    if choice.pmcids is not None:
+        within = frozenset(choice.pmcids)
+        if len(within) <= FEW:
+            listing: Iterable[ObjectVersion] = (
+                one for pmcid in sorted(within) for one in listed_of(pmcid, web)
+            )
+        else:
+            every = listed(newest_inventory(web), web)
+            listing = (one for one in every if one.pmcid in within)
+        return objects.compare(listing, within=within, **options)
+    found = objects.compare(listed(newest_inventory(web), web), **options)
+    here = sum(n for state, n in objects.counts().items() if state != "gone")
+    if len(found.gone) * 2 > here > 1:
+        msg = f"PMC's inventory lacks {len(found.gone):,} of the {here:,} articles known here."
+        raise Unreachable(msg, "It is hardly whole. Run it again tomorrow.")
+    return found
+
+
+def _cut(some: Sequence[ObjectVersion]) -> Iterator[list[ObjectVersion]]:
+    return (list(some[at : at + BATCH]) for at in range(0, len(some), BATCH))
+
+
+def _after(due: dict[int, Batch], number: int) -> tuple[int, Batch] | None:
+    following = next((one for one in due if one > number), None)
+    return None if following is None else (following, due[following])
+
+
+def _sequence(number: int) -> str:
+    return f"{number:07}"
+
+
+def _digests(files: Sequence[SourceFile]) -> list[tuple[str, str]]:
+    return [(file.name, file.digest) for file in files]
+
+
+def _refused(part: Path) -> dict[tuple[int, int], str]:
+    """Article versions of a part that the judges refused, and why."""
+    from pyarrow import parquet
+
+    columns = ["pmcid", "version", "deleted", "state", "verdict", "evidence"]
+    with safe_files.disk(part, "read"):
+        rows = parquet.read_table(part, columns=columns).to_pylist()
+    return {
+        (row["pmcid"], row["version"]): f"{row['verdict']}: {row['evidence']}"
+        for row in rows
+        if row["deleted"] and row["state"] == "text"
+    }
+
+
+def _write_names(
+    generations: Generations, generation: Generation, files: Sequence[SourceFile]
+) -> None:
+    """Beside the rows that count, under which PMID and DOI each is known."""
+    from pyarrow import parquet
+
+    place = generations.folder / generation.name
+    parts = [str(file.part(generations.mirror)) for file in files]
+    query = """
+        SELECT row.pmid, lower(row.doi) AS doi, row.pmcid FROM read_parquet(?) AS row
+        SEMI JOIN read_parquet(?) AS live
+        ON row.sequence = live.sequence AND row.position = live.position ORDER BY ALL
+    """
+    with closing(connect(generations.mirror)) as db, safe_files.disk(place):
+        table = db.sql(query, params=[parts, [str(place / "live.parquet")]]).to_arrow_table()
+        parquet.write_table(table, place / NAMES, compression="zstd", row_group_size=1 << 16)
+        safe_files.flush(place / NAMES)

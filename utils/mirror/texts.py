@@ -1,0 +1,210 @@
+"""A bundle of articles becomes two parts: Parquet files of texts and of their passages.
+
+Read by the reader of downloads and held against both of its judges. A row is an article version; of
+one that is no whole paper, or was withdrawn, it says so and why, and is ``deleted``: it does not
+count. As with PubMed's parts, the same bundle gives the same bytes, wherever it is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import formats
+from ..errors import BadContent
+from ..model.paper import Document, Fetched, Paper
+from ..model.passage import Passage
+from ..passages.cut import cut
+from .bundles import Member, as_fetched, members, record_in
+from .columns import passage_batch, passage_schema
+from .parts import FACTS, Part, PartFile, ReadJob, known_part
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 50
+"""Texts of a row group: whoever looks up one reads them all."""
+_CITATION = re.compile(r"(.{1,300}?)\.\s+((?:1[6-9]|20)\d\d)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """What is known of an article version, and its text; without a document it does not count."""
+
+    member: Member
+    fetched: Fetched | None = None
+    record: dict[str, Any] | None = None
+    document: Document | None = None
+    verdict: str = ""
+    evidence: str = ""
+
+
+@cache
+def text_schema() -> pa.Schema:
+    """The columns of texts.
+
+    ``sequence`` and ``position`` are the batch and the row in it, ``pmcid`` digits; ``state`` is
+    ``text``, ``gone`` (withdrawn) or ``other`` (not of the choice any more), ``verdict`` and
+    ``evidence`` what the judges say; ``text`` is markdown, ``text_version`` published, accepted or
+    preprint; ``md5`` that of the JATS.
+    """
+    import pyarrow as pa
+
+    text = pa.string()
+    return pa.schema(
+        [
+            ("sequence", pa.int32()),
+            ("position", pa.int32()),
+            ("pmcid", pa.int32()),
+            ("version", pa.int16()),
+            ("deleted", pa.bool_()),
+            ("pmid", pa.int32()),
+            *((name, text) for name in ("doi", "title", "journal")),
+            ("year", pa.int16()),
+            *((name, text) for name in ("license", "text_version")),
+            ("retracted", pa.bool_()),
+            *((name, text) for name in ("state", "verdict", "evidence", "extractor", "url")),
+            ("md5", text),
+            ("etag", text),
+            ("body_words", pa.int32()),
+            ("text", text),
+        ]
+    )
+
+
+def read_texts(job: ReadJob) -> Part:
+    """Make the parts of a bundle, unless they are there.
+
+    Raises
+    ------
+    StoreFailed
+        The bundle or the disk cannot be used; nothing is left of the parts.
+    """
+    if job.records.exists() and job.passages.exists():
+        return known_part(job)
+    began, cpu = time.perf_counter(), time.process_time()
+    try:
+        _make_parts(job)
+    except BadContent as error:  # the bundle itself
+        return Part(job.name, reason=error.message)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    return replace(known_part(job), seconds=round(seconds, 3), cpu=round(cpu, 3))
+
+
+def _make_parts(job: ReadJob) -> None:
+    """Write both parts; that of the texts last, for where it is, all is there."""
+    counts: Counter[str] = Counter()
+    lists = [name for name in text_schema().names if name in ("license", "state", "verdict")]
+    rows = (read_member(one) for one in members(Path(job.file)) if one.has_row)
+    with PartFile(job.records, text_schema(), lists) as texts:
+        with PartFile(job.passages, passage_schema()) as passages:
+            at = 0
+            while some := list(islice(rows, ROWS)):
+                counts["deletions"] += sum(row.document is None for row in some)
+                counts["records"] += sum(row.document is not None for row in some)
+                texts.write(_batch(job.order, at, some))
+                found = list(_passages(at, some))
+                if found:
+                    passages.write(passage_batch(job.order, found))
+                counts["passages"] += len(found)
+                at += len(some)
+            passages.commit()
+        facts = {name: counts[name] for name in ("records", "deletions", "passages")}
+        texts.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
+
+
+def read_member(member: Member) -> TextRow:
+    """An article version, read and judged as a download of it would be."""
+    if member.state != "text":
+        return TextRow(member, verdict="", evidence=member.reason)
+    record = record_in(member.metadata)
+    fetched = as_fetched(member.metadata, member.xml)
+    paper = Paper(fetched.ids, title=str(record.get("title") or ""))
+    try:
+        document = formats.read(fetched, paper)
+    except BadContent as bad:
+        why = str(bad.details.get("evidence") or bad.message)
+        return TextRow(member, fetched, record, None, bad.outcome, why)
+    except Exception as error:  # noqa: BLE001 - one article in millions ends no run
+        why = f"the reader failed: {type(error).__name__}: {error}"
+        return TextRow(member, fetched, record, None, "not_a_paper", why)
+    return TextRow(member, fetched, record, document, document.verdict, document.evidence)
+
+
+def place_in(record: dict[str, Any]) -> tuple[str, int | None]:
+    """Journal (NLM's abbreviation) and year of an article, by the citation in its metadata.
+
+    >>> place_in({"citation": "Nat Commun. 2020 Sep 23; 11(1): 1"})
+    ('Nat Commun', 2020)
+    """
+    found = _CITATION.match(str(record.get("citation") or ""))
+    return (found[1].strip(), int(found[2])) if found else ("", None)
+
+
+def _batch(order: int, at: int, rows: Sequence[TextRow]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    made = [_columns(row) | {"sequence": order, "position": at + n} for n, row in enumerate(rows)]
+    return pa.RecordBatch.from_pylist(made, schema=text_schema())
+
+
+def _columns(row: TextRow) -> dict[str, Any]:
+    listed, fetched, document = row.member.listed, row.fetched, row.document
+    made: dict[str, Any] = {
+        "pmcid": listed.pmcid,
+        "version": listed.version,
+        "deleted": document is None,
+    }
+    made |= {"state": row.member.state, "verdict": row.verdict, "evidence": row.evidence}
+    made |= {"etag": listed.etag}
+    if fetched is None or row.record is None:
+        return made
+    journal, year = place_in(row.record)
+    ids = fetched.ids
+    made |= {
+        "pmid": int(ids.pmid) if ids.pmid.isdecimal() else None,
+        "doi": ids.doi or None,
+        "title": str(row.record.get("title") or ""),
+        "journal": journal or None,
+        "year": year,
+        "url": fetched.url,
+        "md5": hashlib.md5(fetched.body, usedforsecurity=False).hexdigest(),
+        "license": fetched.license,
+        "retracted": fetched.retracted,
+    }
+    if document:
+        made |= {
+            "title": document.title or made["title"],
+            "license": document.license,
+            "retracted": fetched.retracted or document.retracted,
+            "text_version": document.version,
+            "extractor": document.extractor,
+            "body_words": document.body_words,
+            "text": document.markdown,
+        }
+    return made
+
+
+def _passages(at: int, rows: Sequence[TextRow]) -> Iterator[tuple[int, int | None, Passage]]:
+    """The passages of the texts, cut as those of the shelf are."""
+    for position, row in enumerate(rows, at):
+        if row.document and row.fetched:
+            ids, title = row.fetched.ids, row.document.title
+            pmid = int(ids.pmid) if ids.pmid.isdecimal() else None
+            found = cut(
+                row.document.markdown,
+                paper=f"pmcid:PMC{row.member.listed.pmcid}",
+                title=title,
+                kind="full_text",
+                file=row.member.listed.name,
+            )
+            yield from ((position, pmid, passage) for passage in found)
