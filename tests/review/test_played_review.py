@@ -1,9 +1,11 @@
 """One review played from its protocol to the figure: every number is counted again from raw files.
 
-Two databases are searched; exports of a third, of a register and of citation searching lie beside
+Four databases are searched; exports of a fifth, of a register and of citation searching lie beside
 the protocol. Kofi and Ama screen in Rayyan, ASReview and Zotero, agree by Covidence's lists, and
 judge full texts in Rayyan; EPPI-Reviewer's report settles what they disagree about. The counts that
-the figure is held against are made here, from those files alone, by titles.
+the figure is held against are made here, from those files alone, by titles. Of citation searching
+they are counted from who cites whom in the world. ``PLAYED_REVIEW=whole`` plays it with some 1,200
+records from databases, registers and lists.
 """
 
 from __future__ import annotations
@@ -11,24 +13,31 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import random
 import re
+import time
 from collections import Counter, defaultdict
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
-from tests.examples import ALL
 from tests.harvests import done
 from tests.reports.r_prisma import read_as_r_does
-from tests.world import World
+from tests.world import World, kinship
+from tests.world.prose import references
 from utils import Library
 from utils.lists.decisions import Told
+from utils.model.identifiers import Ids
 from utils.review import Review
 
-FIELD = 1_000 if ALL else 120
+WHOLE = os.environ.get("PLAYED_REVIEW") == "whole"
+FIELD = 990 if WHOLE else 120  # Semantic Scholar hands out a thousand at the most
+EMBASE = 150 if WHOLE else 30
 REASONS = ("wrong population", "wrong outcome", "no data")
 Votes = dict[str, dict[str, str]]
 """By title and screener, what was decided."""
@@ -82,6 +91,10 @@ databases:
     max_date: {until}
   - source: europepmc
     query: field
+  - source: arxiv
+    query: "all:field"
+  - source: semantic_scholar
+    query: field
 lists:
   - {{file: embase.ris, name: "Embase, Ovid", query: field.ti., searched: 2026-11-01}}
   - {{file: trials.ris, name: ClinicalTrials.gov, kind: register, query: field}}
@@ -96,7 +109,7 @@ def review(library: Library, field: World) -> Review:
     review = library.new_review("fields")
     known = [of_world(field, number, doi=number % 2 == 0) for number in range(0, FIELD, 3)]
     lists = {
-        "embase.ris": [*known, *(of_nobody("Embase", n) for n in range(30))],
+        "embase.ris": [*known, *(of_nobody("Embase", n) for n in range(EMBASE))],
         "trials.ris": [of_nobody("Register", n) for n in range(9)],
         "chased.ris": [
             *(of_world(field, n, doi=True) for n in range(5)),
@@ -107,6 +120,26 @@ def review(library: Library, field: World) -> Review:
         (review.folder / name).write_text(ris(rows))
     (review.folder / "protocol.yaml").write_text(PROTOCOL.format(until=2030))
     return review
+
+
+def raw_titles(world: World) -> dict[str, list[str]]:
+    """The titles that each database sends to this search, asked without Papershelf."""
+    asked = {
+        "Europe PMC": "europepmc/search?query=field&format=json&pageSize=1000",
+        "arXiv": "arxiv/api/query?search_query=all:field&max_results=2000",
+        "Semantic Scholar": "semantic_scholar/paper/search/bulk?query=field&fields=title",
+    }
+    found = {"PubMed": [record.title for record in world.field]}
+    for name, path in asked.items():
+        service, _, rest = path.partition("/")
+        with urlopen(f"{world.url(service)}/{rest}") as answer:
+            body = answer.read().decode()
+        said = json.loads(body) if body.startswith("{") else {}
+        rows = said.get("resultList", {}).get("result") or said.get("data") or ()
+        entries = re.findall(r"<entry>.*?<title[^>]*>(.*?)</title>", body, re.S)
+        found[name] = [row["title"] for row in rows] or entries
+    return {name: [plain(unescape(re.sub(r"<[^>]+>", "", one))) for one in titles]
+            for name, titles in found.items()}  # fmt: skip
 
 
 def figure(review: Review) -> dict[str, Any]:
@@ -274,21 +307,26 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     update = review.update()
     hits = {one.search.name: one.search.hits for one in update.searches}
     assert hits["PubMed"] == FIELD
-    beyond = hits["Europe PMC"] - FIELD  # others of the world that say "field"
+    handed_out = raw_titles(field)
+    assert {name: len(found) for name, found in handed_out.items()} == {
+        name: hits[name] for name in handed_out
+    }
+    everywhere = set().union(*handed_out.values())
     records = rows_of_records(review)
     ours = [row for row in records if row["found_by"] == "databases"]
     others = [row for row in records if row["found_by"] == "other"]
     # Of the exports, every third is of the field, half of these without a DOI.
     known = len(range(0, FIELD, 3))
-    assert len(ours) == FIELD + beyond + 30 + 9
+    assert len(ours) == len(everywhere) + EMBASE + 9
     assert len(others) == 12
     read = figure(review)
     assert read["database_specific_results"] == [
-        ("PubMed", FIELD), ("Europe PMC", hits["Europe PMC"]), ("Embase / Ovid", known + 30),
+        *((name, len(found)) for name, found in handed_out.items()),
+        ("Embase / Ovid", known + EMBASE),
     ]  # fmt: skip
     assert read["register_specific_results"] == [("ClinicalTrials.gov", 9)]
     assert read["citations_results"] == 17
-    identified = FIELD + hits["Europe PMC"] + known + 30 + 9
+    identified = sum(map(len, handed_out.values())) + known + EMBASE + 9
     assert read["database_results"] + read["register_results"] == identified
     assert read["duplicates"] == identified - len(ours)
     assert read["records_screened"] is read["dbr_assessed"] is None
@@ -342,12 +380,26 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     held_against_the_files(review, folder, records, states)
     before = review.ledger.decisions()
 
+    # Citations of what is included are searched; what that brings is counted from the world.
+    found = review.snowball()
+    assert not [note for note in found.notes if "could not" in note]
+    expected = near(field, review, records)
+    assert {name_of(one.paper.ids) for one in found.candidates} == expected
+    assert len(found.candidates) == len(expected)
+    read = figure(review)
+    assert read["citations_results"] == 17 + len(expected)
+    records = rows_of_records(review)
+    held_against_the_files(review, folder, records, states)
+
     # A year later: one is retracted, and the world says so when it is asked again.
+    time.sleep(365 * 86_400)
     papers = (one.record.paper for one in have)
     retracted = next(one for one in papers if one.ids.pmid and not one.retracted)
     happen(field, retracted.ids.pmid)
     later = review.update()
     assert not later.new
+    assert not later.citing
+    assert not later.silent
     assert [(one.outcome, plain(one.title)) for one in later.news] == [
         ("retracted", plain(retracted.title))
     ]
@@ -357,6 +409,22 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     held_against_the_files(review, folder, records, states)
     assert [event.what for event in review.events()].count("update") == 2
     assert all(event.at and event.version for event in review.events())
+
+
+def name_of(ids: Ids) -> str:
+    """One name of a paper: works that only reference lists know have a DOI alone."""
+    return ids.pmid or ids.doi
+
+
+def near(world: World, review: Review, records: list[dict[str, str]]) -> set[str]:
+    """What included reports cite and who cites them, but for what the review has already."""
+    held = {row["pmid"] for row in records} | {row["doi"] for row in records}
+    names: set[str] = set()
+    for one in review.standings():
+        if one.second == "include" and (record := world.record(one.record.paper.ids.pmid)):
+            kin = [*kinship.cited(record, world), *kinship.citing(record, world)]
+            names |= {other.pmid for other in kin} | {doi for *_, doi in references(record)}
+    return names - held
 
 
 def title_of(one: Any) -> str:

@@ -159,8 +159,32 @@ def _united(
             paper = replace(paper, ids=paper.ids | found[at][0].ids)
         leads = tuple(dict.fromkeys(found[at][1] for at in rows))
         made.append(Candidate(paper, leads, number))
+    made = _each_once(made)
     made.sort(key=lambda one: -len(one.seeds))
     return made, met
+
+
+def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Candidates, those that share an identifier and contradict in none as one.
+
+    What indexes print as titles may differ where their identifiers say that it is one paper.
+    """
+    made: dict[int, Candidate] = {}
+    named: dict[str, int] = {}
+    for at, one in enumerate(candidates):
+        names = one.paper.ids.names()
+        first = next((named[name] for name in names if name in named), at)
+        before = made.get(first)
+        if before is not None and not before.paper.ids.clash(one.paper.ids):
+            paper = max(before.paper, one.paper, key=_told)
+            paper = replace(paper, ids=before.paper.ids | one.paper.ids)
+            leads = tuple(dict.fromkeys((*before.leads, *one.leads)))
+            made[first] = replace(before, paper=paper, leads=leads)
+        else:
+            made[at] = one
+            first = at
+        named |= dict.fromkeys(names, first)
+    return list(made.values())
 
 
 def _bare(paper: Paper) -> Paper:
