@@ -15,6 +15,7 @@ from functools import cached_property
 
 from ..outline import outermost, outline
 from ..passages.anchors import anchor_at
+from ..passages.blocks import body_start
 from ..passages.terms import COMMON, indexed
 from .parts import Block
 from .quantities import Quantity, quantities
@@ -22,7 +23,7 @@ from .sentences import sentences
 
 _BLOCK = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\Z)", re.S)
 _TABLE = re.compile(r"\s*\|", re.M)
-_MARKUP = re.compile(r"</?\w+>|[*_\\]|\[\d[\d,\u2013 -]*\]")
+_MARKUP = re.compile(r"</?\w+>|[*\\]|(?<!\w)_+|_+(?!\w)|\[\d[\d,\u2013 -]*\]")
 _BESIDE = 0.5
 
 
@@ -96,7 +97,7 @@ class CitedText:
 def _passages(text: str) -> Iterator[Passage]:
     unread = outermost(outline(text), "references")
     heading = ""
-    for found in _BLOCK.finditer(text):
+    for found in _BLOCK.finditer(text, body_start(text)):
         if any(one.start <= found.start() < one.end for one in unread):
             continue
         if found[0].startswith("#"):

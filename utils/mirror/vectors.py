@@ -81,7 +81,9 @@ class Segment:
         """Rows whose signs differ least, by their distance: shape (2, rows)."""
         lists = len(self.centroids)
         probed = min(lists, max(_LEAST_PROBED, lists // _PROBED))
-        near = np.argpartition(-(self.centroids @ vector), probed - 1)[:probed]
+        # einsum keeps to this thread; BLAS's others spin for a while, ten times what this takes.
+        like = np.einsum("ij,j->i", self.centroids, vector)
+        near = np.argpartition(-like, probed - 1)[:probed]
         spans = [(int(self.starts[one]), int(self.starts[one + 1])) for one in np.sort(near)]
         codes = np.concatenate([self.codes[start:end] for start, end in spans])
         rows = np.concatenate([np.arange(start, end) for start, end in spans])
