@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..web import Web
 
 # Measured on real articles of PMC; see `benchmarks/mirror_pmc.py`.
-_BYTES, _CPU_S, _PARTS = 30_000.0, 0.02, 0.6
+_BYTES, _CPU_S, _PARTS = 20_000.0, 0.017, 1.5
 _ENOUGH = 3  # batches, before this mirror's own rates count
 _A_SECOND = 16  # requests, by the limit we keep
 
