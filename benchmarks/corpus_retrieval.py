@@ -235,8 +235,8 @@ def measure(given: argparse.Namespace) -> None:
     found = ours(passages, vectors, asking, asked, evidence, named)
     if given.beside:
         theirs = default_model(local)
-        made = theirs.embed(texts), asking, theirs.embed(asking)
-        found["Chroma"] = beside("chromadb", passages, *made)
+        others = theirs.embed(texts), asking, theirs.embed(asking)
+        found["Chroma"] = beside("chromadb", passages, *others)
         found["LanceDB, hybrid"] = beside("lancedb", passages, vectors, asking, asked)
     table(questions, found)
     alike(made, passages, evidence)

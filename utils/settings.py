@@ -210,6 +210,11 @@ class _BaseSettings(BaseSettings):
         description="`OWNER/NAME` on the Hugging Face Hub (`@REVISION` for another than was met "
         "first), or a folder; else all-MiniLM-L6-v2 of its package; with openai, its server's name",
     )
+    reranker_model: str = Field(
+        "",
+        description="a cross-encoder (`OWNER/NAME` on the Hub with an ONNX file, or a folder) that "
+        "puts the best passages in order once more; empty: none does",
+    )
     hub_base_url: str = Field(
         "https://huggingface.co",
         validation_alias=AliasChoices("HF_ENDPOINT", "HUB_BASE_URL"),
@@ -514,6 +519,7 @@ class Overrides(TypedDict, total=False):
     database_url: Secret
     embeddings_provider: Literal["local", "hf", "openai", "none"]
     embeddings_model: str
+    reranker_model: str
     hub_base_url: str
     hf_home: Folder
     hf_hub_offline: bool

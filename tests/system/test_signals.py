@@ -18,6 +18,7 @@ import pytest
 from tests.examples import ALL
 from tests.formats.reading_children import reader
 from tests.processes import Process, run
+from utils.system.signals import interruptible
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -161,3 +162,16 @@ def test_a_reading_process_ends_with_its_parent_whatever_it_reads(tmp_path, whil
         process.kill()
         process.wait()
         assert process.nothing_left()
+
+
+def test_an_interrupt_that_became_another_exception_is_one_again():
+    """As Python 3.11 makes a RuntimeError of what ``__set_name__`` raises."""
+
+    class Field:
+        def __set_name__(self, owner, name):
+            raise RuntimeError from KeyboardInterrupt()
+
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        type("Model", (), {"field": Field()})
+    with pytest.raises(ZeroDivisionError), interruptible():
+        1 / 0  # noqa: B018

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..passages import Embedder, Finder, FinderStatus
+    from ..passages.reranker import Reranker
     from ..settings import Settings
     from ..store import Shelf
     from ..web import Web
@@ -67,6 +68,14 @@ class Corpus:
         from ..passages.finders import embedder_of
 
         return embedder_of(self.settings)
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """What puts passages in order once more; None where the settings name none."""
+        from ..passages.reranker import Reranker
+
+        wanted = self.settings.reranker_model
+        return Reranker(wanted, self.settings) if wanted else None
 
     @cached_property
     def finder(self) -> Finder:

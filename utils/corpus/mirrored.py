@@ -109,7 +109,7 @@ class _Seen(Corpus):
         corpus, mirror = mirrored._corpus, mirrored._mirror  # noqa: SLF001 - one thing in two
         self.database = _Tables(snapshot, mirror, corpus.database)
         self.finder = cast("Finder", MirrorFinder(snapshot, vectors))  # for reading only
-        self.embedder = corpus.embedder
+        self.embedder, self.reranker = corpus.embedder, corpus.reranker
 
 
 class _Tables(CorpusDatabase):

@@ -4,12 +4,14 @@ The finder only proposes: a passage's text, its place and whether its paper was 
 read from SQL, and what is no longer there is left out. How the order comes about:
 
 1. The finder makes one score of what words and vectors found (`..passages.ranking`).
-2. With ``quality_bias`` the score is multiplied by ``1 + 0.3 * design / 3`` (see below): of
+2. Where the settings name a reranker (`..passages.reranker`), the best fifty have its score
+   instead, before all others, and the answer says so.
+3. With ``quality_bias`` the score is multiplied by ``1 + 0.3 * design / 3`` (see below): of
    papers that answer the question alike, the better evidence stands first; it never climbs over
    what answers the question better by three tenths. Retracted and withdrawn papers come last,
    whatever they answer, and are marked; a preprint comes behind its published version where both
    were found. What the weight does and costs: `benchmarks.corpus_retrieval`.
-3. One paper has at most three passages among the answers while other papers have any.
+4. One paper has at most three passages among the answers while other papers have any.
 
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are
 errors; a missing model is a warning, or an error where only meaning was asked for. Nor is the
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
 
     from ..model.passage import Hit, Passage
     from ..passages import FinderStatus
+    from ..passages.reranker import Reranker
     from ..store import Shelf
     from . import Corpus
     from .database import CorpusDatabase
@@ -104,13 +107,14 @@ By = Literal["both", "words", "meaning"]
 WEIGHT = 0.3
 _BEST_DESIGN, _ANY_STUDY = 3, 1
 _RETRACTED = 0.001  # of the score: behind all that is not
-_BEHIND = 0.999  # of the published version's score
+_BEHIND = 0.999  # of the score of what stands before it
 MOST_OF_ONE_PAPER = 3
 MOST = 100
 _LONGEST_QUERY = 4000
 _COUNTED_S = 10.0
 # Room for what turns out to be out of date, and for papers behind the passages of one.
 _CANDIDATES, _LEAST_CANDIDATES = 3, 50
+_RERANKED = 50  # each takes some 20 ms of a processor
 _USUAL = Filters()
 _INDEX_IT = "Bring the index up to date: server.py index (MCP: pubmed_sync_delta)."
 
@@ -204,10 +208,12 @@ def find(
     questions += [other.question for other in others]
     hits = combined([corpus.finder.search(one, vector, limit, filters) for one in questions], limit)
     scored = list(_resolve(hits, corpus, filters))
+    scored, reranked = _reranked(text, scored, corpus.reranker)
     if quality_bias:
         scored = by_evidence(scored)
     best = limit_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
+    warnings += reranked
     emptied = [] if best else list(why_nothing(text, vector, filters, corpus))
     warnings += _out_of_date(contents, _counts(corpus))
     if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
@@ -225,6 +231,27 @@ def _unsure(questions: Sequence[str], best: Sequence[ScoredPassage], contents: F
         return NOTHING_FOUND
     doubts = [doubt(one, best, contents.model) for one in questions]
     return doubts[0] if all(doubts) else ""
+
+
+def _reranked(
+    question: str, found: list[ScoredPassage], reranker: Reranker | None
+) -> tuple[list[ScoredPassage], list[str]]:
+    """The best passages in the order of a model that reads them, and what is to be said of it.
+
+    Those that it was not asked about stay behind them, in their order.
+    """
+    if reranker is None or not found:
+        return found, []
+    found = sorted(found, key=_rank)
+    best, rest = found[:_RERANKED], found[_RERANKED:]
+    try:
+        scores = reranker.scores(question, [one.passage.embedded for one in best])
+    except EmbeddingsFailed as trouble:
+        return found, [f"Not put in order once more: {trouble}"]
+    scale = _BEHIND * min(scores) / rest[0].score if rest and rest[0].score > 0 else 0.0
+    made = [replace(one, score=score) for one, score in zip(best, scores, strict=True)]
+    made += [replace(one, score=one.score * scale) for one in rest]
+    return made, [f"The best {len(best)} passages are in the order of {reranker.wanted}."]
 
 
 def _add_version(found: ScoredPassage, corpus: Corpus) -> ScoredPassage:

@@ -29,6 +29,7 @@ _PROXIES = {"papers_proxy", "https_proxy", "http_proxy", "all_proxy"}
 _PATHS = {
     *("ssl_cert_file", "ssl_cert_dir", "requests_ca_bundle", "curl_ca_bundle"),
     "embeddings_model",
+    "reranker_model",
 }
 
 

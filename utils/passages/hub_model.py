@@ -105,6 +105,21 @@ class HubModel:
         return self._questions.encoder.embed_question(text)
 
 
+def onnx_folder(name: str, revision: str, settings: Settings) -> OnnxFolder:
+    """A model of the Hub, whatever it is for, that has an ONNX file; fetched if it is not here.
+
+    Raises
+    ------
+    EmbeddingsFailed
+        It has none, or cannot be had.
+    """
+    encoder = _Half(name, revision, settings, None, Habits(pooling="cls")).encoder
+    if isinstance(encoder, OnnxFolder):
+        return encoder
+    msg = f"The repository {name} holds no ONNX file."
+    raise EmbeddingsFailed(msg, f"Make a folder: `optimum-cli export onnx -m {name} FOLDER`.")
+
+
 @dataclass(frozen=True, slots=True)
 class _Pin:
     """What a name meant when it was first met: commit, graph, and the files with their digests."""
@@ -115,13 +130,20 @@ class _Pin:
 
 
 class _Half:
-    """One repository of the Hub, as an encoder."""
+    """One repository of the Hub, as an encoder; *habits* where they are known otherwise."""
 
-    def __init__(self, name: str, revision: str, settings: Settings, cache: Path | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        revision: str,
+        settings: Settings,
+        cache: Path | None,
+        habits: Habits | None = None,
+    ) -> None:
         self._name, self._revision, self._settings = name, revision, settings
         self._cache = cache or user_cache_path("papershelf") / "models"
         known = (habits for like, habits in _HABITS.items() if re.fullmatch(like, name))
-        self._habits = next(known, None)
+        self._habits = habits or next(known, None)
         self._lock = threading.RLock()
         self._known: _Pin | None = None
         self._loaded: ModelOnDisk | None = None

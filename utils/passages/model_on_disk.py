@@ -119,7 +119,7 @@ class ModelOnDisk(ABC):
     def available(self) -> str:
         """Why no vectors can be made; see `Embedder.available`."""
         try:
-            self._require_packages()
+            self.require_packages()
             self.require_graph()
         except EmbeddingsFailed as error:
             return str(error)
@@ -200,7 +200,8 @@ class ModelOnDisk(ABC):
             raise EmbeddingsFailed(msg)
         return longest
 
-    def _require_packages(self) -> None:
+    def require_packages(self) -> None:
+        """Raise `EmbeddingsFailed` where packages are missing that it runs on."""
         missing = [name for name in self.packages if importlib.util.find_spec(name) is None]
         if missing:
             msg = f"Vectors need what is not installed here: {', '.join(missing)}."
@@ -210,7 +211,7 @@ class ModelOnDisk(ABC):
     def _sentence_model(self) -> SentenceModel:
         with self._lock:
             if self._loaded is None:
-                self._require_packages()
+                self.require_packages()
                 self._loaded = self._load()
             return self._loaded
 
@@ -244,8 +245,8 @@ POOLING: dict[str, Callable[[Row], Row]] = {
 """From the vectors of word pieces (one a row) to one; names as in sentence-transformers."""
 
 
-class SentenceModel:
-    """A loaded model; threads may share it.
+class Inference:
+    """A graph and its tokenizer, loaded; threads may share it.
 
     Parameters
     ----------
@@ -254,11 +255,9 @@ class SentenceModel:
     tokenizer
         ``tokenizer.json``, as bytes.
     longest
-        Word pieces it reads of a text; the rest is cut off.
-    pooling
-        One of `POOLING`.
-    pairs
-        Whether the first line of a text (a title) is given to the model beside the rest.
+        Word pieces it reads of a text or a pair; the rest is cut off.
+    called
+        What it is, in errors.
 
     Raises
     ------
@@ -269,13 +268,7 @@ class SentenceModel:
     """
 
     def __init__(
-        self,
-        graph: str | bytes,
-        tokenizer: bytes,
-        longest: int,
-        pooling: str,
-        *,
-        pairs: bool = False,
+        self, graph: str | bytes, tokenizer: bytes, longest: int, called: str = "embedding model"
     ) -> None:
         import onnxruntime
         from tokenizers import Tokenizer
@@ -291,16 +284,68 @@ class SentenceModel:
             )
             self._tokenizer = Tokenizer.from_buffer(tokenizer)
         except unfit as error:
-            msg = f"The embedding model cannot be loaded: {_first_line(error)}"
+            msg = f"The {called} cannot be loaded: {_first_line(error)}"
             raise EmbeddingsFailed(msg) from None
+        self._called = called
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest)
-        self._longest = longest * _LONGEST_PIECE
-        self._pairs = pairs
+        self.longest = longest * _LONGEST_PIECE  # characters
         self._inputs = [given.name for given in self._session.get_inputs()]
         names = [made.name for made in self._session.get_outputs()]
-        self._output = _POOLED if _POOLED in names else names[0]
-        self._pool = POOLING[pooling] if self._output != _POOLED else POOLING["cls"]
+        self.output = _POOLED if _POOLED in names else names[0]
+
+    def run(self, first: str, second: str = "") -> Any:
+        """What the graph makes of a text, or of a pair."""
+        import numpy as np
+
+        first, second = encodable(first[: self.longest]), encodable(second[: self.longest])
+        pieces = self._tokenizer.encode(first, second or None)
+        if not pieces.ids:
+            msg = f"The {self._called} made nothing of a text."
+            raise EmbeddingsFailed(msg)
+        given = {
+            "input_ids": pieces.ids,
+            "attention_mask": pieces.attention_mask,
+            "token_type_ids": pieces.type_ids,
+            "position_ids": range(len(pieces.ids)),
+        }
+        try:
+            feed = {name: np.array([given[name]], dtype=np.int64) for name in self._inputs}
+            return self._session.run([self.output], feed)[0]
+        except KeyError as error:
+            msg = f"The {self._called} wants an input nobody has: {error}."
+            raise EmbeddingsFailed(msg) from None
+        except _refusals() as error:
+            msg = f"The {self._called} failed: {_first_line(error)}"
+            raise EmbeddingsFailed(msg) from None
+
+
+class SentenceModel:
+    """A loaded model that makes vectors; threads may share it.
+
+    Parameters
+    ----------
+    graph, tokenizer, longest
+        See `Inference`, whose errors it has.
+    pooling
+        One of `POOLING`.
+    pairs
+        Whether the first line of a text (a title) is given to the model beside the rest.
+    """
+
+    def __init__(
+        self,
+        graph: str | bytes,
+        tokenizer: bytes,
+        longest: int,
+        pooling: str,
+        *,
+        pairs: bool = False,
+    ) -> None:
+        self._inference = Inference(graph, tokenizer, longest)
+        self._pairs = pairs
+        self._is_pooled = self._inference.output == _POOLED
+        self._pool = POOLING["cls" if self._is_pooled else pooling]
         self.dim = len(self._vector("dimension"))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -318,36 +363,15 @@ class SentenceModel:
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
 
     def _vector(self, text: str) -> Row:
-        import numpy as np
-
-        whole = encodable(text[: self._longest])
+        whole = text[: self._inference.longest]
         first, _, second = whole.partition("\n") if self._pairs else (whole, "", "")
-        pieces = self._tokenizer.encode(first, second or None)
-        if not pieces.ids:
-            msg = "The embedding model made nothing of a text."
-            raise EmbeddingsFailed(msg)
-        given = {
-            "input_ids": pieces.ids,
-            "attention_mask": pieces.attention_mask,
-            "token_type_ids": pieces.type_ids,
-            "position_ids": range(len(pieces.ids)),
-        }
-        try:
-            feed = {name: np.array([given[name]], dtype=np.int64) for name in self._inputs}
-            made = self._session.run([self._output], feed)[0]
-        except KeyError as error:
-            msg = f"The embedding model wants an input nobody has: {error}."
-            raise EmbeddingsFailed(msg) from None
-        except _refusals() as error:
-            msg = f"The embedding model failed: {_first_line(error)}"
-            raise EmbeddingsFailed(msg) from None
-        return self._direction(made)
+        return self._direction(self._inference.run(first, second))
 
     def _direction(self, made: Any) -> Row:
         """The pooled vector, of length one."""
         import numpy as np
 
-        pieces = made if self._output == _POOLED else made[0]
+        pieces = made if self._is_pooled else made[0]
         if pieces.ndim != 2:
             msg = f"The embedding model's first output has {made.ndim} dimensions, not 3."
             raise EmbeddingsFailed(msg)

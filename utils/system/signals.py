@@ -31,7 +31,8 @@ def interruptible() -> Iterator[None]:
     """Have the first such signal raise `KeyboardInterrupt` here, and a second one exit at once.
 
     Python loses an exception that is raised while it tidies up (in ``__del__``, in the import
-    machinery), and may leave a lock taken: so ten seconds later the process exits anyway.
+    machinery), and may leave a lock taken: so ten seconds later the process exits anyway. Where
+    something made another exception of it (Python 3.11, while a class is made), it is that again.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say what a signal does
@@ -39,9 +40,23 @@ def interruptible() -> Iterator[None]:
     before = _set_handler(_interrupt)
     try:
         yield
+    except Exception as error:
+        if _comes_of_an_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _comes_of_an_interrupt(error: BaseException | None) -> bool:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _set_handler(handler: _Handler) -> dict[int, Any]:
