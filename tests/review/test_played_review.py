@@ -40,6 +40,8 @@ FIELD = 990 if WHOLE else 120  # Semantic Scholar hands out a thousand at the mo
 EMBASE = 150 if WHOLE else 30
 REASONS = ("wrong population", "wrong outcome", "no data")
 Votes = dict[str, dict[str, str]]
+
+pytestmark = pytest.mark.timeout(3600 if WHOLE else 300)
 """By title and screener, what was decided."""
 
 

@@ -49,14 +49,12 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _comes_of_an_interrupt(error: BaseException | None) -> bool:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return False
+def _comes_of_an_interrupt(error: BaseException) -> bool:
+    """Whether it was made of an interrupt; what an interrupt was answered with is another thing."""
+    cause = error.__cause__
+    return cause is not None and (
+        isinstance(cause, KeyboardInterrupt) or _comes_of_an_interrupt(cause)
+    )
 
 
 def _set_handler(handler: _Handler) -> dict[int, Any]:
