@@ -12,19 +12,18 @@ sync has said so itself.
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import sys
-import traceback
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from sqlalchemy import event, text
+from sqlalchemy import text
 
-from tests.corpus.killed_syncs import library_of
-from tests.killed import _NEVER, Fate, Stage
+from tests.corpus.killed_syncs import ended, library_of, sync_till
+from tests.killed import Stage
 from tests.world import Record, World
 from tests.world.pubmed_xml import pubmed_article
 from utils.corpus.database import CorpusDatabase
@@ -32,7 +31,6 @@ from utils.corpus.schema import metadata
 from utils.corpus.stored_records import as_json
 from utils.formats.pubmed import read_records
 from utils.settings import load_settings
-from utils.web.transport import Transport
 
 _PAPERS, _RUNS, _CHANGES = 40, 10, 6
 _QUESTIONS = {"crowd": "crowd[ti]", "reports": "report[ti]"}  # a word of the title each
@@ -182,34 +180,16 @@ class Cron:
         seconds = self.chance.random() * _LONGEST_S
         sizes = self.chance.choice((7, 9_999)), self.chance.choice((7, 1_000))
         full = self.chance.random() < 0.1
-        pid = os.fork()
-        if pid:
-            if outside:
-                _NEVER.wait(seconds)
-                os.kill(pid, signal.SIGKILL)
-            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        try:
-            self._sync(key, at, sizes, full)
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-            raise
-        finally:
-            os._exit(1)
+        work = partial(self._sync, key, at, sizes, full)
+        return ended(work, seconds if outside else 0.0)
 
     def _sync(self, key: str, at: int, sizes: tuple[int, int], full: bool) -> None:
         from utils.corpus import sync, sync_jobs
 
         sync.BATCH, (sync._AT_ONCE, sync_jobs._PAGE) = 10, sizes
         settings = {"database_url": self.database_url} if self.database_url else {}
-        corpus = library_of(self.pubmed.world, self.folder, **settings).corpus
-        if at:
-            fate = Fate(at)
-            fate.around(Transport, "carry")
-            event.listen(corpus.database.engine, "commit", lambda _: fate.step())
-            event.listen(corpus.database.engine, "checkin", lambda *_: fate.step())
-        done = corpus.sync(key, _QUESTIONS[key], full=full)
-        (self.folder / "told.json").write_text(json.dumps(asdict(done)))
+        library = library_of(self.pubmed.world, self.folder, **settings)
+        sync_till(at, library, self.folder, key, _QUESTIONS[key], full=full)
 
     def examine(self, key: str) -> None:
         """Hold what is stored, read by plain SQL, against PubMed."""

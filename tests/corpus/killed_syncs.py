@@ -18,6 +18,7 @@ import sqlite3
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -61,6 +62,29 @@ def library_of(world: World, folder: Path, **settings: Any) -> Library:
 
 def child(world: World, folder: Path, at: int, seconds: float = 0.0) -> int:
     """Sync in a process of its own, which dies at a step or after *seconds*; how it ended."""
+
+    def work() -> None:
+        from utils.corpus import sync, sync_jobs
+
+        sync.BATCH, sync_jobs._PAGE = _BATCH, _PAGE
+        sync_till(at, library_of(world, folder), folder, "k", _TERM)
+
+    return ended(work, seconds)
+
+
+def sync_till(at: int, library: Library, folder: Path, *asked: str, full: bool = False) -> None:
+    """Sync, and die at a step (0: live); what was told goes into the folder."""
+    if at:
+        fate, engine = Fate(at), library.corpus.database.engine
+        fate.around(Transport, "carry")
+        event.listen(engine, "commit", lambda _: fate.step())
+        event.listen(engine, "checkin", lambda *_: fate.step())
+    done = library.corpus.sync(*asked, full=full)
+    (folder / "told.json").write_text(json.dumps(asdict(done)))
+
+
+def ended(work: Callable[[], object], seconds: float = 0.0) -> int:
+    """How a process of its own ended that does *work*, killed after *seconds* (0: not)."""
     pid = os.fork()
     if pid:
         if seconds:
@@ -68,17 +92,7 @@ def child(world: World, folder: Path, at: int, seconds: float = 0.0) -> int:
             os.kill(pid, signal.SIGKILL)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     try:
-        from utils.corpus import sync, sync_jobs
-
-        sync.BATCH, sync_jobs._PAGE = _BATCH, _PAGE
-        corpus = library_of(world, folder).corpus
-        if at:
-            fate = Fate(at)
-            fate.around(Transport, "carry")
-            event.listen(corpus.database.engine, "commit", lambda _: fate.step())
-            event.listen(corpus.database.engine, "checkin", lambda *_: fate.step())
-        done = corpus.sync("k", _TERM)
-        (folder / "told.json").write_text(json.dumps(asdict(done)))
+        work()
         os._exit(0)
     except BaseException:
         traceback.print_exc()

@@ -97,8 +97,9 @@ def sync(  # noqa: PLR0913 - what may be asked for, and who is told
 
 
 def _is_behind(job: SyncJob, done: SyncResult) -> bool:
-    """Whether PubMed went on: a call of an earlier day began the job, or the counts differ."""
-    return job.last_day.replace("/", "-") < now()[:10] or done.members != done.members_at_pubmed
+    """Whether PubMed went on: the job was begun on another day, or it counts otherwise now."""
+    counts_differ = done.members_at_pubmed not in (None, done.members)
+    return job.last_day.replace("/", "-") < now()[:10] or counts_differ
 
 
 def _together(first: SyncResult, second: SyncResult) -> SyncResult:

@@ -14,7 +14,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,11 +108,16 @@ def read_part(job: ReadJob) -> Part:
     StoreFailed
         The file or the disk cannot be used; nothing is left of the parts.
     """
+    return once(job, _make_parts)
+
+
+def once(job: ReadJob, make: Callable[[ReadJob], None]) -> Part:
+    """Have *make* make the parts of a job that are not there; a file that is broken says why."""
     if job.records.exists() and job.passages.exists():
         return known_part(job)
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        _make_parts(job)
+        make(job)
     except SourceMiss as error:
         return Part(job.name, reason=error.message)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu

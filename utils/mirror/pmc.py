@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadContent, BadRequest, NotAvailable, Unreachable
+from ..errors import BadContent, NotAvailable, Unreachable
 from ..sources.pmc_inventory import (
     ObjectVersion,
     fetch_metadata,
@@ -28,14 +28,13 @@ from ..sources.pmc_inventory import (
     newest_inventory,
 )
 from ..system import safe_files
-from ..system.sqlite import try_lock
 from .bundles import Member, md5_of, members, pack
 from .engines import Lost, Run
 from .generations import Generation, Generations, connect
 from .manifest import KINDS, Manifest, SourceFile
 from .objects import Batch, Difference, Objects
 from .parts import Part, ReadJob
-from .pubmed import MirrorProgress
+from .pubmed import MirrorProgress, alone
 from .texts import place_in, read_texts
 
 if TYPE_CHECKING:
@@ -133,10 +132,7 @@ def update(
         The disk refuses; what was read stays.
     """
     safe_files.make_folder(folder)
-    with try_lock(folder / "pmc.lock") as mine:
-        if not mine:
-            msg = f"Another process is bringing {folder} up to date."
-            raise BadRequest(msg, "Wait for it: mirror status.")
+    with alone(folder, "pmc"):
         for kind in KINDS:
             safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
         safe_files.sweep(folder / "source" / SOURCE)

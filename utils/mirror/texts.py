@@ -10,10 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -26,7 +25,7 @@ from ..model.passage import Passage
 from ..passages.cut import cut
 from .bundles import Member, as_fetched, members, record_in
 from .columns import passage_batch, passage_schema
-from .parts import FACTS, Part, PartFile, ReadJob, known_part
+from .parts import FACTS, Part, PartFile, ReadJob, once
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,15 +88,7 @@ def read_texts(job: ReadJob) -> Part:
     StoreFailed
         The bundle or the disk cannot be used; nothing is left of the parts.
     """
-    if job.records.exists() and job.passages.exists():
-        return known_part(job)
-    began, cpu = time.perf_counter(), time.process_time()
-    try:
-        _make_parts(job)
-    except BadContent as error:  # the bundle itself
-        return Part(job.name, reason=error.message)
-    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    return replace(known_part(job), seconds=round(seconds, 3), cpu=round(cpu, 3))
+    return once(job, _make_parts)
 
 
 def _make_parts(job: ReadJob) -> None:
