@@ -11,14 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from tests.examples import share
 from tests.processes import run
 from tests.world import World
 from utils import Library
 from utils.corpus.database import CorpusDatabase
-from utils.corpus.schema import stretches
+from utils.corpus.schema import jobs, stretches
 from utils.corpus.sync import sync
 from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.model.identifiers import Ids
@@ -209,6 +209,8 @@ def test_a_count_that_does_not_come_is_said_and_no_difference(database, synced, 
     done = synced()
     assert (done.members, done.members_at_pubmed) == (30, None)
     assert "did not say" in done.warnings[-1]
+    with database.reading() as connection:  # and nobody who is out is asked everything once more
+        assert len(connection.execute(select(jobs.c.job_id)).all()) == 2
 
 
 def test_a_record_that_is_found_and_not_sent_is_no_deletion(database, synced, crowd, monkeypatch):
