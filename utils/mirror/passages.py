@@ -91,18 +91,8 @@ class PassageIndex(WordIndex):
         return builder
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        part, cut = (file.part(self.generations.mirror, kind) for kind in ("", KIND))
-        about = "abstract" if file.source == "pubmed" else "full_text"
-        known = columns_of(part)
-        columns = [name for name in _COLUMNS if name in known]
-        for at in range(0, len(positions), _BLOCK):
-            some = positions[at : at + _BLOCK]
-            records = {
-                row["position"]: {**dict.fromkeys(_COLUMNS), **row}
-                for row in rows_at(part, some, columns)
-            }
-            for row in passages_at(cut, some):
-                yield _document(file.order, records[row["position"]], {"kind": about, **row})
+        for record, row in _rows(self.generations, file, positions):
+            yield _document(file.order, record, row)
 
 
 @dataclass
@@ -179,7 +169,7 @@ class Snapshot:
     def read(self, addresses: Sequence[At]) -> dict[At, Found]:
         """What documents say; those that the generation does not count are left out."""
         with self.words.explained():
-            made = {at: _found(self.searcher.doc(_address(at))) for at in addresses}
+            made = {at: _found(_kept(self.searcher.doc(_address(at)))) for at in addresses}
         if not self.is_exact:
             live = self._live(made.values())
             made = {at: one for at, one in made.items() if one.place in live}
@@ -256,6 +246,10 @@ class Snapshot:
                 yield Query.term_set_query(schema, name, [folded(value) for value in values])
 
 
+def _kept(document: Document) -> dict[str, Any]:
+    return dict(json.loads(bytes(document["shown"][0])))
+
+
 def _address(at: At) -> Any:
     import tantivy
 
@@ -273,15 +267,7 @@ def key_of(digest: bytes) -> int:
 def _document(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> Document:
     import tantivy
 
-    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
-    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted")
-    shown = {
-        **{name: record[name] for name in columns if record[name]},
-        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
-        "text": row["text"],
-        "ids": names,
-        "place": place_of(order, row["position"]),
-    }
+    shown = _shown(order, record, row)
     return tantivy.Document(
         place=shown["place"],
         key=key_of(row["digest"]),
@@ -295,8 +281,46 @@ def _document(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> 
     )
 
 
-def _found(document: Document) -> Found:
-    row = json.loads(bytes(document["shown"][0]))
+def _shown(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a passage and its paper, to be shown."""
+    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
+    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted")
+    return {
+        **{name: record[name] for name in columns if record[name]},
+        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
+        "text": row["text"],
+        "ids": names,
+        "place": place_of(order, row["position"]),
+    }
+
+
+def passages_in(
+    generations: Generations, file: SourceFile, positions: Sequence[int]
+) -> Iterator[tuple[Found, bytes]]:
+    """The passages of the records of a file at some positions, each with the digest of its text."""
+    for record, row in _rows(generations, file, positions):
+        yield _found(_shown(file.order, record, row)), row["digest"]
+
+
+def _rows(
+    generations: Generations, file: SourceFile, positions: Sequence[int]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Records and the passages of them, in pairs."""
+    part, cut = (file.part(generations.mirror, kind) for kind in ("", KIND))
+    about = "abstract" if file.source == "pubmed" else "full_text"
+    known = columns_of(part)
+    columns = [name for name in _COLUMNS if name in known]
+    for at in range(0, len(positions), _BLOCK):
+        some = positions[at : at + _BLOCK]
+        records = {
+            row["position"]: {**dict.fromkeys(_COLUMNS), **row}
+            for row in rows_at(part, some, columns)
+        }
+        for row in passages_at(cut, some):
+            yield records[row["position"]], {"kind": about, **row}
+
+
+def _found(row: Mapping[str, Any]) -> Found:
     ids = Ids(**{name: str(value) for name, value in row["ids"].items()})
     types = tuple(row.get("publication_types", ()))
     if row.get("retracted") and _RETRACTED not in types:  # said by a notice alone

@@ -350,7 +350,7 @@ def place_of(order: int, position: int) -> int:
 def _document(place: int, row: dict[str, Any]) -> Document:
     import tantivy
 
-    keywords = [*(row["keywords"] or ()), *_headings(row)]
+    keywords = [*(row["keywords"] or ()), *headings(row)]
     titles = filter(None, (row["title"], row["vernacular_title"]))
     return tantivy.Document(
         place=place,
@@ -368,11 +368,11 @@ def filtered_by(row: dict[str, Any]) -> dict[str, Any]:
         "year": row["year"] or 0,
         "journal": list(dict.fromkeys(map(folded, names))),
         "types": [folded(kind) for kind in row["publication_types"] or ()],
-        "mesh": [folded(heading) for heading in _headings(row)],
+        "mesh": [folded(heading) for heading in headings(row)],
     }
 
 
-def _headings(row: dict[str, Any]) -> list[str]:
+def headings(row: Mapping[str, Any]) -> list[str]:
     """MeSH headings without their qualifiers."""
     return sorted({heading.split("/")[0].lstrip("*") for heading in row["mesh"] or ()})
 
