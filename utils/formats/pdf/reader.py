@@ -1,6 +1,6 @@
 """PDFs as markdown, with the identifiers on their first pages.
 
-A child process does the reading (`.pdf_child`); here its answer is measured. A PDF of pictures
+A child process does the reading (`.child`); here its answer is measured. A PDF of pictures
 comes back with pages and no words: where the extra ``ocr`` is installed, they are recognised
 (`.ocr`), else the judge calls it scanned.
 """
@@ -11,16 +11,17 @@ import re
 from collections import Counter
 from typing import Any
 
-from ..errors import BadContent
-from ..judges.check import SCANNED
-from ..model.doubts import Doubts, PageDoubts
-from ..model.identifiers import Ids
-from ..model.paper import Document, Fetched, Paper, Verdict
-from ..outline.sections import measure
-from ..outline.words import count_words
-from . import extractor, ocr
-from .child_processes import ChildFailed
-from .pdf_child import extract
+from ...errors import BadContent
+from ...judges.check import SCANNED
+from ...model.doubts import Doubts, PageDoubts
+from ...model.identifiers import Ids
+from ...model.paper import Document, Fetched, Paper, Verdict
+from ...outline.sections import measure
+from ...outline.words import count_words
+from .. import extractor
+from ..child_processes import ChildFailed
+from . import ocr
+from .child import extract
 
 __all__ = ["read"]
 
@@ -147,8 +148,8 @@ def _raise_not_a_pdf(fetched: Fetched) -> None:
     """Raise `BadContent` for bytes that are no PDF: mostly a page, judged as such."""
     from dataclasses import replace
 
-    from ..judges.check import completeness
-    from . import reader_of
+    from ...judges.check import completeness
+    from .. import reader_of
 
     verdict: Verdict = "not_a_paper"
     what = "Something else was served as PDF"

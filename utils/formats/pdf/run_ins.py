@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ..outline.sections import part_of
-from .pdf_headings import (
+from ...outline.sections import part_of
+from .headings import (
     ENDS,
     FEWEST_HEADINGS,
     HEADING_WORDS,
@@ -25,7 +25,7 @@ from .pdf_headings import (
     is_canonical,
     level_of,
 )
-from .pdf_lines import Line, is_below, is_bold_font
+from .lines import Line, is_below, is_bold_font
 
 _NUMBERED = re.compile(  # "R. carthamoides" ends no title
     r"(\d{1,2}(?:\.\d{1,2}){1,3}\.?\s[^\W\d_].{2,240}?(?:[^\W\d_]{3}|[)\d]))\.\s+(?=[\"\u201c(]?[A-Z])"

@@ -13,10 +13,10 @@ from dataclasses import replace
 from itertools import pairwise, product
 from statistics import median
 
-from .pdf_heads import head_of
-from .pdf_rows import FULL, MOST_COLUMNS, Area, Cells, Row, column_of, parts_of, right_of, rows_of
-from .pdf_trust import is_credible
-from .pdf_words import Word
+from .heads import head_of
+from .rows import FULL, MOST_COLUMNS, Area, Cells, Row, column_of, parts_of, right_of, rows_of
+from .trust import is_credible
+from .words import Word
 
 _TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
 _FEW = 0.08  # of the lines may cross the white between two columns

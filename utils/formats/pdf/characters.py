@@ -1,7 +1,7 @@
 """The characters of a PDF page, with their boxes and fonts, by PDFium.
 
 PDFium answers for one character at a time: it is asked for many of them in one loop of C, and for
-the font of those that tell a line's. Runs only in the child process of `.pdf_child`.
+the font of those that tell a line's. Runs only in the child process of `.child`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from itertools import compress, repeat
 from typing import Any, NamedTuple
 
-from .pdf_native import NUMBER, POINTER, REAL, address_of, functions
+from .native import NUMBER, POINTER, REAL, address_of, functions
 
 _MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _NAME_BYTES = 100

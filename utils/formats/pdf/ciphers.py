@@ -3,7 +3,7 @@
 Labels of figures are often set so: *hours* comes as ``KRXUV``. The glyphs of TrueType fonts mostly
 begin in the standard order of the Macintosh (OpenType specification, table ``post``): 3 is the
 space and 97 the tilde, all 29 before their codes in ASCII. A font is read so where its words become
-such as the page has in other fonts, too. Runs only in the child process of `.pdf_child`.
+such as the page has in other fonts, too. Runs only in the child process of `.child`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Set
 from itertools import groupby
 from typing import Any
 
-from .pdf_characters import Characters
+from .characters import Characters
 
 _SHIFT, _FIRST, _LAST = 29, 3, 97
 _LETTERS = {code: chr(code + _SHIFT) for code in range(_FIRST, _LAST + 1)}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from .pdf_captions import CAPTION
-from .pdf_headings import ENDS, Block, is_canonical
+from .captions import CAPTION
+from .headings import ENDS, Block, is_canonical
 
 _FEWEST = 3  # pieces in a row; fewer may be anything
 _MOST_WORDS = 3  # of a piece

@@ -3,7 +3,7 @@
 The engine is RapidOCR with the models of PP-OCR (Apache 2.0), which come in its package: nothing is
 fetched when it runs. Pages are rendered by PDFium and read one by one in a child process, each
 within its own time, so that a page made to hang costs that page only. What is recognised are lines
-with their places; `.pdf_layout` makes a text of them as of any PDF's.
+with their places; `.layout` makes a text of them as of any PDF's.
 
 Measured (benchmarks/README.md): the words of pages that were printed and scanned, and their speed.
 """
@@ -21,8 +21,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from .child_processes import ChildFailed, Children, serve_with
-from .pdf_lines import Line, Page
+from ..child_processes import ChildFailed, Children, serve_with
+from .lines import Line, Page
 
 __all__ = ["MOST_PAGES", "available", "recognise"]
 
@@ -59,7 +59,7 @@ def recognise(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, A
     Returns
     -------
     dict or None
-        As `.pdf_child.extract`, with ``confidence`` (the engine's mean, 0 to 1, by characters),
+        As `.child.extract`, with ``confidence`` (the engine's mean, 0 to 1, by characters),
         ``engine`` and ``unread`` (numbers of pages that it gave up); None where it cannot run.
     """
     read: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ def recognise(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, A
 
 def _text(read: list[dict[str, Any]]) -> dict[str, Any]:
     """The pages as one text."""
-    from .pdf_layout import largest_title, markdown_of, to_blocks
+    from .layout import largest_title, markdown_of, to_blocks
 
     found = [[Recognised(*row) for row in page.get("lines", ())] for page in read]
     heights = [line.bottom - line.top for lines in found for line in lines]

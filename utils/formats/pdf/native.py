@@ -2,7 +2,7 @@
 
 PDFium answers for one character or drawn thing at a time, and pypdfium2 checks the types of the
 arguments of each call, which takes longer than the answer. Runs only in the child process of
-`.pdf_child`, whose one thread may hold Python's lock meanwhile.
+`.child`, whose one thread may hold Python's lock meanwhile.
 """
 
 from __future__ import annotations

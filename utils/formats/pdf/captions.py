@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .pdf_rows import Area, height_of
-from .pdf_words import Sheet, Word
+from .rows import Area, height_of
+from .words import Sheet, Word
 
 _TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
 CAPTION = re.compile(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product, takewhile
 
-from .pdf_rows import FULL, Area, Cells, Row, column_of, parts_of, right_of
-from .pdf_words import Word
+from .rows import FULL, Area, Cells, Row, column_of, parts_of, right_of
+from .words import Word
 
 _BESIDE = 12  # columns to each side that a title may span
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .pdf_characters import Box
-from .pdf_native import NUMBER, POINTER, REAL, address_of, functions
+from .characters import Box
+from .native import NUMBER, POINTER, REAL, address_of, functions
 
 _MOST_OBJECTS = 40_000  # of a page, with the sides of paths; a figure of points may have millions
 _MOST_SEGMENTS = 500

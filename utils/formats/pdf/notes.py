@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from .pdf_rows import Area, Row, right_of, rows_of
+from .rows import Area, Row, right_of, rows_of
 
 CONTINUES = re.compile(  # what only says that a table goes on, or went before
     r"\W*(?:table\s?\w{1,4}\W{0,3})?continue[sd](?:\s(?:on|from|in|overleaf)\b.{0,30})?\W*", re.I

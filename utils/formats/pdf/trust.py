@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from .pdf_rows import Cells
-from .pdf_words import Word
+from .rows import Cells
+from .words import Word
 
 _MOST_LETTERS = 400  # of a cell on average; paragraphs in columns are no table
 _OFTEN = 0.2  # of a column's numbers: so many beside another are of two columns

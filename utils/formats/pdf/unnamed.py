@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from .pdf_frames import boxes_of
-from .pdf_notes import goes_on
-from .pdf_rows import Area, Row, area_of, height_of, is_prose, rows_of
-from .pdf_rules import Rule
-from .pdf_words import Sheet, Word
+from .frames import boxes_of
+from .notes import goes_on
+from .rows import Area, Row, area_of, height_of, is_prose, rows_of
+from .rules import Rule
+from .words import Sheet, Word
 
 _ROWS = 3  # of cells at least
 _LINES = 5  # without rules, fewer lines in columns may be anything

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from ..outline.roles import roles_of
-from ..outline.sections import part_of
-from ..outline.words import folded
-from .pdf_lines import Line, is_below, same_style
+from ...outline.roles import roles_of
+from ...outline.sections import part_of
+from ...outline.words import folded
+from .lines import Line, is_below, same_style
 
 ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
 ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")

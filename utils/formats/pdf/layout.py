@@ -1,7 +1,7 @@
 """From the lines of a PDF's pages to markdown: order, running heads, hyphens, headings.
 
 A PDF knows no paragraph, heading or column; all of it is guessed from place, size and repetition,
-in pure Python, so that it can be tested without a PDF. `.pdf_headings` says what is a heading.
+in pure Python, so that it can be tested without a PDF. `.headings` says what is a heading.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from itertools import accumulate, pairwise
 from operator import itemgetter
 from statistics import median
 
-from ..outline.sections import part_of
-from ..outline.words import folded
-from .pdf_captions import CAPTION, TITLED
-from .pdf_headings import (
+from ...outline.sections import part_of
+from ...outline.words import folded
+from .captions import CAPTION, TITLED
+from .headings import (
     ABSTRACT,
     BULLETS,
     BY_FONT,
@@ -42,9 +42,9 @@ from .pdf_headings import (
     without_column_heads,
     without_lettering,
 )
-from .pdf_joining import text_of_lines
-from .pdf_lettering import with_lettering_together
-from .pdf_lines import (
+from .joining import text_of_lines
+from .lettering import with_lettering_together
+from .lines import (
     Line,
     Page,
     composed,
@@ -52,11 +52,11 @@ from .pdf_lines import (
     is_mark,
     same_style,
 )
-from .pdf_margins import with_margins, with_masthead, without_line_numbers, without_running_lines
-from .pdf_parts import with_whole_tables
-from .pdf_references import begins_entry, with_entries
-from .pdf_run_ins import with_numbered_run_ins, with_run_ins
-from .pdf_titles import with_mixed_titles
+from .margins import with_margins, with_masthead, without_line_numbers, without_running_lines
+from .parts import with_whole_tables
+from .references import begins_entry, with_entries
+from .run_ins import with_numbered_run_ins, with_run_ins
+from .titles import with_mixed_titles
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
 _MANY = 0.5  # of the characters in the most frequent size

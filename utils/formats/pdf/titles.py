@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .pdf_headings import HEADING_WORDS, LABEL, Look, begins_large, level_of
-from .pdf_lines import Line, is_below, is_bold_font
+from .headings import HEADING_WORDS, LABEL, Look, begins_large, level_of
+from .lines import Line, is_below, is_bold_font
 
 _APART = 1.2  # of the distance of lines: more above it sets a title apart
 _SHORTER = 2  # sizes: how far before the text below it a title ends

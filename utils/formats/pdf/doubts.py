@@ -4,7 +4,7 @@ A font maps its glyphs to characters, and the map may be wrong: where a typesett
 of its own, the PDF may call it *B* ("SkaBa" for "Skała"). Nothing in the file says so, but such a
 letter stands in a word of another font. Here those words are noted, page by page; which letters
 they really have, only the paper's record can prove (`.glyphs`). Runs only in the child process of
-`.pdf_child`.
+`.child`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ..model.doubts import Glyph
-from .pdf_characters import Characters
+from ...model.doubts import Glyph
+from .characters import Characters
 
 _WORD = re.compile(r"[^\W\d_]{3,40}")
 # In the middle of a word, capitals after and before small letters: "SkaBa", seldom "BioRad".

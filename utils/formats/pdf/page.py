@@ -1,6 +1,6 @@
 """The lines of a PDF page with its tables in their place, below their captions.
 
-Runs only in the child process of `.pdf_child`.
+Runs only in the child process of `.child`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from .pdf_captions import CAPTION, TITLED
-from .pdf_characters import Characters
-from .pdf_ciphers import Ciphers
-from .pdf_doubts import NotedDoubts
-from .pdf_lines import Line, line_of, lines_of, text_of
-from .pdf_tables import Table, tables_of
-from .pdf_words import DOTTED, Word, sheets_of
+from .captions import CAPTION, TITLED
+from .characters import Characters
+from .ciphers import Ciphers
+from .doubts import NotedDoubts
+from .lines import Line, line_of, lines_of, text_of
+from .tables import Table, tables_of
+from .words import DOTTED, Word, sheets_of
 
 # With a caption, and without one.
 _NOT_REBUILT = (

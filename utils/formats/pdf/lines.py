@@ -1,8 +1,8 @@
 """The lines of a PDF page, with where they stand and what they say, by PDFium.
 
-Runs only in the child process of `.pdf_child`: PDFium is not thread-safe and the files are
+Runs only in the child process of `.child`: PDFium is not thread-safe and the files are
 hostile. PDFium's own reading order, that of the content stream, is right for nearly all journals
-(measured: 0.999 of the words of two-column pages in order); `.pdf_layout` puts the rest right.
+(measured: 0.999 of the words of two-column pages in order); `.layout` puts the rest right.
 
 Characters as print shows them, where a PDF's codes say something else.
 
@@ -25,7 +25,7 @@ from itertools import chain, pairwise, repeat
 from operator import add, sub
 from typing import Literal
 
-from .pdf_characters import Box, Characters, Face
+from .characters import Box, Characters, Face
 
 _GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
 _LEAST_HEIGHT = 4.0  # points

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .pdf_headings import ENDS, Look, level_of, references_at
-from .pdf_lines import Line, is_mark
+from .headings import ENDS, Look, level_of, references_at
+from .lines import Line, is_mark
 
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
 _AUTHOR = re.compile(r"[^\W\d_a-z][\w'\u2019-]+(?: [^\W\d_a-z][\w'\u2019-]+)?,? [A-Z]{1,3}\b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .child_processes import DEADLINE, Children, serve_with
+from ..child_processes import DEADLINE, Children, serve_with
 
 MOST_PAGES = 1500
 CHILDREN = Children(__name__, most=2)  # each holds about 100 MB
@@ -18,7 +18,7 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
     dict
         ``error`` (``password`` or ``broken``), or ``pages``, ``title``, ``markdown``,
         ``opening`` (the text of the first two pages), ``numbered`` (the last page's number and
-        the number of pages, as the margin prints them), ``doubts`` (see `.pdf_doubts`).
+        the number of pages, as the margin prints them), ``doubts`` (see `.doubts`).
 
     Raises
     ------
@@ -39,13 +39,13 @@ def read_pages(body: bytes) -> dict[str, Any]:
 
     import pypdfium2
 
-    from ..outline.words import folded
-    from .pdf_ciphers import Ciphers
-    from .pdf_doubts import NotedDoubts
-    from .pdf_layout import largest_title, markdown_of, to_blocks
-    from .pdf_lines import Page
-    from .pdf_margins import pages_to_come
-    from .pdf_page import page_lines
+    from ...outline.words import folded
+    from .ciphers import Ciphers
+    from .doubts import NotedDoubts
+    from .layout import largest_title, markdown_of, to_blocks
+    from .lines import Page
+    from .margins import pages_to_come
+    from .page import page_lines
 
     try:
         document = pypdfium2.PdfDocument(body)

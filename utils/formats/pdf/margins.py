@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from ..outline.words import folded
-from .pdf_lines import Line, Page
+from ...outline.words import folded
+from .lines import Line, Page
 
 _MARGIN = 0.1  # of the page's height: where running heads and feet stand
 _REPEATED = 0.4  # of the pages: heads alternate between left and right pages

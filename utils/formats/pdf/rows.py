@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .pdf_rules import Rule, merged
-from .pdf_words import Sheet, Word
+from .rules import Rule, merged
+from .words import Sheet, Word
 
 _SAME_LINE = 0.36  # of the height: how far the middles of words of one line are apart at most
 _CELL_GAP = 0.62  # of the height: a wider gap may part two cells

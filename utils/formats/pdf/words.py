@@ -1,6 +1,6 @@
 """The words of a PDF page and the lines drawn on it, each with its place, by PDFium.
 
-What `.pdf_tables` rebuilds tables from. Runs only in the child process of `.pdf_child`. Text that
+What `.tables` rebuilds tables from. Runs only in the child process of `.child`. Text that
 runs up or down a page is turned until it reads from left to right, and the rules with it.
 """
 
@@ -14,9 +14,9 @@ from itertools import islice
 from operator import sub
 from typing import Any, NamedTuple
 
-from .pdf_characters import Box, Characters
-from .pdf_lines import BROKEN
-from .pdf_rules import Rule, drawn_on, rule_of
+from .characters import Box, Characters
+from .lines import BROKEN
+from .rules import Rule, drawn_on, rule_of
 
 _MOST_RULES = 1500
 _NEAR = 1.0  # points: no gap between two words of any size

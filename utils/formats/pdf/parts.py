@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .pdf_lines import Line
-from .pdf_notes import CONTINUES
+from .lines import Line
+from .notes import CONTINUES
 
 _FEW = 3  # columns: with fewer, two tables are alike by chance
 _ASIDE = ("caption", "margin", "remark")

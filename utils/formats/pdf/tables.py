@@ -1,7 +1,7 @@
 """Where the tables of a PDF page stand: below a caption, between rules or in aligned lines.
 
 Only pages with a line that begins as the caption of a table are searched, so that the others cost
-nothing. Geometry only; `.pdf_grid` makes rows and columns of what is found.
+nothing. Geometry only; `.grid` makes rows and columns of what is found.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from statistics import median
 
-from .pdf_captions import LONGEST, Caption, captions_of, line_end, said_of
-from .pdf_frames import boxes_of, frames_of
-from .pdf_grid import grid_of
-from .pdf_notes import without_notes
-from .pdf_rows import Area, Cells, Row, area_of, area_with, height_of, is_prose, rows_of
-from .pdf_rules import Rule, merged
-from .pdf_trust import is_doubtful
-from .pdf_unnamed import holds_text, in_columns, unnamed
-from .pdf_words import Sheet, Word
+from .captions import LONGEST, Caption, captions_of, line_end, said_of
+from .frames import boxes_of, frames_of
+from .grid import grid_of
+from .notes import without_notes
+from .rows import Area, Cells, Row, area_of, area_with, height_of, is_prose, rows_of
+from .rules import Rule, merged
+from .trust import is_doubtful
+from .unnamed import holds_text, in_columns, unnamed
+from .words import Sheet, Word
 
 _MOST_CAPTIONS = 12  # a page
 _MOST_TOPS = 5  # rules that are tried as the first of a table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-from .pdf_rows import FULL
-from .pdf_rules import Rule, merged
+from .rows import FULL
+from .rules import Rule, merged
 
 _NEAR = 3.0  # points: how far apart rules end that touch
 _INSIDE = 4.0  # points: nearer to its side a rule is the frame's

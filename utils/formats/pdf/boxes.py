@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .child_processes import DEADLINE, Children, serve_with
-from .pdf_child import MOST_PAGES
+from ..child_processes import DEADLINE, Children, serve_with
+from .child import MOST_PAGES
 
 CHILDREN = Children(__name__, most=1)
 
@@ -36,8 +36,8 @@ def read_lines(body: bytes) -> dict[str, Any]:
     """Read the lines here and now; see `extract` for the answer. Only for the child."""
     import pypdfium2
 
-    from .pdf_ciphers import Ciphers
-    from .pdf_lines import lines_of
+    from .ciphers import Ciphers
+    from .lines import lines_of
 
     lines: list[tuple[Any, ...]] = []
     ciphers = Ciphers()
