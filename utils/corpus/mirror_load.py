@@ -34,6 +34,7 @@ from .shared_mirror import (
     SharedGeneration,
     SharedTables,
     begin,
+    class_of,
     drop,
     finder_at,
     publish,
@@ -134,15 +135,12 @@ def _drop_others(
     for one in there:
         if one.schema != wanted.schema and one.state != "published":
             if one.store == "weaviate":
-                _in_weaviate(corpus, one).drop()
+                finder = WeaviateFinder.of(
+                    corpus.settings, lambda _: {}, collection=class_of(corpus.settings, one)
+                )
+                finder.drop()
+                finder.close()
             drop(corpus.database, one)
-
-
-def _in_weaviate(corpus: Corpus, one: SharedGeneration) -> WeaviateFinder:
-    tables = SharedTables.of_generation(corpus.database, one)
-    found = finder_at(corpus.settings, tables, one)
-    assert isinstance(found, WeaviateFinder)
-    return found
 
 
 def _ended(one: SharedGeneration, *, changed: bool) -> LoadProgress:
@@ -169,13 +167,16 @@ class _Load:
         self.in_weaviate = wanted.store == "weaviate"
 
     def steps(self) -> Iterator[LoadProgress]:
-        self._prepare()
-        yield from self._rows()
-        yield from self._indexes()
-        made = self._counted()
-        self._compare(made)
-        publish(self.corpus.database, made)
-        self.tables.close()
+        try:
+            self._prepare()
+            yield from self._rows()
+            yield from self._indexes()
+            made = self._counted()
+            self._compare(made)
+            publish(self.corpus.database, made)
+        finally:
+            self.finder.close()
+            self.tables.close()
         yield _ended(made, changed=True)
 
     def _prepare(self) -> None:

@@ -135,12 +135,17 @@ class SharedTables(CorpusDatabase):
         return self._names.named(kind, forms)
 
 
+def class_of(settings: Settings, one: SharedGeneration) -> str:
+    """The name of its class in Weaviate."""
+    return f"{settings.weaviate_class}_{one.schema}"
+
+
 def finder_at(settings: Settings, tables: SharedTables, one: SharedGeneration) -> Finder:
     """The finder of a generation."""
     if one.store == "weaviate":
         from ..passages.weaviate_finder import WeaviateFinder
 
-        name = f"{settings.weaviate_class}_{one.schema}"
+        name = class_of(settings, one)
         return WeaviateFinder.of(settings, lambda _: {}, collection=name)
     from ..passages.pgvector import PgvectorFinder
 
