@@ -282,11 +282,19 @@ class WordIndex:
         return [counted[place] for place in places if place in counted]
 
     def asking(self, wanted: Sequence[str]) -> Query:
-        """The query for terms, of which any may occur."""
-        words = " ".join(f'"{term}"' for term in wanted)
-        weights = dict(self.weights)
-        query, _ = self.index.parse_query_lenient(words, list(weights), field_boosts=weights)
-        return query
+        """The query for terms, of which any may occur.
+
+        All fields of all terms side by side: nested by term, tantivy takes twice as long.
+        """
+        from tantivy import Occur, Query
+
+        schema = self.index.schema
+        parts = [
+            (Occur.Should, Query.boost_query(Query.term_query(schema, name, term), weight))
+            for term in wanted
+            for name, weight in self.weights.items()
+        ]
+        return Query.boolean_query(parts)
 
     @cached_property
     def _files(self) -> list[SourceFile]:
