@@ -1,22 +1,24 @@
 """A mirror as a corpus: its passages are found and quoted by the same code, in the same form.
 
-A search keeps to the generation and the index that there were when it began. What a corpus is
-written by (sync, index) is the mirror's own: ``mirror pubmed``, ``mirror index``.
+A search keeps to the generation and the index that there were when it began: those of the mirror's
+files or, with ``PAPERS_MIRROR_STORE=database``, those that `.mirror_load` put where many users ask.
+What a corpus is written by (sync, index) is the mirror's own: ``mirror pubmed``, ``mirror index``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from ..errors import BadRequest, EmbeddingsFailed
+from ..errors import BadRequest, EmbeddingsFailed, EmptyStore
 from ..mirror.finder import MirrorFinder
 from ..mirror.passages import PassageIndex, Snapshot
 from ..model.passage import Filters
 from . import Corpus
 from .database import CorpusDatabase
+from .shared_mirror import SharedGeneration, SharedTables, finder_at, published
 from .stored_records import CorpusCounts, CorpusRecord
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from ..model.paper import Paper
     from ..model.passage import Passage
     from ..passages import Finder
+    from .mirror_load import LoadProgress
     from .names import Kind
     from .quotations import Quotation
     from .search import Answer
@@ -46,6 +49,18 @@ class Mirrored(Corpus):
         self._corpus, self._mirror = corpus, mirror
         self._passages: PassageIndex | None = None
         self._kept: VectorStore | None = None
+        self._shared: _Shared | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the stores of many users are asked, not files."""
+        return self.settings.papers_mirror_store == "database"
+
+    def load(self, mirror: Mirror | None = None) -> Iterator[LoadProgress]:
+        """Put what is published where many users ask; see `.mirror_load.load`."""
+        from .mirror_load import load
+
+        yield from load(self._corpus, mirror or self._mirror)
 
     def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> Answer:
         """Passages by words and by meaning; see `.search.find`.
@@ -57,6 +72,10 @@ class Mirrored(Corpus):
         """
         from .search import find
 
+        if self.is_shared:
+            shared = self._now_shared()
+            answer = find(query, shared, filters=filters, **options)
+            return replace(answer, warnings=(*shared.warnings(self._mirror), *answer.warnings))
         snapshot = self._snapshot()
         vectors = None if options.get("by") == "words" else self._vectors()
         answer = find(query, _Seen(self, snapshot, vectors), filters=filters, **options)
@@ -67,11 +86,11 @@ class Mirrored(Corpus):
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
         """Where a quotation stands, in one paper or anywhere; see `.quotations.verify`."""
-        return _Seen(self, self._snapshot()).verify_quote(text, paper)
+        return self._seen().verify_quote(text, paper)
 
     def certify(self, text: str, found: Quotation) -> dict[str, Any]:
         """The certificate of a quotation that was found; see `.certificates.certificate`."""
-        return _Seen(self, self._snapshot()).certify(text, found)
+        return self._seen().certify(text, found)
 
     def sync(self, *_: Any, **__: Any) -> NoReturn:
         """A mirror follows NLM's files, not a query."""
@@ -80,6 +99,19 @@ class Mirrored(Corpus):
     def index(self, *_: Any, **__: Any) -> NoReturn:
         """A mirror has an index of its own."""
         raise BadRequest("This is the mirror's index.", "Run: server.py mirror index")
+
+    def _seen(self) -> Corpus:
+        return self._now_shared() if self.is_shared else _Seen(self, self._snapshot())
+
+    def _now_shared(self) -> _Shared:
+        """The generation that is published in the shared stores now."""
+        now = published(self._corpus.database)
+        if now is None:
+            msg = "No mirror was loaded into the database."
+            raise EmptyStore(msg, "Run where the mirror is: server.py mirror load")
+        if self._shared is None or self._shared.generation != now:
+            self._shared = _Shared(self._corpus, now)
+        return self._shared
 
     def _vectors(self) -> VectorStore | None:
         """The vectors of the model of the settings; None where there is none to name."""
@@ -110,6 +142,30 @@ class _Seen(Corpus):
         self.database = _Tables(snapshot, mirror, corpus.database)
         self.finder = cast("Finder", MirrorFinder(snapshot, vectors))  # for reading only
         self.embedder, self.reranker = corpus.embedder, corpus.reranker
+
+
+class _Shared(Corpus):
+    """A generation of a mirror in the stores of many users."""
+
+    def __init__(self, corpus: Corpus, generation: SharedGeneration) -> None:
+        super().__init__(corpus.settings, corpus.web, corpus.shelf)
+        tables = SharedTables.of_generation(corpus.database, generation)
+        self.generation, self.database = generation, tables
+        self.finder = finder_at(corpus.settings, tables, generation)
+        self.embedder, self.reranker = corpus.embedder, corpus.reranker
+
+    def warnings(self, mirror: Mirror) -> Iterator[str]:
+        """What the mirror's own files have, where there are some, and the stores have not."""
+        from ..mirror.generations import Generations
+
+        newer = Generations(mirror.folder, "pubmed").current()
+        if newer and newer.name != self.generation.generation:
+            yield (
+                f"The database has generation {self.generation.generation}, published here is "
+                f"{newer.name}: server.py mirror load"
+            )
+        if self.generation.model and self.generation.vectors < self.generation.passages:
+            yield _SOME
 
 
 class _Tables(CorpusDatabase):

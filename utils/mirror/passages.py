@@ -42,6 +42,8 @@ _COLUMNS = (
 _BLOCK = 2_000  # records whose passages are looked at together
 _PLACE = 1_000_000
 _RETRACTED = "Retracted Publication"
+_ALL = Filters(retracted=True)
+_YEARS, _RETRACTIONS = 10, 50  # times as many, and so many more, are looked at for those that pass
 _UNSEEN = "The index is being made anew just now."
 
 
@@ -91,18 +93,8 @@ class PassageIndex(WordIndex):
         return builder
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        part, cut = (file.part(self.generations.mirror, kind) for kind in ("", KIND))
-        about = "abstract" if file.source == "pubmed" else "full_text"
-        known = columns_of(part)
-        columns = [name for name in _COLUMNS if name in known]
-        for at in range(0, len(positions), _BLOCK):
-            some = positions[at : at + _BLOCK]
-            records = {
-                row["position"]: {**dict.fromkeys(_COLUMNS), **row}
-                for row in rows_at(part, some, columns)
-            }
-            for row in passages_at(cut, some):
-                yield _document(file.order, records[row["position"]], {"kind": about, **row})
+        for record, row in _rows(self.generations, file, positions):
+            yield _document(file.order, record, row)
 
 
 @dataclass
@@ -139,19 +131,23 @@ class Snapshot:
         """Documents by BM25, best first."""
         if not asked:
             return []
-        query = self._narrowed(self.words.asking(asked), filters)
-        return [(at, float(score)) for score, at in self._search(query, limit)]
+        found = self._search(self.words.asking(asked), limit, filters)
+        return [(at, float(score)) for score, at in found]
 
     def by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
         """Documents by the key of their text, of those that pass the filters."""
-        from tantivy import Query
+        from tantivy import Occur, Query
 
         wanted = [int(key) for key in keys]
         if not wanted:
             return {}
         schema = self.words.index.schema
-        query = self._narrowed(Query.term_set_query(schema, "key", wanted), filters)
-        addresses = [at for _, at in self._search(query, 2 * len(wanted) + 100)]
+        # A set of terms takes fifteen times as long: it is looked for in the whole dictionary.
+        each = (Query.term_query(schema, "key", key, "basic") for key in wanted)
+        query = Query.boolean_query(
+            [(Occur.Should, Query.const_score_query(one, 1)) for one in each]
+        )
+        addresses = [at for _, at in self._search(query, 2 * len(wanted) + 100, filters)]
         found = dict[int, list[At]]()
         for key, at in zip(self.keys(addresses), addresses, strict=True):
             found.setdefault(key, []).append(at)
@@ -179,7 +175,7 @@ class Snapshot:
     def read(self, addresses: Sequence[At]) -> dict[At, Found]:
         """What documents say; those that the generation does not count are left out."""
         with self.words.explained():
-            made = {at: _found(self.searcher.doc(_address(at))) for at in addresses}
+            made = {at: _found(_kept(self.searcher.doc(_address(at)))) for at in addresses}
         if not self.is_exact:
             live = self._live(made.values())
             made = {at: one for at, one in made.items() if one.place in live}
@@ -221,10 +217,41 @@ class Snapshot:
         places = live_places(pmids, self.generations, self.generation).values()
         return {place_of(order, position) for order, position in places}
 
-    def _search(self, query: Query, limit: int) -> list[tuple[float, At]]:
+    def _search(self, query: Query, limit: int, filters: Filters = _ALL) -> list[tuple[float, At]]:
+        """The best that pass the filters.
+
+        Years and retractions are looked up of the best, and more of these are asked for: looked up
+        in the index, all rows that pass would be gone through.
+        """
+        alone = not any(self._named(filters))
+        if alone and not (filters.retracted and _any_year(filters)):
+            asked = limit + _RETRACTIONS if _any_year(filters) else limit * _YEARS
+            hits = self._hits(query, asked)
+            passing = [hits[at] for at in self._passing([at for _, at in hits], filters)]
+            if len(passing) >= limit or len(hits) < asked:
+                return [_placed(hit) for hit in passing[:limit]]
+        return [_placed(hit) for hit in self._hits(self._narrowed(query, filters), limit)]
+
+    def _hits(self, query: Query, limit: int) -> list[tuple[Any, Any]]:
         with self.words.explained():
             hits: list[Any] = self.searcher.search(query, limit, count=False).hits
-        return [(float(score), (at.segment_ord, at.doc)) for score, at in hits]
+        return hits
+
+    def _passing(self, documents: list[Any], filters: Filters) -> list[int]:
+        """Which of some documents are of the years, and not retracted unless that may be."""
+        import numpy as np
+
+        if not documents:
+            return []
+        passes = np.ones(len(documents), bool)
+        if not _any_year(filters):
+            first, last = _years(filters)
+            years = np.array(self.searcher.fast_field_values("year", documents), np.int64)
+            passes &= (years >= first) & (years <= last)
+        if not filters.retracted:
+            gone = self.searcher.fast_field_values("retracted", documents)
+            passes &= np.array(gone, np.int64) == 0
+        return [int(at) for at in np.flatnonzero(passes)]
 
     def _narrowed(self, query: Query, filters: Filters) -> Query:
         from tantivy import Occur, Query
@@ -242,9 +269,14 @@ class Snapshot:
         if not filters.retracted:
             yield Query.term_query(schema, "retracted", 0)
         if filters.year_from is not None or filters.year_to is not None:
-            first, last = max(1, filters.year_from or 1), filters.year_to
-            last = 9999 if last is None else max(0, last)
-            yield Query.range_query(schema, "year", FieldType.Integer, first, last)
+            yield Query.range_query(schema, "year", FieldType.Integer, *_years(filters))
+        yield from self._named(filters)
+
+    def _named(self, filters: Filters) -> Iterator[Query]:
+        """Conditions on journal, types, headings and kind."""
+        from tantivy import Query
+
+        schema = self.words.index.schema
         raw = {
             "journal": filters.journal_names,
             "types": filters.publication_types,
@@ -254,6 +286,25 @@ class Snapshot:
         for name, values in raw.items():
             if values:
                 yield Query.term_set_query(schema, name, [folded(value) for value in values])
+
+
+def _placed(hit: tuple[Any, Any]) -> tuple[float, At]:
+    score, at = hit
+    return float(score), (at.segment_ord, at.doc)
+
+
+def _any_year(filters: Filters) -> bool:
+    return filters.year_from is None and filters.year_to is None
+
+
+def _years(filters: Filters) -> tuple[int, int]:
+    """The first and last year that pass; a record without a year has 0."""
+    last = 9999 if filters.year_to is None else max(0, filters.year_to)
+    return max(1, filters.year_from or 1), last
+
+
+def _kept(document: Document) -> dict[str, Any]:
+    return dict(json.loads(bytes(document["shown"][0])))
 
 
 def _address(at: At) -> Any:
@@ -273,15 +324,7 @@ def key_of(digest: bytes) -> int:
 def _document(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> Document:
     import tantivy
 
-    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
-    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted")
-    shown = {
-        **{name: record[name] for name in columns if record[name]},
-        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
-        "text": row["text"],
-        "ids": names,
-        "place": place_of(order, row["position"]),
-    }
+    shown = _shown(order, record, row)
     return tantivy.Document(
         place=shown["place"],
         key=key_of(row["digest"]),
@@ -295,8 +338,46 @@ def _document(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> 
     )
 
 
-def _found(document: Document) -> Found:
-    row = json.loads(bytes(document["shown"][0]))
+def _shown(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a passage and its paper, to be shown."""
+    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
+    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted")
+    return {
+        **{name: record[name] for name in columns if record[name]},
+        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
+        "text": row["text"],
+        "ids": names,
+        "place": place_of(order, row["position"]),
+    }
+
+
+def passages_in(
+    generations: Generations, file: SourceFile, positions: Sequence[int]
+) -> Iterator[tuple[Found, bytes]]:
+    """The passages of the records of a file at some positions, each with the digest of its text."""
+    for record, row in _rows(generations, file, positions):
+        yield _found(_shown(file.order, record, row)), row["digest"]
+
+
+def _rows(
+    generations: Generations, file: SourceFile, positions: Sequence[int]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Records and the passages of them, in pairs."""
+    part, cut = (file.part(generations.mirror, kind) for kind in ("", KIND))
+    about = "abstract" if file.source == "pubmed" else "full_text"
+    known = columns_of(part)
+    columns = [name for name in _COLUMNS if name in known]
+    for at in range(0, len(positions), _BLOCK):
+        some = positions[at : at + _BLOCK]
+        records = {
+            row["position"]: {**dict.fromkeys(_COLUMNS), **row}
+            for row in rows_at(part, some, columns)
+        }
+        for row in passages_at(cut, some):
+            yield records[row["position"]], {"kind": about, **row}
+
+
+def _found(row: Mapping[str, Any]) -> Found:
     ids = Ids(**{name: str(value) for name, value in row["ids"].items()})
     types = tuple(row.get("publication_types", ()))
     if row.get("retracted") and _RETRACTED not in types:  # said by a notice alone
