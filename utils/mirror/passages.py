@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import EmptyStore, StoreFailed
 from ..model.identifiers import Ids
-from ..model.paper import Paper
+from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
 from ..passages import terms
 from .columns import paper_of
-from .generations import Generation, Generations
+from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile
-from .reading import columns_of, live_places, passages_at, rows_at
-from .words import WordIndex, filtered_by, folded, place_of, warnings
+from .reading import live_places, passages_at, rows_at
+from .words import WordIndex, filtered_by, folded, place_of
 
 if TYPE_CHECKING:
     import tantivy
@@ -35,10 +35,12 @@ At = tuple[int, int]
 """A document of a snapshot: its segment, and its number there."""
 
 KIND = "-passages"
-_COLUMNS = (
-    *("pmid", "doi", "pmcid", "arxiv", "position", "title", "year", "retracted"),
-    *("journal", "journal_abbreviation", "issn", "publication_types", "mesh"),
+FACTS = (
+    *("journal", "journal_abbreviation", "issn", "year"),
+    *("publication_types", "mesh", "retracted", "arxiv"),
 )
+"""What is said of a paper besides its title and its other names, by PubMed's columns."""
+_COLUMNS = ("pmid", "doi", "pmcid", "position", "title", *FACTS)
 _BLOCK = 2_000  # records whose passages are looked at together
 _PLACE = 1_000_000
 _RETRACTED = "Retracted Publication"
@@ -59,6 +61,8 @@ class PassageIndex(WordIndex):
 
     kind = KIND
     weights: Mapping[str, float] = {"title": 3.0, "section": 1.5, "text": 1.0}
+    of: Kind = "abstract"
+    """Which kind of text its passages are of."""
 
     def snapshot(self) -> Snapshot:
         """Index and generation as they are now.
@@ -91,18 +95,22 @@ class PassageIndex(WordIndex):
         return builder
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        part, cut = (file.part(self.generations.mirror, kind) for kind in ("", KIND))
-        about = "abstract" if file.source == "pubmed" else "full_text"
-        known = columns_of(part)
-        columns = [name for name in _COLUMNS if name in known]
+        cut = file.part(self.generations.mirror, KIND)
         for at in range(0, len(positions), _BLOCK):
             some = positions[at : at + _BLOCK]
-            records = {
-                row["position"]: {**dict.fromkeys(_COLUMNS), **row}
-                for row in rows_at(part, some, columns)
-            }
+            records = {row["position"]: row for row in self._records(file, some)}
             for row in passages_at(cut, some):
-                yield _document(file.order, records[row["position"]], {"kind": about, **row})
+                yield self._document(file.order, records[row["position"]], row)
+
+    def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """What is known of the papers of some rows."""
+        yield from rows_at(file.part(self.generations.mirror), positions, _COLUMNS)
+
+    def _document(self, order: int, record: dict[str, Any], row: Mapping[str, Any]) -> Document:
+        """What is indexed, and shown, of a passage and its paper."""
+        import tantivy
+
+        return tantivy.Document(**_fields(order, record, {"kind": self.of, **row}))
 
 
 @dataclass
@@ -126,7 +134,7 @@ class Snapshot:
     @property
     def is_exact(self) -> bool:
         """Whether the index has what the generation counts, and nothing else."""
-        return dict(self.state) == {"generation": self.generation.name}
+        return "target" not in self.state and self.state["generation"] == self.generation.name
 
     @property
     def size(self) -> int:
@@ -140,7 +148,7 @@ class Snapshot:
         if not asked:
             return []
         query = self._narrowed(self.words.asking(asked), filters)
-        return [(at, float(score)) for score, at in self._search(query, limit)]
+        return [(at, float(score)) for score, at in self.search(query, limit)]
 
     def by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
         """Documents by the key of their text, of those that pass the filters."""
@@ -151,7 +159,7 @@ class Snapshot:
             return {}
         schema = self.words.index.schema
         query = self._narrowed(Query.term_set_query(schema, "key", wanted), filters)
-        addresses = [at for _, at in self._search(query, 2 * len(wanted) + 100)]
+        addresses = [at for _, at in self.search(query, 2 * len(wanted) + 100)]
         found = dict[int, list[At]]()
         for key, at in zip(self.keys(addresses), addresses, strict=True):
             found.setdefault(key, []).append(at)
@@ -159,8 +167,12 @@ class Snapshot:
 
     def keys(self, addresses: Sequence[At]) -> list[int]:
         """The keys of the texts of documents."""
+        return self.fast_values("key", addresses)
+
+    def fast_values(self, name: str, addresses: Sequence[At]) -> list[int]:
+        """The numbers that documents have in a field."""
         documents = [_address(at) for at in addresses]
-        values = self.searcher.fast_field_values("key", documents) if documents else []
+        values = self.searcher.fast_field_values(name, documents) if documents else []
         return [int(value or 0) for value in values]
 
     def keys_that_pass(self, filters: Filters, most: int) -> list[int] | None:
@@ -194,12 +206,12 @@ class Snapshot:
         if place is None:
             return []
         schema = self.words.index.schema
-        hits = self._search(Query.term_query(schema, "place", place), 10_000)
+        hits = self.search(Query.term_query(schema, "place", place), 10_000)
         read = self.read([at for _, at in hits])
         return sorted((one.passage for one in read.values()), key=lambda one: one.ordinal)
 
     def paper(self, key: str) -> Paper | None:
-        """The record, as it is in the parts, of a paper of which a passage was read."""
+        """PubMed's record, as it is in the parts, of a paper of which a passage was read."""
         place = next((one.place for one in self.rows.values() if one.passage.paper == key), None)
         if place is None:
             return None
@@ -214,14 +226,16 @@ class Snapshot:
 
     def warnings(self) -> Iterator[str]:
         """Why an answer may not be of all that is published."""
-        yield from warnings(self.state, self.generation)
+        yield from self.words.warnings(self.state, self.generation)
 
     def _live(self, found: Iterable[Found]) -> set[int]:
-        pmids = {int(pmid) for one in found if (pmid := one.paper.ids.pmid)}
-        places = live_places(pmids, self.generations, self.generation).values()
+        key = KEYS[self.generations.source]
+        names = {getattr(one.paper.ids, key).removeprefix("PMC") for one in found} - {""}
+        places = live_places(map(int, names), self.generations, self.generation).values()
         return {place_of(order, position) for order, position in places}
 
-    def _search(self, query: Query, limit: int) -> list[tuple[float, At]]:
+    def search(self, query: Query, limit: int) -> list[tuple[float, At]]:
+        """Documents for a query, best first, with their scores."""
         with self.words.explained():
             hits: list[Any] = self.searcher.search(query, limit, count=False).hits
         return [(float(score), (at.segment_ord, at.doc)) for score, at in hits]
@@ -270,29 +284,27 @@ def key_of(digest: bytes) -> int:
     return int.from_bytes(digest[:8], "little", signed=True)
 
 
-def _document(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> Document:
-    import tantivy
-
+def _fields(order: int, record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
-    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted")
+    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted", "file")
     shown = {
-        **{name: record[name] for name in columns if record[name]},
+        **{name: record[name] for name in columns if record.get(name)},
         **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
         "text": row["text"],
         "ids": names,
         "place": place_of(order, row["position"]),
     }
-    return tantivy.Document(
-        place=shown["place"],
-        key=key_of(row["digest"]),
-        retracted=int(bool(record["retracted"])),
-        kind=row["kind"],
-        title=terms.indexed(record["title"] or ""),
-        section=terms.indexed(row["section"] or ""),
-        text=terms.indexed(row["text"]),
-        shown=json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass"),
-        **filtered_by(dict(record)),
-    )
+    return {
+        "place": shown["place"],
+        "key": key_of(row["digest"]),
+        "retracted": int(bool(record["retracted"])),
+        "kind": row["kind"],
+        "title": terms.indexed(record["title"] or ""),
+        "section": terms.indexed(row["section"] or ""),
+        "text": terms.indexed(row["text"]),
+        "shown": json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass"),
+        **filtered_by(record),
+    }
 
 
 def _found(document: Document) -> Found:
@@ -315,6 +327,7 @@ def _found(document: Document) -> Found:
         paper=f"pmid:{ids.pmid}" if ids.pmid else ids.key,
         **{name: row[name] for name in ("chunk_id", "ordinal", "text", "start", "end", "kind")},
         section=row["section"] or "",
+        file=row.get("file", ""),
         title=title,
         year=year,
         journal=journal,
