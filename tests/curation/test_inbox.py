@@ -13,7 +13,7 @@ from tests.world.pdf import pdf_of, scan_of
 from utils.curation import inbox_files
 from utils.curation.inbox import take_in
 from utils.errors import StoreFailed
-from utils.formats import ocr
+from utils.formats.pdf import ocr
 from utils.harvest.jobs import Ledgers
 from utils.store import body_of
 from utils.system import safe_files

@@ -32,9 +32,10 @@ from tests.world.pdf import pdf_of
 from tests.world.pubmed_xml import pubmed_article
 from utils import formats
 from utils.errors import BadRequest, PaperError
-from utils.formats import html, jats, pdf, plain_markdown
+from utils.formats import html, jats, plain_markdown
 from utils.formats.html import pdf_links, refresh_target, xml_links
 from utils.formats.jats import _BLOCK, _INLINE, _PARTS
+from utils.formats.pdf import reader as pdf
 from utils.formats.pubmed import read_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Notice, Paper, StoredPaper

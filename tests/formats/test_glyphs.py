@@ -6,8 +6,8 @@ import pytest
 
 from tests.formats.test_pdf import Placed, article_page, fetched, pdf_of
 from utils.cli import main
-from utils.formats import pdf, pdf_child
 from utils.formats.glyphs import mended
+from utils.formats.pdf import child, reader
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Paper
 
@@ -22,7 +22,7 @@ RECORD = Paper(
 @pytest.fixture(autouse=True)
 def _no_children_left():
     yield
-    pdf_child.CHILDREN.dismiss()
+    child.CHILDREN.dismiss()
 
 
 def set_in_two_fonts(x: float, y: float, text: str) -> list[Placed]:
@@ -43,7 +43,7 @@ def read(*lines: str) -> Document:
     opening = [
         one for at, line in enumerate(lines) for one in set_in_two_fonts(72, 745 - 14 * at, line)
     ]
-    return pdf.read(fetched(pdf_of([[*opening, *article_page(1)], article_page(2)])))
+    return reader.read(fetched(pdf_of([[*opening, *article_page(1)], article_page(2)])))
 
 
 def test_a_name_in_the_record_proves_a_glyph_wherever_it_stands():

@@ -11,8 +11,9 @@ import pytest
 
 from tests.world.pdf import pdf_of, scan_of, write
 from utils.errors import BadContent
-from utils.formats import ocr, read
-from utils.formats.ocr import Recognised
+from utils.formats import read
+from utils.formats.pdf import ocr
+from utils.formats.pdf.ocr import Recognised
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.outline.words import folded

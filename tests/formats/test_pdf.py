@@ -16,11 +16,11 @@ import pytest
 from tests import own_words
 from tests.formats.reading_children import DIES, HANGS
 from utils.errors import BadContent
-from utils.formats import pdf, pdf_child
 from utils.formats.child_processes import ChildFailed
-from utils.formats.pdf_headings import Block
-from utils.formats.pdf_layout import markdown_of, to_blocks
-from utils.formats.pdf_lines import Line, Page
+from utils.formats.pdf import child, reader
+from utils.formats.pdf.headings import Block
+from utils.formats.pdf.layout import markdown_of, to_blocks
+from utils.formats.pdf.lines import Line, Page
 from utils.judges.check import judge
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
@@ -84,7 +84,7 @@ def fetched(body: bytes) -> Fetched:
 
 
 def read(pages: list[list[Placed]], title: str = "") -> Document:
-    return pdf.read(fetched(pdf_of(pages, title)))
+    return reader.read(fetched(pdf_of(pages, title)))
 
 
 def prose(start: int, count: int) -> str:
@@ -99,7 +99,7 @@ def column(x: float, top: float, lines: list[str], size: float = 10) -> list[Pla
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
     yield
-    pdf_child.CHILDREN.dismiss()
+    child.CHILDREN.dismiss()
 
 
 def article_page(number: int) -> list[Placed]:
@@ -271,7 +271,7 @@ def test_a_whole_pdf_passes_the_judge_and_pictures_do_not() -> None:
 )
 def test_what_is_no_pdf_is_refused_by_name(body: bytes, verdict: str, said: str) -> None:
     with pytest.raises(BadContent, match=said) as caught:
-        pdf.read(fetched(body))
+        reader.read(fetched(body))
     assert caught.value.outcome == verdict
 
 
@@ -281,7 +281,7 @@ def test_a_pdf_that_needs_a_password_is_refused() -> None:
         f"/Encrypt << /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >> /ID [<00><00>]"
     )
     with pytest.raises(BadContent, match="password") as caught:
-        pdf.read(fetched(pdf_of([article_page(1)], trailer=locked)))
+        reader.read(fetched(pdf_of([article_page(1)], trailer=locked)))
     assert caught.value.outcome == "login"
 
 
@@ -292,15 +292,15 @@ def test_a_child_that_dies_or_hangs_is_replaced(
     monkeypatch: pytest.MonkeyPatch, script: str, deadline: float, said: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(pdf_child.CHILDREN, "start", script)
+        patch.setattr(child.CHILDREN, "start", script)
         with pytest.raises(ChildFailed, match=said):
-            pdf_child.extract(pdf_of([article_page(1)]), deadline)
-    assert pdf_child.CHILDREN.dismiss() == 0
+            child.extract(pdf_of([article_page(1)]), deadline)
+    assert child.CHILDREN.dismiss() == 0
     assert read([article_page(1)]).body_words > 0
 
 
 def test_a_failed_child_is_a_rejection_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_child.CHILDREN, "start", DIES)
+    monkeypatch.setattr(child.CHILDREN, "start", DIES)
     with pytest.raises(BadContent, match="crashed") as caught:
         read([article_page(1)])
     assert caught.value.outcome == "not_a_paper"
@@ -318,7 +318,7 @@ def test_recorded_pdfs_keep_the_words_of_their_jats(shared: Path) -> None:
 
     for path in sorted((shared / "articles").glob("*/paper.pdf")):
         source = fetched(path.read_bytes())
-        found = pdf.read(source)
+        found = reader.read(source)
         xml = replace(source, body=(path.parent / "jats.xml").read_bytes(), media="jats")
         truth = jats.read(xml)
         wanted = shingles(folded(truth.abstract or truth.markdown[:3000]), 3)

@@ -11,8 +11,8 @@ from reportlab.lib.pagesizes import A5, letter
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate, Spacer
 
-from utils.formats.pdf_child import read_pages
-from utils.formats.pdf_headings import Block, without_column_heads
+from utils.formats.pdf.child import read_pages
+from utils.formats.pdf.headings import Block, without_column_heads
 
 TITLE = ParagraphStyle("title", fontName="Times-Bold", fontSize=17, leading=20, alignment=TA_CENTER)
 AUTHORS = ParagraphStyle("authors", fontName="Times-Roman", fontSize=13, leading=16)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from utils.formats.pdf_characters import Face
-from utils.formats.pdf_headings import Block
-from utils.formats.pdf_layout import to_blocks
-from utils.formats.pdf_lines import Line, Page, composed
+from utils.formats.pdf.characters import Face
+from utils.formats.pdf.headings import Block
+from utils.formats.pdf.layout import to_blocks
+from utils.formats.pdf.lines import Line, Page, composed
 
 SENTENCES = (
     "Larks sing longest on mornings without any wind at all,",

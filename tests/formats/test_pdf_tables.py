@@ -24,9 +24,9 @@ from tests.quality.jats_scores import tables_of
 from tests.quality.jats_truth import Truth
 from tests.quality.measures import Scores
 from tests.quality.pdf_scores import HALVES, pairs, score
-from utils.formats.pdf_child import read_pages
-from utils.formats.pdf_headings import Block
-from utils.formats.pdf_layout import markdown_of as to_markdown
+from utils.formats.pdf.child import read_pages
+from utils.formats.pdf.headings import Block
+from utils.formats.pdf.layout import markdown_of as to_markdown
 from utils.outline import floats_of, outline
 
 KINDS = (*TUNING, *HELD_OUT)

@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.dedup.invented import invented_papers
 from tests.dedup.labelled import changed_preprints, labelled_set, linked, score
 from tests.dedup.recorded import distinct_papers, real_pairs
+from tests.examples import often
 from utils.literature.fused_results import group_records
 from utils.literature.same_paper import judge_pair
 from utils.model.identifiers import Ids
@@ -21,6 +24,7 @@ REEF = Paper(
     volume="7",
     pages="111-19",
     published="2024-03",
+    publication_types=("Journal Article",),
 )
 
 
@@ -70,6 +74,9 @@ def test_one_paper_written_down_in_another_way(changes):
         {"authors": (Author("Müller", "Karl"),)},
         {"title": "Coral reefs and β-tocopherol: recovery after heat waves"},
         {"publication_types": ("Published Erratum",), "pages": "", "volume": ""},
+        {"publication_types": ("Comment",), "pages": "", "volume": ""},
+        {"publication_types": ("Letter", "Comment"), "pages": ""},
+        {"publication_types": ("Editorial",)},
     ],
 )
 def test_another_paper_that_looks_alike(changes):
@@ -99,6 +106,41 @@ def test_a_title_that_many_papers_share_needs_the_very_page():
     one = replace(REEF, title="Editorial")
     assert judge_pair(one, replace(one, pages="")).relation != "same"
     assert judge_pair(one, replace(one, pages="111")).relation == "same"
+
+
+@pytest.mark.parametrize("types", [(), ("journal-article",), ("Letter", "Comment")])
+def test_a_letter_is_found_where_other_records_say_no_type_or_its_own(types):
+    letter = replace(REEF, publication_types=("Letter",), pages="", volume="")
+    assert judge_pair(letter, replace(letter, publication_types=types)).relation == "same"
+
+
+def test_one_abstract_is_of_one_paper_whatever_types_say():
+    paper = replace(REEF, abstract=ABSTRACT, volume="", pages="")
+    letter = replace(paper, publication_types=("Letter",))
+    assert judge_pair(paper, letter).relation == "same"
+    assert judge_pair(paper, replace(letter, abstract=OTHER)).relation == "different"
+
+
+def test_what_says_no_type_is_no_bridge_between_a_paper_and_the_comment_on_it():
+    comment = replace(REEF, publication_types=("Comment",), pages="", volume="")
+    silent = replace(REEF, publication_types=(), pages="", volume="")
+    paper = replace(silent, publication_types=("Journal Article",))
+    assert group_records([paper, silent, comment]).groups == ((0,), (1,), (2,))
+    assert group_records([REEF, replace(REEF, publication_types=()), comment]).groups == (
+        (0, 1),
+        (2,),
+    )
+
+
+@pytest.mark.parametrize("changes", [{"title": f"Erratum: {REEF.title}"}, {}])
+def test_two_errata_of_one_title_are_no_versions(changes):
+    notice = replace(REEF, publication_types=("Published Erratum",), **changes)
+    one, two = (replace(notice, ids=Ids(doi=f"10.1000/reef.{n}")) for n in "12")
+    assert judge_pair(one, two).relation == "different"
+    papers = (
+        replace(one, ids=one.ids, title=REEF.title, publication_types=()) for one in (one, two)
+    )
+    assert judge_pair(*papers).relation == "version_of"
 
 
 def test_identifiers_that_clash_are_two_papers_whatever_they_look_like():
@@ -131,11 +173,46 @@ def test_a_third_record_never_joins_two_that_contradict_each_other():
     records = [
         replace(REEF, ids=Ids(doi="10.1000/a", pmid="1")),
         Paper(Ids(doi="10.1000/a"), title=REEF.title),
-        replace(REEF, ids=Ids(doi="10.1000/b", pmid="1")),
+        replace(REEF, ids=Ids(doi="10.1000/a", pmid="2")),
     ]
     families = group_records(records)
     assert families.groups == ((0, 1), (2,))
-    assert len(families.contradictions) == 1
+    assert all("kept apart" in one for one in families.contradictions)
+    assert families.contradictions
+
+
+@st.composite
+def told_by_many(draw):
+    """Records of two PMIDs by many databases, some of them many times; no two agree in much."""
+    rows = []
+    for pmid, title in (("1", REEF.title), ("2", "Moss in peat: what wakes it after dry years")):
+        spelled = st.sampled_from(["", title, title.upper(), title.partition(":")[0]])
+        record = st.builds(
+            lambda doi, title, authors, year, volume, pmid=pmid: Paper(
+                Ids(doi=doi, pmid=pmid), title, authors=authors, published=year, volume=volume
+            ),
+            st.sampled_from(["", f"10.1000/{pmid}", f"10.1000/{pmid}.new", "10.1000/of.both"]),
+            spelled,
+            st.sampled_from([(), PEOPLE, PEOPLE[::-1], PEOPLE[1:2], (Author("Others"),)]),
+            st.sampled_from(["", "2019", "2024"]),
+            st.sampled_from(["", "7", "8"]),
+        )
+        for one in draw(st.lists(record, min_size=1, max_size=6)):
+            rows += [one] * draw(st.sampled_from([1, 1, 2, 45]))
+    rows += [replace(one, ids=replace(one.ids, pmid="")) for one in rows[: draw(st.integers(0, 3))]]
+    return draw(st.permutations(rows))
+
+
+@often(40)
+@given(told_by_many())
+def test_records_of_one_pmid_are_one_paper_and_of_two_are_two(records):
+    groups = group_records(records).groups
+    of = {"1": set(), "2": set(), "": set()}
+    for number, group in enumerate(groups):
+        for at in group:
+            of[records[at].ids.pmid].add(number)
+    assert len(of["1"]) == len(of["2"]) == 1
+    assert not of["1"] & of["2"]
 
 
 def test_records_are_joined_by_way_of_a_third():

@@ -82,7 +82,9 @@ def add(commands: Any) -> None:
     )
     _engine_options(citations)
     citations.add_argument("--keep-source", action="store_true", help="keep NIH's ZIP once read")
-    for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations):
+    about = "put what is published into the database of many users (PAPERS_MIRROR_STORE)"
+    load = command(verbs, "load", _load, about)
+    for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations, load):
         verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
 
 
@@ -323,6 +325,21 @@ def _embed(args: argparse.Namespace, library: Library) -> int:
     assert done is not None
     text = f"{counted(done.made, 'vector')} made, {done.taken:,} taken from published ones."
     say(asdict(done) if args.json else text, args.json)
+    return 0
+
+
+def _load(args: argparse.Namespace, library: Library) -> int:
+    done = None
+    for done in library.mirrored.load(mirror_of(args, library)):
+        show_count(done.done, done.total)
+    assert done is not None
+    there = "Published" if done.changed else "Nothing new. Published before"
+    text = (
+        f"{there}: {done.generation} in {done.store}, {counted(done.papers, 'paper')}, "
+        f"{counted(done.passages, 'passage')}, {counted(done.vectors, 'vector')}."
+    )
+    say(asdict(done) if args.json else text, args.json)
+    note("Whoever is to search it there sets PAPERS_MIRROR_STORE=database, and your DATABASE_URL.")
     return 0
 
 

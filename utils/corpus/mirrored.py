@@ -2,13 +2,14 @@
 
 One question asks both, PubMed's records and PMC's full texts; a paper of both is one paper, and its
 full text is what is found. A search keeps to the generations and indexes that there were when it
-began. What a corpus is written by (sync, index) is the mirror's own: ``mirror pubmed``, ``mirror
-index``.
+began: those of the mirrors' files or, with ``PAPERS_MIRROR_STORE=database``, what `.mirror_load`
+put where many users ask (PubMed's records alone). What a corpus is written by (sync, index) is the
+mirror's own: ``mirror pubmed``, ``mirror index``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -21,6 +22,7 @@ from ..model.passage import Filters
 from . import Corpus
 from .database import CorpusDatabase
 from .mirrored_texts import MirroredTexts
+from .shared_mirror import SharedGeneration, SharedTables, finder_at, published
 from .stored_records import CorpusCounts, CorpusRecord
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from ..model.passage import Passage
     from ..passages import Finder
     from ..store import Shelf
+    from .mirror_load import LoadProgress
     from .names import Kind
     from .quotations import Quotation
     from .search import Answer
@@ -53,6 +56,18 @@ class Mirrored(Corpus):
         self._corpus, self._mirror = corpus, mirror
         self._indexes: dict[str, PassageIndex] = {}
         self._kept: dict[Path, VectorStore] = {}
+        self._shared: _Shared | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the stores of many users are asked, not files."""
+        return self.settings.papers_mirror_store == "database"
+
+    def load(self, mirror: Mirror | None = None) -> Iterator[LoadProgress]:
+        """Put what is published where many users ask; see `.mirror_load.load`."""
+        from .mirror_load import load
+
+        yield from load(self._corpus, mirror or self._mirror)
 
     def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> Answer:
         """Passages by words and by meaning; see `.search.find`.
@@ -64,6 +79,10 @@ class Mirrored(Corpus):
         """
         from .search import find
 
+        if self.is_shared:
+            shared = self._now_shared()
+            answer = find(query, shared, filters=filters, **options)
+            return replace(answer, warnings=(*shared.warnings(self._mirror), *answer.warnings))
         snapshots, warnings = self._snapshots()
         by_words = options.get("by") == "words"
         parts = [(one, None if by_words else self._vectors(one)) for one in snapshots]
@@ -90,8 +109,20 @@ class Mirrored(Corpus):
         """A mirror has an index of its own."""
         raise BadRequest("This is the mirror's index.", "Run: server.py mirror index")
 
-    def _seen(self) -> _Seen:
+    def _seen(self) -> Corpus:
+        if self.is_shared:
+            return self._now_shared()
         return _Seen(self, [(one, None) for one in self._snapshots()[0]])
+
+    def _now_shared(self) -> _Shared:
+        """The generation that is published in the shared stores now."""
+        now = published(self._corpus.database)
+        if now is None:
+            msg = "No mirror was loaded into the database."
+            raise EmptyStore(msg, "Run where the mirror is: server.py mirror load")
+        if self._shared is None or self._shared.generation != now:
+            self._shared = _Shared(self._corpus, now)
+        return self._shared
 
     def _vectors(self, snapshot: Snapshot) -> VectorStore | None:
         """The vectors of the model of the settings; None where there is none to name."""
@@ -146,6 +177,30 @@ class _Seen(Corpus):
         self.embedder, self.reranker = corpus.embedder, corpus.reranker
         if (texts := snapshots[-1]).generations.source == "pmc":
             self.shelf = cast("Shelf", MirroredTexts(corpus.shelf, texts))
+
+
+class _Shared(Corpus):
+    """A generation of a mirror in the stores of many users."""
+
+    def __init__(self, corpus: Corpus, generation: SharedGeneration) -> None:
+        super().__init__(corpus.settings, corpus.web, corpus.shelf)
+        tables = SharedTables.of_generation(corpus.database, generation)
+        self.generation, self.database = generation, tables
+        self.finder = finder_at(corpus.settings, tables, generation)
+        self.embedder, self.reranker = corpus.embedder, corpus.reranker
+
+    def warnings(self, mirror: Mirror) -> Iterator[str]:
+        """What the mirror's own files have, where there are some, and the stores have not."""
+        from ..mirror.generations import Generations
+
+        newer = Generations(mirror.folder, "pubmed").current()
+        if newer and newer.name != self.generation.generation:
+            yield (
+                f"The database has generation {self.generation.generation}, published here is "
+                f"{newer.name}: server.py mirror load"
+            )
+        if self.generation.model and self.generation.vectors < self.generation.passages:
+            yield _SOME
 
 
 class _Tables(CorpusDatabase):

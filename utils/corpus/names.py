@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import Connection, select, text
 
 from ..formats.nlm_lists import Called
 from ..model.paper import Paper
@@ -80,9 +80,8 @@ class NameTables(Connections):
         """Add so many texts to each name's count."""
         if not found:
             return
-        rows = [{**one._asdict(), "papers": papers} for one, papers in sorted(found.items())]
         with self.writing() as connection:
-            connection.execute(text(_ADD), rows)
+            note_names(connection, found)
 
     def learn(self, called: Iterable[Called]) -> int:
         """Keep what NLM's lists call by several names; how many were new or known.
@@ -109,6 +108,13 @@ class NameTables(Connections):
             for row in connection.execute(some.order_by(names.c.papers.desc(), names.c.name)):
                 found.setdefault(row.form, []).append((row.name, row.papers))
         return found
+
+
+def note_names(connection: Connection, found: Mapping[Name, int]) -> None:
+    """See `NameTables.note_names`."""
+    if found:
+        rows = [{**one._asdict(), "papers": papers} for one, papers in sorted(found.items())]
+        connection.execute(text(_ADD), rows)
 
 
 def _learned(one: Called) -> Name | None:

@@ -257,6 +257,11 @@ class Connections:
         self._url = url
         self._folder = folder
 
+    @property
+    def folder(self) -> Path:
+        """Where its locks lie, and SQLite's file."""
+        return self._folder
+
     @classmethod
     def of(cls, settings: Settings, shelf_folder: Path) -> Self:
         """The corpus of a shelf. Touches neither disk nor network.
@@ -456,9 +461,10 @@ def _postgresql(address: str) -> URL:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
         try:
+            given = url.query.get("options", "")
             options = {
                 "connect_timeout": _CONNECT_S,
-                "options": f"-c lock_timeout={1000 * _PATIENCE_S}",
+                "options": f"-c lock_timeout={1000 * _PATIENCE_S} {given}".rstrip(),
             }
             engine = create_engine(url, pool_pre_ping=True, connect_args=options)
         except ModuleNotFoundError as error:

@@ -21,7 +21,7 @@ from functools import cached_property
 from .. import formats
 from ..errors import BadContent, PaperError, Unreachable
 from ..formats.child_processes import ChildFailed
-from ..formats.pdf_child import extract
+from ..formats.pdf.child import extract
 from ..judges.check import judge
 from ..judges.preference import why_preferred
 from ..model.paper import Document, Fetched, Paper

@@ -59,7 +59,7 @@ READERS: dict[Media, str] = {
     "jats": "jats",
     "elsevier": "elsevier",
     "html": "html",
-    "pdf": "pdf",
+    "pdf": "pdf.reader",
     "markdown": "plain_markdown",
     "latex": "latex",
 }

@@ -16,7 +16,8 @@ from ..errors import BadContent
 from ..model.paper import Fetched
 from ..model.passage import SourcePlace
 from ..outline.words import folded
-from . import pdf_boxes, safe_xml
+from . import safe_xml
+from .pdf import boxes
 
 _GRAM = 4
 _MOST_REPEATS = 16  # places of a run of words; one that is everywhere tells nothing
@@ -132,7 +133,7 @@ def _block_of(element: Any, known: dict[Any, Any]) -> Any:
 
 
 def _pdf_words(body: bytes) -> Iterator[tuple[str, Any]]:
-    for page, left, bottom, right, top, text in pdf_boxes.extract(body)["lines"]:
+    for page, left, bottom, right, top, text in boxes.extract(body)["lines"]:
         yield text, (page, left, bottom, right, top)
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
-from ..model.identifiers import Ids
+from ..model.identifiers import ID_NAMES, Ids
 from ..model.paper import Notice, Paper
 from ..model.sites import BY_TRUST
 from .same_paper import ComparedRecord, Judgement, Relation, is_preprint, judge_compared
@@ -231,7 +231,7 @@ def group_records(papers: Sequence[Paper]) -> Families:
     # The surest first, so that a doubtful pair never keeps a certain one apart.
     alike = sorted(
         (pair for pair, judgement in verdicts.items() if judgement.relation == "same"),
-        key=lambda pair: -verdicts[pair].confidence,
+        key=lambda pair: (-verdicts[pair].confidence, not _one_pmid(records, *pair)),
     )
     proven = [pair for pair in alike if verdicts[pair].confidence == 1.0]
     for pair in proven:
@@ -254,7 +254,7 @@ class _Groups:
         self._verdicts = verdicts
         self._group = list(range(len(records)))
         self._members = {at: [at] for at in range(len(records))}
-        self._ids: dict[int, Ids] = {at: one.paper.ids for at, one in enumerate(records)}
+        self._ids = {at: {one.paper.ids} for at, one in enumerate(records)}
         self._reasons: dict[int, Judgement] = {}
         self._contradictions: list[str] = []
         for (one, other), judgement in verdicts.items():
@@ -269,7 +269,7 @@ class _Groups:
             return
         why = self._verdicts[min(one, other), max(one, other)]
         if self._at_odds(first, second):
-            if (clash := self._ids[first].clash(self._ids[second])) and why.confidence == 1.0:
+            if (clash := self._clash(first, second)) and why.confidence == 1.0:
                 self._add_contradiction(one, other, f"{why.reason}, but {clash}")
             return
         self._reasons[second] = why
@@ -334,9 +334,22 @@ class _Groups:
         """Whether two groups hold records that cannot be of one paper."""
         if one == other:
             return False
-        return bool(self._ids[one].clash(self._ids[other])) or any(
+        return bool(self._clash(one, other)) or any(
             self._differ(*pair) for pair in product(self._members[one], self._members[other])
         )
+
+    def _clash(self, one: int, other: int) -> str:
+        """Which identifiers of two groups contradict each other; none where a PMID is the same."""
+        for name in ("pmid", *ID_NAMES):
+            ours, theirs = (
+                {value for ids in self._ids[at] if (value := getattr(ids, name))}
+                for at in (one, other)
+            )
+            if name == "pmid" and ours & theirs:
+                return ""
+            if ours and theirs and not ours & theirs:
+                return f"{name} {min(ours)} and {name} {min(theirs)}"
+        return ""
 
     def _differ(self, one: int, other: int) -> bool:
         pair = min(one, other), max(one, other)
@@ -370,6 +383,11 @@ def _key(link: tuple[tuple[int, int], Judgement]) -> tuple[int, int]:
     return link[0]
 
 
+def _one_pmid(records: Sequence[ComparedRecord], one: int, other: int) -> bool:
+    pmid = records[one].paper.ids.pmid
+    return pmid != "" and pmid == records[other].paper.ids.pmid
+
+
 def _shared(ours: Ids, theirs: Ids) -> str:
     return min(set(ours.names()) & set(theirs.names()), default="")
 
@@ -382,8 +400,8 @@ def _pairs(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
             blocks[key].append(at)
     yield from dict.fromkeys(
         pair
-        for block in blocks.values()
-        for small in _split(block, records)
+        for key, block in blocks.items()
+        for small in _split(block, records, named=key.partition(":")[0] in ID_NAMES)
         for pair in combinations(small, 2)
     )
 
@@ -402,8 +420,14 @@ def _keys(one: ComparedRecord) -> Iterator[str]:
         yield f"authors:{first}:{one.people[1][0]}:{one.people[-1][0]}"
 
 
-def _split(block: list[int], records: Sequence[ComparedRecord]) -> Iterator[list[int]]:
-    """A block, or, where a title is shared by a crowd, its parts of the same author and year."""
+def _split(
+    block: list[int], records: Sequence[ComparedRecord], *, named: bool
+) -> Iterator[list[int]]:
+    """A block, or, where a key is shared by a crowd, its parts of the same author and year.
+
+    The first of a part is compared with all of it, so that none of many copies is left alone; and
+    where the key is an identifier, with the first of every other part.
+    """
     if len(block) <= _CROWD:
         yield block
         return
@@ -411,6 +435,8 @@ def _split(block: list[int], records: Sequence[ComparedRecord]) -> Iterator[list
     for at in block:
         one = records[at]
         parts[one.people[:1], one.year, one.volume, one.page].append(at)
-    yield from (
-        part[i : i + _CROWD] for part in parts.values() for i in range(0, len(part), _CROWD)
-    )
+    for first, *others in parts.values():
+        for start in range(0, len(others) or 1, _CROWD - 1):
+            yield [first, *others[start : start + _CROWD - 1]]
+    if named:
+        yield [part[0] for part in parts.values()]

@@ -1,11 +1,11 @@
 """Whether two records are of the same paper, with a reason and how sure that is.
 
 Identifiers decide where both records have them: one shared and none that clash is the same paper,
-a clash never is. Without, title, authors, year and the place in a journal must speak for it and
-nothing against it; the less a title tells (*Editorial*) or the more it differs, the more of them
-are needed. Merging two papers hides one of them, showing one twice does not: in doubt records stay
-apart, and are linked. A preprint and its published version are two papers, linked, unless one
-record carries the identifiers of both.
+a clash never is, but for two DOIs of one PMID, which are as often one paper's. Without, title,
+authors, year and the place in a journal must speak for it and nothing against it; the less a title
+tells (*Editorial*) or the more it differs, the more of them are needed. Merging two papers hides
+one of them, showing one twice does not: in doubt records stay apart, and are linked. A preprint and
+its published version are two papers, linked, unless one record carries the identifiers of both.
 
 The confidences rank the rules by the evidence they ask for; 1 is kept for what a record itself
 says. On the labelled set of ``tests/dedup`` none of them joins two papers.
@@ -51,6 +51,12 @@ _SIGNS = re.compile(r"[^a-z0-9]+")
 _FIRST = 11  # authors that are compared; papers have up to thousands
 _SUPPLEMENT = re.compile(r"\bs\d|suppl", re.I)
 _JOURNAL_STOP = re.compile("the|of|and|in|for|on|to|an?|de|la|le|et|und|de[rs]|die|fur|d[ao]|e")
+_NOTICES = (
+    *("erratum", "retraction of", "retraction notice", "expression of concern"),
+    "meeting abstract",
+)
+_OPINIONS = frozenset(("comment", "letter", "editorial", "reply"))
+_SILENT = frozenset(("journal-article", "article"))  # of letters, too
 Relation = Literal["same", "preprint_of", "has_preprint", "version_of", "may_be", "different"]
 _INVERSE: dict[Relation, Relation] = {"preprint_of": "has_preprint", "has_preprint": "preprint_of"}
 _TELLING = 4  # words; a title of fewer is shared by many papers
@@ -94,6 +100,21 @@ class ComparedRecord:
     def notice(self) -> bool:
         """Whether it is a notice about another paper, by its title."""
         return is_notice(self.paper.title)
+
+    @cached_property
+    def types(self) -> frozenset[str]:
+        """The types it is given, in small letters."""
+        return frozenset(kind.casefold() for kind in self.paper.publication_types)
+
+    @cached_property
+    def opinions(self) -> frozenset[str]:
+        """The types that make it an opinion, on a paper whose title it may bear."""
+        return self.types & _OPINIONS
+
+    @cached_property
+    def says_type(self) -> bool:
+        """Whether its types would tell a letter from a paper."""
+        return bool(self.types - _SILENT)
 
     @cached_property
     def abstract_runs(self) -> frozenset[tuple[str, ...]]:
@@ -399,6 +420,9 @@ def judge_compared(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
     shared = set(our_ids.names()) & set(their_ids.names())
     if shared and not clash:
         return _by_identifier(ours, theirs, min(shared))
+    pmid = our_ids.pmid if our_ids.pmid == their_ids.pmid else ""
+    if pmid and compare_titles(ours, theirs) != "differ":  # two DOIs of one paper
+        return Judgement("same", f"both have pmid:{pmid}", 1.0)
     if noticed := _by_notice(ours, theirs) or _by_notice(theirs, ours, is_inverse=True):
         return noticed
     if ours.preprint != theirs.preprint:
@@ -501,6 +525,10 @@ def _version(ours: ComparedRecord, theirs: ComparedRecord, clash: str) -> Judgem
     """Two papers for sure; perhaps one is a version of the other."""
     if compare_titles(ours, theirs) != "exact" or compare_authors(ours, theirs) != "same":
         return Judgement("different", clash, 1.0)
+    if any(
+        one.notice or _notices(one) for one in (ours, theirs)
+    ):  # each of several errata is counted, none a version
+        return Judgement("different", clash, 1.0)
     if ours.preprint and ours.telling >= 3:
         return Judgement("version_of", "same title and authors, both preprints", 0.9)
     dois = {record.paper.ids.doi for record in (ours, theirs)}
@@ -518,6 +546,11 @@ def _by_title(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
         return _NOTHING
     if against := _against(ours, theirs):
         return Judgement("different", against, 1.0)
+    if opinion := _opinion_of_one(ours, theirs):
+        said = f"{titles} title, but only one is of type {opinion}"
+        if compare_pages(ours, theirs) != "same":
+            return Judgement("different", said, 1.0)
+        return Judgement("may_be", f"{said}, on the same page", 0.5)
     return _by_place(ours, theirs, titles)
 
 
@@ -573,15 +606,20 @@ def _against(ours: ComparedRecord, theirs: ComparedRecord) -> str:
 
 def _notices(record: ComparedRecord) -> frozenset[str]:
     """The types of a record that make it a notice, where its title may be the paper's own."""
-    kinds = {kind.casefold() for kind in record.paper.publication_types}
-    return frozenset(
-        word
-        for word in (
-            *("erratum", "retraction of", "retraction notice", "expression of concern"),
-            "meeting abstract",
-        )
-        if any(word in kind for kind in kinds)
-    )
+    return frozenset(word for word in _NOTICES if any(word in kind for kind in record.types))
+
+
+def _opinion_of_one(ours: ComparedRecord, theirs: ComparedRecord) -> str:
+    """The type of the one that is an opinion on a paper, where the other is a paper; else empty.
+
+    A record without types, or with one that all articles have, says neither; where abstracts are
+    the same, types are mistaken.
+    """
+    if bool(ours.opinions) == bool(theirs.opinions) or (ours.notice and theirs.notice):
+        return ""
+    if not (ours.says_type and theirs.says_type) or compare_abstracts(ours, theirs) == "same":
+        return ""
+    return min(ours.opinions | theirs.opinions)
 
 
 def _both_servers(ours: Ids, theirs: Ids) -> bool:

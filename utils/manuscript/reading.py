@@ -176,9 +176,9 @@ def _read_docx(data: bytes, path: Path) -> _Read:
 
 
 def _read_pdf(data: bytes, path: Path) -> _Read:
-    from ..formats import pdf
+    from ..formats.pdf import reader
 
-    document = pdf.read(Fetched(data, "pdf", "", path.name, "file"))
+    document = reader.read(Fetched(data, "pdf", "", path.name, "file"))
     warnings = ["Places are those of the text read from the PDF, not of its pages."]
     return markdown.blocks(document.markdown), [], warnings
 

@@ -12,7 +12,7 @@ whatever is indexed or published meanwhile.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,8 @@ _COLUMNS = ("pmid", "doi", "pmcid", "position", "title", *FACTS)
 _BLOCK = 2_000  # records whose passages are looked at together
 _PLACE = 1_000_000
 _RETRACTED = "Retracted Publication"
+_ALL = Filters(retracted=True)
+_YEARS, _RETRACTIONS = 10, 50  # times as many, and so many more, are looked at for those that pass
 _UNSEEN = "The index is being made anew just now."
 
 
@@ -95,12 +97,8 @@ class PassageIndex(WordIndex):
         return builder
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        cut = file.part(self.generations.mirror, KIND)
-        for at in range(0, len(positions), _BLOCK):
-            some = positions[at : at + _BLOCK]
-            records = {row["position"]: row for row in self._records(file, some)}
-            for row in passages_at(cut, some):
-                yield self._document(file.order, records[row["position"]], row)
+        for record, row in _rows(self.generations, file, positions, self._records):
+            yield self._document(file.order, record, row)
 
     def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
         """What is known of the papers of some rows."""
@@ -110,7 +108,7 @@ class PassageIndex(WordIndex):
         """What is indexed, and shown, of a passage and its paper."""
         import tantivy
 
-        return tantivy.Document(**_fields(order, record, {"kind": self.of, **row}))
+        return tantivy.Document(**_fields(order, record, row))
 
 
 @dataclass
@@ -147,19 +145,23 @@ class Snapshot:
         """Documents by BM25, best first."""
         if not asked:
             return []
-        query = self._narrowed(self.words.asking(asked), filters)
-        return [(at, float(score)) for score, at in self.search(query, limit)]
+        found = self.search(self.words.asking(asked), limit, filters)
+        return [(at, float(score)) for score, at in found]
 
     def by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
         """Documents by the key of their text, of those that pass the filters."""
-        from tantivy import Query
+        from tantivy import Occur, Query
 
         wanted = [int(key) for key in keys]
         if not wanted:
             return {}
         schema = self.words.index.schema
-        query = self._narrowed(Query.term_set_query(schema, "key", wanted), filters)
-        addresses = [at for _, at in self.search(query, 2 * len(wanted) + 100)]
+        # A set of terms takes fifteen times as long: it is looked for in the whole dictionary.
+        each = (Query.term_query(schema, "key", key, "basic") for key in wanted)
+        query = Query.boolean_query(
+            [(Occur.Should, Query.const_score_query(one, 1)) for one in each]
+        )
+        addresses = [at for _, at in self.search(query, 2 * len(wanted) + 100, filters)]
         found = dict[int, list[At]]()
         for key, at in zip(self.keys(addresses), addresses, strict=True):
             found.setdefault(key, []).append(at)
@@ -191,7 +193,7 @@ class Snapshot:
     def read(self, addresses: Sequence[At]) -> dict[At, Found]:
         """What documents say; those that the generation does not count are left out."""
         with self.words.explained():
-            made = {at: _found(self.searcher.doc(_address(at))) for at in addresses}
+            made = {at: _found(_kept(self.searcher.doc(_address(at)))) for at in addresses}
         if not self.is_exact:
             live = self._live(made.values())
             made = {at: one for at, one in made.items() if one.place in live}
@@ -234,11 +236,41 @@ class Snapshot:
         places = live_places(map(int, names), self.generations, self.generation).values()
         return {place_of(order, position) for order, position in places}
 
-    def search(self, query: Query, limit: int) -> list[tuple[float, At]]:
-        """Documents for a query, best first, with their scores."""
+    def search(self, query: Query, limit: int, filters: Filters = _ALL) -> list[tuple[float, At]]:
+        """The best that pass the filters.
+
+        Years and retractions are looked up of the best, and more of these are asked for: looked up
+        in the index, all rows that pass would be gone through.
+        """
+        alone = not any(self._named(filters))
+        if alone and not (filters.retracted and _any_year(filters)):
+            asked = limit + _RETRACTIONS if _any_year(filters) else limit * _YEARS
+            hits = self._hits(query, asked)
+            passing = [hits[at] for at in self._passing([at for _, at in hits], filters)]
+            if len(passing) >= limit or len(hits) < asked:
+                return [_placed(hit) for hit in passing[:limit]]
+        return [_placed(hit) for hit in self._hits(self._narrowed(query, filters), limit)]
+
+    def _hits(self, query: Query, limit: int) -> list[tuple[Any, Any]]:
         with self.words.explained():
             hits: list[Any] = self.searcher.search(query, limit, count=False).hits
-        return [(float(score), (at.segment_ord, at.doc)) for score, at in hits]
+        return hits
+
+    def _passing(self, documents: list[Any], filters: Filters) -> list[int]:
+        """Which of some documents are of the years, and not retracted unless that may be."""
+        import numpy as np
+
+        if not documents:
+            return []
+        passes = np.ones(len(documents), bool)
+        if not _any_year(filters):
+            first, last = _years(filters)
+            years = np.array(self.searcher.fast_field_values("year", documents), np.int64)
+            passes &= (years >= first) & (years <= last)
+        if not filters.retracted:
+            gone = self.searcher.fast_field_values("retracted", documents)
+            passes &= np.array(gone, np.int64) == 0
+        return [int(at) for at in np.flatnonzero(passes)]
 
     def _narrowed(self, query: Query, filters: Filters) -> Query:
         from tantivy import Occur, Query
@@ -256,9 +288,14 @@ class Snapshot:
         if not filters.retracted:
             yield Query.term_query(schema, "retracted", 0)
         if filters.year_from is not None or filters.year_to is not None:
-            first, last = max(1, filters.year_from or 1), filters.year_to
-            last = 9999 if last is None else max(0, last)
-            yield Query.range_query(schema, "year", FieldType.Integer, first, last)
+            yield Query.range_query(schema, "year", FieldType.Integer, *_years(filters))
+        yield from self._named(filters)
+
+    def _named(self, filters: Filters) -> Iterator[Query]:
+        """Conditions on journal, types, headings and kind."""
+        from tantivy import Query
+
+        schema = self.words.index.schema
         raw = {
             "journal": filters.journal_names,
             "types": filters.publication_types,
@@ -268,6 +305,25 @@ class Snapshot:
         for name, values in raw.items():
             if values:
                 yield Query.term_set_query(schema, name, [folded(value) for value in values])
+
+
+def _placed(hit: tuple[Any, Any]) -> tuple[float, At]:
+    score, at = hit
+    return float(score), (at.segment_ord, at.doc)
+
+
+def _any_year(filters: Filters) -> bool:
+    return filters.year_from is None and filters.year_to is None
+
+
+def _years(filters: Filters) -> tuple[int, int]:
+    """The first and last year that pass; a record without a year has 0."""
+    last = 9999 if filters.year_to is None else max(0, filters.year_to)
+    return max(1, filters.year_from or 1), last
+
+
+def _kept(document: Document) -> dict[str, Any]:
+    return dict(json.loads(bytes(document["shown"][0])))
 
 
 def _address(at: At) -> Any:
@@ -285,15 +341,7 @@ def key_of(digest: bytes) -> int:
 
 
 def _fields(order: int, record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
-    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted", "file")
-    shown = {
-        **{name: record[name] for name in columns if record.get(name)},
-        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
-        "text": row["text"],
-        "ids": names,
-        "place": place_of(order, row["position"]),
-    }
+    shown = _shown(order, record, row)
     return {
         "place": shown["place"],
         "key": key_of(row["digest"]),
@@ -307,8 +355,48 @@ def _fields(order: int, record: dict[str, Any], row: Mapping[str, Any]) -> dict[
     }
 
 
-def _found(document: Document) -> Found:
-    row = json.loads(bytes(document["shown"][0]))
+def _shown(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a passage and its paper, to be shown."""
+    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
+    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted", "file")
+    return {
+        **{name: record[name] for name in columns if record.get(name)},
+        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
+        "text": row["text"],
+        "ids": names,
+        "place": place_of(order, row["position"]),
+    }
+
+
+def passages_in(
+    generations: Generations, file: SourceFile, positions: Sequence[int]
+) -> Iterator[tuple[Found, bytes]]:
+    """The passages of PubMed's records at some positions of a file, each with its text's digest."""
+
+    def records(file: SourceFile, some: Sequence[int]) -> Iterator[dict[str, Any]]:
+        return rows_at(file.part(generations.mirror), some, _COLUMNS)
+
+    for record, row in _rows(generations, file, positions, records):
+        yield _found(_shown(file.order, record, row)), row["digest"]
+
+
+def _rows(
+    generations: Generations,
+    file: SourceFile,
+    positions: Sequence[int],
+    records: Callable[[SourceFile, Sequence[int]], Iterator[dict[str, Any]]],
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """What *records* says of papers, and the passages of them, in pairs."""
+    cut = file.part(generations.mirror, KIND)
+    about = "abstract" if file.source == "pubmed" else "full_text"
+    for at in range(0, len(positions), _BLOCK):
+        some = positions[at : at + _BLOCK]
+        known = {row["position"]: row for row in records(file, some)}
+        for row in passages_at(cut, some):
+            yield known[row["position"]], {"kind": about, **row}
+
+
+def _found(row: Mapping[str, Any]) -> Found:
     ids = Ids(**{name: str(value) for name, value in row["ids"].items()})
     types = tuple(row.get("publication_types", ()))
     if row.get("retracted") and _RETRACTED not in types:  # said by a notice alone

@@ -153,12 +153,14 @@ class TextPassageIndex(PassageIndex):
 
 def with_text(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
     """The papers among some of which a snapshot of PMC has a full text."""
-    from tantivy import Query
+    from tantivy import Occur, Query
 
     wanted = sorted({int(pmid) for pmid in pmids if pmid.isdecimal()})
     if not wanted:
         return set()
-    query = Query.term_set_query(snapshot.words.index.schema, "pmid", wanted)
+    schema = snapshot.words.index.schema
+    each = (Query.term_query(schema, "pmid", pmid, "basic") for pmid in wanted)
+    query = Query.boolean_query([(Occur.Should, Query.const_score_query(one, 1)) for one in each])
     found = snapshot.search(query, len(wanted) + 100)
     values = snapshot.fast_values("pmid", [at for _, at in found])
     return {str(pmid) for pmid in values if pmid}

@@ -193,6 +193,15 @@ class VectorStore:
             found.update(zip(map(int, wanted[here]), map(float, scores), strict=True))
         return found
 
+    def take(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors]:
+        """Which of some texts have a vector, and these vectors, in their order."""
+        held, taken = np.zeros(len(keys), bool), np.zeros((len(keys), self.dim), np.float32)
+        for segment in self.segments:
+            rows = segment.find(keys)
+            here = rows >= 0
+            taken[here], held = _floats(segment.rows[rows[here]]), held | here
+        return held, taken[held]
+
     def write(self, name: str, rows: NDArray[Any]) -> None:
         """Keep what a worker made, whole or not at all."""
         safe_files.make_folder(self.new)

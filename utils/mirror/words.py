@@ -303,11 +303,19 @@ class WordIndex:
         return [counted[place] for place in places if place in counted]
 
     def asking(self, wanted: Sequence[str]) -> Query:
-        """The query for terms, of which any may occur."""
-        words = " ".join(f'"{term}"' for term in wanted)
-        weights = dict(self.weights)
-        query, _ = self.index.parse_query_lenient(words, list(weights), field_boosts=weights)
-        return query
+        """The query for terms, of which any may occur.
+
+        All fields of all terms side by side: nested by term, tantivy takes twice as long.
+        """
+        from tantivy import Occur, Query
+
+        schema = self.index.schema
+        parts = [
+            (Occur.Should, Query.boost_query(Query.term_query(schema, name, term), weight))
+            for term in wanted
+            for name, weight in self.weights.items()
+        ]
+        return Query.boolean_query(parts)
 
     def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
         """What an index in this state lacks of a generation."""
@@ -381,7 +389,7 @@ def place_of(order: int, position: int) -> int:
 def _document(place: int, row: dict[str, Any]) -> Document:
     import tantivy
 
-    keywords = [*(row["keywords"] or ()), *_headings(row)]
+    keywords = [*(row["keywords"] or ()), *headings(row)]
     titles = filter(None, (row["title"], row["vernacular_title"]))
     return tantivy.Document(
         place=place,
@@ -399,11 +407,11 @@ def filtered_by(row: dict[str, Any]) -> dict[str, Any]:
         "year": row["year"] or 0,
         "journal": list(dict.fromkeys(map(folded, names))),
         "types": [folded(kind) for kind in row["publication_types"] or ()],
-        "mesh": [folded(heading) for heading in _headings(row)],
+        "mesh": [folded(heading) for heading in headings(row)],
     }
 
 
-def _headings(row: dict[str, Any]) -> list[str]:
+def headings(row: Mapping[str, Any]) -> list[str]:
     """MeSH headings without their qualifiers."""
     return sorted({heading.split("/")[0].lstrip("*") for heading in row["mesh"] or ()})
 

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
     Vectors = NDArray[np.float32]
 
-__all__ = ["Embedder", "Filters", "Finder", "FinderStatus", "Hit", "Passage", "Shown"]
+__all__ = [
+    "Embedder",
+    "Filters",
+    "Finder",
+    "FinderStatus",
+    "Hit",
+    "LoadedPassage",
+    "Passage",
+    "Shown",
+]
 
 
 class Shown(NamedTuple):
@@ -32,6 +41,14 @@ class Shown(NamedTuple):
     edat: str
     lr: str
     quality: int
+
+
+class LoadedPassage(NamedTuple):
+    """A passage on its way into a store in bulk, with its MeSH headings and its vector."""
+
+    passage: Passage
+    mesh: Sequence[str]
+    vector: Vector | None
 
 
 ShownOf = Callable[[Sequence[str]], Mapping[str, Shown]]

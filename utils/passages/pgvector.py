@@ -7,6 +7,9 @@ nothing of how rare a word is, so that BM25 is computed from these rows (k1 = 1.
 the other stores). ``corpus_finder_model`` keeps the counts that needs, since counting a million
 rows takes longer than finding among them.
 
+For very many passages (``compact``, `.pgvector_bulk`) vectors are ``halfvec`` and the graph is one
+of their signs (``bit``, a tenth of the size); the nearest by signs are compared by their numbers.
+
 Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); pgvector's README
 (HNSW up to 2,000 dimensions, ``halfvec`` up to 4,000, iterative scans since 0.8).
 """
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 _LOCK = 0x70617066  # one process at a time changes the schema
 _HNSW_WIDEST = 2_000
 _HALF_WIDEST = 4_000
+_ALIKE = 400  # passages compared by their numbers, and four for each that is wanted
 _WEIGHTS = {"title": 3.0, "section": 1.5, "text": 1.0}
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS corpus_finder (
@@ -56,6 +60,7 @@ CREATE TABLE IF NOT EXISTS corpus_finder_model (
 );
 INSERT INTO corpus_finder_model (model, dim) VALUES ('', 0) ON CONFLICT DO NOTHING
 """
+_MESH = "ALTER TABLE corpus_finder ADD COLUMN IF NOT EXISTS mesh text[] NOT NULL DEFAULT '{}'"
 # Made before there were terms; all of it is derived, and indexing makes it again.
 _OLDER = """
 SELECT 1 FROM information_schema.columns
@@ -108,8 +113,8 @@ class PgvectorFinder:
 
     name = "pgvector"
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, *, compact: bool = False) -> None:
+        self._engine, self._compact = engine, compact
         self._made = False
 
     def prepare(self, model: str, dim: int) -> None:
@@ -126,14 +131,16 @@ class PgvectorFinder:
                 db.execute(text("DROP TABLE corpus_finder, corpus_finder_model"))
             for statement in _SCHEMA.split(";\n"):
                 db.execute(text(statement))
+            if self._compact:
+                db.execute(text(_MESH))
             if not model or _model(db) == (model, dim):
                 return
             db.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
             db.execute(text("ALTER TABLE corpus_finder DROP COLUMN IF EXISTS vector"))
-            db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector vector({int(dim)})"))
-            if expression := _index_expression(dim):
-                method = f"hnsw (({expression}) {_operators(dim)})"
-                db.execute(text(f"CREATE INDEX ON corpus_finder USING {method}"))
+            kind = "halfvec" if self._compact else "vector"
+            db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector {kind}({int(dim)})"))
+            if method := _method(dim, compact=self._compact):
+                db.execute(text(f"CREATE INDEX ON corpus_finder USING hnsw ({method})"))
             facts = {"model": model, "dim": dim}
             changed = "UPDATE corpus_finder_model SET model = :model, dim = :dim, vectors = 0"
             db.execute(text(changed), facts)
@@ -154,11 +161,11 @@ class PgvectorFinder:
             if not latest:
                 return
             new = {
-                uuid: _row(passages[at], None if rows is None else rows[at])
+                uuid: row_of(passages[at], None if rows is None else rows[at])
                 for uuid, at in latest.items()
             }
             with _counted(db, list(new)):
-                terms = {uuid: _terms(passages[latest[uuid]]) for uuid in _reworded(db, new)}
+                terms = {uuid: terms_of(passages[latest[uuid]]) for uuid in _reworded(db, new)}
                 for uuid, row in new.items():
                     row["length"] = terms[uuid][1] if uuid in terms else -1
                 db.execute(text(_OLD_TERMS), {"uuids": list(terms)})
@@ -200,7 +207,8 @@ class PgvectorFinder:
             near: list[Scored] = []
             if vector is not None and dim:
                 row = checked_query(vector, dim)
-                near = _by_meaning(db, row, depth, filters)
+                look = _by_signs if self._compact else _by_meaning
+                near = look(db, row, depth, filters)
                 near += _cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         return fused([one for one in words if one[0] in candidates], near, share, limit)
@@ -269,7 +277,8 @@ def _model(db: Connection) -> tuple[str, int]:
     return model, dim
 
 
-def _row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
+def row_of(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
+    """What is kept of a passage, but for its terms."""
     fields: dict[str, Any] = {
         "uuid": passage.uuid,
         "paper": passage.paper,
@@ -281,11 +290,11 @@ def _row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]
         "journal": key(passage.journal),
     }
     if vector is not None:
-        fields["vector"] = _literal(vector)
+        fields["vector"] = vector_literal(vector)
     return fields
 
 
-def _terms(passage: Passage) -> tuple[dict[str, float], int]:
+def terms_of(passage: Passage) -> tuple[dict[str, float], int]:
     """The weight of each term, and how many there are: FTS5 counts those of the title once."""
     weights: dict[str, float] = {}
     length = 0
@@ -321,7 +330,8 @@ def _counted(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
     db.execute(text(f"UPDATE corpus_finder_model SET {changes}"), more)  # noqa: S608
 
 
-def _literal(vector: NDArray[np.float32]) -> str:
+def vector_literal(vector: NDArray[np.float32]) -> str:
+    """A vector as pgvector reads it."""
     return f"[{','.join(map(str, vector.tolist()))}]"
 
 
@@ -342,8 +352,13 @@ def _index_expression(dim: int) -> str:
     return f"vector::halfvec({dim})" if dim <= _HALF_WIDEST else ""
 
 
-def _operators(dim: int) -> str:
-    return "vector_cosine_ops" if dim <= _HNSW_WIDEST else "halfvec_cosine_ops"
+def _method(dim: int, *, compact: bool) -> str:
+    """What an HNSW index is of; empty where there can be none."""
+    if compact:
+        return f"(binary_quantize(vector)::bit({int(dim)})) bit_hamming_ops"
+    operators = "vector_cosine_ops" if dim <= _HNSW_WIDEST else "halfvec_cosine_ops"
+    expression = _index_expression(dim)
+    return f"({expression}) {operators}" if expression else ""
 
 
 def _condition(filters: Filters) -> tuple[str, dict[str, Any]]:
@@ -364,6 +379,9 @@ def _condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     if filters.kind:
         clauses.append("kind = :kind")
         values["kind"] = filters.kind
+    if filters.mesh:
+        clauses.append("mesh && CAST(:mesh AS text[])")
+        values["mesh"] = [key(name) for name in filters.mesh]
     return " AND ".join(clauses) or "true", values
 
 
@@ -391,17 +409,41 @@ def _by_meaning(
     dim = len(vector)
     expression = _index_expression(dim) or "vector"
     kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
-    # Filters act while the graph is walked; it goes on until enough have passed.
-    settings = """SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
-        set_config('hnsw.ef_search', :breadth, true)"""
-    db.execute(text(settings), {"breadth": str(min(1000, max(100, limit)))})
+    _walk(db, limit)
     query = f"""
         SELECT uuid::text, paper, 1 - ({expression} <=> CAST(:vector AS {kind})) AS sim
         FROM corpus_finder WHERE vector IS NOT NULL AND {condition}
         ORDER BY {expression} <=> CAST(:vector AS {kind}) LIMIT :limit
     """  # noqa: S608
-    values |= {"vector": _literal(vector), "limit": limit}
+    values |= {"vector": vector_literal(vector), "limit": limit}
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
+
+
+def _by_signs(
+    db: Connection, vector: NDArray[np.float32], limit: int, filters: Filters
+) -> list[Scored]:
+    """The nearest by their numbers, of those whose signs differ least; see the module."""
+    condition, values = _condition(filters)
+    dim, alike = len(vector), _ALIKE + 4 * limit
+    _walk(db, alike)
+    query = f"""
+        WITH alike AS MATERIALIZED (
+            SELECT uuid, paper, vector FROM corpus_finder
+            WHERE vector IS NOT NULL AND {condition} ORDER BY binary_quantize(vector)::bit({dim})
+                <~> binary_quantize(CAST(:vector AS halfvec({dim})))::bit({dim}) LIMIT :alike
+        )
+        SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS halfvec({dim}))) AS sim
+        FROM alike ORDER BY sim DESC, uuid LIMIT :limit
+    """  # noqa: S608
+    values |= {"vector": vector_literal(vector), "limit": limit, "alike": alike}
+    return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
+
+
+def _walk(db: Connection, limit: int) -> None:
+    """Filters act while the graph is walked; it goes on until enough have passed."""
+    settings = """SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
+        set_config('hnsw.ef_search', :breadth, true)"""
+    db.execute(text(settings), {"breadth": str(min(1000, max(100, limit)))})
 
 
 def _cosines(db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]) -> list[Scored]:
@@ -410,5 +452,5 @@ def _cosines(db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]) 
         SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS vector({len(vector)})))
         FROM corpus_finder WHERE vector IS NOT NULL AND uuid = ANY(CAST(:uuids AS uuid[]))
     """  # noqa: S608
-    values = {"vector": _literal(vector), "uuids": sorted(uuids)}
+    values = {"vector": vector_literal(vector), "uuids": sorted(uuids)}
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]

@@ -1,0 +1,261 @@
+"""A mirror in the stores of many users answers as its files do, whoever dies while it is loaded."""
+
+import contextlib
+import secrets
+
+import pytest
+
+from tests.databases import POSTGRESQL
+from tests.mirror.small_mirror import RICH, article, mirror_of, titles, updated, year
+from tests.mirror.test_vectors import Counting
+from tests.world.pubmed_files import name_of, packed
+from utils import Library, cli
+from utils.errors import BadRequest, EmptyStore, NotConfigured, StoreFailed
+from utils.mirror import embedding
+from utils.model.passage import Filters
+
+pytestmark = [pytest.mark.extras("pyarrow", "duckdb", "tantivy"), POSTGRESQL]
+RETRACTED = Filters(retracted=True)
+ASKED = [
+    ("bleaching of corals", Filters()),
+    ("beta catenin IL6", Filters()),
+    ("corals of the deep sea", Filters()),
+    ("what 2026 13 says of corals", Filters(year_from=2020, year_to=2020)),
+    ("corals", Filters(year_to=1990)),
+    ("H2O", Filters()),
+    ("H2O", RETRACTED),
+    ("H2O", Filters(retracted=True, mesh=("water",))),
+    ("H2O", Filters(retracted=True, mesh=("Fire",))),
+    ("H2O", Filters(retracted=True, journal="Ann Things")),
+    ("H2O", Filters(retracted=True, journal="1234-5678")),
+    ("H2O", Filters(retracted=True, publication_types=("retracted publication",))),
+    ("H2O", Filters(retracted=True, kind="full_text")),
+]
+
+
+@pytest.fixture
+def url(postgresql):
+    import psycopg
+
+    name = f"mirror_{secrets.token_hex(6)}"
+    with psycopg.connect(postgresql, autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+        yield postgresql.replace("/postgres?", f"/{name}?")
+        server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def embedder(monkeypatch):
+    made = Counting()
+    monkeypatch.setattr(embedding, "embedder_of", lambda _: made)
+    return made
+
+
+@pytest.fixture
+def mirror(world, tmp_path, embedder):
+    world.bulk = year(files=4)
+    world.bulk.baseline[name_of(26, 2)] = packed(
+        [article(5, "Corals bleach"), article(6, "Of β-catenin and IL-6"), article(7), RICH]
+    )
+    world.bulk.baseline[name_of(26, 3)] = packed(
+        [article(9, "Corals of the deep sea"), *map(article, (10, 11, 12))]
+    )
+    made = mirror_of(world, tmp_path)
+    updated(made)
+    return made
+
+
+@pytest.fixture
+def open_library(mirror, tmp_path, embedder):
+    made = []
+
+    def opened(**settings):
+        places = {"papers_dir": tmp_path / "papers", "papers_mirror_dir": mirror.folder}
+        library = Library(**places, papers_offline=True, **settings)
+        library.corpus.__dict__["embedder"] = embedder
+        made.append(library)
+        return library
+
+    yield opened
+    for library in made:
+        with contextlib.suppress(StoreFailed):
+            library.corpus.database.close()
+        if shared := library.mirrored.__dict__["_shared"]:
+            shared.database.close()
+
+
+@pytest.fixture
+def library(open_library, url):
+    """One that loads and asks PostgreSQL."""
+    return open_library(database_url=url, papers_mirror_store="database")
+
+
+@pytest.fixture
+def weaviate():
+    from tests.passages.weaviate_stand_in import StandIn
+
+    with StandIn(key="not-for-your-eyes") as running:
+        yield running
+
+
+@pytest.fixture
+def at_weaviate(open_library, url, weaviate):
+    """One that loads and asks Weaviate, too."""
+    made = open_library(
+        database_url=url,
+        papers_mirror_store="database",
+        vector_store="weaviate",
+        weaviate_url=weaviate.url,
+        weaviate_api_key=weaviate.key,
+    )
+    yield made
+    if shared := made.mirrored.__dict__["_shared"]:
+        shared.finder.close()
+
+
+def loaded(library):
+    return [*library.mirrored.load()][-1]
+
+
+def everything(mirror):
+    [*mirror.index()]
+    [*mirror.embed()]
+
+
+def answers(library, by):
+    """The best passage and all that are found; scores of others are too near to each other."""
+    found = []
+    for question, filters in ASKED:
+        answer = library.mirrored.find(question, filters=filters, by=by, top_k=50)
+        told = [(hit.passage.paper, hit.passage.start, hit.passage.text) for hit in answer.hits]
+        warnings = [one for one in answer.warnings if "leaves" in one]
+        found.append((question, told[:1], sorted(told), warnings))
+    return found
+
+
+@pytest.mark.parametrize("by", ["words", "both"])
+def test_postgresql_answers_as_the_files_do(mirror, library, open_library, by):
+    everything(mirror)
+    done = loaded(library)
+    assert (done.papers, done.passages, done.vectors) == (16, 16, 16)
+    assert answers(library, by) == answers(open_library(), by)
+    assert loaded(library).changed is False
+
+
+@pytest.mark.extras("weaviate")
+@pytest.mark.parametrize("by", ["words", "both"])
+def test_weaviate_answers_as_the_files_do(mirror, at_weaviate, open_library, by):
+    everything(mirror)
+    done = loaded(at_weaviate)
+    assert (done.store, done.papers, done.passages, done.vectors) == ("weaviate", 16, 16, 16)
+    assert answers(at_weaviate, by) == answers(open_library(), by)
+
+
+def test_quotations_are_held_against_the_loaded_records(mirror, library):
+    loaded(library)
+    sentence = "What Corals bleach says of corals."
+    there = library.mirrored.verify_quote(sentence)
+    assert (there.verdict, there.paper, there.start) == ("verbatim", "pmid:5", 15)
+    assert library.mirrored.certify(sentence, there)["verdict"] == "verbatim"
+    assert library.mirrored.verify_quote(sentence, "pmid:1").verdict != "verbatim"
+    assert "by words alone" in library.mirrored.find("corals").warnings[0]
+
+
+def test_a_search_ends_in_the_generation_it_began_with(mirror, library, world):
+    with pytest.raises(EmptyStore, match="No mirror"):
+        library.mirrored.find("corals")
+    loaded(library)
+    before = library.mirrored._now_shared()
+    world.bulk.updates[name_of(26, 5)] = packed([article(5, "Corals recover")], ["6"])
+    updated(mirror)
+    assert "mirror load" in library.mirrored.find("corals", by="words").warnings[0]
+    seen = []
+    for step in library.mirrored.load():
+        papers = [hit.passage.title for hit in library.mirrored.find("corals", top_k=30).hits]
+        seen.append((step.step, "Corals bleach" in papers, "Corals recover" in papers))
+    assert set(seen[:-1]) == {("rows", True, False), ("indexes", True, False)}
+    assert seen[-1] == ("done", False, True)
+    assert "Corals bleach" in [hit.passage.title for hit in before.find("corals bleach").hits]
+    assert before.database.record("6") is not None
+    assert library.mirrored._now_shared().database.record("6") is None
+    before.database.close()
+    loaded(library)
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    "store", ["pgvector", pytest.param("weaviate", marks=pytest.mark.extras("weaviate"))]
+)
+def test_who_is_killed_loses_and_doubles_nothing(mirror, request, monkeypatch, store):
+    from sqlalchemy import Connection
+
+    library = request.getfixturevalue("library" if store == "pgvector" else "at_weaviate")
+    everything(mirror)
+    real, left = Connection.exec_driver_sql, [0]
+
+    def dying(function):
+        def called(*args, **options):
+            left[0] -= 1
+            if left[0] == 0:
+                raise Killed
+            return function(*args, **options)
+
+        return called
+
+    deaths = 0
+    for at in (1, 2, 3, 5, 8, 13, 21, 34, 55, 8, 8, 8, 8, 8, 8, 8):
+        left[0] = at
+        with monkeypatch.context() as patched:
+            patched.setattr(Connection, "execute", dying(Connection.execute))
+            patched.setattr(Connection, "exec_driver_sql", dying(real))
+            try:
+                loaded(library)
+            except Killed:
+                deaths += 1
+        library.corpus.database.close()
+    done = loaded(library)
+    assert deaths >= 10
+    assert (done.papers, done.passages, done.vectors) == (16, 16, 16)
+    shared = library.mirrored._now_shared()
+    papers = {str(pmid): title for pmid, title in titles(mirror).items()}
+    records = shared.database.every_record()
+    assert {one.paper.ids.pmid: one.paper.title for one in records} == papers
+    assert len(records) == 16
+    assert len(shared.database.every_passage()) == 16
+    answer = library.mirrored.find("what 2026 says of corals", top_k=50)
+    assert len(answer.hits) == len({hit.passage.uuid for hit in answer.hits}) >= 14
+
+
+def test_what_is_not_whole_is_not_published(mirror, library, monkeypatch):
+    from utils.corpus import mirror_load
+
+    monkeypatch.setattr(mirror_load, "passages_in", lambda *_: iter(()))
+    with pytest.raises(StoreFailed, match="the mirror 4"):
+        loaded(library)
+    with pytest.raises(EmptyStore):
+        library.mirrored.find("corals")
+
+
+def test_only_one_loads_and_only_into_postgresql(mirror, library, open_library):
+    with pytest.raises(NotConfigured, match="DATABASE_URL"):
+        loaded(open_library())
+    steps = library.mirrored.load()
+    next(steps)
+    with pytest.raises(BadRequest, match="Another process"):
+        loaded(library)
+    steps.close()
+    assert loaded(library).changed
+
+
+def test_the_shell_loads(mirror, tmp_path, url, monkeypatch, capsys, embedder):
+    monkeypatch.setenv("DATABASE_URL", url)
+    monkeypatch.setenv("EMBEDDINGS_PROVIDER", "none")
+    monkeypatch.setenv("PAPERS_DIR", str(tmp_path / "papers"))
+    monkeypatch.setenv("PAPERS_MIRROR_STORE", "database")
+    assert cli.main(["mirror", "load", "--folder", str(mirror.folder)]) == 0
+    assert "16 papers, 16 passages, 0 vectors" in capsys.readouterr().out
+    assert cli.main(["find", "corals bleach", "--source", "mirror", "--top-k", "1"]) == 0
+    assert "Corals bleach" in capsys.readouterr().out

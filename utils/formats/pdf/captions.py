@@ -1,0 +1,83 @@
+"""The captions of figures and tables on a PDF page: where they begin and end, and their numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .rows import Area, height_of
+from .words import Sheet, Word
+
+_TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
+CAPTION = re.compile(
+    rf"(?:(?:(?:Supplementa(?:ry|l)|Additional|Continued) )?(?P<kind>{_TABLE})"
+    r"|Fig(?:ure|\.)|FIG(?:URE|\.))"
+    r"[\s\-]?(?P<number>[A-Z]?\d{1,3}[a-z]?|[IVX]{1,5})(?=\W|$)(?P<rest>[^\r\n]{0,40})"
+)
+TITLED = re.compile(r"\s*(?:$|[.:|\u2014\u2013\-]|\(?cont|[(\s]*[^\W\d_a-z])|\s*[\u2000-\u200a]")
+LONGEST = 1500  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The first word of a caption, and the number it gives a table."""
+
+    word: Word
+    at: int  # among the sheet's words
+    label: str  # empty for figures
+
+
+def captions_of(sheet: Sheet) -> Iterator[Caption]:
+    """Where lines begin as captions do: a sentence that begins with *Table 2 shows* is none."""
+    for at, word in enumerate(sheet.words):
+        if word.text[:1] not in "TFSAC" or not _begins(sheet.words, at):
+            continue
+        said = " ".join(one.text for one in sheet.words[at : at + 8])
+        found = CAPTION.match(said)
+        if found and TITLED.match(found["rest"]):
+            yield Caption(word, at, found["number"] if found["kind"] else "")
+
+
+def _begins(words: tuple[Word, ...], at: int) -> bool:
+    """Whether a word stands first in its line, or behind a hole."""
+    if not at:
+        return True
+    before, here = words[at - 1], words[at]
+    if abs(before.bottom - here.bottom) < 0.5 * here.size:
+        return not 0 <= here.left - before.right < 1.2 * here.size
+    goes_on = 0 < before.bottom - here.bottom < 1.6 * here.size and before.left > here.left
+    alike = abs(before.size - here.size) < 0.05 * here.size
+    return not (goes_on and alike and before.text[-1:] not in ".?!:)")
+
+
+def said_of(sheet: Sheet, caption: Caption, area: Area | None) -> tuple[int, int]:
+    """Where the caption's characters begin and end: lines of one size, one below the other."""
+    first = last = caption.word
+    for word in sheet.words[caption.at + 1 :]:
+        step = height_of(last) - height_of(word)
+        beside = abs(step) < 0.5 * first.size and word.left > last.left
+        below = 0 < step < 1.7 * first.size and word.left < last.right
+        alike = abs(word.size - last.size) < 0.25 * first.size
+        inside = area is not None and _is_inside(word, area)
+        if inside or not alike or not (beside or below):
+            break
+        last = word
+        if last.end > first.start + LONGEST:
+            break
+    return first.start, last.end
+
+
+def _is_inside(word: Word, area: Area) -> bool:
+    """Whether a word stands in a table, or beside it."""
+    return area.bottom < height_of(word) < area.top and word.left < area.right
+
+
+def line_end(sheet: Sheet, caption: Caption) -> float:
+    """Where the first line of a caption ends."""
+    last = caption.word
+    for word in sheet.words[caption.at + 1 :]:
+        if abs(height_of(word) - height_of(last)) > 0.5 * last.size or word.left < last.left:
+            break
+        last = word
+    return last.right

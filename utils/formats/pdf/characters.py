@@ -1,0 +1,192 @@
+"""The characters of a PDF page, with their boxes and fonts, by PDFium.
+
+PDFium answers for one character at a time: it is asked for many of them in one loop of C, and for
+the font of those that tell a line's. Runs only in the child process of `.child`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import sys
+from collections import deque
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import compress, repeat
+from typing import Any, NamedTuple
+
+from .native import NUMBER, POINTER, REAL, address_of, functions
+
+_MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
+_NAME_BYTES = 100
+_DIGITS, _LETTER = re.compile(r"\d+"), re.compile(r"[^\W\d_]")
+_THIN = 0.07  # of the height of a font's box: a space that is none for PDFium
+_USUAL_REACH, _TALL = (0.9, -0.3), 1.9  # ems
+_SOLID = bytes(code > ord(" ") for code in range(256))
+_LAST = 0x10FFFF  # code point
+_UTF16 = f"utf-16-{sys.byteorder[0]}e"
+Box = tuple[float, float, float, float]  # left, bottom, right, top
+
+
+class Face(NamedTuple):
+    """A font's name, and its weight: 400 where it is neither light nor bold.
+
+    ``ascent`` and ``descent`` say how far its box goes above and below the line, in ems.
+    """
+
+    name: str
+    weight: int
+    ascent: float = _USUAL_REACH[0]
+    descent: float = _USUAL_REACH[1]
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether its box is half as tall again as other fonts have it, or more."""
+        return self.ascent - self.descent > _TALL
+
+    def plain(self, box: Box) -> Box:
+        """A character's box as other fonts have it."""
+        left, bottom, right, top = box
+        em = (top - bottom) / (self.ascent - self.descent)
+        line = bottom - self.descent * em
+        return left, line + _USUAL_REACH[1] * em, right, line + _USUAL_REACH[0] * em
+
+
+class Characters:
+    """The characters of an open page, in the order of its content stream.
+
+    Attributes
+    ----------
+    text
+        One character of Python's for each, as far as PDFium knows their code points.
+    """
+
+    def __init__(self, text_page: Any) -> None:
+        self._address = address_of(text_page)
+        self._functions = _functions()
+        self._name = ctypes.create_string_buffer(_NAME_BYTES)
+        self._faces: dict[int, Face] = {}  # by font
+        self._pieces: dict[int, Face] = {}  # by text object
+        self._thin: list[int] | None = None
+        self.text = self._text()
+
+    def _text(self) -> str:
+        functions = self._functions
+        count = min(max(0, functions["Text_CountChars"](self._address)), _MOST)
+        buffer = (ctypes.c_ushort * (count + 1))()
+        if functions["Text_GetText"](self._address, 0, count, buffer) == count + 1:
+            text = bytes(buffer)[: 2 * count].decode(_UTF16, "surrogatepass")
+            # A letter of a mathematical alphabet is two characters of PDFium's.
+            return text if len(text) == count else "".join(map(chr, buffer[:count]))
+        # Where some have no code point, the text would be shorter.
+        codes = map(functions["Text_GetUnicode"], repeat(self._address), range(count))
+        return "".join(map(chr, map(min, codes, repeat(_LAST))))
+
+    def solid(self) -> list[int]:
+        """The places of all characters that are no blanks."""
+        shown = self.text.encode("latin-1", "replace").translate(_SOLID)
+        return list(compress(range(len(shown)), shown))
+
+    def box(self, index: int) -> Box:
+        """A character's box as tall as its font, so that *a* and *g* of one line agree."""
+        return self.boxes((index,))[0]
+
+    def boxes(self, indices: Sequence[int] | None = None) -> list[Box]:
+        """The boxes of these characters, or of all, asked for at once."""
+        edges = self.edges(range(len(self.text)) if indices is None else indices)
+        return list(zip(edges[0::4], edges[3::4], edges[2::4], edges[1::4], strict=True))
+
+    def edges(self, indices: Sequence[int]) -> list[float]:
+        """Left, top, right and bottom of the first of these characters, of the second, …."""
+        rectangles = (REAL * (4 * len(indices)))()
+        begin = ctypes.addressof(rectangles)
+        into = range(begin, begin + ctypes.sizeof(rectangles), 4 * ctypes.sizeof(REAL))
+        ask = self._functions["Text_GetLooseCharBox"]
+        deque(map(ask, repeat(self._address), indices, into), maxlen=0)
+        return rectangles[:]
+
+    def thin_spaces(self) -> list[int]:
+        """The places before which print has a thin space, as in *2 mm*, and the text has none."""
+        if self._thin is None:
+            places = list(self._beside_digits())
+            boxes = self.boxes([at + aside for at in places for aside in (-1, 0, 1)])
+            around = zip(places, boxes[0::3], boxes[1::3], boxes[2::3], strict=True)
+            self._thin = [at for at, *boxes in around if self._is_thin(at, *boxes)]
+        return self._thin
+
+    def _beside_digits(self) -> Iterator[int]:
+        """Where a digit follows a letter or a letter a digit, and something both."""
+        text = self.text
+        for found in _DIGITS.finditer(text, 0, max(0, len(text) - 1)):
+            start, end = found.span()
+            if start and _LETTER.match(text, start - 1):
+                yield start
+            if end < len(text) - 1 and _LETTER.match(text, end):
+                yield end
+
+    def _is_thin(self, at: int, before: Box, here: Box, after: Box) -> bool:
+        """Whether two characters are further apart than the two behind them; marks are not."""
+        height = max(before[3] - before[1], here[3] - here[1])
+        is_mark = self.text[at].isdigit() and here[1] > before[1] + 0.1 * height
+        gap = here[0] - before[2]
+        usual = max(0.0, after[0] - here[2])
+        return not is_mark and _THIN * height < gap < height and gap - usual > _THIN * height
+
+    def angle(self, index: int) -> float:
+        """How far a character is turned, in radians."""
+        return float(self._functions["Text_GetCharAngle"](self._address, index))
+
+    def face(self, index: int) -> Face:
+        """The font of a character."""
+        return self._face_of(self._functions["Text_GetTextObject"](self._address, index), index)
+
+    def faces(self, indices: Sequence[int]) -> list[Face]:
+        """The fonts of several characters, asked for at once."""
+        ask = self._functions["Text_GetTextObject"]
+        pieces = map(ask, repeat(self._address), indices)
+        return list(map(self._face_of, pieces, indices))
+
+    def _face_of(self, piece: int | None, index: int) -> Face:
+        """The font of a character in a text object, or in none, as PDFium's own blanks are."""
+        if piece in self._pieces:
+            return self._pieces[piece]
+        font = self._functions["TextObj_GetFont"](piece) if piece else None
+        if piece is None or font is None:
+            return self._face(index)
+        if font not in self._faces:
+            ascent, descent = self._reach(font)
+            self._faces[font] = self._face(index)._replace(ascent=ascent, descent=descent)
+        self._pieces[piece] = self._faces[font]
+        return self._pieces[piece]
+
+    def _reach(self, font: int) -> tuple[float, float]:
+        """How far a font goes above and below the line, in ems; the usual where it is silent."""
+        reach = (REAL * 2)()
+        begin = ctypes.addressof(reach)
+        above = self._functions["Font_GetAscent"](font, 1.0, begin)
+        below = self._functions["Font_GetDescent"](font, 1.0, begin + ctypes.sizeof(REAL))
+        return (reach[0], reach[1]) if above and below and reach[0] > reach[1] else _USUAL_REACH
+
+    def _face(self, index: int) -> Face:
+        self._name.value = b""
+        self._functions["Text_GetFontInfo"](self._address, index, self._name, _NAME_BYTES, None)
+        weight = self._functions["Text_GetFontWeight"](self._address, index)
+        return Face(self._name.value.decode("utf-8", "replace"), int(weight))
+
+
+@cache
+def _functions() -> dict[str, Any]:
+    count = ctypes.c_ulong
+    return functions(
+        Text_CountChars=(NUMBER, POINTER),
+        Text_GetText=(NUMBER, POINTER, NUMBER, NUMBER, POINTER),
+        Text_GetUnicode=(ctypes.c_uint, POINTER, NUMBER),
+        Text_GetLooseCharBox=(NUMBER, POINTER, NUMBER, POINTER),
+        Text_GetCharAngle=(REAL, POINTER, NUMBER),
+        Text_GetTextObject=(POINTER, POINTER, NUMBER),
+        Text_GetFontWeight=(NUMBER, POINTER, NUMBER),
+        Text_GetFontInfo=(count, POINTER, NUMBER, POINTER, count, POINTER),
+        Font_GetAscent=(NUMBER, POINTER, REAL, POINTER),
+        Font_GetDescent=(NUMBER, POINTER, REAL, POINTER),
+        TextObj_GetFont=(POINTER, POINTER),
+    )

@@ -1,0 +1,76 @@
+"""PDF reading in a process of its own, because PDFium is native code and not safe for threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..child_processes import DEADLINE, Children, serve_with
+
+MOST_PAGES = 1500
+CHILDREN = Children(__name__, most=2)  # each holds about 100 MB
+
+
+def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
+    """Read a PDF in a child process.
+
+    Returns
+    -------
+    dict
+        ``error`` (``password`` or ``broken``), or ``pages``, ``title``, ``markdown``,
+        ``opening`` (the text of the first two pages), ``numbered`` (the last page's number and
+        the number of pages, as the margin prints them), ``doubts`` (see `.doubts`).
+
+    Raises
+    ------
+    ChildFailed
+        The child crashed or took longer than *deadline* seconds.
+    """
+    return CHILDREN.ask(body, deadline)
+
+
+def serve() -> None:
+    """What the child runs."""
+    serve_with(read_pages)
+
+
+def read_pages(body: bytes) -> dict[str, Any]:
+    """Read a PDF here and now; see `extract` for the answer. Only for the child."""
+    from html import unescape
+
+    import pypdfium2
+
+    from ...outline.words import folded
+    from .ciphers import Ciphers
+    from .doubts import NotedDoubts
+    from .layout import largest_title, markdown_of, to_blocks
+    from .lines import Page
+    from .margins import pages_to_come
+    from .page import page_lines
+
+    try:
+        document = pypdfium2.PdfDocument(body)
+    except pypdfium2.PdfiumError as error:
+        return {"error": "password" if "password" in str(error).lower() else "broken"}
+    pages, doubts, ciphers = [], NotedDoubts(), Ciphers()
+    for number in range(min(len(document), MOST_PAGES)):
+        try:
+            page = document[number]
+            width, height = page.get_size()
+            pages.append(Page(tuple(page_lines(page, doubts, ciphers)), width, height))
+            page.close()
+        except pypdfium2.PdfiumError:
+            pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones
+        doubts.end_page(number + 1)
+    first = ["\n".join(line.text for line in page.lines) for page in pages[:2]]
+    claimed = unescape(document.get_metadata_value("Title")).strip()
+    named = "".join(folded(claimed))
+    trusted = len(claimed.split()) >= 3 and any(named in "".join(folded(text)) for text in first)
+    title = claimed if trusted else largest_title(pages[0]) if pages else ""
+    return {
+        "pages": len(document),
+        "title": title,
+        "markdown": markdown_of(title, to_blocks(pages, title)),
+        "opening": "\n".join(first)[:20_000],
+        "doubts": doubts.answer(),
+        "numbered": pages_to_come(pages) if len(pages) == len(document) else (0, 0),
+    }

@@ -1,0 +1,101 @@
+"""What a PDF's own fonts leave in doubt: letters without a code, and letters from a strange font.
+
+A font maps its glyphs to characters, and the map may be wrong: where a typesetter had *ł* in a font
+of its own, the PDF may call it *B* ("SkaBa" for "Skała"). Nothing in the file says so, but such a
+letter stands in a word of another font. Here those words are noted, page by page; which letters
+they really have, only the paper's record can prove (`.glyphs`). Runs only in the child process of
+`.child`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from ...model.doubts import Glyph
+from .characters import Characters
+
+_WORD = re.compile(r"[^\W\d_]{3,40}")
+# In the middle of a word, capitals after and before small letters: "SkaBa", seldom "BioRad".
+_ODD = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
+_CAPITAL = re.compile(r"[A-Z]")
+_OPENING = 2  # pages with names and title, on which words may also begin with such a letter
+_MOST_WORDS = 500
+# Controls (2 is a hyphen), private characters of both kinds, and the sign for what has no letter.
+_LOST = re.compile("[\0\x01\x03-\x08\x0e-\x1b\ue000-\uf8ff\udb80-\udbff\ufffd]")
+
+
+class NotedDoubts:
+    """The doubtful letters of a document's pages, which are added one after the other."""
+
+    def __init__(self) -> None:
+        self._pages: list[dict[str, Any]] = []
+        self._places: dict[str, dict[int, Glyph]] = {}
+        self._known: set[Glyph] = set()
+
+    def add(self, page: Characters) -> None:
+        """Note those of the next page."""
+        words: Counter[str] = Counter()
+        for match in self._words(page):
+            if not match[0].islower() and (foreign := self._foreign(page, match)):
+                words[match[0]] += 1
+                self._places.setdefault(match[0], {}).update(foreign)
+        letters = len("".join(page.text.split()))
+        lost = len(_LOST.findall(page.text))
+        self._pages.append({"letters": letters, "lost": lost, "words": dict(words)})
+
+    def _words(self, page: Characters) -> Iterable[re.Match[str]]:
+        """The words of a page, if any of them may hold such a letter."""
+        may_hold = len(self._pages) < _OPENING or self._known or _ODD.search(page.text)
+        return _WORD.finditer(page.text) if may_hold else ()
+
+    def add_unplaced(self, letters: int) -> None:
+        """Note that so many letters of the page are in tables that could not be rebuilt."""
+        self._pages[-1]["unplaced"] = letters
+
+    def end_page(self, number: int) -> None:
+        """A page that could not be read is in doubt as a whole; *number* counts from 1."""
+        if len(self._pages) < number:
+            self._pages.append({"letters": 1, "lost": 1, "words": {}})
+
+    def answer(self) -> dict[str, Any]:
+        """The pages (see `..model.doubts.PageDoubts`), and those words.
+
+        ``foreign`` has each word with the places of the letters that are from another font, and
+        what identifies each glyph.
+        """
+        kept = list(self._places.items())[:_MOST_WORDS]
+        foreign = {
+            word: [[at, *glyph] for at, glyph in sorted(places.items())] for word, places in kept
+        }
+        return {"pages": self._pages, "foreign": foreign}
+
+    def _foreign(self, page: Characters, match: re.Match[str]) -> dict[int, Glyph]:
+        """The letters of a word that are in another font than all the rest of it."""
+        word, start = match[0], match.start()
+        is_opening = len(self._pages) < _OPENING
+        if not (is_opening or self._known) and word[1:].islower():
+            return {}
+        asked = {found.start() for found in _ODD.finditer(word)}
+        if is_opening or self._known:
+            capitals = {found.start() for found in _CAPITAL.finditer(word)}
+            letters = {glyph[1] for glyph in self._known}
+            asked |= {at for at in capitals if is_opening or word[at] in letters}
+        if not asked or len(asked) == len(word):
+            return {}
+        rest = next(at for at in range(len(word)) if at not in asked)
+        usual = page.face(start + rest).name
+        fonts = {at: page.face(start + at).name for at in asked}
+        foreign = {at: (font, word[at]) for at, font in fonts.items() if font != usual}
+        if not foreign or any(page.face(start + at).name != usual for at in _beside(foreign, word)):
+            return {}
+        self._known |= set(foreign.values())
+        return foreign
+
+
+def _beside(foreign: dict[int, Glyph], word: str) -> set[int]:
+    """The neighbours of the foreign letters, which in a change of style are foreign, too."""
+    near = {at + step for at in foreign for step in (-1, 1)}
+    return {at for at in near if 0 <= at < len(word) and at not in foreign}

@@ -1,0 +1,114 @@
+"""Tables in frames: fields of cells that ruling lines part, wherever their captions stand."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from .rows import FULL
+from .rules import Rule, merged
+
+_NEAR = 3.0  # points: how far apart rules end that touch
+_INSIDE = 4.0  # points: nearer to its side a rule is the frame's
+_MOST = 400  # rules of one direction; more are no frame but a picture
+_LEAST = 30.0  # points: a smaller frame holds no table
+
+
+def frames_of(rules: Sequence[Rule]) -> list[Rule]:
+    """The boxes of all fields of cells, the largest first."""
+    flat = merged(rule for rule in rules if rule.is_flat)
+    lying = merged(_turned(rule) for rule in rules if not rule.is_flat)
+    upright = sorted(map(_turned, lying), key=lambda rule: rule.left)
+    if not 2 <= len(flat) <= _MOST or not 1 <= len(upright) <= _MOST:
+        return []
+    boxes = (_box(group) for group in _touching(flat, upright) if _is_field(group))
+    return sorted(boxes, key=lambda box: (box.left - box.right) * (box.top - box.bottom))
+
+
+def boxes_of(rules: Sequence[Rule]) -> list[Rule]:
+    """Rectangles that are drawn around something, the largest first."""
+    flat = merged(rule for rule in rules if rule.is_flat)
+    tops = sorted(flat, key=lambda rule: rule.top)
+    heights = [rule.top for rule in tops]
+    found: set[Rule] = set()
+    for side in [rule for rule in rules if not rule.is_flat and rule.top - rule.bottom > _LEAST][
+        :_MOST
+    ]:
+        upper, lower = (
+            [
+                rule
+                for rule in tops[
+                    bisect_left(heights, end - _NEAR) : bisect_right(heights, end + _NEAR)
+                ]
+                if abs(rule.left - side.left) < _NEAR and rule.right - rule.left > _LEAST
+            ]
+            for end in (side.top, side.bottom)
+        )
+        found |= {
+            Rule(above.left, below.top, above.right, above.top)
+            for above in upper
+            for below in lower
+            if abs(above.right - below.right) < _NEAR
+        }
+    return sorted(found, key=lambda box: (box.left - box.right) * (box.top - box.bottom))
+
+
+def _turned(rule: Rule) -> Rule:
+    return Rule(rule.bottom, rule.left, rule.top, rule.right)
+
+
+def _touching(flat: list[Rule], upright: list[Rule]) -> Iterator[list[Rule]]:
+    """The rules in groups of which each crosses or touches another."""
+    groups = list(range(len(flat) + len(upright)))
+
+    def group_of(at: int) -> int:
+        while groups[at] != at:
+            groups[at] = groups[groups[at]]
+            at = groups[at]
+        return at
+
+    lefts = [rule.left for rule in upright]
+    for at, rule in enumerate(flat):
+        first, last = bisect_left(lefts, rule.left - _NEAR), bisect_right(lefts, rule.right + _NEAR)
+        for number in range(first, last):
+            if upright[number].bottom - _NEAR < rule.top < upright[number].top + _NEAR:
+                groups[group_of(len(flat) + number)] = group_of(at)
+    found: dict[int, list[Rule]] = {}
+    for at, rule in enumerate((*flat, *upright)):
+        found.setdefault(group_of(at), []).append(rule)
+    return iter(found.values())
+
+
+def _box(group: list[Rule]) -> Rule:
+    return Rule(
+        min(rule.left for rule in group),
+        min(rule.bottom for rule in group),
+        max(rule.right for rule in group),
+        max(rule.top for rule in group),
+    )
+
+
+def _is_field(group: list[Rule]) -> bool:
+    """Whether rules part rows and columns: all the way across, and most of the way down."""
+    box = _box(group)
+    wide, high = box.right - box.left, box.top - box.bottom
+    if min(wide, high) < _LEAST:
+        return False
+    across = {round(r.top / _NEAR) for r in group if r.is_flat and r.right - r.left >= FULL * wide}
+    return len(across) > 1 and bool(list(uprights(group, box)))
+
+
+def uprights(rules: Iterable[Rule], box: Rule) -> Iterator[float]:
+    """Where upright rules run through most of a box, but for its sides."""
+    inside = sorted(
+        (rule.left, rule.top - rule.bottom)
+        for rule in rules
+        if not rule.is_flat and box.left + _INSIDE < rule.left < box.right - _INSIDE
+    )
+    run: list[tuple[float, float]] = []
+    for place, long in [*inside, (float("inf"), 0.0)]:
+        if run and place - run[-1][0] > _NEAR:
+            if sum(length for _, length in run) > 0.5 * (box.top - box.bottom):
+                yield (run[0][0] + run[-1][0]) / 2
+            run = []
+        run.append((place, long))

@@ -1,0 +1,421 @@
+"""From the words in a table's area to its rows and columns: geometry only, no PDF.
+
+Columns are parted by ruling lines and by white that runs through the lines of several cells; rows
+by ruling lines, by the distance of lines, and by what a line leaves empty. What several columns
+share in the head is said in each of them (``Dose / 5 mg``), as for tables from XML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+from statistics import median
+
+from .heads import head_of
+from .rows import FULL, MOST_COLUMNS, Area, Cells, Row, column_of, parts_of, right_of, rows_of
+from .trust import is_credible
+from .words import Word
+
+_TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
+_FEW = 0.08  # of the lines may cross the white between two columns
+_WHOLE = 0.65  # of the columns: a line that has as many is a row by itself, or its first line
+_HALF = 0.4  # of the columns: a line that has more, with numbers, is a row that lacks some
+_MOST_TITLES = 300
+_STRAY = 0.12  # of the cells may cross columns before nobody believes the columns
+_NUMBER = re.compile(r"[-\u2212\u2013<>\u2264\u2265~=+\u00b1]?\s?[.\d]")
+_NAME = re.compile(r"[^\W\d_]")
+
+
+def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
+    """Rows of cells of lines of words, the head first; none if nobody would believe them."""
+    rows = _jointed(rows_of(area.words), area.joints)
+    if len(rows) < 2:
+        return None
+    across = [
+        rule.top
+        for rule in area.rules
+        if rule.is_flat and rule.right - rule.left >= FULL * (area.right - area.left)
+    ]
+    head_count = _head_count(rows, across)
+    head, body = rows[:head_count], rows[head_count:]
+    cuts = _cuts(body, head, area) or _cuts(rows, [], area)
+    if not 1 <= len(cuts) < MOST_COLUMNS:
+        return None
+    placed = [_placed(row, cuts) for row in body]
+    if _strays(body, cuts) > _STRAY:
+        return None
+    cells = [head_of(head, cuts, area), *_body(body, placed, across, len(cuts) + 1)]
+    cells = _without_empty(cells)
+    return cells if is_credible(cells) else None
+
+
+def _jointed(rows: list[Row], joints: Sequence[float]) -> list[Row]:
+    """Rows with their pieces parted where the rules of cells meet, if no word stands there."""
+    crossed = {
+        x: sum(word.left + 1 < x < word.right - 1 for row in rows for word in row.words)
+        for x in joints
+    }
+    cuts = [x for x in joints if crossed[x] <= _FEW * len(rows)]
+    return [
+        replace(row, pieces=[p for piece in row.pieces for p in parts_of(piece, cuts, 0.0)])
+        if len(row.pieces) > 1
+        else row
+        for row in rows
+    ]
+
+
+def _head_count(rows: list[Row], across: list[float]) -> int:
+    """How many rows are the head: those above the first rule across, else those without numbers."""
+    for height in sorted(across, reverse=True):
+        above = sum(row.middle > height for row in rows)
+        if 0 < above <= max(1, 0.7 * len(rows)) and above < len(rows):
+            return above
+    for at, row in enumerate(rows[:4]):
+        said = "".join(word.text for piece in row.pieces for word in piece)
+        if at and any(char.isdigit() for char in said):
+            return at
+    return 1
+
+
+def _cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
+    """Where one column ends and the next begins: in the body, and best so in the head."""
+    size = median(row.size for row in body) if body else 1.0
+    several = _fullest([pieces for pieces in _side_by_side(body) if len(pieces) > 1])
+    spans = [(piece[0].left, right_of(piece)) for pieces in several for piece in pieces]
+    titles = [(piece[0].left, right_of(piece)) for row in head for piece in row.pieces][
+        :_MOST_TITLES
+    ]
+    gaps = _gutters(spans, int(_FEW * len(several)), 0.2 * size)
+    cuts = [_clearest(gap, titles) for gap in gaps]
+    for line in _uprights(area):
+        if all(abs(line - cut) > size for cut in cuts) and not any(
+            left + 1 < line < right - 1 for left, right in spans
+        ):
+            cuts.append(line)
+    return sorted(cuts)
+
+
+def _fullest(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
+    """The rows with the most pieces if they are most rows: names over columns are in others."""
+    counts = sorted(map(len, rows))
+    usual = counts[len(counts) // 2] if counts else 0
+    return [row for row in rows if len(row) >= usual - 1]
+
+
+def _side_by_side(rows: list[Row]) -> Iterator[list[list[Word]]]:
+    """The pieces of rows that are so close that they are one row of the table."""
+    last: Row | None = None
+    found: list[list[Word]] = []
+    for row in rows:
+        if last and last.middle - row.middle > _TIGHT * min(row.size, last.size):
+            yield found
+            found = []
+        found = [*found, *row.pieces]
+        last = row
+    yield found
+
+
+def _clearest(gap: tuple[float, float], titles: list[tuple[float, float]]) -> float:
+    """Where in the white between two columns the fewest titles are cut."""
+    edges = sorted({*gap, *(x for title in titles for x in title if gap[0] < x < gap[1])})
+    steps = list(pairwise(edges))
+    crossed = [sum(left < b and right > a for left, right in titles) for a, b in steps]
+    fewest = min(crossed)
+    a, b = max(
+        (step for step, count in zip(steps, crossed, strict=True) if count == fewest),
+        key=lambda step: step[1] - step[0],
+    )
+    return (a + b) / 2
+
+
+def _uprights(area: Area) -> Iterator[float]:
+    """Where upright rules run through most of the area, but for its edges."""
+    found: dict[int, float] = {}
+    for rule in area.rules:
+        if not rule.is_flat and area.left + 4 < rule.left < area.right - 4:
+            place = round(rule.left / 2)
+            found[place] = found.get(place, 0.0) + rule.top - rule.bottom
+    for place, length in found.items():
+        if length > 0.5 * (area.top - area.bottom):
+            yield place * 2.0
+
+
+def _gutters(
+    spans: list[tuple[float, float]], few: int, least: float
+) -> Iterator[tuple[float, float]]:
+    """The white between columns, that at most *few* spans cross."""
+    edges = sorted([(left, 1) for left, _ in spans] + [(right, -1) for _, right in spans])
+    steps: list[tuple[float, float, int]] = []  # from, to, how many cross
+    open_ = 0
+    for (at, change), (then, _) in pairwise(edges):
+        open_ += change
+        if then > at:
+            steps.append((at, then, open_))
+    run: list[tuple[float, float, int]] = []
+    for step in [*steps, (0.0, 0.0, few + 1)]:
+        if step[2] <= few:
+            run.append(step)
+        elif run:
+            yield from _whitest(run, least)
+            run = []
+
+
+def _whitest(run: list[tuple[float, float, int]], least: float) -> Iterator[tuple[float, float]]:
+    """Where nothing crosses; where something always does, where least does."""
+    white = [(left, right) for left, right, crossing in run if not crossing]
+    wide = [(left, right) for left, right in white if right - left >= least]
+    if not wide and not white:
+        if run[-1][1] - run[0][0] < least:
+            return
+        fewest = min(crossing for *_, crossing in run)
+        white = [(left, right) for left, right, crossing in run if crossing == fewest]
+    yield from wide or [max(white, key=lambda gap: gap[1] - gap[0])]
+
+
+def _placed(row: Row, cuts: Sequence[float]) -> dict[int, list[Word]]:
+    """The words of a row by the column they stand in."""
+    found: dict[int, list[Word]] = {}
+    for piece in row.pieces:
+        for part in parts_of(piece, cuts, row.size):
+            found.setdefault(column_of(part, cuts), []).extend(part)
+    return found
+
+
+def _strays(rows: list[Row], cuts: Sequence[float]) -> float:
+    """The share of pieces that cross the end of a column beside others."""
+    crossing = total = 0
+    for row in rows:
+        if len(row.pieces) < 2:
+            continue
+        for piece in row.pieces:
+            for part in parts_of(piece, cuts, row.size):
+                total += 1
+                crossing += any(part[0].left + 2 < cut < right_of(part) - 2 for cut in cuts)
+    return crossing / total if total else 1.0
+
+
+def _without_empty(cells: list[Cells]) -> list[Cells]:
+    """The columns that say anything: in the body, or in the head what its neighbours do not."""
+    said = [{word for line in cell for word in line if word.start >= 0} for cell in cells[0]]
+    beside = [
+        said[at]
+        <= (said[at - 1] if at else set()) | (said[at + 1] if at + 1 < len(said) else set())
+        for at in range(len(said))
+    ]
+    kept = [at for at in range(len(said)) if not beside[at] or any(row[at] for row in cells[1:])]
+    return [[row[at] for at in kept] for row in cells]
+
+
+def _body(
+    rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float], columns: int
+) -> Iterator[Cells]:
+    """The rows of the table, of one or several rows of print each."""
+    for band in _bands(rows, placed, across):
+        made: Cells = [[] for _ in range(columns)]
+        for at in band:
+            for column, words in placed[at].items():
+                made[column].append(words)
+        yield made
+
+
+def _bands(
+    rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float]
+) -> Iterator[list[int]]:
+    """Which rows of print are one row of the table."""
+    between: dict[int, list[int]] = {}
+    for at, row in enumerate(rows):
+        between.setdefault(sum(height > row.middle for height in across), []).append(at)
+    bands = list(between.values())
+    single = [min(_heights([placed[at] for at in band]).values()) == 1 for band in bands]
+    for_all = _for_all([placed[at] for at in band] for band in bands)
+    if len(bands) > 2 and sum(single) > 0.6 * len(bands):
+        for band, is_one in zip(bands, single, strict=True):
+            if lines := _as_rows([placed[at] for at in band], for_all):
+                yield from ([band[at] for at in row] for row in lines)
+            else:
+                yield from [band] if is_one else _by_distance(band, rows, placed)
+        return
+    for band in bands:
+        yield from _by_distance(band, rows, placed)
+
+
+def _numbered(cells: list[dict[int, list[Word]]]) -> list[int]:
+    """The lines between two rules that have a number in all columns of the most numbers."""
+    numbers = {
+        column
+        for column in {column for line in cells for column in line if column}
+        if all(_NUMBER.match(_text(line[column])) for line in cells if column in line)
+    }
+    counts = _heights([{c: line[c] for c in numbers & line.keys()} for line in cells])
+    most = max(counts.values(), default=0)
+    full = {column for column, count in counts.items() if count == most}
+    lines = [at for at, line in enumerate(cells) if full <= line.keys()]
+    alike = most > 1 and len(lines) == most and len(full) >= min(2, len(numbers))
+    return lines if alike else []
+
+
+def _for_all(bands: Iterable[list[dict[int, list[Word]]]]) -> set[int]:
+    """The columns that somewhere say one thing for several numbers below each other."""
+    return {
+        column
+        for cells in bands
+        for column, count in _heights(cells).items()
+        if count < len(_numbered(cells))
+    }
+
+
+def _as_rows(cells: list[dict[int, list[Word]]], for_all: set[int]) -> list[list[int]]:
+    """The lines between two rules in rows, if they are several: names with numbers beside them.
+
+    A line that is only a name above them is a row by itself. What stands at a height of its own
+    beside all of them belongs to the first, and what stands in the columns *for_all*.
+    """
+    lines = _numbered(cells)
+    if not lines or (label := _label([cells[at] for at in lines], for_all)) is None:
+        return []
+    rows = [[at] for at in lines]
+    above = [at for at in range(lines[0]) if cells[at].keys() == {label}]
+    for at in range(len(cells)):
+        if at not in lines and at not in above:
+            before = [row for row, line in zip(rows, lines, strict=True) if line < at]
+            (before[-1] if before and label in cells[at] else rows[0]).append(at)
+    for (row, *_), column in product(rows[1:], for_all):
+        if column < label and column in cells[row]:
+            cells[lines[0]].setdefault(column, []).extend(cells[row].pop(column))
+    return [*([above] if above else []), *map(sorted, rows)]
+
+
+def _label(lines: list[dict[int, list[Word]]], for_all: set[int]) -> int | None:
+    """The column of the names of several rows."""
+    shared = sorted(set.intersection(*(set(line) for line in lines)) - for_all)
+    named = (c for c in shared if not c or all(_NAME.search(_text(line[c])) for line in lines))
+    return next(named, None)
+
+
+def _text(words: list[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
+def _heights(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
+    """How many lines each column has."""
+    found: dict[int, int] = {}
+    for row in cells:
+        for column in row:
+            found[column] = found.get(column, 0) + 1
+    return found
+
+
+def _by_distance(
+    band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
+) -> Iterator[list[int]]:
+    """Rows of print in the rows of the table, by how close they are and what they leave empty."""
+    if begun := _begun(band, rows, placed):
+        yield from ([at for at in band if a <= at < b] for a, b in pairwise([*begun, band[-1] + 1]))
+        return
+    wide = _wide_step(band, rows, placed)
+    widths = _widths(placed)
+    made = band[:1]
+    for before, here in pairwise(band):
+        step = rows[before].middle - rows[here].middle
+        size = min(rows[before].size, rows[here].size)
+        if step < _TIGHT * size or step < wide or _goes_on(made, placed[here], placed, widths):
+            made.append(here)
+        else:
+            yield made
+            made = [here]
+    yield made
+
+
+def _begun(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> list[int]:
+    """Where rows begin whose other lines leave most columns empty, among them always the same."""
+    columns = {column for at in band for column in placed[at]}
+    full = [at for at in band if len(placed[at]) >= _WHOLE * len(columns)]
+    rest = [at for at in band if at not in full]
+    if len(columns) < 3 or len(full) < 3 or 4 * len(rest) < len(full) or band[0] != full[0]:
+        return []
+    telling = [
+        column
+        for column in columns
+        if column
+        and sum(column in placed[at] for at in full) > 0.85 * len(full)
+        and sum(column in placed[at] for at in rest) < 0.15 * len(rest)
+    ]
+    into_full, into_rest = (
+        median(rows[at - 1].middle - rows[at].middle for at in lines if at != band[0])
+        for lines in (full, rest)
+    )
+    if not telling or into_rest > into_full + 0.1 * rows[band[0]].size:
+        return []  # cells at half the height of their row
+    named = (at for at in rest if 0 in placed[at])
+    own = (at for at in named if not _name_goes_on(placed[at - 1].get(0, []), placed[at][0]))
+    numbers = {
+        column
+        for column in columns
+        if sum(bool(_NUMBER.match(_text(placed[at].get(column, [])))) for at in full)
+        > 0.7 * len(full)
+    }
+    valued = (
+        at
+        for at in rest
+        if len(placed[at]) > _HALF * len(columns)
+        and any(_NUMBER.match(_text(placed[at][column])) for column in numbers & placed[at].keys())
+    )
+    return sorted({*full, *own, *valued})
+
+
+def _wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> float:
+    """The least distance between rows of the table where the lines within one are closer."""
+    steps = [(rows[a].middle - rows[b].middle, a, b) for a, b in pairwise(band)]
+    steps = sorted(step for step in steps if step[0] >= _TIGHT * rows[step[1]].size)
+    if len(steps) < 3:
+        return 0.0
+    ratio, at = max((steps[at + 1][0] / steps[at][0], at) for at in range(len(steps) - 1))
+    close = steps[: at + 1]
+    if ratio < 1.22 or close[-1][0] > 1.45 * rows[band[0]].size or len(steps) - len(close) < 2:
+        return 0.0
+    columns = 1 + max(column for at_ in band for column in placed[at_])
+    whole = sum(len(placed[b]) >= max(2, _WHOLE * columns) for *_, b in close)
+    return (steps[at][0] + steps[at + 1][0]) / 2 if whole < 0.3 * len(close) else 0.0
+
+
+def _widths(placed: list[dict[int, list[Word]]]) -> dict[int, float]:
+    """How wide the widest line of each column is."""
+    found: dict[int, float] = {}
+    for cells in placed:
+        for column, words in cells.items():
+            found[column] = max(found.get(column, 0.0), right_of(words) - words[0].left)
+    return found
+
+
+def _goes_on(
+    made: list[int],
+    cells: dict[int, list[Word]],
+    placed: list[dict[int, list[Word]]],
+    widths: dict[int, float],
+) -> bool:
+    """Whether a row of print only continues cells of the one above, whose lines were full."""
+    above = placed[made[-1]]
+    if not all(
+        column in above
+        and right_of(above[column]) - above[column][0].left + words[0].right - words[0].left
+        > 0.97 * widths[column]
+        for column, words in cells.items()
+    ):
+        return False
+    first = min(cells)
+    told = {column for at in made for column in placed[at]}
+    text = cells[first][0].text
+    if first == 0 and len(cells) == 1:
+        return _name_goes_on(above.get(0, []), cells[0])
+    if first == 0:
+        return False
+    return 2 * len(cells) <= len(told) and not text[:1].isdigit()
+
+
+def _name_goes_on(above: list[Word], words: list[Word]) -> bool:
+    """Whether a name breaks off in the line above, or goes on in small letters."""
+    text = words[0].text
+    open_ = above and above[-1].text.endswith(("-", ",", "(", "/", "and", "of", "or"))
+    return text[:1].islower() or text[:1] == "(" or bool(open_)

@@ -1,0 +1,104 @@
+"""The head of a table of a PDF: what each column is called, and what several share.
+
+What several columns share is said in each of them (``Dose / 5 mg``), as for tables from XML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product, takewhile
+
+from .rows import FULL, Area, Cells, Row, column_of, parts_of, right_of
+from .words import Word
+
+_BESIDE = 12  # columns to each side that a title may span
+
+
+def head_of(rows: list[Row], cuts: Sequence[float], area: Area) -> Cells:
+    """One row of all head rows: what spans columns, then what each is called."""
+    columns: list[list[tuple[bool, list[Word]]]] = [[] for _ in range(len(cuts) + 1)]
+    for spans in reversed(list(_spans_upwards(rows, cuts, area))):
+        for covered, part in spans:
+            for column in covered:
+                columns[column].append((len(covered) > 1, part))
+    return [list(_titles(parts)) for parts in columns]
+
+
+def _spans_upwards(
+    rows: list[Row], cuts: Sequence[float], area: Area
+) -> Iterator[list[tuple[list[int], list[Word]]]]:
+    """The parts of each row, the lowest first, with the columns that each belongs to."""
+    names: dict[int, tuple[float, float]] = {}  # from where to where each column's lowest goes
+    for row in reversed(rows):
+        parts = [part for piece in row.pieces for part in parts_of(piece, cuts, row.size)]
+        ruled = _ruled_alone([_ruled(part, row, cuts, area) for part in parts])
+        above = [
+            by or _covered(part, row, cuts, area) for by, part in zip(ruled, parts, strict=True)
+        ]
+        free = names.keys() - {column for covered in above for column in covered}
+        yield [
+            (covered if by else _centred(part, covered, free, names), part)
+            for by, covered, part in zip(ruled, above, parts, strict=True)
+        ]
+        for covered, part in zip(above, parts, strict=True):
+            if len(covered) == 1:
+                names.setdefault(covered[0], (part[0].left, right_of(part)))
+
+
+def _centred(
+    part: list[Word], covered: list[int], free: set[int], names: dict[int, tuple[float, float]]
+) -> list[int]:
+    """The columns that a title spans if it stands in the middle above their names."""
+    if any(column not in names for column in covered):
+        return covered
+    first, last = covered[0], covered[-1]
+    lows = list(takewhile(free.__contains__, range(first - 1, first - _BESIDE, -1)))
+    highs = list(takewhile(free.__contains__, range(last + 1, last + _BESIDE)))
+    middle = (part[0].left + right_of(part)) / 2
+
+    def off(span: tuple[int, int]) -> float:
+        return abs(names[span[0]][0] + names[span[1]][1] - 2 * middle) / 2
+
+    spans = [span for span in product([first, *lows], [last, *highs]) if off(span) < part[0].size]
+    if not spans:
+        return covered
+    low, high = min(spans, key=lambda span: (span[1] - span[0], off(span)))
+    return list(range(low, high + 1))
+
+
+def _titles(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
+    """The lines of a head's cell; a word that is a bar stands between its levels."""
+    for at, (spans, words) in enumerate(parts):
+        yield words
+        if spans and at + 1 < len(parts):
+            last = words[-1]
+            yield [Word("/", last.left, last.bottom, last.right, last.top, -1, -1)]
+
+
+def _covered(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
+    """The columns below a part of the head."""
+    slack = 0.3 * row.size
+    start, end = part[0].left + slack, right_of(part) - slack
+    edges = pairwise([area.left, *cuts, area.right])
+    return [at for at, (a, b) in enumerate(edges) if start < b and end > a] or [
+        column_of(part, cuts)
+    ]
+
+
+def _ruled_alone(ruled: list[list[int]]) -> list[list[int]]:
+    """Without the columns of a rule that runs below several titles, which is nobody's own."""
+    return [[] if ruled.count(columns) > 1 else columns for columns in ruled]
+
+
+def _ruled(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
+    """The columns that a part of the head spans by its own rule, right below it; none without."""
+    middle = (part[0].left + right_of(part)) / 2
+    centers = [(a + b) / 2 for a, b in pairwise([area.left, *cuts, area.right])]
+    for rule in area.rules:
+        below = -0.4 * row.size < row.bottom - rule.top < 1.0 * row.size
+        wide = rule.right - rule.left < FULL * (area.right - area.left)
+        if rule.is_flat and below and wide and rule.left - 2 <= middle <= rule.right + 2:
+            found = [at for at, x in enumerate(centers) if rule.left - 4 <= x <= rule.right + 4]
+            if found:
+                return found
+    return []

@@ -1,0 +1,510 @@
+"""From the lines of a PDF's pages to markdown: order, running heads, hyphens, headings.
+
+A PDF knows no paragraph, heading or column; all of it is guessed from place, size and repetition,
+in pure Python, so that it can be tested without a PDF. `.headings` says what is a heading.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from operator import itemgetter
+from statistics import median
+
+from ...outline.sections import part_of
+from ...outline.words import folded
+from .captions import CAPTION, TITLED
+from .headings import (
+    ABSTRACT,
+    BULLETS,
+    BY_FONT,
+    ENDS,
+    HEADING_WORDS,
+    LONGEST,
+    Block,
+    Look,
+    before_references,
+    begins_large,
+    continues,
+    goes_on,
+    is_broken_off,
+    is_canonical,
+    is_next_title,
+    level_of,
+    with_numbered,
+    with_small_print,
+    without_advertisements,
+    without_banners,
+    without_column_heads,
+    without_lettering,
+)
+from .joining import text_of_lines
+from .lettering import with_lettering_together
+from .lines import (
+    Line,
+    Page,
+    composed,
+    is_below,
+    is_mark,
+    same_style,
+)
+from .margins import with_margins, with_masthead, without_line_numbers, without_running_lines
+from .parts import with_whole_tables
+from .references import begins_entry, with_entries
+from .run_ins import with_numbered_run_ins, with_run_ins
+from .titles import with_mixed_titles
+
+_SMALL = 0.95  # of the body's size: footnotes, captions and tables
+_MANY = 0.5  # of the characters in the most frequent size
+_WIDE = 0.9  # of a heading's width: how long a line of a sentence above it is at least
+_MOST_BETWEEN = 12  # blocks between the halves of a sentence
+_GUTTER = (0.3, 0.7)  # of the page's width: where the white between two columns may be
+_CROSSING = 0.15  # of the text: titles, tables and wide figures cross the gutter
+_MIXED = 0.3  # of the rows: with more pieces on both sides, PDFium read across the columns
+_TOUCHES, _OVERLAP = (
+    0.3,
+    0.1,
+)  # of a line's size: how far its torn pieces are apart or run into each other
+_LEVEL = 0.5  # of the smaller piece's size: how much of it is level with the other
+_TYPE = re.compile(
+    r"^(?:(?:original |research |review |short |mini ?)*(?:article|review|communication|research)"
+    r"|case report|open access|letter)\W+(?=[A-Z])",
+    re.I,
+)
+_PERIODICAL = re.compile(r"\b(?:journal|annals|archives|acta|bulletin|transactions)\b", re.I)
+_LONGEST_NAME = 7  # words of a journal's
+_MOST_OF_TYPE = 60  # characters
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_FEW_WORDS = 5
+
+
+def to_blocks(pages: list[Page], title: str) -> list[Block]:
+    """Headings and paragraphs of the whole text, in reading order, without the title."""
+    ordered = [replace(page, lines=tuple(_in_order(page))) for page in _with_accents(pages)]
+    clean = without_running_lines([without_line_numbers(page) for page in ordered])
+    clean = with_masthead(with_margins(clean), title)
+    lines = with_whole_tables([line for page in clean for line in page.lines])
+    if not lines:
+        return []
+    body = _body_size(before_references(lines) or lines)
+    look = Look.of(lines, body)
+    leading = _leading(lines)
+    lines = list(with_mixed_titles(lines, look, leading))
+    told = list(with_entries(list(with_run_ins(lines, look)), look, leading))
+    blocks = list(without_lettering(list(_blocks(told, look, leading))))
+    rejoined = list(_rejoined(with_lettering_together(blocks), body))
+    numbered = with_numbered(with_numbered_run_ins(rejoined))
+    says = _saying(title)
+    found = (block for block in numbered if block.rows or not says(block.text))
+    headed = without_column_heads(list(without_banners(list(found))))
+    text = with_small_print(list(without_advertisements(headed)))
+    return list(_with_abstract(text))
+
+
+def _saying(title: str) -> Callable[[str], bool]:
+    """Whether a text is the title, the type of the article before it or not."""
+    words, small = folded(title), title.casefold()
+    wanted = "".join(words)
+    telling = max((word for word in words if word in small), key=len, default="")
+
+    def says(text: str) -> bool:
+        if telling not in text.casefold() or len(text) > 2 * len(wanted) + _MOST_OF_TYPE:
+            return False
+        return wanted in ("".join(folded(text)), "".join(folded(_TYPE.sub("", text))))
+
+    return says
+
+
+def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
+    """Put a paragraph together again that a footnote, a table or a caption stands in.
+
+    They stand aside or are set smaller than the text, which goes on in the middle of its sentence.
+    """
+    open_, between, joined = None, list[Block](), 0
+    for block in blocks:
+        is_small = block.is_aside or (not block.level and block.size < _SMALL * body)
+        if open_ and is_small and not (between or block.is_aside) and block.text[:1].islower():
+            open_ = replace(open_, text=_continued(open_.text, block.text))  # small by its formulas
+            continue
+        if open_ and is_small and len(between) < _MOST_BETWEEN:
+            between.append(block)
+            continue
+        goes_on = not block.level and block.text[:1].islower() and _are_words(between[joined:])
+        if open_ and between and goes_on:
+            open_, joined = replace(open_, text=_continued(open_.text, block.text)), len(between)
+        else:
+            yield from (*([open_] if open_ else []), *between)
+            open_, between, joined = block, [], 0
+        if open_.level or is_small or open_.text.endswith(ENDS):
+            yield from (open_, *between)
+            open_, between, joined = None, [], 0
+    yield from (*([open_] if open_ else []), *between)
+
+
+def _are_words(blocks: list[Block]) -> bool:
+    """Whether blocks stand aside or say something, unlike the pieces of a formula."""
+    if any(block.is_aside for block in blocks):
+        return True
+    return sum(len(_WORD.findall(block.text)) for block in blocks) >= _FEW_WORDS
+
+
+def _continued(text: str, rest: str) -> str:
+    return text[:-1] + rest if re.search(r"[^\W\d_]-$", text) else f"{text} {rest}"
+
+
+def _with_accents(pages: list[Page]) -> Iterator[Page]:
+    """The pages with accents on their letters."""
+    said = [text for page in pages for line in page.lines for text in _said(line)]
+    accented = composed(said)
+    if accented == said:
+        yield from pages
+        return
+    texts = iter(accented)
+    for page in pages:
+        lines = []
+        for line in page.lines:
+            text = next(texts)
+            rows = tuple(tuple(next(texts) for _ in row) for row in line.rows)
+            same = text == line.text and rows == line.rows
+            lines.append(line if same else replace(line, text=text, rows=rows))
+        yield replace(page, lines=tuple(lines))
+
+
+def _said(line: Line) -> Iterator[str]:
+    yield line.text
+    for row in line.rows:
+        yield from row
+
+
+def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Give a run-in *Abstract:* the heading other papers give theirs."""
+    seen = False
+    for block in blocks:
+        seen = seen or (block.level > 0 and part_of(block.text) != "body")
+        match = None if seen or block.level else ABSTRACT.match(block.text)
+        if match:
+            seen = True
+            yield Block("Abstract", 2)
+        yield replace(block, text=block.text[match.end() :]) if match else block
+
+
+def markdown_of(title: str, blocks: Iterable[Block]) -> str:
+    """Write the blocks down; text that would read as markup is escaped."""
+    written = [f"# {_escaped(title)}"] if title else []
+    for block in blocks:
+        if block.rows:
+            written.append(_pipe_table(block.rows))
+            continue
+        text = _escaped(block.text)
+        written.append(f"{'#' * block.level} {text}" if block.level else _captioned(text))
+    return "\n\n".join(written)
+
+
+def _captioned(text: str) -> str:
+    """A caption with its label in bold, as other readers write it; any other text as it is."""
+    found = CAPTION.match(text)
+    if not found or not TITLED.match(found["rest"]):
+        return text
+    end = found.start("rest")
+    return f"**{text[:end]}**{text[end:]}"
+
+
+def _pipe_table(rows: tuple[tuple[str, ...], ...]) -> str:
+    """A markdown table; the first row is its head."""
+    lines = ["| " + " | ".join(map(_in_cell, row)) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
+
+
+def _in_cell(text: str) -> str:
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
+    return text.replace("|", r"\|")
+
+
+def largest_title(page: Page) -> str:
+    """The first page's title: its largest text of several words, if it stands out at all."""
+    groups: list[list[Line]] = []
+    for line in _in_order(page):
+        if groups and same_style(groups[-1][-1], line) and is_below(groups[-1][-1], line):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    runs = [
+        (group[0].size, " ".join(line.text for line in group), group[0].bold) for group in groups
+    ]
+    usual = _sizes(list(page.lines)).most_common(1)[0][0] if page.lines else 0.0
+    worded = [
+        (size, text)
+        for size, text, bold in runs
+        if 3 <= len(text.split()) <= 45 and len(text) > 15 and (size > 1.05 * usual or bold)
+    ]
+    worded.sort(key=lambda pair: -pair[0])
+    text = " ".join(folded(" ".join(line.text for line in page.lines)))
+    for _, title in worded[:3]:
+        # A journal's name is set large as well, but stands again in the running head or citation.
+        is_short = len(title.split()) <= _LONGEST_NAME
+        is_name = _PERIODICAL.search(title) or text.count(" ".join(folded(title))) > 1
+        if not (is_short and is_name):
+            return _TYPE.sub("", title)
+    return _TYPE.sub("", worded[0][1]) if worded else ""
+
+
+def _in_order(page: Page) -> list[Line]:
+    """The page's rows in reading order: as they came, unless the columns got mixed."""
+    upright = [line for line in page.lines if line.upright]
+    lines = upright if 2 * len(upright) >= len(page.lines) else list(page.lines)
+    gutter = _gutter(lines, page.width)
+    if gutter and _is_mixed(lines, gutter):
+        return _by_column(lines, gutter)
+    return list(_rows(lines))
+
+
+def _mended(lines: list[Line]) -> Iterator[Line]:
+    """Lines that PDFium tore before or behind raised, lowered or foreign letters, as one."""
+    last: Line | None = None
+    for line in lines:
+        if last and _is_torn(last, line):
+            longer = max(last, line, key=lambda one: len(one.text))
+            text, span = f"{last.text} {line.text}", (last.span[0], line.span[1])
+            last = replace(
+                longer, text=text, left=last.left, right=line.right, row=last.row, span=span
+            )
+            continue
+        if last:
+            yield last
+        last = line
+    if last:
+        yield last
+
+
+def _is_torn(last: Line, line: Line) -> bool:
+    """Whether a line goes on right beside the one before, of which one is short."""
+    is_note = not any(map(str.isalpha, last.text))  # 1 before an address, * before a remark
+    if line.row == last.row or not last.kind == line.kind == "text" or is_note:
+        return False
+    size = min(last.size, line.size)
+    overlap = min(last.top, line.top) - max(last.bottom, line.bottom)
+    beside = -_OVERLAP * size < line.left - last.right < _TOUCHES * size
+    return (
+        beside
+        and overlap > _LEVEL * size
+        and last.upright
+        and line.upright
+        and is_mark(last) != is_mark(line)
+    )
+
+
+def _rows(lines: list[Line]) -> Iterator[Line]:
+    """Put the pieces of each row together again."""
+    row: list[Line] = []
+    for line in _mended(lines):
+        if row and line.row != row[0].row:
+            yield _joined(row)
+            row = []
+        row.append(line)
+    if row:
+        yield _joined(row)
+
+
+def _joined(row: list[Line]) -> Line:
+    if len(row) == 1:
+        return row[0]
+    return replace(
+        row[0],
+        text=" ".join(line.text for line in row),
+        left=min(line.left for line in row),
+        right=max(line.right for line in row),
+        bold=all(line.bold for line in row),
+        holes=len(row) - 1,
+    )
+
+
+def _gutter(lines: list[Line], width: float) -> float:
+    """Where hardly any text crosses from left to right; 0 when there is no such place."""
+    total = sum(len(line.text) for line in lines)
+    ends = sorted((line.right, len(line.text)) for line in lines)
+    starts = sorted((-line.left, len(line.text)) for line in lines)
+    ended = [0, *accumulate(count for _, count in ends)]
+    begun = [0, *accumulate(count for _, count in starts)]
+    best, least = 0.0, _CROSSING * total
+    for step in range(int(_GUTTER[0] * 100), int(_GUTTER[1] * 100)):
+        x = width * step / 100
+        left = ended[bisect_right(ends, x, key=itemgetter(0))]
+        right = begun[bisect_right(starts, -x, key=itemgetter(0))]
+        crossing = total - left - right
+        if min(left, right) > 0.2 * total and crossing < least:
+            best, least = x, crossing
+    return best
+
+
+def _is_mixed(lines: list[Line], gutter: float) -> bool:
+    """Whether rows run across both columns, or the order jumps between them line by line."""
+    rows: dict[int, set[bool]] = {}
+    sides = [line.left >= gutter for line in lines if not _crosses(line, gutter)]
+    for line in lines:
+        if not _crosses(line, gutter):
+            rows.setdefault(line.row, set()).add(line.left >= gutter)
+    across = sum(len(seen) == 2 for seen in rows.values())
+    jumps = sum(a != b for a, b in pairwise(sides))
+    return across > _MIXED * len(rows) or jumps > _MIXED * len(sides)
+
+
+def _crosses(line: Line, x: float) -> bool:
+    return line.left < x < line.right
+
+
+def _by_column(lines: list[Line], gutter: float) -> list[Line]:
+    """Top to bottom; between two lines across the page first the left column, then the right."""
+    ordered: list[Line] = []
+    left: list[Line] = []
+    right: list[Line] = []
+    for line in sorted(lines, key=lambda line: (-round(line.top), line.left)):
+        if _crosses(line, gutter):
+            ordered += [*left, *right, line]
+            left, right = [], []
+        else:
+            (right if line.left >= gutter else left).append(line)
+    return [*ordered, *left, *right]
+
+
+def _body_size(lines: list[Line]) -> float:
+    """The size the text is set in: the largest of those that many characters are set in.
+
+    Notes, tables and references are set smaller, and may be longer than the text.
+    """
+    sizes = _sizes(lines)
+    most = max(sizes.values())
+    return max(size for size, count in sizes.items() if count >= _MANY * most)
+
+
+def _sizes(lines: list[Line]) -> Counter[float]:
+    """How many characters are set in each size."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[round(line.size * 2) / 2] += len(line.text)
+    return sizes
+
+
+def _blocks(lines: list[Line], look: Look, leading: float) -> Iterator[Block]:
+    """Gather lines into headings and paragraphs."""
+    gathered: list[Line] = []
+    level = 0
+    part = "lead"
+    said = "\n".join(text for line in lines for text in _said(line))
+    spoken = set(re.findall(r"[\w-]+", said.lower()))
+    for line in lines:
+        if line.kind in ("table", "remark"):
+            if gathered:
+                yield _block(gathered, level, spoken)
+            rows = _with_cells(line.rows, spoken)
+            yield Block(line.text, rows=rows, is_remark=not rows, is_aside=True)
+            gathered, level = [], 0
+            continue
+        this = level_of(line, look)
+        if this == BY_FONT and part == "references":
+            this = 0  # titles of works in another font
+        if gathered and level and _is_paragraph(gathered, line, this):
+            level = 0
+        if gathered:
+            this = _level_below(gathered[-1], level, line, this, leading)
+        if gathered and (this != level or _starts_anew(gathered, line, leading, this, part)):
+            yield (block := _block(gathered, level, spoken))
+            named = part_of(block.text) if level else "body"
+            # The title and a banner are headings, too; the text begins under a name of its own.
+            if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
+                part = named
+            gathered = []
+        gathered.append(line)
+        level = this
+    if gathered:
+        yield _block(gathered, level, spoken)
+
+
+def _level_below(previous: Line, level: int, line: Line, this: int, leading: float) -> int:
+    """The level of a line that looks like *this*, below another of *level*."""
+    if line.kind == "title":
+        return this
+    if (this == BY_FONT or (level and not begins_large(line.text))) and continues(previous, line):
+        return level
+    if not level and this >= BY_FONT and _is_in_sentence(previous, line, leading):
+        return 0
+    is_second = level and is_below(previous, line)
+    return 0 if this and not is_second and goes_on(line.text) else this
+
+
+def _is_paragraph(gathered: list[Line], line: Line, this: int) -> bool:
+    """Whether lines that look like a heading begin a text that is all set like them."""
+    last = gathered[-1]
+    fills = last.right > line.right - 2 * line.size and abs(last.left - line.left) < 2 * line.size
+    words = sum(len(one.text.split()) for one in (*gathered, line))
+    most = LONGEST if this else HEADING_WORDS
+    may_be = words > most and this in (0, BY_FONT) and last.kind == line.kind
+    return may_be and fills and not last.text.endswith(ENDS) and continues(last, line)
+
+
+def _is_in_sentence(previous: Line, line: Line, leading: float) -> bool:
+    """Whether the line right above breaks off in the middle of a sentence."""
+    step = previous.top - line.top
+    is_near = 0 < step < 1.2 * leading and previous.left < line.right and line.left < previous.right
+    wide = previous.right - previous.left > _WIDE * (line.right - line.left)
+    return is_near and wide and not previous.text.endswith(ENDS) and previous.kind == line.kind
+
+
+def _block(lines: list[Line], level: int, spoken: set[str]) -> Block:
+    text = text_of_lines([line.text for line in lines], spoken)
+    if level:
+        text = text.lstrip(BULLETS) or text
+    return Block(text, level, lines[0].size, is_aside=lines[0].kind == "margin")
+
+
+def _with_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tuple[str, ...], ...]:
+    """A table with the lines of each cell as one text."""
+    return tuple(tuple(text_of_lines(cell.split("\n"), spoken) for cell in row) for row in rows)
+
+
+def _leading(lines: list[Line]) -> float:
+    """The usual distance between the tops of two lines."""
+    steps = [a.top - b.top for a, b in pairwise(lines)]
+    close = [step for a, step in zip(lines, steps, strict=False) if 0 < step < 3 * a.size]
+    return median(close) if close else 12.0
+
+
+def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
+    """Whether a line begins another block than the lines before it, all of one level."""
+    previous = gathered[-1]
+    if line.kind in ("entry", "cited") and previous.kind in ("entry", "cited"):
+        return line.kind == "entry"
+    if previous.kind != line.kind:
+        return True
+    if level:
+        together = same_style(previous, line) and is_below(previous, line)
+        if part != "lead" and line.kind == "text" and is_broken_off(previous, line):
+            return True
+        return not together or is_next_title(previous, line)
+    if part == "lead" and ABSTRACT.match(line.text):
+        return True
+    telling = next((text for text in reversed(gathered) if not is_mark(text)), previous)
+    if part != "references" and not same_style(telling, line):
+        return True
+    step = previous.top - line.top
+    ended = previous.text.endswith(ENDS)
+    if part == "references":
+        return begins_entry(previous, line, leading)
+    if step < 0 or step > 4 * leading:  # another column or page
+        return ended and line.text[:1].isupper() and _is_indented(previous, line)
+    if step > 1.45 * leading:
+        return True
+    return ended and line.left > previous.left + 0.6 * line.size and line.text[:1].isupper()
+
+
+def _is_indented(previous: Line, line: Line) -> bool:
+    """Whether the last line before a jump was short, as the end of a paragraph is."""
+    return (previous.right - previous.left) < 0.9 * (line.right - line.left)
+
+
+def _escaped(text: str) -> str:
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
+    return re.sub(r"^(#{1,6}(?:\s|$)|[-+>]\s|```)", r"\\\1", text)

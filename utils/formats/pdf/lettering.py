@@ -1,0 +1,37 @@
+"""Scattered words of a PDF, each in a place of its own: labels of figures, pieces of formulas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from .captions import CAPTION
+from .headings import ENDS, Block, is_canonical
+
+_FEWEST = 3  # pieces in a row; fewer may be anything
+_MOST_WORDS = 3  # of a piece
+_MATHS = re.compile(r"[=\u2211\u222b\u221a\u2264\u2265\u2248\u00d7\u220f\u2202]")
+
+
+def with_lettering_together(blocks: list[Block]) -> Iterator[Block]:
+    """The blocks; pieces in a row as one line.
+
+    Labels of a figure stand aside, so that they tear no sentence; formulas are part of the text.
+    """
+    for scattered, run in groupby(blocks, key=_is_scattered):
+        pieces = list(run)
+        if not scattered or len(pieces) < _FEWEST:
+            yield from pieces
+            continue
+        text = " ".join(piece.text for piece in pieces)
+        yield replace(pieces[0], text=text, is_aside=not _MATHS.search(text))
+
+
+def _is_scattered(block: Block) -> bool:
+    """Whether a block is so short that it is no text."""
+    if block.level or block.is_aside or block.rows or not block.text:
+        return False
+    is_short = len(block.text.split()) <= _MOST_WORDS and not block.text.endswith(ENDS)
+    return is_short and not CAPTION.match(block.text) and not is_canonical(block.text)

@@ -1,0 +1,456 @@
+"""The lines of a PDF page, with where they stand and what they say, by PDFium.
+
+Runs only in the child process of `.child`: PDFium is not thread-safe and the files are
+hostile. PDFium's own reading order, that of the content stream, is right for nearly all journals
+(measured: 0.999 of the words of two-column pages in order); `.layout` puts the rest right.
+
+Characters as print shows them, where a PDF's codes say something else.
+
+Three habits of typesetting systems: fonts of signs whose codes are those of letters and digits
+(*lm* for μm, *8 9 104* for 8 × 10⁴), exponents that only their place tells from other digits, and
+accents as characters of their own, beside their letter.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, pairwise, repeat
+from operator import add, sub
+from typing import Literal
+
+from .characters import Box, Characters, Face
+
+_GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
+_LEAST_HEIGHT = 4.0  # points
+_BOLD = 600  # font weight
+_MARK_CHARS = 8
+_BOLD_NAME = re.compile(r"(?i:bold|black|heavy|-medi)|(?<=[a-z.])BI?$")
+BROKEN = (0x02, 0xFFFE, 0xAD)  # how PDFium hands over the hyphen of a word broken at a line's end
+_SPACE = " "
+_LINE_ENDS = re.compile("[\n\r\x02\ufffe\xad]")
+_BLANK = re.compile(r"[ \xa0\t]")
+_WORD = re.compile(r"\S+")
+# Arbortext's Pi fonts, in most Springer journals of 2005 to 2017: letters are the Greek ones in
+# the order of their alphabet, these four are signs.
+_SIGNS_FONT = re.compile(r"\w{0,6}\+?Adv(?:PSMP\d+|Tir_?symb|P4C4E\w\w)")
+_SIGNS = {"9": "×", "?": "+", "\\": "<", "[": ">"}
+# Elsevier's and SAGE's: seen for the signs of "n = 5", "+86" and "973–1148"; the brackets, minus
+# and times are as remembered from other readers.
+_NAMED_SIGNS = dict(zip("¼þðÞÀÂ", "=+()−×", strict=True))
+_DASHES_FONT = re.compile(r"\w{0,6}\+?AdvPS44A44B")
+_GREEK = dict(zip("abcdefghijklmnopqrstuvwx", "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
+_MAY_BE_SIGN = re.compile(r"(?<![^\W_])(?:9(?!\d)|[a-x](?![a-z]{2}))|[?\\\[¼þðÞÀÂ]|(?<=\d)e(?=\d)")
+_RAISED = dict(zip("0123456789-−–+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁻⁺", strict=True))
+_POWER = re.compile(
+    r"(?:(?<![\d.])10(?=[-\u2212\u2013]?\d)|[^\W\d_](?=[-\u2212\u2013]\d))(?P<power>.)"
+)
+_MAY_BE_POWER = re.compile(r"10[-\u2212\u2013]?\d|(?<=[^\W\d_])[-\u2212\u2013]\d")
+_TEN = re.compile(r"(?:^|[^\d.])10$")
+_SMALLER = 0.9  # of the digits before: how tall an exponent is at most
+_ACCENTS = {
+    "´": "\u0301", "`": "\u0300", "ˆ": "\u0302", "¨": "\u0308", "˜": "\u0303", "¸": "\u0327",
+    "ˇ": "\u030c", "˚": "\u030a", "˝": "\u030b",
+}  # fmt: skip
+_ACCENT = re.compile(r"[´`ˆ¨˜¸ˇ˚˝]")
+_ACCENTED = re.compile(r"([^\W\d_])?([´`ˆ¨˜¸ˇ˚˝])([^\W\d_])?")
+_VOWELS = frozenset("aeiouyAEIOUYıȷ")
+_OTHERS = {"¸": "cCsStT", "˜": "nNoOaA", "ˇ": "cCdDeEnNrRsStTzZ", "˚": "aAuU"}
+
+
+class _Shown(dict[int, str]):
+    """What print shows for a code: nothing where it is no character."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
+        self[code] = shown = char if char.isprintable() else " " if char.isspace() else ""
+        return shown
+
+
+_SHOWN = _Shown(
+    {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
+    | dict.fromkeys((*BROKEN, 0x2010), "-")
+)
+
+
+_OTHERWISE = re.compile(f"[{''.join(map(chr, _SHOWN))}]")
+
+
+def _shown(found: re.Match[str]) -> str:
+    return _SHOWN[ord(found[0])]
+
+
+@dataclass(slots=True)
+class Line:
+    """A piece of a line of text. Coordinates are points from the page's lower left corner.
+
+    Changed by nobody; that is not enforced, because a page has a hundred and a frozen one takes
+    four times as long to make.
+
+    ``row`` numbers the lines of the page as PDFium sees them: pieces of one row were separated
+    by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
+    ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
+    characters begin and end. ``lead`` are the words it begins with if they are in another font
+    than the rest, ``lead_font``; ``end_font`` is that of its last character. A whole table has
+    ``rows`` of cells and no text, its number as ``label``, and of its ``columns`` where they begin
+    and end, from its left. ``kind`` says what stands by itself: a table, its caption, a remark of
+    ours, what the margin says; a title that was set in the same line as its text; or that it
+    begins a reference, or goes on with one.
+    """
+
+    text: str
+    left: float
+    bottom: float
+    right: float
+    top: float
+    size: float
+    row: int = 0
+    bold: bool = False
+    holes: int = 0
+    upright: bool = True
+    font: str = ""  # if one
+    span: tuple[int, int] = (0, 0)
+    lead: str = ""
+    lead_font: str = ""
+    end_font: str = ""
+    kind: Literal["text", "caption", "table", "remark", "margin", "title", "entry", "cited"] = (
+        "text"
+    )
+    rows: tuple[tuple[str, ...], ...] = ()
+    label: str = ""
+    columns: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page's lines, in stream order, and its size in points."""
+
+    lines: tuple[Line, ...]
+    width: float
+    height: float
+
+
+def lines_of(page: Characters) -> list[Line]:
+    """The lines of an open page, in the order of its content stream."""
+    solid = page.solid()
+    pieces = list(_pieces(page))
+    probes = [_probes(solid, start, end) for start, end, _ in pieces]
+    boxes = page.boxes(list(chain.from_iterable(probes)))
+    faces = page.faces([at for places in probes for at in places[::2]])
+    return [
+        _line(page, piece, probes[at], boxes[5 * at : 5 * at + 5], faces[3 * at : 3 * at + 3])
+        for at, piece in enumerate(pieces)
+    ]
+
+
+def line_of(page: Characters, start: int, end: int, row: int) -> Line:
+    """The characters from *start* to *end* as one piece of a line."""
+    solid = [at for at in range(start, end) if page.text[at] > _SPACE]
+    probes = _probes(solid, start, end)
+    return _line(page, (start, end, row), probes, page.boxes(probes), page.faces(probes[::2]))
+
+
+def _rows(page: Characters) -> Iterator[tuple[int, int]]:
+    """Where each line of the page begins and ends."""
+    count = len(page.text)
+    start = 0
+    for found in _LINE_ENDS.finditer(page.text):
+        at = found.start()
+        if found[0] in "\r\n":
+            yield start, at
+        elif start < at < count - 1 and _turns(page, at):
+            yield start, at + 1
+        else:
+            continue
+        start = at + 1
+    yield start, count
+
+
+def _turns(page: Characters, index: int) -> bool:
+    """Whether the text goes on in another line after a hyphen, which PDFium does not say."""
+    left, bottom, right, top = page.box(index - 1)
+    next_left, next_bottom, _, next_top = page.box(index + 1)
+    is_next_column = next_left - right > _GAP * max(top - bottom, _LEAST_HEIGHT)
+    return is_next_column or next_left < left or next_top < bottom or next_bottom > top
+
+
+def _pieces(page: Characters) -> Iterator[tuple[int, int, int]]:
+    """Where each piece begins and ends, and its row, cut where a hole is wider than any space."""
+    holes = _holes(page)
+    for row, (start, end) in enumerate(_rows(page)):
+        begin = start
+        for hole in holes[bisect_left(holes, start + 1) : bisect_left(holes, end - 1)]:
+            yield begin, hole, row
+            begin = hole + 1
+        if begin < end:
+            yield begin, end, row
+
+
+def _holes(page: Characters) -> list[int]:
+    """The blanks of a page that are wider than any space between two words."""
+    blanks = [found.start() for found in _BLANK.finditer(page.text, 1, len(page.text) - 1)]
+    before, after = (page.edges(list(map(add, blanks, repeat(aside)))) for aside in (-1, 1))
+    gaps, heights = map(sub, after[0::4], before[2::4]), map(sub, before[1::4], before[3::4])
+    placed = zip(blanks, gaps, heights, strict=True)
+    least = _GAP * _LEAST_HEIGHT
+    return [at for at, gap, height in placed if gap > least and gap > _GAP * height]
+
+
+def _height(box: Box) -> float:
+    return box[3] - box[1]
+
+
+def _probes(solid: Sequence[int], start: int, end: int) -> tuple[int, int, int, int, int]:
+    """The first, the last and three characters between them, of those that are no blanks."""
+    first = bisect_left(solid, start)
+    count = bisect_left(solid, end) - first
+    if not count:
+        return (start,) * 5
+    quarter, half, later = first + count // 4, first + count // 2, first + 3 * count // 4
+    return solid[first], solid[quarter], solid[half], solid[later], solid[first + count - 1]
+
+
+def _line(
+    page: Characters,
+    piece: tuple[int, int, int],
+    probes: tuple[int, int, int, int, int],
+    boxes: list[Box],
+    fonts: list[Face],
+) -> Line:
+    start, end, row = piece
+    first, _, middle, _, last = boxes
+    if any(face.is_tall for face in fonts):
+        placed = zip(fonts, (first, middle, last), strict=True)
+        boxes = [face.plain(box) for face, box in placed]
+    # The median, which is no raised footnote mark, nor the index of a formula.
+    _, bottom, _, top = sorted(boxes, key=_height)[len(boxes) // 2]
+    is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
+    faces = set(fonts)
+    begins = fonts[0] if len(faces) > 1 else None
+    return Line(
+        text=text_of(page, start, end, faces),
+        left=min(first[0], middle[0], last[0]),
+        bottom=bottom,
+        right=max(first[2], middle[2], last[2]),
+        top=top,
+        size=top - bottom,
+        row=row,
+        bold=_are_bold(faces),
+        upright=is_level or abs(math.sin(page.angle(probes[2]))) < 0.1,
+        font="" if begins else faces.pop().name,
+        span=(start, end),
+        lead=_lead(page, start, end, begins) if begins else "",
+        lead_font=begins.name if begins else "",
+        end_font=fonts[-1].name if begins else "",
+    )
+
+
+def _lead(page: Characters, start: int, end: int, begins: Face) -> str:
+    """The words at the beginning that are in its font, or as bold as it; none if all are."""
+    is_bold = _is_heavy(begins)
+    for found in _WORD.finditer(page.text, start, end):
+        face = page.face(found.start())
+        if not (_is_heavy(face) if is_bold else face.name == begins.name):
+            return text_of(page, start, found.start(), (begins,))
+    return ""
+
+
+def _are_bold(faces: set[Face]) -> bool:
+    """Whether fonts are all bold by their weight, or all by their name."""
+    if len(faces) == 1:
+        return all(map(_is_heavy, faces))
+    by_weight = all(face.weight >= _BOLD for face in faces)
+    return by_weight or all(is_bold_font(face.name) for face in faces)
+
+
+@cache
+def _is_heavy(face: Face) -> bool:
+    return face.weight >= _BOLD or is_bold_font(face.name)
+
+
+@cache
+def is_bold_font(font: str) -> bool:
+    """Whether a font is bold by its name."""
+    return bool(_BOLD_NAME.search(font))
+
+
+def is_mark(line: Line) -> bool:
+    """Whether a line is as short as a footnote's mark or a power, whose size says nothing."""
+    return len(line.text) <= _MARK_CHARS
+
+
+def same_style(a: Line, b: Line) -> bool:
+    """Whether both are of one size, as far as their length says so."""
+    if is_mark(a) or is_mark(b):
+        return True
+    return abs(a.size - b.size) < 0.06 * max(a.size, b.size)
+
+
+def is_below(a: Line, b: Line) -> bool:
+    """Whether *b* is the next line below *a*, at most one line apart."""
+    return 0 < a.top - b.top < 2.2 * a.size
+
+
+def text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
+    """The text of the characters from *start* to *end*; *faces* are some of its fonts."""
+    thin = page.thin_spaces()
+    first = bisect_left(thin, start + 1)
+    if cuts := thin[first : bisect_left(thin, end, first)]:
+        edges = pairwise((start, *cuts, end))
+        return " ".join(_text_of(page, first, last, faces) for first, last in edges)
+    return _text_of(page, start, end, faces)
+
+
+def _text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
+    text = page.text[start:end]
+    if not (text.isascii() and text.isprintable()):
+        text = _OTHERWISE.sub(_shown, text)
+        if not text.isprintable():
+            text = text.translate(_SHOWN)
+    is_plain = len(text) == end - start and not _holds_signs(page, text, start, faces)
+    if not is_plain or (_MAY_BE_POWER.search(text) and _holds_power(page, text, start)):
+        text = "".join(_as_printed(page, start, end, faces))
+    return " ".join(text.split())
+
+
+def _holds_signs(page: Characters, text: str, start: int, faces: Iterable[Face]) -> bool:
+    """Whether letters of a text, which begins at the character *start*, stand for signs."""
+    may_hold = "¼" in text or "þ" in text or any("Adv" in face.name for face in faces)
+    places = _MAY_BE_SIGN.finditer(text) if may_hold else ()
+    return any(_are_signs(page.face(start + found.start()).name) for found in places)
+
+
+def _holds_power(page: Characters, text: str, start: int) -> bool:
+    """Whether what may be a power is raised; *text* begins at the character *start*."""
+    return any(_is_raised(page, start + found.start("power")) for found in _POWER.finditer(text))
+
+
+def _as_printed(page: Characters, start: int, end: int, faces: Iterable[Face]) -> list[str]:
+    """The characters from *start* to *end* as print shows them, some as several or none."""
+    written = page.text[start:end]
+    chars = list(map(_SHOWN.__getitem__, map(ord, written)))
+    if "" in chars:
+        chars = list(_with_pairs(chars, [ord(char) for char in written]))
+    if _MAY_BE_SIGN.search("".join(chars)):
+        chars = list(_with_signs(page, chars, start))
+    if _POWER.search("".join(chars)):
+        chars = list(_with_powers(page, chars, start))
+    return chars
+
+
+def _with_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
+    """Letters of mathematical alphabets, which come as two codes, as the plain ones."""
+    for at, char in enumerate(chars):
+        high, low = codes[at], codes[at + 1] if at + 1 < len(chars) else 0
+        if 0xD800 <= high < 0xDC00 <= low < 0xE000:
+            pair = chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
+            yield unicodedata.normalize("NFKC", pair)
+        else:
+            yield char
+
+
+def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]:
+    """Letters and digits that stand for signs, by their font, as what they are."""
+    firsts = "".join([char[:1] or " " for char in chars])  # a ligature is several letters
+    places = {match.start() for match in _MAY_BE_SIGN.finditer(firsts)}
+    is_sign = False
+    for at, char in enumerate(chars):
+        if at in places or (is_sign and char in _GREEK):
+            sign = _sign(char, page.face(start + at).name)
+            is_sign = sign != char
+            yield sign
+        else:
+            is_sign = False
+            yield char
+
+
+@cache
+def _are_signs(font: str) -> bool:
+    """Whether letters and digits of a font stand for signs."""
+    return bool(_DASHES_FONT.match(font) or _SIGNS_FONT.match(font))
+
+
+def _sign(char: str, font: str) -> str:
+    """What a character of a font of signs shows; of any other font, the character."""
+    if _DASHES_FONT.match(font):
+        return "\u2013" if char == "e" else char
+    if not _SIGNS_FONT.match(font):
+        return char
+    return _SIGNS.get(char) or _NAMED_SIGNS.get(char) or _GREEK.get(char) or char
+
+
+def _with_powers(page: Characters, chars: list[str], start: int) -> Iterator[str]:
+    """Powers of ten and of units raised, 10⁴ and g⁻¹. Other raised digits may be citations."""
+    is_raised = False
+    for at, char in enumerate(chars):
+        if char not in _RAISED:
+            is_raised = False
+            yield char
+            continue
+        before = "".join(chars[max(0, at - 3) : at])
+        unit = not char.isalnum() and before[-1:].isalpha() and chars[at + 1 : at + 2] != []
+        may_be = is_raised or unit or bool(_TEN.search(before))
+        is_raised = may_be and (is_raised or _is_raised(page, start + at))
+        yield _RAISED[char] if is_raised else char
+
+
+def _is_raised(page: Characters, index: int) -> bool:
+    _, before, _, top = page.box(index - 1)
+    _, bottom, _, here = page.box(index)
+    height = top - before
+    return here - bottom < _SMALLER * height and bottom > before + 0.1 * height
+
+
+def composed(texts: Iterable[str]) -> list[str]:
+    """Texts with their accents on their letters, by the habit of most: before or after them.
+
+    >>> composed(["Rene´ De`gnon", "Gale´oides"]), composed(["Schr¨odinger, Poincar´e, No¨el"])
+    (['René Dègnon', 'Galéoides'], ['Schrödinger, Poincaré, Noël'])
+    """
+    originals = list(texts)
+    accented = {text for text in originals if _ACCENT.search(text)}
+    places = Counter(
+        place
+        for text in accented
+        for match in _ACCENTED.finditer(text)
+        if (place := _only_place(*match.groups())) is not None
+    )
+    return [
+        _ACCENTED.sub(lambda match: _placed(match, places), text) if text in accented else text
+        for text in originals
+    ]
+
+
+def _only_place(before: str | None, accent: str, after: str | None) -> int | None:
+    """1 or 3, the group of the one letter that can carry the accent; none if both can or none."""
+    fits = [bool(letter) and _fits(str(letter), accent) for letter in (before, after)]
+    return None if fits[0] == fits[1] else 1 if fits[0] else 3
+
+
+def _fits(letter: str, accent: str) -> bool:
+    if letter not in _OTHERS.get(accent, "") and letter not in _VOWELS:
+        return False
+    return len(unicodedata.normalize("NFC", _bare(letter) + _ACCENTS[accent])) == 1
+
+
+def _bare(letter: str) -> str:
+    return {"ı": "i", "ȷ": "j"}.get(letter, letter)
+
+
+def _placed(match: re.Match[str], places: Counter[int]) -> str:
+    before, accent, after = match.groups()
+    place = _only_place(before, accent, after)
+    if place is None and before and after and _fits(before, accent) and _fits(after, accent):
+        place = 3 if after in "ıȷ" or places[3] > places[1] else 1
+    if place is None or (accent == "´" and place == 1 and after == "s"):  # an apostrophe
+        return match[0]
+    if accent == "`" and not (before and after):  # a quotation mark
+        return match[0]
+    letter = unicodedata.normalize("NFC", _bare(match[place]) + _ACCENTS[accent])
+    return f"{letter}{after or ''}" if place == 1 else f"{before or ''}{letter}"

@@ -1,0 +1,162 @@
+"""What stands in the margins of a PDF's pages: running heads, page and line numbers, mastheads."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+
+from ...outline.words import folded
+from .lines import Line, Page
+
+_MARGIN = 0.1  # of the page's height: where running heads and feet stand
+_REPEATED = 0.4  # of the pages: heads alternate between left and right pages
+_NUMBERED = 8  # lines a page: a manuscript's line numbers, not a table's column
+_PAGE_NUMBER = re.compile(r"\W*(?:page\s*)?\d{1,5}(?:\s*(?:of|/)\s*\d{1,5})?\W*", re.I)
+_PAGE_OF = re.compile(
+    r"\bpage (\d{1,4}) ?(?:of|/) ?(\d{1,4})\b|^\W*(\d{1,4}) of (\d{1,4})\W*$", re.I
+)
+_NAMED = re.compile(r"\W*(?:table|fig(?:ure)?|scheme|box)\b", re.I)
+_FEW_PAGES = 2  # may have lines above or below the text; where more have them, it is text
+_TITLE_WORDS, _LARGE = 2, 1.15  # of its first line; of the usual size on its page
+_TOUCHES = 0.2  # of a line's height may be beyond where the text ends
+_TWICE_WORDS = 3  # of a line that is a running head if it stands on two pages only
+
+
+def without_line_numbers(page: Page) -> Page:
+    """Drop what manuscripts print in the margin: 1, 2, 3 … or 5, 10, 15 …."""
+    alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
+    if _counts_up([int(line.text) for line in alone]):
+        named = {id(line) for line in alone}
+        page = replace(page, lines=tuple(line for line in page.lines if id(line) not in named))
+    leading = [re.match(r"(\d{1,4})\s+(?=\S)", line.text) for line in page.lines]
+    numbers = [int(match[1]) for match in leading if match]
+    if len(numbers) > 0.7 * len(page.lines) and _counts_up(numbers):
+        lines = zip(page.lines, leading, strict=True)
+        cut = (replace(line, text=line.text[m.end() :]) if m else line for line, m in lines)
+        page = replace(page, lines=tuple(cut))
+    return page
+
+
+def _counts_up(numbers: list[int]) -> bool:
+    steps = Counter(b - a for a, b in pairwise(numbers))
+    return len(numbers) >= _NUMBERED and max(steps[1], steps[5]) > 0.8 * (len(numbers) - 1)
+
+
+def pages_to_come(pages: list[Page]) -> tuple[int, int]:
+    """The last page's number and the number of pages, as a margin says; zeros if none does.
+
+    Of a whole file they are the same. Pages after the one that says so are counted on.
+    """
+    for after, page in enumerate(reversed(pages)):
+        for line in _marginal(page):
+            if found := _PAGE_OF.search(line.text):
+                number, count = (int(text) for text in found.groups() if text)
+                return number + after, count
+    return 0, 0
+
+
+def without_running_lines(pages: list[Page]) -> list[Page]:
+    """Drop page numbers, and what stands in the margin of most pages."""
+    seen = Counter(key for page in pages for key in {_key(line) for line in _marginal(page)})
+    places = Counter(one for page in pages for one in set(map(_place, _marginal(page))))
+    often = max(3, _REPEATED * len(pages))
+    cleaned = []
+    for page in pages:
+        marginal = {id(line) for line in _marginal(page)}
+        kept = [
+            line
+            for line in page.lines
+            if id(line) not in marginal
+            or not (
+                _runs(_key(line), seen, often)
+                or _stays(line, places)
+                or _PAGE_NUMBER.fullmatch(line.text)
+            )
+        ]
+        cleaned.append(replace(page, lines=tuple(kept)))
+    return cleaned
+
+
+def with_margins(pages: list[Page]) -> list[Page]:
+    """Say of the first pages' lines above and below where other pages' text ends: marginal.
+
+    Such are mastheads and notices; the text goes on behind them.
+    """
+    shown = [[line for line in page.lines if line.kind == "text"] for page in pages]
+    shown = [lines for lines in shown if lines]
+    if len(shown) <= _FEW_PAGES:
+        return pages
+    top = sorted((max(line.top for line in lines) for lines in shown), reverse=True)[_FEW_PAGES]
+    bottom = sorted(min(line.bottom for line in lines) for lines in shown)[_FEW_PAGES]
+    first, rest = pages[:_FEW_PAGES], pages[_FEW_PAGES:]
+    return [*(_with_margin(page, top, bottom) for page in first), *rest]
+
+
+def with_masthead(pages: list[Page], title: str) -> list[Page]:
+    """Say of the first page's lines above the title: marginal."""
+    first = pages[0] if pages else Page((), 0, 0)
+    wanted = " ".join(folded(title))
+    usual = median(line.size for line in first.lines) if first.lines else 0.0
+    upper = (line for line in first.lines if line.bottom > first.height / 2)
+    large = (line for line in upper if line.size > _LARGE * usual)
+    begins = [line for line in large if _begins_title(line, wanted)]
+    if not begins:
+        return pages
+    top = max(begins, key=lambda line: line.size).top
+    lines = (
+        replace(line, kind="margin") if line.kind == "text" and line.bottom >= top else line
+        for line in first.lines
+    )
+    return [replace(first, lines=tuple(lines)), *pages[1:]]
+
+
+def _begins_title(line: Line, title: str) -> bool:
+    words = folded(line.text)
+    said = " ".join(words)
+    return len(words) >= _TITLE_WORDS and f"{title} ".startswith(f"{said} ")
+
+
+def _with_margin(page: Page, top: float, bottom: float) -> Page:
+    """The page's lines, those beyond *top* and *bottom* marginal where white parts them."""
+    text = [line for line in page.lines if line.kind == "text"]
+    above = [line for line in text if line.bottom > top - _TOUCHES * line.size]
+    below = [line for line in text if line.top < bottom + _TOUCHES * line.size]
+    outside = {id(line) for line in (*above, *below)}
+    if not (inside := [line for line in text if id(line) not in outside]):
+        return page
+    highest = max(line.top for line in inside)
+    lowest = min(line.bottom for line in inside)
+    lower = min((line.bottom for line in above), default=0.0)
+    upper = max((line.top for line in below), default=0.0)
+    apart = {id(line) for line in above if lower > highest + line.size / 2}
+    apart |= {id(line) for line in below if upper < lowest - line.size / 2}
+    lines = (replace(line, kind="margin") if id(line) in apart else line for line in page.lines)
+    return replace(page, lines=tuple(lines))
+
+
+def _runs(key: str, seen: Counter[str], often: float) -> bool:
+    """Whether a marginal line runs through the pages; a long one does if it stands on two."""
+    return seen[key] >= often or (seen[key] > 1 and len(key.split()) >= _TWICE_WORDS)
+
+
+def _stays(line: Line, places: Counter[tuple[str, int, int]]) -> bool:
+    """Whether the line stands on another page in the very same place, as a journal's sign does."""
+    return places[_place(line)] > 1 and not _NAMED.match(line.text)
+
+
+def _place(line: Line) -> tuple[str, int, int]:
+    return _key(line), round(line.left), round(line.bottom)
+
+
+def _marginal(page: Page) -> list[Line]:
+    low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
+    lines = (line for line in page.lines if line.kind == "text")
+    return [line for line in lines if line.top < low or line.bottom > high]
+
+
+def _key(line: Line) -> str:
+    """What a line says, but for the number of the page before or after it."""
+    return re.sub(r"\d+", "#", " ".join(line.text.lower().split())).strip("# ")

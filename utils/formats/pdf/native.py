@@ -1,0 +1,34 @@
+"""PDFium's functions by their addresses.
+
+PDFium answers for one character or drawn thing at a time, and pypdfium2 checks the types of the
+arguments of each call, which takes longer than the answer. Runs only in the child process of
+`.child`, whose one thread may hold Python's lock meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+NUMBER, REAL, POINTER = ctypes.c_int, ctypes.c_float, ctypes.c_void_p
+
+
+def functions(**kinds: tuple[Any, ...]) -> dict[str, Any]:
+    """PDFium's functions by their names without ``FPDF``, from the types of answer and arguments.
+
+    Pointers are plain numbers, None where there is nothing.
+    """
+    import pypdfium2.raw as pdfium
+
+    return {
+        name: _by_address(getattr(pdfium, f"FPDF{name}"), *kind) for name, kind in kinds.items()
+    }
+
+
+def address_of(thing: Any) -> int:
+    """Where a page or a page's text is, as those functions want it."""
+    return ctypes.cast(thing, POINTER).value or 0
+
+
+def _by_address(function: Any, result: Any, *arguments: Any) -> Any:
+    return ctypes.PYFUNCTYPE(result, *arguments)(address_of(function))

@@ -1,0 +1,75 @@
+"""The notes below a table, which stand between its rules like rows: they stay text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+
+from .rows import Area, Row, right_of, rows_of
+
+CONTINUES = re.compile(  # what only says that a table goes on, or went before
+    r"\W*(?:table\s?\w{1,4}\W{0,3})?continue[sd](?:\s(?:on|from|in|overleaf)\b.{0,30})?\W*", re.I
+)
+_MARK = re.compile(r"[*\u2020\u2021\xa7\xb6#\u2016]{1,3}|\(?[a-z1-9][).]?")
+_NOTE = re.compile(
+    r"[*\u2020\u2021\xa7\xb6\u2016]|[a-z](?:[A-Z<>]|[ )]\s?[A-Z<>\d])|\(?[a-z1-9]\)\s?\w"
+    r"|(?:Foot)?[Nn]otes?\b|NOTE|Abbreviations?\b|Sources?:"
+    r"|(?:Data|Values|Results|Numbers) (?:are|in|is|repr)"
+)
+_LONG = 0.6  # of the width: lines without a hole that are longer are no names of groups
+_FAR = 1.8  # of the usual distance of rows
+_SMALL = 0.94  # of the size of the other rows
+
+
+def without_notes(area: Area) -> Area:
+    """The area down to the last row that is none, and without what only says that it goes on."""
+    rows = rows_of(area.words)
+    said = {word for row in rows if CONTINUES.fullmatch(_said(row, 2)) for word in row.words}
+    if said:
+        area = replace(area, words=tuple(word for word in area.words if word not in said))
+        rows = rows_of(area.words)
+    single = len(rows)
+    while single and _is_single(rows[single - 1]):
+        single -= 1
+    if single < 2:
+        return area
+    size = median(row.size for row in rows[:single])
+    wide = _LONG * (area.right - area.left)
+    far = _FAR * median(a.middle - b.middle for a, b in pairwise(rows[:single]))
+    first = next(
+        (
+            at
+            for at in range(single, len(rows))
+            if _is_note(rows[at], size, wide) or rows[at - 1].middle - rows[at].middle > far
+        ),
+        None,
+    )
+    if first is None or 3 * first < len(rows):
+        return area
+    noted = {word for row in rows[first:] for word in row.words}
+    words = tuple(word for word in area.words if word not in noted)
+    return replace(area, words=words, bottom=max(area.bottom, rows[first].top))
+
+
+def goes_on(area: Area) -> bool:
+    """Whether a line of it says that the table goes on elsewhere."""
+    return any(CONTINUES.fullmatch(_said(row, 2)) for row in rows_of(area.words))
+
+
+def _is_single(row: Row) -> bool:
+    """Whether a row is one line without a hole, but for one behind the mark of a note."""
+    return len(row.pieces) == 1 or (len(row.pieces) == 2 and bool(_MARK.fullmatch(_said(row, 1))))
+
+
+def _said(row: Row, count: int) -> str:
+    return " ".join(word.text for piece in row.pieces[:count] for word in piece)
+
+
+def _is_note(row: Row, size: float, wide: float) -> bool:
+    return (
+        right_of(row.pieces[-1]) - row.pieces[0][0].left > wide
+        or row.size < _SMALL * size
+        or bool(_NOTE.match(_said(row, 2)))
+    )

@@ -1,0 +1,167 @@
+"""PDFs as markdown, with the identifiers on their first pages.
+
+A child process does the reading (`.child`); here its answer is measured. A PDF of pictures
+comes back with pages and no words: where the extra ``ocr`` is installed, they are recognised
+(`.ocr`), else the judge calls it scanned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from ...errors import BadContent
+from ...judges.check import SCANNED
+from ...model.doubts import Doubts, PageDoubts
+from ...model.identifiers import Ids
+from ...model.paper import Document, Fetched, Paper, Verdict
+from ...outline.sections import measure
+from ...outline.words import count_words
+from .. import extractor
+from ..child_processes import ChildFailed
+from . import ocr
+from .child import extract
+
+__all__ = ["read"]
+
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>|]+[^\s\"<>|.,;:)\]]")
+_CITE_AS = re.compile(rf"cite this article as.{{0,600}}?({_DOI.pattern})", re.I | re.S)
+_PMID = re.compile(r"\bPMID:?\s*(\d{4,8})\b")
+_PMCID = re.compile(r"\bPMC\d{4,9}\b")
+_ARXIV = re.compile(r"\barXiv:(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.I)
+_CREATIVE_COMMONS = re.compile(r"https?://creativecommons\.org/[a-z/0-9.\-]+", re.I)
+_BY_HAND = "Recognise its text with another program, and drop the result into the inbox."
+_HEAD = 1024  # bytes; readers accept what stands before "%PDF-" within these
+
+
+def read(fetched: Fetched) -> Document:
+    """Read a PDF.
+
+    Raises
+    ------
+    BadContent
+        It is none (``not_a_paper``, or whatever wall the page served in its place shows), needs
+        a password (``login``), or cannot be read (``not_a_paper``).
+    """
+    if b"%PDF-" not in fetched.body[:_HEAD]:
+        _raise_not_a_pdf(fetched)
+    try:
+        found = extract(fetched.body)
+    except ChildFailed as error:
+        msg = f"The PDF from {fetched.source} could not be read: {error}."
+        raise BadContent(
+            msg, "The file is broken, or made to break readers.", verdict="not_a_paper"
+        ) from error
+    if found.get("error") == "password":
+        msg = f"The PDF from {fetched.source} is encrypted and needs a password."
+        raise BadContent(msg, "Only its owner can open it.", verdict="login")
+    if found.get("error"):
+        msg = f"The PDF from {fetched.source} is broken."
+        raise BadContent(msg, "Another source may have a whole one.", verdict="not_a_paper")
+    if _is_scan(found) and ocr.available():
+        found = _recognised(fetched, found)
+    markdown, title, opening = found["markdown"], found["title"], found["opening"]
+    counted = measure(markdown)
+    number, count = found["numbered"]
+    lost = f"the last page is number {number} of {count}" if number < count else ""
+    if unread := found.get("unread"):
+        lost = f"text recognition gave up {len(unread)} of {found['pages']} pages"
+    licence = _CREATIVE_COMMONS.search(re.sub(r"\s+", "", opening))
+    return Document(
+        markdown=markdown,
+        title=title,
+        abstract=counted.abstract,
+        ids=_ids(opening, markdown),
+        license=fetched.license or (licence[0] if licence else ""),
+        retracted=bool(re.match(r"\W*retracted\b", title, re.I)),
+        body_words=counted.body_words,
+        headings=counted.headings,
+        references=counted.references,
+        pages=found["pages"],
+        verdict="partial" if lost else "full_text",
+        evidence=lost,
+        extractor=found.get("extractor", ""),
+        doubts=_doubts(found["doubts"]),
+    )
+
+
+def _doubts(told: dict[str, Any]) -> Doubts:
+    """What the child is not sure of."""
+    foreign = {
+        word: {at: (font, letter) for at, font, letter in places}
+        for word, places in told["foreign"].items()
+    }
+    return Doubts(tuple(PageDoubts(**page) for page in told["pages"]), foreign)
+
+
+def _is_scan(found: dict[str, Any]) -> bool:
+    """Whether a PDF's pages hold hardly a word, as pictures do."""
+    return bool(found["pages"] and count_words(found["markdown"]) < SCANNED * found["pages"])
+
+
+def _recognised(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
+    """What text recognition reads in a scan; *found*, what is there without it, if it cannot run.
+
+    Raises
+    ------
+    BadContent
+        It reads hardly a word, or the scan has too many pages (verdict ``scanned``).
+    """
+    pages = found["pages"]
+    if pages > ocr.MOST_PAGES:
+        msg = f"The PDF from {fetched.source} is a scan of {pages} pages; {ocr.MOST_PAGES} are read"
+        raise BadContent(f"{msg} by text recognition.", _BY_HAND, verdict="scanned")
+    read_ = ocr.recognise(fetched.body, pages)
+    if read_ is None:
+        return found
+    if _is_scan(read_):
+        printed, recognised = (count_words(one["markdown"]) for one in (found, read_))
+        if printed and printed >= recognised:
+            return found  # few words, and no picture of any
+        msg = f"Text recognition finds hardly a word in the {pages} pages from {fetched.source}."
+        raise BadContent(msg, _BY_HAND, verdict="scanned")
+    made_by = f"{read_['engine']} (mean confidence {read_['confidence']:.2f}), {extractor('pdf')}"
+    return {**read_, "extractor": made_by}
+
+
+def _ids(opening: str, markdown: str) -> Ids:
+    """Identifiers on the first pages: the DOI printed most often, the others where alone.
+
+    A first page also cites; the paper's own DOI stands there at least as often as any other, and
+    first.
+    """
+    found = Ids()
+    dois = Counter(match[0].lower() for match in _DOI.finditer(opening))
+    if dois:
+        found = Ids.maybe(dois.most_common(1)[0][0])
+    elif cited := _CITE_AS.search(markdown):
+        found = Ids.maybe(cited[1])
+    for pattern, form in ((_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}"), (_PMCID, "{}")):
+        named = {match[match.lastindex or 0] for match in pattern.finditer(opening)}
+        if len(named) == 1:
+            found |= Ids.maybe(form.format(named.pop()))
+    return found
+
+
+def _raise_not_a_pdf(fetched: Fetched) -> None:
+    """Raise `BadContent` for bytes that are no PDF: mostly a page, judged as such."""
+    from dataclasses import replace
+
+    from ...judges.check import completeness
+    from .. import reader_of
+
+    verdict: Verdict = "not_a_paper"
+    what = "Something else was served as PDF"
+    try:
+        page = reader_of("html").read(replace(fetched, media="html"))
+    except BadContent as error:
+        verdict = "empty" if error.outcome == "empty" else verdict
+    else:
+        what = "HTML served as PDF"
+        shown = completeness(page, Paper(ids=page.ids, title=page.title)).verdict
+        verdict = verdict if shown in ("full_text", "empty") else shown
+    msg = f"{what} by {fetched.source}."
+    raise BadContent(
+        msg, "Open the address in a browser to see what the site wants.", verdict=verdict
+    )

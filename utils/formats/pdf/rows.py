@@ -1,0 +1,165 @@
+"""The lines of a table's area in pieces: what rows, columns and heads are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .rules import Rule, merged
+from .words import Sheet, Word
+
+_SAME_LINE = 0.36  # of the height: how far the middles of words of one line are apart at most
+_CELL_GAP = 0.62  # of the height: a wider gap may part two cells
+_SPLIT = 0.42  # of the height: a gap that parts cells where other lines show a column's end
+FULL = 0.93  # of the table's width: a rule through all columns
+MOST_COLUMNS = 60
+_JOINT = 2.0  # points: how far apart the rules of neighbouring cells are
+_EDGE = 3.0  # points: how far rules go beyond their table's box
+_PROSE = 0.75  # of the width: lines as long as this without a gap are text
+_PROSE_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Where a table stands: its box, and what is in it.
+
+    ``joints`` are the places where flat rules are put together of shorter ones, cell by cell.
+    """
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    words: tuple[Word, ...]
+    rules: tuple[Rule, ...]
+    joints: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class Row:
+    """Words on one height, in pieces that wide gaps part."""
+
+    pieces: list[list[Word]]
+    middle: float
+    size: float
+
+    @property
+    def words(self) -> list[Word]:
+        """All words, from left to right."""
+        return [word for piece in self.pieces for word in piece]
+
+    @property
+    def top(self) -> float:
+        """Upper edge."""
+        return self.middle + self.size / 2
+
+    @property
+    def bottom(self) -> float:
+        """Lower edge."""
+        return self.middle - self.size / 2
+
+
+Cells = list[list[list[Word]]]  # column by column the lines of a cell
+
+
+def rows_of(words: Iterable[Word]) -> list[Row]:
+    """Words by the height they stand on, from the top, each row from left to right."""
+    lines: list[list[Word]] = []
+    tallest: Word | None = None
+    for word in sorted(words, key=lambda word: -(word.bottom + word.top)):
+        middle = (word.bottom + word.top) / 2
+        within = _SAME_LINE * max(tallest.size, word.size) if tallest else 0.0
+        if tallest and abs((tallest.bottom + tallest.top) / 2 - middle) <= within:
+            lines[-1].append(word)
+            tallest = max(tallest, word, key=lambda one: one.size)
+        else:
+            lines.append([word])
+            tallest = word
+    return [_row(line) for line in lines]
+
+
+def _row(words: list[Word]) -> Row:
+    words.sort(key=lambda word: word.left)
+    tallest = max(words, key=lambda word: word.size)
+    pieces = [[words[0]]]
+    for word in words[1:]:
+        if word.left - max(one.right for one in pieces[-1][-3:]) > _CELL_GAP * tallest.size:
+            pieces.append([])
+        pieces[-1].append(word)
+    return Row(pieces, (tallest.bottom + tallest.top) / 2, tallest.size)
+
+
+def right_of(piece: list[Word]) -> float:
+    """Where a piece ends."""
+    return max(word.right for word in piece)
+
+
+def parts_of(piece: list[Word], cuts: Sequence[float], size: float) -> Iterator[list[Word]]:
+    """A piece in two where a column ends in a gap of it."""
+    part = [piece[0]]
+    for before, word in pairwise(piece):
+        gap = word.left - before.right
+        ends = any(before.right - 1 <= cut <= word.left + 1 for cut in cuts)
+        if ends and gap > _SPLIT * size:
+            yield part
+            part = []
+        part.append(word)
+    yield part
+
+
+def column_of(part: list[Word], cuts: Sequence[float]) -> int:
+    """The column that most of some words is in."""
+    edges = [float("-inf"), *cuts, float("inf")]
+    start, end = part[0].left, right_of(part)
+    shared = [min(end, b) - max(start, a) for a, b in pairwise(edges)]
+    return shared.index(max(shared))
+
+
+def area_of(sheet: Sheet, box: Rule) -> Area | None:
+    """All that stands in a box."""
+    words = tuple(
+        word
+        for word in sheet.words
+        if box.left <= word.middle <= box.right and box.bottom < height_of(word) < box.top
+    )
+    return area_with(sheet, box, words) if words else None
+
+
+def area_with(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> Area:
+    """A box with these words and the rules inside it."""
+    flat = [rule for rule in sheet.rules if rule.is_flat and _is_inside(rule, box)]
+    upright = (rule for rule in sheet.rules if not rule.is_flat and _is_inside(rule, box))
+    flat.sort(key=lambda rule: (round(rule.top), rule.left))
+    joints = {
+        round((a.right + b.left) / 2)
+        for a, b in pairwise(flat)
+        if abs(a.top - b.top) < 1 and abs(a.right - b.left) < _JOINT
+    }
+    rules = (*merged(flat), *upright)
+    return Area(box.left, box.bottom, box.right, box.top, words, rules, tuple(sorted(joints)))
+
+
+def _is_inside(rule: Rule, box: Rule) -> bool:
+    return (
+        rule.left > box.left - _EDGE
+        and rule.right < box.right + _EDGE
+        and rule.bottom > box.bottom - _EDGE
+        and rule.top < box.top + _EDGE
+    )
+
+
+def height_of(word: Word) -> float:
+    """Where the middle of a word is, from below."""
+    return (word.bottom + word.top) / 2
+
+
+def is_prose(rows: list[Row], width: float) -> bool:
+    """Whether lines are running text: several long ones without a hole, one below the other."""
+    run = 0
+    for row in rows:
+        filled = sum(max(w.right for w in piece) - piece[0].left for piece in row.pieces)
+        run = run + 1 if filled > _PROSE * width and len(row.pieces) < 3 else 0
+        if run >= _PROSE_LINES:
+            return True
+    return False

@@ -1,0 +1,185 @@
+"""The straight lines drawn on a PDF page: rules of tables, edges of shaded fields."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .characters import Box
+from .native import NUMBER, POINTER, REAL, address_of, functions
+
+_MOST_OBJECTS = 40_000  # of a page, with the sides of paths; a figure of points may have millions
+_MOST_SEGMENTS = 500
+_THIN = 3.0  # points: a drawn thing that is thinner is a rule
+_SHORT = 6.0  # points: shorter lines belong to letters and pictures
+_DEEP = 4  # forms within forms
+_PATH, _IMAGE, _FORM = 2, 3, 5  # FPDF_PAGEOBJ_…
+_LINE, _MOVE = 0, 2  # FPDF_SEGMENT_…
+Matrix = tuple[float, float, float, float, float, float]
+_AS_IT_IS: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A drawn straight line, or an edge of a shaded field, as a box without thickness."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it runs from left to right."""
+        return self.right - self.left >= self.top - self.bottom
+
+
+def rule_of(box: Box) -> Rule:
+    """A thin box as a line through its middle."""
+    left, bottom, right, top = box
+    if right - left >= top - bottom:
+        return Rule(left, (bottom + top) / 2, right, (bottom + top) / 2)
+    return Rule((left + right) / 2, bottom, (left + right) / 2, top)
+
+
+def merged(rules: Iterable[Rule]) -> list[Rule]:
+    """Flat rules, those that continue each other as one."""
+    made: list[Rule] = []
+    for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
+        last = made[-1] if made else None
+        if (
+            last
+            and abs(last.top - rule.top) < 1.6
+            and -5 < rule.left - last.left <= last.right - last.left + 4
+        ):
+            made[-1] = Rule(last.left, last.bottom, max(last.right, rule.right), last.top)
+        else:
+            made.append(rule)
+    return made
+
+
+def drawn_on(page: Any) -> Iterator[Box]:
+    """The straight lines that are drawn on a page along its edges, and the edges of fields."""
+    work = _MOST_OBJECTS
+    for kind, thing, placing in _things(address_of(page.raw)):
+        work -= 1
+        if work < 0:
+            return
+        if kind not in (_PATH, _IMAGE):
+            continue
+        box = _bounds(thing, placing)
+        if min(box[2] - box[0], box[3] - box[1]) < _THIN:
+            parts = [box]
+        elif kind == _PATH:
+            parts = list(_sides(thing, placing))
+            work -= len(parts)
+        else:
+            continue
+        yield from (part for part in parts if _is_straight(part))
+
+
+def _things(
+    holder: int, depth: int = 0, placing: Matrix = _AS_IT_IS
+) -> Iterator[tuple[int, int, Matrix]]:
+    """What is painted on a page, and in the forms on it.
+
+    Its kind, where PDFium has it, and how its coordinates become the page's.
+    """
+    ask = _functions()
+    count, get = (
+        ("FormObj_CountObjects", "FormObj_GetObject")
+        if depth
+        else ("Page_CountObjects", "Page_GetObject")
+    )
+    for at in range(ask[count](holder)):
+        thing = ask[get](holder, at)
+        kind = ask["PageObj_GetType"](thing)
+        yield kind, thing, placing
+        if kind == _FORM and depth + 1 < _DEEP:
+            yield from _things(thing, depth + 1, _within(_matrix(thing), placing))
+
+
+def _matrix(thing: int) -> Matrix:
+    numbers = (REAL * 6)()
+    _functions()["PageObj_GetMatrix"](thing, numbers)
+    return tuple(numbers)
+
+
+def _within(inner: Matrix, outer: Matrix) -> Matrix:
+    """The one matrix that does what *inner* does and then *outer*."""
+    a, b, c, d, e, f = inner
+    g, h, i, j, *_ = outer
+    return (
+        *(a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j),
+        *_placed((e, f), outer),
+    )
+
+
+def _placed(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
+    (x, y), (a, b, c, d, e, f) = point, matrix
+    return a * x + c * y + e, b * x + d * y + f
+
+
+def _bounds(thing: int, placing: Matrix) -> Box:
+    edges = (REAL * 4)()
+    begin = ctypes.addressof(edges)
+    _functions()["PageObj_GetBounds"](thing, *range(begin, begin + 16, 4))
+    left, bottom, right, top = edges
+    if placing is _AS_IT_IS:
+        return left, bottom, right, top
+    return _between(_placed((left, bottom), placing), _placed((right, top), placing))
+
+
+def _sides(path: int, placing: Matrix) -> Iterator[Box]:
+    """The straight lines of a path."""
+    ask = _functions()
+    count = ask["Path_CountSegments"](path)
+    if count > _MOST_SEGMENTS:  # a curve
+        return
+    place = (REAL * 2)()
+    matrix = _within(_matrix(path), placing)
+    at_x = ctypes.addressof(place)
+    first = last = (0.0, 0.0)
+    for at in range(count):
+        segment = ask["Path_GetPathSegment"](path, at)
+        ask["PathSegment_GetPoint"](segment, at_x, at_x + 4)
+        point = _placed((place[0], place[1]), matrix)
+        kind = ask["PathSegment_GetType"](segment)
+        if kind == _MOVE:
+            first = point
+        elif kind == _LINE:
+            yield _between(last, point)
+        last = point
+        if ask["PathSegment_GetClose"](segment):
+            yield _between(last, first)
+
+
+def _between(a: tuple[float, float], b: tuple[float, float]) -> Box:
+    return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
+
+
+def _is_straight(box: Box) -> bool:
+    """Whether a box is a line along the page's edges, and longer than a letter's."""
+    wide, high = box[2] - box[0], box[3] - box[1]
+    return min(wide, high) < _THIN and max(wide, high) >= _SHORT
+
+
+@cache
+def _functions() -> dict[str, Any]:
+    return functions(
+        Page_CountObjects=(NUMBER, POINTER),
+        Page_GetObject=(POINTER, POINTER, NUMBER),
+        FormObj_CountObjects=(NUMBER, POINTER),
+        FormObj_GetObject=(POINTER, POINTER, ctypes.c_ulong),
+        PageObj_GetType=(NUMBER, POINTER),
+        PageObj_GetBounds=(NUMBER, POINTER, POINTER, POINTER, POINTER, POINTER),
+        PageObj_GetMatrix=(NUMBER, POINTER, POINTER),
+        Path_CountSegments=(NUMBER, POINTER),
+        Path_GetPathSegment=(POINTER, POINTER, NUMBER),
+        PathSegment_GetPoint=(NUMBER, POINTER, POINTER, POINTER),
+        PathSegment_GetType=(NUMBER, POINTER),
+        PathSegment_GetClose=(NUMBER, POINTER),
+    )

@@ -1,0 +1,199 @@
+"""Titles of a PDF in the same line as their text: *Animals. We kept mice in pairs*.
+
+They are told by their numbers, or by a font of their own that begins paragraphs throughout the
+paper and ends with a full stop or colon.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...outline.sections import part_of
+from .headings import (
+    ENDS,
+    FEWEST_HEADINGS,
+    HEADING_WORDS,
+    LABEL,
+    NUMBERED_TITLE,
+    SIDEBAR,
+    Block,
+    Look,
+    begins_large,
+    is_canonical,
+    level_of,
+)
+from .lines import Line, is_below, is_bold_font
+
+_NUMBERED = re.compile(  # "R. carthamoides" ends no title
+    r"(\d{1,2}(?:\.\d{1,2}){1,3}\.?\s[^\W\d_].{2,240}?(?:[^\W\d_]{3}|[)\d]))\.\s+(?=[\"\u201c(]?[A-Z])"
+)
+_LONG_TITLE = 30  # words
+_ENDED = re.compile(r"(?:[^\W_][)\]]?|[+\u207a\u2019'\u201d])\s*[.:]?\s?[.:\u2014]$")
+_SPELLED = re.compile(r"[^\W\d_]{3}")
+_STEADY = 0.5  # of the paragraphs that begin in a font: titles, where it is one of titles
+_FULL = 0.75  # of the width of the line below: the first line of a title on two
+_MOST_LINES = 3  # of a title
+_NO_NOTE = 0.92  # of the body's size: less has a caption or note
+_FEW_WORDS = 6  # of titles of abstracts and small print
+
+
+@dataclass(frozen=True, slots=True)
+class _RunIn:
+    """A title from the line ``first`` on, that ends in the line ``last`` before its text."""
+
+    first: int
+    last: int
+    font: str
+    is_numbered: bool
+
+
+def with_run_ins(lines: list[Line], look: Look) -> Iterator[Line]:
+    """The lines, with titles that their font tells from the text behind them as lines of their own.
+
+    Those of an abstract stay in their paragraph, and so does what stands behind the paper's text.
+    """
+    body = [at for at in _of_body(lines) if lines[at].size >= _NO_NOTE * look.body]
+    leads = [at for at in body if _begins_paragraph(lines, at, look)]
+    titles = [_run_in(lines, at) for at in leads if _is_title(lines, at)]
+    paragraphs = Counter(_font(lines[at]) for at in leads if lines[at].lead)
+    counts = Counter(title.font for title in titles if lines[title.last].lead)
+    numbered = Counter(one.font for one in titles if one.is_numbered)
+    usual = {
+        font
+        for font, count in counts.items()
+        if font
+        and count + numbered[font] >= FEWEST_HEADINGS
+        and count >= _STEADY * paragraphs[font]
+    }
+    found = [one for one in titles if one.font in usual]
+    parts = {at for one in found for at in range(one.first, one.last)}
+    ends = {one.last for one in found}
+    for at, line in enumerate(lines):
+        if at in ends:
+            title = line.lead or line.text
+            yield replace(line, text=title.rstrip(" .:\u2014"), kind="title")
+            if line.lead:
+                yield replace(line, text=line.text.removeprefix(line.lead).strip(), lead="")
+        else:
+            yield replace(line, kind="title") if at in parts else line
+
+
+def _of_body(lines: list[Line]) -> Iterator[int]:
+    """The places of the lines between abstract and small print, by the titles among them."""
+    canonical = [at for at, line in enumerate(lines) if _is_heading_of_body(line)]
+    # Papers without an introduction begin with their text, right behind the abstract.
+    is_plain = not canonical or 3 * canonical[0] > len(lines)
+    is_body = is_plain
+    for at, line in enumerate(lines):
+        if line.kind != "text" or line.holes or not line.upright:
+            continue
+        if _is_heading_of_body(line):
+            is_body = True
+        elif len(line.text.split()) <= _FEW_WORDS and (part := part_of(line.text)) != "body":
+            is_body = is_plain and part == "abstract"
+        elif is_body:
+            yield at
+
+
+def _is_heading_of_body(line: Line) -> bool:
+    return line.kind == "text" and not line.holes and is_canonical(line.text)
+
+
+def _font(line: Line) -> str:
+    """The font that a line begins in."""
+    return line.font or line.lead_font
+
+
+def _begins_paragraph(lines: list[Line], at: int, look: Look) -> bool:
+    """Whether the line, or the title that it ends, does not go on with the sentence above."""
+    above = lines[_first_of_title(lines, at) - 1]
+    goes_on = is_below(above, lines[at]) and not above.text.endswith(ENDS)
+    return not goes_on or above.kind != "text" or level_of(above, look) > 0
+
+
+def _first_of_title(lines: list[Line], at: int) -> int:
+    """The line in which the title begins that ends in the line *at*."""
+    first, font = at, _font(lines[at])
+    if (numbered := _numbered_above(lines, at)) < at:
+        return numbered
+    while first > max(1, at - _MOST_LINES + 1):
+        above, line = lines[first - 1], lines[first]
+        wide = above.right - above.left > _FULL * (lines[at].right - lines[at].left)
+        is_bold = above.bold and is_bold_font(font)
+        alike = (above.font == font or is_bold) and above.kind == "text" and wide
+        below = is_below(above, line) and not above.holes
+        if not (alike and below) or above.text.endswith(ENDS) or is_canonical(above.text):
+            break
+        first -= 1
+    return first
+
+
+def _numbered_above(lines: list[Line], at: int) -> int:
+    """The line right above in which a numbered title begins in the same font, else *at*."""
+    if NUMBERED_TITLE.match(lines[at].text):
+        return at
+    for first in range(at - 1, max(0, at - _MOST_LINES), -1):
+        line = lines[first]
+        is_near = line.kind == "text" and not line.holes and is_below(line, lines[first + 1])
+        if not is_near or is_canonical(line.text):
+            break
+        if NUMBERED_TITLE.match(line.text) and _font(line) == _font(lines[at]):
+            return first
+        if line.text.endswith(ENDS):
+            break
+    return at
+
+
+def _is_title(lines: list[Line], at: int) -> bool:
+    """Whether what a line begins with may be a title, or the end of one, and text follows it."""
+    line = lines[at]
+    title, text = line.lead or line.text, line.text.removeprefix(line.lead).strip()
+    if not line.lead:
+        below = lines[at + 1] if at + 1 < len(lines) else line
+        text = below.text if is_below(line, below) and below.font != line.font else ""
+    return (
+        title.endswith((".", ":", "\u2014"))
+        and bool(_ENDED.search(title))
+        and bool(_SPELLED.search(title))
+        and bool(text)
+        and not text[0].islower()
+        and part_of(title.rstrip(" .:")) == "body"
+        and not is_canonical(title)
+        and not LABEL.match(title)
+        and not SIDEBAR.match(title)
+    )
+
+
+def _run_in(lines: list[Line], at: int) -> _RunIn:
+    first, line = _first_of_title(lines, at), lines[at]
+    said = " ".join(one.text for one in lines[first:at]) + " " + (line.lead or line.text)
+    is_numbered = bool(NUMBERED_TITLE.match(said.strip()))
+    most = _LONG_TITLE if is_numbered else HEADING_WORDS
+    fits = begins_large(said.strip()) and len(said.split()) <= most and not LABEL.match(said)
+    return _RunIn(first, at, _font(lines[first]) if fits else "", is_numbered)
+
+
+def with_numbered_run_ins(blocks: list[Block]) -> Iterator[Block]:
+    """Numbered headings by themselves in papers where the text follows them in the same line."""
+    titles = [match[1] for block in blocks if (match := _NUMBERED.match(block.text))]
+    usual = sum(len(title.split()) <= HEADING_WORDS for title in titles) >= FEWEST_HEADINGS
+    at = 0
+    while at < len(blocks):
+        block = blocks[at]
+        at += 1
+        is_open = block.level and at < len(blocks) and not blocks[at].level
+        numbered = is_open and NUMBERED_TITLE.match(blocks[at].text)
+        if usual and is_open and not numbered and not block.text.endswith(ENDS):
+            both = _NUMBERED.match(f"{block.text} {blocks[at].text}")
+            if both and len(both[1]) > len(block.text):
+                block = replace(blocks[at], text=f"{block.text} {blocks[at].text}")
+                at += 1
+        match = _NUMBERED.match(block.text) if usual and not block.rows else None
+        if match and len(match[1].split()) <= _LONG_TITLE:
+            yield Block(match[1], 1 + match[1].split()[0].strip(".").count(".") + 1, block.size)
+            yield replace(block, text=block.text[match.end() :], level=0)
+        else:
+            yield block

@@ -1,0 +1,151 @@
+"""The words of a PDF page and the lines drawn on it, each with its place, by PDFium.
+
+What `.tables` rebuilds tables from. Runs only in the child process of `.child`. Text that
+runs up or down a page is turned until it reads from left to right, and the rules with it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from operator import sub
+from typing import Any, NamedTuple
+
+from .characters import Box, Characters
+from .lines import BROKEN
+from .rules import Rule, drawn_on, rule_of
+
+_MOST_RULES = 1500
+_NEAR = 1.0  # points: no gap between two words of any size
+_WORD_GAP = 0.28  # of the height: PDFium writes most spaces, not those between cells
+DOTTED = re.compile(r"[._\u2026\-]{12,}")  # a rule that is written
+_UNBROKEN = re.compile(r"\S+")
+
+
+class _Written(dict[int, str]):
+    """One character for a code: a blank where there is none."""
+
+    def __missing__(self, code: int) -> str:
+        # Half of a letter of a mathematical alphabet is no white space, nor is an unknown glyph.
+        self[code] = written = "\ufffd" if 0xD800 <= code < 0xE000 else chr(max(code, ord(" ")))
+        return written
+
+
+_WRITTEN = _Written(dict.fromkeys(BROKEN, "-"))
+_UNWRITTEN = re.compile(f"[\0-\x1f\ud800-\udfff{''.join(map(chr, BROKEN))}]")
+
+
+class Word(NamedTuple):
+    """A word with its box as tall as its font, and where its characters begin and end.
+
+    ``text`` has one character for each code of the page, before signs and powers are put right.
+    """
+
+    text: str
+    left: float
+    bottom: float
+    right: float
+    top: float
+    start: int
+    end: int
+
+    @property
+    def size(self) -> float:
+        """The height of the font's box."""
+        return self.top - self.bottom
+
+    @property
+    def middle(self) -> float:
+        """Half way between left and right."""
+        return (self.left + self.right) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """All words of one direction on a page, and its rules, turned so that the words are upright."""
+
+    words: tuple[Word, ...]
+    rules: tuple[Rule, ...]
+
+
+def sheets_of(page: Any, characters: Characters) -> list[Sheet]:
+    """The page as it reads upright, and as it reads turned left and right where text does."""
+    boxes = characters.boxes()
+    written = _UNWRITTEN.sub(lambda found: _WRITTEN[ord(found[0])], characters.text)
+    by_turn: dict[int, list[Word]] = {}
+    spans = list(_spans(written, boxes))
+    faces = characters.faces([start for start, _ in spans])
+    for (start, end), face in zip(spans, faces, strict=True):
+        turn = _turn(characters, boxes, start, end)
+        placed = [_turned(box, turn) for box in boxes[start:end]] if turn else boxes[start:end]
+        if face.is_tall:
+            placed = list(map(face.plain, placed))
+        by_turn.setdefault(turn, []).append(_word(written, placed, start, end))
+    drawn = list(islice(drawn_on(page), _MOST_RULES)) if by_turn else []
+    return [
+        Sheet(
+            tuple(word for word in words if not DOTTED.fullmatch(word.text)),
+            (
+                *(rule_of(_turned(box, turn)) for box in drawn),
+                *(_dotted(word) for word in words if DOTTED.fullmatch(word.text)),
+            ),
+        )
+        for turn, words in by_turn.items()
+    ]
+
+
+def _dotted(word: Word) -> Rule:
+    """A rule that is written as dots or dashes."""
+    return Rule(word.left, word.bottom, word.right, word.bottom)
+
+
+def _spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
+    """Where each word begins and ends."""
+    for found in _UNBROKEN.finditer(written):
+        start, end = found.span()
+        for index in range(start + 1, end):
+            before, here = boxes[index - 1], boxes[index]
+            is_near = before[0] <= here[0] < before[2] + _NEAR and before[1] == here[1]
+            if not is_near and _is_apart(before, here):
+                yield start, index
+                start = index
+        yield start, end
+
+
+def _is_apart(before: Box, here: Box) -> bool:
+    """Whether two neighbouring characters belong to two words though no space is written."""
+    left, bottom, right, top = before
+    height = max(min(top - bottom, right - left + 8), 4)
+    beside = max(here[0] - right, left - here[2])
+    above = max(here[1] - top, bottom - here[3])
+    return beside > _WORD_GAP * height or above > _WORD_GAP * height
+
+
+def _turn(characters: Characters, boxes: Sequence[Box], start: int, end: int) -> int:
+    """0 for upright words, 1 for those that read upwards, -1 for those that read downwards."""
+    if end - start > 1 and boxes[start][1] == boxes[end - 1][1]:
+        return 0  # as nearly always
+    angle = characters.angle(start)
+    if abs(math.sin(angle)) < 0.7:
+        return 0
+    if end - start > 1:
+        return 1 if boxes[end - 1][1] > boxes[start][1] else -1
+    return -1 if math.sin(angle) > 0 else 1
+
+
+def _turned(box: Box, turn: int) -> Box:
+    left, bottom, right, top = box
+    if turn == 1:
+        return bottom, -right, top, -left
+    return (-top, left, -bottom, right) if turn else box
+
+
+def _word(written: str, placed: Sequence[Box], start: int, end: int) -> Word:
+    lefts, bottoms, rights, tops = zip(*placed, strict=True)
+    heights = list(map(sub, tops, bottoms))
+    tallest = heights.index(max(heights))
+    bottom, top = bottoms[tallest], tops[tallest]
+    return Word(written[start:end], min(lefts), bottom, max(rights), top, start, end)
