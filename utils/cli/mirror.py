@@ -241,6 +241,7 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         return 0
     mirror_pmc.say_status(mirror)
     if not files and mirror.pmc_status()["published"]:
+        _say_indexes(mirror)
         return 0
     if not files:
         note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
@@ -254,10 +255,16 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     say(f"{'files':<11}{', '.join(counts)}; looked at {now()}")
     for file in [*states["aside"], *states["vanished"]][:_SHOWN]:
         say(f"{file.state:<11}{file.name}: {file.reason}")
-    for name, generation in mirror.indexes().items():
-        behind = "" if current and generation == current.name else ", not of what is published"
-        say(f"{'index':<11}{name}: {generation or 'not whole yet'}{behind}")
+    _say_indexes(mirror)
     return 0
+
+
+def _say_indexes(mirror: Mirror) -> None:
+    published = [one.current() for one in (mirror.generations, mirror.pmc_generations)]
+    names = {one.name for one in published if one}
+    for name, generation in mirror.indexes().items():
+        behind = "" if generation in names else ", not of what is published"
+        say(f"{'index':<11}{name}: {generation or 'not whole yet'}{behind}")
 
 
 def _verify(args: argparse.Namespace, library: Library) -> int:
