@@ -155,7 +155,7 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
 def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
     """One source file's two parts, of records of 160 words."""
     from utils.mirror.columns import passage_batch, passage_schema, record_batch, record_schema
-    from utils.mirror.parts import READER, ROWS, PartFile
+    from utils.mirror.parts import READERS, ROWS, PartFile
 
     count = min(_FILE, args.passages - number * _FILE)
     made = SourceFile(
@@ -163,7 +163,7 @@ def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
         order=260_000 + number + 1,
         state="done",
         md5=f"{number:032x}",
-        reader=READER,
+        reader=READERS["pubmed"],
         records=count,
         passages=count,
     )

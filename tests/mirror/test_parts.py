@@ -17,10 +17,10 @@ from tests.world.pubmed_xml import pubmed_article
 from utils.errors import StoreFailed
 from utils.formats.pubmed import read_records
 from utils.mirror.columns import paper_of
-from utils.mirror.parts import READER, ROWS, ReadJob, read_part
+from utils.mirror.parts import READERS, ROWS, ReadJob, read_part
 
 pytestmark = pytest.mark.extras("pyarrow")
-# What today's reader makes of a few records, as rows. Whoever changes it raises `READER`, so that
+# What today's reader makes of a few records, as rows. Whoever changes it raises `READERS`, so that
 # mirrors are read anew, and writes down the new digest.
 AS_READ = (2, "db770c46c067fb06170785b8c106aef539551c5e3fd07a9bc05e0cb5fc6a8f82")
 
@@ -63,7 +63,7 @@ def test_whoever_changes_what_is_made_raises_the_reader(tmp_path):
     job = job_of(tmp_path, packed([RICH, article(4, version=2), long], ["9"]))
     read_part(job)
     text = json.dumps([rows(job.records), rows(job.passages)], default=bytes.hex, sort_keys=True)
-    assert (READER, hashlib.sha256(text.encode()).hexdigest()) == AS_READ
+    assert (READERS["pubmed"], hashlib.sha256(text.encode()).hexdigest()) == AS_READ
 
 
 def test_passages_are_stretches_of_title_and_abstract(tmp_path):

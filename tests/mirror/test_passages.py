@@ -102,21 +102,21 @@ def test_quotations_are_held_against_the_records(mirrored):
 
 
 def test_a_search_keeps_to_the_generation_it_began_with(mirror, mirrored, world, monkeypatch):
-    before = mirrored._passages.snapshot() if mirrored._passages else mirror.passages.snapshot()
+    ([before], _), finish = mirrored._snapshots(), mirrored._snapshots
     world.bulk.updates[name_of(26, 4)] = packed([article(5, "Corals recover"), article(9)], ["6"])
     updated(mirror)
     behind = mirrored.find("catenin bleach")  # the index does not know it yet
     assert behind.hits == ()
     assert "mirror index" in behind.warnings[0]
-    asked, finish = [], mirrored._snapshot
+    asked = []
 
     def switched():
-        snapshot = finish()
+        snapshots = finish()
         if not asked:  # while this search runs, all changes
             asked.append(indexed(mirror))
-        return snapshot
+        return snapshots
 
-    monkeypatch.setattr(mirrored, "_snapshot", switched)
+    monkeypatch.setattr(mirrored, "_snapshots", switched)
     during = mirrored.find("corals", top_k=50)
     assert asked[0].added == 2
     assert {hit.passage.paper for hit in during.hits} == {
@@ -164,3 +164,5 @@ async def test_assistants_find_and_quote_in_the_mirror(mirrored, mirror, tmp_pat
     quotes = {"quotes": [{"text": SENTENCE}], "source": "mirror"}
     [quote] = (await call(library, "verify_quotes", quotes)).structured_content["quotes"]
     assert quote["verdict"] == "verbatim"
+    one = {"text": SENTENCE, "source": "mirror"}
+    assert (await call(library, "verify_quote", one)).structured_content["verbatim"]

@@ -9,7 +9,7 @@ from tests.world.pubmed_files import Bulk, name_of, packed
 from utils.errors import BadRequest, EmptyStore, NotFound, Unreachable
 from utils.mirror.chain import chains
 from utils.mirror.manifest import YEAR, SourceFile
-from utils.mirror.parts import READER
+from utils.mirror.parts import READERS
 from utils.system.sqlite import try_lock
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
@@ -265,7 +265,7 @@ def test_whether_a_baseline_is_whole_is_never_guessed(mirror, world):
 def test_a_number_that_was_never_listed_is_named():
     files = [
         SourceFile("pubmed", name_of(26, n), "baseline" if n < 3 else "updatefiles", f"26n{n:04}",
-                   26 * YEAR + n, state="done", reader=READER)
+                   26 * YEAR + n, state="done", reader=READERS["pubmed"])
         for n in (1, 2, 3, 5)
     ]  # fmt: skip
     [chain] = chains(files, (26, 2))
@@ -323,4 +323,5 @@ def test_a_plan_asks_for_listings_only_and_knows_what_is_here(mirror, world):
     assert plan.measured == "3 files read here"
     assert plan.size > 0
     assert plan.disk > plan.kept_sources == plan.size
+    assert plan.vector_hours > plan.search_hours > 0 < plan.vector_disk < plan.search_disk
     assert mirror.plan(keep=False).kept_sources == 0

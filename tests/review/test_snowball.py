@@ -10,6 +10,7 @@ import csv
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,10 @@ from tests.world import Record, World, kinship
 from utils import Library, cli
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
-from utils.model.paper import Paper
+from utils.model.paper import Author, Paper
 from utils.review import Review, indexes
 from utils.review.indexes import Index
-from utils.review.snowball import SHELF, Snowball, identifiers_in
+from utils.review.snowball import SHELF, Lead, Snowball, _united, identifiers_in
 from utils.sources.europepmc import Linked
 
 FIELD = 6
@@ -80,6 +81,20 @@ def test_what_was_screened_is_no_candidate(library: Library, field: World) -> No
     found = library.snowball(papers(library, records), known=known, directions=("backward",))
     assert set(by_pmid(found)) == set(expected) - set(held)
     assert found.known >= 4
+
+
+def test_what_was_screened_is_no_candidate_however_many_lead_to_it() -> None:
+    held = Paper(Ids(pmid="41000015", doi="10.1/x"), "Hedges and their shadows in spring",
+                 authors=(Author("Roe", "Jane", "J"),), published="2020-01-01")  # fmt: skip
+    new = Paper(Ids(pmid="41000016"))
+    as_indexes_tell_it = (Paper(Ids(pmid="41000015")), Paper(Ids(doi="10.1/x")), new,
+                          replace(held, authors=(Author("Roe"),), published="2020"))  # fmt: skip
+    leads = [(row, Lead(f"PMID {seed}", "forward", str(at)))
+             for seed in range(150) for at, row in enumerate(as_indexes_tell_it)]  # fmt: skip
+    [candidate], met = _united(leads, [held], 1)
+    assert candidate.paper.ids == new.ids
+    assert len(candidate.seeds) == 150
+    assert met == 1
 
 
 def test_a_second_round_goes_on_from_the_first(library: Library, field: World) -> None:

@@ -58,7 +58,7 @@ def _source_option(parser: argparse.ArgumentParser) -> None:
         "--source",
         choices=["corpus", "mirror"],
         default="corpus",
-        help="where to look: what was synced and downloaded, or all of PubMed as mirrored here",
+        help="where to look: what was synced and downloaded, or PubMed and PMC as mirrored here",
     )
 
 

@@ -220,12 +220,15 @@ def plan_text(plan: MirrorPlan) -> str:
     baseline = f"20{plan.year:02}, {plan.baseline:,} files of baseline" if plan.year else "unknown"
     sources = f" ({plan.kept_sources / _GB:,.1f} GB of them NLM's own files)"
     cores = f"{span(plan.hours * 3600)} on {counted(plan.cores, 'core')}, by {plan.measured}"
+    words = f"by words {plan.search_hours:,.1f} core-hours, {plan.search_disk / _GB:,.1f} GB"
+    meaning = f"by meaning {plan.vector_hours:,.1f}, {plan.vector_disk / _GB:,.1f} GB"
     disk = f"{plan.disk / _GB:,.1f} GB{sources if plan.kept_sources else ''}"
     lines = {
         "year": f"{baseline}; {plan.listed:,} listed with the updates",
         "to fetch": f"{counted(plan.files, 'file')}, {plan.size / _GB:,.2f} GB",
         "to read": f"{plan.core_hours:,.1f} core-hours: {cores}",
         "disk": f"{disk}; free: {plan.free / _GB:,.1f} GB",
+        "to search": f"{words}; {meaning} (or published vectors)",
     }
     return "\n".join(f"{name:<12}{text}" for name, text in lines.items())
 
@@ -241,6 +244,7 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         return 0
     mirror_pmc.say_status(mirror)
     if not files and mirror.pmc_status()["published"]:
+        _say_indexes(mirror)
         return 0
     if not files:
         note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
@@ -254,10 +258,16 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     say(f"{'files':<11}{', '.join(counts)}; looked at {now()}")
     for file in [*states["aside"], *states["vanished"]][:_SHOWN]:
         say(f"{file.state:<11}{file.name}: {file.reason}")
-    for name, generation in mirror.indexes().items():
-        behind = "" if current and generation == current.name else ", not of what is published"
-        say(f"{'index':<11}{name}: {generation or 'not whole yet'}{behind}")
+    _say_indexes(mirror)
     return 0
+
+
+def _say_indexes(mirror: Mirror) -> None:
+    published = [one.current() for one in (mirror.generations, mirror.pmc_generations)]
+    names = {one.name for one in published if one}
+    for name, generation in mirror.indexes().items():
+        behind = "" if generation in names else ", not of what is published"
+        say(f"{'index':<11}{name}: {generation or 'not whole yet'}{behind}")
 
 
 def _verify(args: argparse.Namespace, library: Library) -> int:

@@ -192,6 +192,9 @@ def say_status(mirror: Mirror) -> None:
         size = f"{now['bytes'] / _GB:,.2f} GB"
         say(f"{'pmc':<11}{now['name']}, {counted(now['papers'], 'full text')}; {size}, "
             f"made {now['made_at']}")  # fmt: skip
+    if outdated := status["outdated"]:
+        say(f"{'outdated':<11}{outdated:,} batches read by another reader or other judges; "
+            "`mirror pmc` reads them anew")  # fmt: skip
     if counts := status["articles"]:
         say(f"{'articles':<11}{', '.join(f'{n:,} {state}' for state, n in counts.items())}")
     for name, state, reason in status["aside"][:_SHOWN]:

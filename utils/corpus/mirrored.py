@@ -1,8 +1,10 @@
-"""A mirror as a corpus: its passages are found and quoted by the same code, in the same form.
+"""Mirrors as a corpus: their passages are found and quoted by the same code, in the same form.
 
-A search keeps to the generation and the index that there were when it began: those of the mirror's
-files or, with ``PAPERS_MIRROR_STORE=database``, those that `.mirror_load` put where many users ask.
-What a corpus is written by (sync, index) is the mirror's own: ``mirror pubmed``, ``mirror index``.
+One question asks both, PubMed's records and PMC's full texts; a paper of both is one paper, and its
+full text is what is found. A search keeps to the generations and indexes that there were when it
+began: those of the mirrors' files or, with ``PAPERS_MIRROR_STORE=database``, what `.mirror_load`
+put where many users ask (PubMed's records alone). What a corpus is written by (sync, index) is the
+mirror's own: ``mirror pubmed``, ``mirror index``.
 """
 
 from __future__ import annotations
@@ -13,20 +15,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..errors import BadRequest, EmbeddingsFailed, EmptyStore
-from ..mirror.finder import MirrorFinder
+from ..mirror.embedding import store_of
+from ..mirror.finder import BothFinder, MirrorFinder
 from ..mirror.passages import PassageIndex, Snapshot
 from ..model.passage import Filters
 from . import Corpus
 from .database import CorpusDatabase
+from .mirrored_texts import MirroredTexts
 from .shared_mirror import SharedGeneration, SharedTables, finder_at, published
 from .stored_records import CorpusCounts, CorpusRecord
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..mirror import Mirror
     from ..mirror.vectors import VectorStore
     from ..model.paper import Paper
     from ..model.passage import Passage
     from ..passages import Finder
+    from ..store import Shelf
     from .mirror_load import LoadProgress
     from .names import Kind
     from .quotations import Quotation
@@ -37,7 +44,7 @@ _SOME = "Not every passage has a vector: without, it is found by words. server.p
 
 
 class Mirrored(Corpus):
-    """The passages of a mirror; see the module.
+    """The passages of the mirrors of PubMed and PMC, of whichever are here; see the module.
 
     Examples
     --------
@@ -47,8 +54,8 @@ class Mirrored(Corpus):
     def __init__(self, corpus: Corpus, mirror: Mirror) -> None:
         super().__init__(corpus.settings, corpus.web, corpus.shelf)
         self._corpus, self._mirror = corpus, mirror
-        self._passages: PassageIndex | None = None
-        self._kept: VectorStore | None = None
+        self._indexes: dict[str, PassageIndex] = {}
+        self._kept: dict[Path, VectorStore] = {}
         self._shared: _Shared | None = None
 
     @property
@@ -76,13 +83,15 @@ class Mirrored(Corpus):
             shared = self._now_shared()
             answer = find(query, shared, filters=filters, **options)
             return replace(answer, warnings=(*shared.warnings(self._mirror), *answer.warnings))
-        snapshot = self._snapshot()
-        vectors = None if options.get("by") == "words" else self._vectors()
-        answer = find(query, _Seen(self, snapshot, vectors), filters=filters, **options)
-        warnings = [*snapshot.warnings()]
-        if vectors and vectors.model and vectors.generation != snapshot.generation.name:
-            warnings.append(_SOME)
-        return replace(answer, warnings=(*warnings, *answer.warnings))
+        snapshots, warnings = self._snapshots()
+        by_words = options.get("by") == "words"
+        parts = [(one, None if by_words else self._vectors(one)) for one in snapshots]
+        answer = find(query, _Seen(self, parts, one_text=True), filters=filters, **options)
+        for snapshot, vectors in parts:
+            warnings += snapshot.warnings()
+            if vectors and vectors.model and vectors.generation != snapshot.generation.name:
+                warnings.append(_SOME)
+        return replace(answer, warnings=(*dict.fromkeys(warnings), *answer.warnings))
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
         """Where a quotation stands, in one paper or anywhere; see `.quotations.verify`."""
@@ -101,7 +110,9 @@ class Mirrored(Corpus):
         raise BadRequest("This is the mirror's index.", "Run: server.py mirror index")
 
     def _seen(self) -> Corpus:
-        return self._now_shared() if self.is_shared else _Seen(self, self._snapshot())
+        if self.is_shared:
+            return self._now_shared()
+        return _Seen(self, [(one, None) for one in self._snapshots()[0]])
 
     def _now_shared(self) -> _Shared:
         """The generation that is published in the shared stores now."""
@@ -113,35 +124,59 @@ class Mirrored(Corpus):
             self._shared = _Shared(self._corpus, now)
         return self._shared
 
-    def _vectors(self) -> VectorStore | None:
+    def _vectors(self, snapshot: Snapshot) -> VectorStore | None:
         """The vectors of the model of the settings; None where there is none to name."""
         embedder = self._corpus.embedder
         if embedder is None or embedder.available():
             return None
         with suppress(EmbeddingsFailed):  # told by the search
-            made = self._mirror.vectors(embedder.model)
-            kept = self._kept
-            self._kept = kept.now() if kept and kept.folder == made.folder else made
-            return self._kept
+            made = store_of(snapshot.generations, embedder.model)
+            kept = self._kept.get(made.folder)
+            self._kept[made.folder] = kept.now() if kept else made
+            return self._kept[made.folder]
         return None
 
-    def _snapshot(self) -> Snapshot:
-        if self._passages is None:
-            self._passages = self._mirror.passages
-        return self._passages.snapshot()
+    def _snapshots(self) -> tuple[list[Snapshot], list[str]]:
+        """Both mirrors, or the one that is here, and what is said of one that is not indexed.
+
+        Raises
+        ------
+        EmptyStore
+            There is none, or none is indexed.
+        """
+        found, warnings = list[Snapshot](), list[str]()
+        for index in self._mirror.passage_indexes():
+            index = self._indexes.setdefault(index.generations.source, index)  # noqa: PLW2901
+            try:
+                found.append(index.snapshot())
+            except EmptyStore as empty:
+                warnings.append(f"{empty.message} {empty.hint}")
+                lacking = empty
+        if not found:
+            raise lacking
+        return found, warnings
 
 
 class _Seen(Corpus):
-    """A mirror as one search sees it."""
+    """Mirrors as one search sees them."""
 
     def __init__(
-        self, mirrored: Mirrored, snapshot: Snapshot, vectors: VectorStore | None = None
+        self,
+        mirrored: Mirrored,
+        parts: Sequence[tuple[Snapshot, VectorStore | None]],
+        *,
+        one_text: bool = False,
     ) -> None:
         super().__init__(mirrored.settings, mirrored.web, mirrored.shelf)
         corpus, mirror = mirrored._corpus, mirrored._mirror  # noqa: SLF001 - one thing in two
-        self.database = _Tables(snapshot, mirror, corpus.database)
-        self.finder = cast("Finder", MirrorFinder(snapshot, vectors))  # for reading only
+        snapshots = [snapshot for snapshot, _ in parts]
+        self.database = _Tables(snapshots, mirror, corpus.database)
+        finders = [MirrorFinder(*part) for part in parts]
+        finder = BothFinder(*finders, one_text=one_text) if len(finders) > 1 else finders[0]
+        self.finder = cast("Finder", finder)  # for reading only
         self.embedder, self.reranker = corpus.embedder, corpus.reranker
+        if (texts := snapshots[-1]).generations.source == "pmc":
+            self.shelf = cast("Shelf", MirroredTexts(corpus.shelf, texts))
 
 
 class _Shared(Corpus):
@@ -169,35 +204,43 @@ class _Shared(Corpus):
 
 
 class _Tables(CorpusDatabase):
-    """What a search asks a corpus's tables, answered by a mirror; it has other names from them."""
+    """What a search asks a corpus's tables, answered by mirrors; it has other names from them.
 
-    def __init__(self, snapshot: Snapshot, mirror: Mirror, names: CorpusDatabase) -> None:
-        self._snapshot, self._mirror, self._names = snapshot, mirror, names
+    The full texts are the last of the mirrors, and what they say goes before.
+    """
+
+    def __init__(
+        self, snapshots: Sequence[Snapshot], mirror: Mirror, names: CorpusDatabase
+    ) -> None:
+        self._snapshots, self._mirror, self._names = snapshots, mirror, names
 
     def passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
         """Those of them that were found."""
-        rows = self._snapshot.rows
+        rows = {uuid: found for one in self._snapshots for uuid, found in one.rows.items()}
         return {uuid: rows[uuid].passage for uuid in uuids if uuid in rows}
 
     def passages_of(self, paper_key: str) -> list[Passage]:
-        """The passages of a paper that was found."""
-        return self._snapshot.passages_of(paper_key)
+        """The passages of a paper that was found, of its record and of its text."""
+        return [found for one in self._snapshots for found in one.passages_of(paper_key)]
 
     def record(self, pmid: str) -> CorpusRecord | None:
-        """The record, as the parts have it."""
-        paper = self._snapshot.paper(f"pmid:{pmid}") or self._mirror.papers([pmid]).get(pmid)
+        """The record, as PubMed's parts have it."""
+        first = self._snapshots[0]
+        if first.generations.source != "pubmed":
+            return None
+        paper = first.paper(f"pmid:{pmid}") or self._mirror.papers([pmid]).get(pmid)
         return _record(paper) if paper else None
 
     def records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
-        """As far as the index shows it: of papers of which passages were found."""
-        rows = (one.paper for one in self._snapshot.rows.values())
+        """As far as the indexes show them: of papers of which passages were found."""
+        rows = (found.paper for one in reversed(self._snapshots) for found in one.rows.values())
         papers = {paper.ids.pmid: paper for paper in rows}
         return {pmid: _record(papers[pmid]) for pmid in pmids if pmid in papers}
 
     def counts(self) -> CorpusCounts:
-        """As many as the index has: what it lacks, the snapshot says itself."""
-        generation, size = self._snapshot.generation, self._snapshot.size
-        return CorpusCounts(generation.papers, 0, 0, size, generation.papers, 0)
+        """As many as the indexes have: what they lack, the snapshots say themselves."""
+        papers = sum(one.generation.papers for one in self._snapshots)
+        return CorpusCounts(papers, 0, 0, sum(one.size for one in self._snapshots), papers, 0)
 
     def journals(self, asked: str) -> tuple[str, ...]:
         """The name itself, which the index has in three forms, and those the corpus knows."""

@@ -246,7 +246,8 @@ def _verbatim_anywhere(
 def _placed(near: Nearest, text: str, passage: Passage, corpus: Corpus) -> Quotation:
     """What was found in *text*, the whole text of this passage's paper."""
     there, is_verbatim = text[near.start : near.end], near.is_verbatim
-    place = _passage_at(near.start, corpus.database.passages_of(passage.paper))
+    passages = corpus.database.passages_of(passage.paper)
+    place = _passage_at(near.start, [one for one in passages if one.file == passage.file])
     shown = place or passage
     return Quotation(
         found=True,

@@ -4,8 +4,9 @@
 `engines` one chooses; `manifest` is the table of what is known of each; `chain` says which files
 follow each other without a gap; `generations` put them together and publish them. `plan` says what
 it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
-by PMID, `words` by words; `passages` and `finder` find passages, for `..corpus.mirrored`, and
-`embedding` makes their `vectors`. `citations` makes the table of who cites whom, `graph` asks it.
+by PMID, `words` by words; `passages` (of PMC's texts: `text_passages`) and `finder` find passages,
+for `..corpus.mirrored`, and `embedding` makes their `vectors`. `citations` makes the table of who
+cites whom, `graph` asks it.
 
 `pmc` brings PMC's open articles up to date: `objects` is the table of what is known of each,
 `bundles` are what was fetched, `texts` make parts of them, `articles` hands them to whoever would
@@ -49,6 +50,11 @@ if TYPE_CHECKING:
 
 _LONGEST_S = 3600.0  # of one file on the wire
 _NEEDED = ("pyarrow", "duckdb")
+_WORDS = (
+    ("papers", "pubmed"),
+    ("passages", "pubmed-passages"),
+    ("passages of full texts", "pmc-passages"),
+)
 
 
 def _ignore(text: str) -> None:
@@ -160,6 +166,7 @@ class Mirror:
         current, objects = self.pmc_generations.current(), Objects(self.folder)
         return {
             "published": asdict(current) if current else None,
+            "outdated": sum(not file.is_read for file in self._read_files("pmc")),
             "articles": objects.counts(),
             "aside": objects.aside(),
         }
@@ -204,6 +211,11 @@ class Mirror:
 
         return Manifest(self.folder).files("pubmed")
 
+    def _read_files(self, source: str) -> list[SourceFile]:
+        from .manifest import Manifest
+
+        return [file for file in Manifest(self.folder).files(source) if file.state == "done"]
+
     def papers(self, pmids: Iterable[str | int]) -> dict[str, Paper]:
         """The records of papers by PMID, without any request; see `.reading.papers`."""
         require_packages()
@@ -213,12 +225,18 @@ class Mirror:
         return {str(pmid): paper for pmid, paper in found.items()}
 
     def index(self) -> Iterator[WordsProgress]:
-        """Bring both indexes of words, of papers and of passages, up to date.
+        """Bring all indexes of words up to date: of papers, of their passages, of PMC's texts.
 
         See `.words.WordIndex.bring_up_to_date`; the last word is that on passages, in papers.
         """
-        yield from self._words.bring_up_to_date()
-        yield from self.passages.bring_up_to_date()
+        done: WordsProgress | None = None
+        if self.current() or not self.pmc_generations.current():
+            yield from self._words.bring_up_to_date()
+        for index in self.passage_indexes():
+            before = done
+            for progress in index.bring_up_to_date():
+                done = progress.after(before)
+                yield done
 
     def find(
         self,
@@ -289,14 +307,19 @@ class Mirror:
         from .embedding import embed
 
         run = self._run(engine, workers, scheduler, say)
-        yield from embed(self.generations, self.settings, run, published)
+        done: EmbedProgress | None = None
+        for index in self.passage_indexes():
+            before, ready = done, published if index.of == "abstract" else None
+            for progress in embed(index.generations, self.settings, run, ready):
+                done = progress.after(before)
+                yield done
 
-    def vectors(self, model: str) -> VectorStore:
+    def vectors(self, model: str, source: Literal["pubmed", "pmc"] = "pubmed") -> VectorStore:
         """The vectors of a model."""
         require_packages()
         from .embedding import store_of
 
-        return store_of(self.generations, model)
+        return store_of(self.generations if source == "pubmed" else self.pmc_generations, model)
 
     def indexes(self) -> dict[str, str]:
         """Of which generation each index is, and the vectors of each model; empty: not whole."""
@@ -304,21 +327,34 @@ class Mirror:
 
         words = self.folder / "words"
         found: dict[str, str | None] = {
-            f"words of {kind}": _read(words / f"pubmed{end}" / "generation.json")
-            for kind, end in (("papers", ""), ("passages", "-passages"))
+            f"words of {kind}": _read(words / place / "generation.json") for kind, place in _WORDS
         }
-        for folder in sorted((self.folder / "vectors" / "pubmed").glob("*/state.json")):
-            store = VectorStore(folder.parent)
-            found[f"{store.size:,} vectors of {store.model}"] = store.generation
+        for source in ("pubmed", "pmc"):
+            for state in sorted((self.folder / "vectors" / source).glob("*/state.json")):
+                store = VectorStore(state.parent)
+                of = "full texts by " if source == "pmc" else ""
+                found[f"{store.size:,} vectors of {of}{store.model}"] = store.generation
         return {name: generation for name, generation in found.items() if generation is not None}
 
-    @property
-    def passages(self) -> PassageIndex:
-        """The index of passages."""
+    def passage_indexes(self) -> list[PassageIndex]:
+        """The indexes of the passages of what is here: of PubMed, of PMC, or of both.
+
+        Raises
+        ------
+        EmptyStore
+            Nothing is here yet.
+        """
         require_packages()
         from .passages import PassageIndex
+        from .text_passages import TextPassageIndex
 
-        return PassageIndex(self.generations)
+        found: list[PassageIndex] = []
+        if self.pmc_generations.current():
+            found.append(TextPassageIndex(self.pmc_generations))
+        if self.current() or not found:
+            self.generations.require_current()
+            found.insert(0, PassageIndex(self.generations))
+        return found
 
     def sql(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB with the views ``records`` and ``passages``; see `.reading.open_sql`."""

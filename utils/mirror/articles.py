@@ -63,9 +63,8 @@ def _articles(
     wanted: list[Ids], generations: Generations, generation: Generation
 ) -> dict[Ids, Fetched]:
     from .reading import live_places, rows_at
-    from .texts import ROWS
 
-    pmcids = _pmcids(wanted, generations.folder / generation.name)
+    pmcids = pmcids_of(wanted, generations.folder / generation.name)
     live = live_places(pmcids.values(), generations, generation)
     files = {file.order: file for file in generations.files(generation)}
     found: dict[Ids, Fetched] = {}
@@ -75,7 +74,7 @@ def _articles(
         order, position = live[pmcid]
         file = files[order]
         columns = ("version", "retracted")
-        [row] = rows_at(file.part(generations.mirror), [position], columns, ROWS)
+        [row] = rows_at(file.part(generations.mirror), [position], columns)
         bundle = generations.mirror / "source" / "pmc" / file.name
         try:
             fetched = fetched_in(bundle, f"PMC{pmcid}.{row['version']}")
@@ -86,7 +85,7 @@ def _articles(
     return found
 
 
-def _pmcids(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
+def pmcids_of(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
     """The PMCID of each, as digits: by its own word, else by PMID or DOI."""
     found: dict[Ids, int] = {}
     for ids in wanted:

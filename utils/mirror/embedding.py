@@ -72,6 +72,14 @@ class EmbedProgress:
     taken: int = 0
     model: str = ""
 
+    def after(self, before: EmbedProgress | None) -> EmbedProgress:
+        """With what was done for another source before."""
+        if before is None:
+            return self
+        names = ("files", "total", "made", "taken")
+        sums = {name: getattr(before, name) + getattr(self, name) for name in names}
+        return replace(self, **sums)
+
 
 def store_of(generations: Generations, model: str) -> VectorStore:
     """Where the vectors of a model lie."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..passages import FinderStatus, terms
 from ..passages.ranking import DEEP, Scored, depth_for, fused, share_of
 from ..passages.vector_checks import checked_query
+from .text_passages import with_text
 
 if TYPE_CHECKING:
     from ..model.passage import Filters, Hit
@@ -25,7 +26,7 @@ class MirrorFinder:
     name = "mirror"
 
     def __init__(self, snapshot: Snapshot, vectors: VectorStore | None = None) -> None:
-        self._snapshot, self._vectors = snapshot, vectors
+        self.snapshot, self._vectors = snapshot, vectors
 
     def search(self, query: str, vector: Vector | None, limit: int, filters: Filters) -> list[Hit]:
         """The best passages, by words and (with a vector) by meaning, fused; best first.
@@ -36,13 +37,13 @@ class MirrorFinder:
             The vector is of another width than those of the passages.
         """
         asked, depth = terms.asked(query), depth_for(limit)
-        words = self._snapshot.by_words(asked, max(DEEP, limit), filters)
+        words = self.snapshot.by_words(asked, max(DEEP, limit), filters)
         first = [at for at, _ in words[:depth]]
         near: dict[At, float] = {}
         if vector is not None and self._vectors and self._vectors.dim:
             near = self._by_meaning(checked_query(vector, self._vectors.dim), depth, filters)
             near |= self._cosines(checked_query(vector, self._vectors.dim), first)
-        read = self._snapshot.read([*dict.fromkeys([*first, *near])])
+        read = self.snapshot.read([*dict.fromkeys([*first, *near])])
         by_words = [(at, score) for at, score in words if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]
         share = share_of(asked, _terms_of(read, first))
@@ -50,7 +51,7 @@ class MirrorFinder:
 
     def status(self) -> FinderStatus:
         """What it has; of vectors that are lacking the snapshot's own warnings speak."""
-        size, vectors = self._snapshot.size, self._vectors
+        size, vectors = self.snapshot.size, self._vectors
         if not (vectors and vectors.model):
             return FinderStatus(size, 0)
         return FinderStatus(size, size, vectors.model, vectors.dim)
@@ -64,7 +65,7 @@ class MirrorFinder:
             found = self._passing(near, depth, filters)
             if len(found) >= depth or len(near) < more * depth:
                 return found
-        few = self._snapshot.keys_that_pass(filters, _SELECTIVE)
+        few = self.snapshot.keys_that_pass(filters, _SELECTIVE)
         if few is None:
             return found
         return self._passing(self._vectors.cosines(vector, few), depth, filters)
@@ -75,7 +76,7 @@ class MirrorFinder:
         found: dict[At, float] = {}
         for start in range(0, len(best), 4 * depth):
             some = best[start : start + 4 * depth]
-            here = self._snapshot.by_key(some, filters)
+            here = self.snapshot.by_key(some, filters)
             found |= {at: near[key] for key in some for at in here.get(key, ())}
             if len(found) >= depth:
                 break
@@ -84,9 +85,41 @@ class MirrorFinder:
     def _cosines(self, vector: Vector, first: Sequence[At]) -> dict[At, float]:
         """The cosines of passages that were found by words, of those with a vector."""
         assert self._vectors is not None
-        keys = self._snapshot.keys(first)
+        keys = self.snapshot.keys(first)
         known = self._vectors.cosines(vector, keys) if keys else {}
         return {at: known[key] for at, key in zip(first, keys, strict=True) if key in known}
+
+
+class BothFinder:
+    """A mirror of PubMed's records and one of PMC's full texts, asked as one.
+
+    The scores of each say how sure it is of itself (`..passages.ranking`), so they are compared as
+    they are. A passage of both is the text's; with *one_text*, a record whose paper has a full text
+    gives way to it, as in a corpus.
+    """
+
+    name = "mirror"
+
+    def __init__(self, records: MirrorFinder, texts: MirrorFinder, *, one_text: bool) -> None:
+        self._records, self._texts, self._one_text = records, texts, one_text
+
+    def search(self, query: str, vector: Vector | None, limit: int, filters: Filters) -> list[Hit]:
+        """The best passages of both; see `MirrorFinder.search`."""
+        records = self._records.search(query, vector, limit, filters)
+        texts = self._texts.search(query, vector, limit, filters)
+        if self._one_text and filters.kind != "abstract":
+            pmids = {hit.paper: hit.paper.removeprefix("pmid:") for hit in records}
+            known = with_text(self._texts.snapshot, pmids.values())
+            records = [hit for hit in records if pmids[hit.paper] not in known]
+        found = {hit.uuid: hit for hit in (*records, *texts)}
+        return sorted(found.values(), key=lambda hit: (-hit.score, hit.uuid))[:limit]
+
+    def status(self) -> FinderStatus:
+        """What both have."""
+        every = (self._records.status(), self._texts.status())
+        known = next((one for one in every if one.model), every[0])
+        size = sum(one.passages for one in every)
+        return FinderStatus(size, size if known.model else 0, known.model, known.dim)
 
 
 def _terms_of(read: dict[At, Found], first: Sequence[At]) -> set[str]:

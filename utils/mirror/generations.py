@@ -169,7 +169,7 @@ class Generations:
                for name in ("records", "deletions", "passages", "bytes")},
             files=len(files),
             missing=missing,
-            tools=_tools(),
+            tools=_tools(self.source),
             made_at=now(),
         )  # fmt: skip
 
@@ -306,12 +306,12 @@ def _digest(files: Sequence[SourceFile], rows: str) -> str:
     return hashlib.sha256("\n".join([*lines, rows]).encode()).hexdigest()
 
 
-def _tools() -> dict[str, str]:
+def _tools(source: str) -> dict[str, str]:
     """What made it: other versions of these may write the same rows as other bytes."""
     from importlib.metadata import version as version_of
 
     from ..settings import version
-    from .parts import READER
+    from .parts import READERS
 
     libraries = {name: version_of(name) for name in ("pyarrow", "duckdb", "lxml")}
-    return {"papershelf": version(), "reader": str(READER), **libraries}
+    return {"papershelf": version(), "reader": str(READERS[source]), **libraries}

@@ -16,7 +16,7 @@ from typing import Literal
 from ..errors import StoreFailed
 from ..model.paper import now
 from ..system.sqlite import connect, has_no_room, transaction
-from .parts import READER, Part, part_path
+from .parts import READERS, Part, part_path
 
 State = Literal["listed", "done", "aside", "vanished"]
 FILE = "manifest.db"
@@ -69,7 +69,7 @@ class SourceFile:
     @property
     def is_read(self) -> bool:
         """Whether it was read as today's reader reads it."""
-        return self.state == "done" and self.reader == READER
+        return self.state == "done" and self.reader == READERS[self.source]
 
     def is_here(self, folder: Path) -> bool:
         """Whether it was, and both of its parts are there."""
@@ -135,7 +135,7 @@ class Manifest:
         made = asdict(part)
         del made["name"]
         state: State = "aside" if part.reason else "done"
-        done = replace(file, **made, state=state, md5=md5, reader=READER, at=now())
+        done = replace(file, **made, state=state, md5=md5, reader=READERS[file.source], at=now())
         self._put([done])
         return done
 

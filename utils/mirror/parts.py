@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ..errors import BadContent, SourceMiss
+from ..formats import JUDGES
 from ..formats.pubmed import Deleted, cited_pmids, own_pmid, read_with_elements
 from ..model.paper import Paper
 from ..model.passage import Passage
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from pyarrow import RecordBatch, Schema
 
-READER = 2
-"""The version of readers and cutting rules; after a change of what they make, all is made anew."""
+READERS = {"pubmed": 2, "pmc": 100 * JUDGES + 3}
+"""By source, the version of what reads and cuts, and of PMC's texts judges; after a change of what
+it makes, all parts of that source are made anew."""
 ROWS = 2_000
 """Records that are held at once, and stand in one row group."""
 FACTS = b"papershelf"
@@ -95,8 +97,9 @@ class Part:
     reason: str = ""
 
 
-def part_path(folder: Path, source: str, sequence: str, md5: str, reader: int = READER) -> Path:
-    """Where a part lies."""
+def part_path(folder: Path, source: str, sequence: str, md5: str, reader: int = 0) -> Path:
+    """Where a part lies that was made by a reader, or (0) by today's."""
+    reader = reader or READERS[source.partition("-")[0]]
     return folder / "part" / source / f"{sequence}-{md5}-p{reader}.parquet"
 
 

@@ -12,20 +12,20 @@ whatever is indexed or published meanwhile.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EmptyStore, StoreFailed
 from ..model.identifiers import Ids
-from ..model.paper import Paper
+from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
 from ..passages import terms
 from .columns import paper_of
-from .generations import Generation, Generations
+from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile
-from .reading import columns_of, live_places, passages_at, rows_at
-from .words import WordIndex, filtered_by, folded, place_of, warnings
+from .reading import live_places, passages_at, rows_at
+from .words import WordIndex, filtered_by, folded, place_of
 
 if TYPE_CHECKING:
     import tantivy
@@ -35,10 +35,12 @@ At = tuple[int, int]
 """A document of a snapshot: its segment, and its number there."""
 
 KIND = "-passages"
-_COLUMNS = (
-    *("pmid", "doi", "pmcid", "arxiv", "position", "title", "year", "retracted"),
-    *("journal", "journal_abbreviation", "issn", "publication_types", "mesh"),
+FACTS = (
+    *("journal", "journal_abbreviation", "issn", "year"),
+    *("publication_types", "mesh", "retracted", "arxiv"),
 )
+"""What is said of a paper besides its title and its other names, by PubMed's columns."""
+_COLUMNS = ("pmid", "doi", "pmcid", "position", "title", *FACTS)
 _BLOCK = 2_000  # records whose passages are looked at together
 _PLACE = 1_000_000
 _RETRACTED = "Retracted Publication"
@@ -61,6 +63,8 @@ class PassageIndex(WordIndex):
 
     kind = KIND
     weights: Mapping[str, float] = {"title": 3.0, "section": 1.5, "text": 1.0}
+    of: Kind = "abstract"
+    """Which kind of text its passages are of."""
 
     def snapshot(self) -> Snapshot:
         """Index and generation as they are now.
@@ -93,8 +97,18 @@ class PassageIndex(WordIndex):
         return builder
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        for record, row in _rows(self.generations, file, positions):
-            yield _document(file.order, record, row)
+        for record, row in _rows(self.generations, file, positions, self._records):
+            yield self._document(file.order, record, row)
+
+    def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """What is known of the papers of some rows."""
+        yield from rows_at(file.part(self.generations.mirror), positions, _COLUMNS)
+
+    def _document(self, order: int, record: dict[str, Any], row: Mapping[str, Any]) -> Document:
+        """What is indexed, and shown, of a passage and its paper."""
+        import tantivy
+
+        return tantivy.Document(**_fields(order, record, row))
 
 
 @dataclass
@@ -118,7 +132,7 @@ class Snapshot:
     @property
     def is_exact(self) -> bool:
         """Whether the index has what the generation counts, and nothing else."""
-        return dict(self.state) == {"generation": self.generation.name}
+        return "target" not in self.state and self.state["generation"] == self.generation.name
 
     @property
     def size(self) -> int:
@@ -131,7 +145,7 @@ class Snapshot:
         """Documents by BM25, best first."""
         if not asked:
             return []
-        found = self._search(self.words.asking(asked), limit, filters)
+        found = self.search(self.words.asking(asked), limit, filters)
         return [(at, float(score)) for score, at in found]
 
     def by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
@@ -147,7 +161,7 @@ class Snapshot:
         query = Query.boolean_query(
             [(Occur.Should, Query.const_score_query(one, 1)) for one in each]
         )
-        addresses = [at for _, at in self._search(query, 2 * len(wanted) + 100, filters)]
+        addresses = [at for _, at in self.search(query, 2 * len(wanted) + 100, filters)]
         found = dict[int, list[At]]()
         for key, at in zip(self.keys(addresses), addresses, strict=True):
             found.setdefault(key, []).append(at)
@@ -155,8 +169,12 @@ class Snapshot:
 
     def keys(self, addresses: Sequence[At]) -> list[int]:
         """The keys of the texts of documents."""
+        return self.fast_values("key", addresses)
+
+    def fast_values(self, name: str, addresses: Sequence[At]) -> list[int]:
+        """The numbers that documents have in a field."""
         documents = [_address(at) for at in addresses]
-        values = self.searcher.fast_field_values("key", documents) if documents else []
+        values = self.searcher.fast_field_values(name, documents) if documents else []
         return [int(value or 0) for value in values]
 
     def keys_that_pass(self, filters: Filters, most: int) -> list[int] | None:
@@ -190,12 +208,12 @@ class Snapshot:
         if place is None:
             return []
         schema = self.words.index.schema
-        hits = self._search(Query.term_query(schema, "place", place), 10_000)
+        hits = self.search(Query.term_query(schema, "place", place), 10_000)
         read = self.read([at for _, at in hits])
         return sorted((one.passage for one in read.values()), key=lambda one: one.ordinal)
 
     def paper(self, key: str) -> Paper | None:
-        """The record, as it is in the parts, of a paper of which a passage was read."""
+        """PubMed's record, as it is in the parts, of a paper of which a passage was read."""
         place = next((one.place for one in self.rows.values() if one.passage.paper == key), None)
         if place is None:
             return None
@@ -210,14 +228,15 @@ class Snapshot:
 
     def warnings(self) -> Iterator[str]:
         """Why an answer may not be of all that is published."""
-        yield from warnings(self.state, self.generation)
+        yield from self.words.warnings(self.state, self.generation)
 
     def _live(self, found: Iterable[Found]) -> set[int]:
-        pmids = {int(pmid) for one in found if (pmid := one.paper.ids.pmid)}
-        places = live_places(pmids, self.generations, self.generation).values()
+        key = KEYS[self.generations.source]
+        names = {getattr(one.paper.ids, key).removeprefix("PMC") for one in found} - {""}
+        places = live_places(map(int, names), self.generations, self.generation).values()
         return {place_of(order, position) for order, position in places}
 
-    def _search(self, query: Query, limit: int, filters: Filters = _ALL) -> list[tuple[float, At]]:
+    def search(self, query: Query, limit: int, filters: Filters = _ALL) -> list[tuple[float, At]]:
         """The best that pass the filters.
 
         Years and retractions are looked up of the best, and more of these are asked for: looked up
@@ -321,29 +340,27 @@ def key_of(digest: bytes) -> int:
     return int.from_bytes(digest[:8], "little", signed=True)
 
 
-def _document(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> Document:
-    import tantivy
-
+def _fields(order: int, record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     shown = _shown(order, record, row)
-    return tantivy.Document(
-        place=shown["place"],
-        key=key_of(row["digest"]),
-        retracted=int(bool(record["retracted"])),
-        kind=row["kind"],
-        title=terms.indexed(record["title"] or ""),
-        section=terms.indexed(row["section"] or ""),
-        text=terms.indexed(row["text"]),
-        shown=json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass"),
-        **filtered_by(dict(record)),
-    )
+    return {
+        "place": shown["place"],
+        "key": key_of(row["digest"]),
+        "retracted": int(bool(record["retracted"])),
+        "kind": row["kind"],
+        "title": terms.indexed(record["title"] or ""),
+        "section": terms.indexed(row["section"] or ""),
+        "text": terms.indexed(row["text"]),
+        "shown": json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass"),
+        **filtered_by(record),
+    }
 
 
 def _shown(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept of a passage and its paper, to be shown."""
     names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
-    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted")
+    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted", "file")
     return {
-        **{name: record[name] for name in columns if record[name]},
+        **{name: record[name] for name in columns if record.get(name)},
         **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
         "text": row["text"],
         "ids": names,
@@ -354,27 +371,29 @@ def _shown(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dic
 def passages_in(
     generations: Generations, file: SourceFile, positions: Sequence[int]
 ) -> Iterator[tuple[Found, bytes]]:
-    """The passages of the records of a file at some positions, each with the digest of its text."""
-    for record, row in _rows(generations, file, positions):
+    """The passages of PubMed's records at some positions of a file, each with its text's digest."""
+
+    def records(file: SourceFile, some: Sequence[int]) -> Iterator[dict[str, Any]]:
+        return rows_at(file.part(generations.mirror), some, _COLUMNS)
+
+    for record, row in _rows(generations, file, positions, records):
         yield _found(_shown(file.order, record, row)), row["digest"]
 
 
 def _rows(
-    generations: Generations, file: SourceFile, positions: Sequence[int]
+    generations: Generations,
+    file: SourceFile,
+    positions: Sequence[int],
+    records: Callable[[SourceFile, Sequence[int]], Iterator[dict[str, Any]]],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Records and the passages of them, in pairs."""
-    part, cut = (file.part(generations.mirror, kind) for kind in ("", KIND))
+    """What *records* says of papers, and the passages of them, in pairs."""
+    cut = file.part(generations.mirror, KIND)
     about = "abstract" if file.source == "pubmed" else "full_text"
-    known = columns_of(part)
-    columns = [name for name in _COLUMNS if name in known]
     for at in range(0, len(positions), _BLOCK):
         some = positions[at : at + _BLOCK]
-        records = {
-            row["position"]: {**dict.fromkeys(_COLUMNS), **row}
-            for row in rows_at(part, some, columns)
-        }
+        known = {row["position"]: row for row in records(file, some)}
         for row in passages_at(cut, some):
-            yield records[row["position"]], {"kind": about, **row}
+            yield known[row["position"]], {"kind": about, **row}
 
 
 def _found(row: Mapping[str, Any]) -> Found:
@@ -396,6 +415,7 @@ def _found(row: Mapping[str, Any]) -> Found:
         paper=f"pmid:{ids.pmid}" if ids.pmid else ids.key,
         **{name: row[name] for name in ("chunk_id", "ordinal", "text", "start", "end", "kind")},
         section=row["section"] or "",
+        file=row.get("file", ""),
         title=title,
         year=year,
         journal=journal,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreFailed
 from .columns import paper_of
 from .generations import KEYS, Generation, Generations, connect
-from .parts import ROWS
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,13 +44,16 @@ def papers(pmids: Iterable[int], generations: Generations) -> dict[int, Paper]:
 
 
 def live_places(
-    pmids: Iterable[int], generations: Generations, generation: Generation
+    names: Iterable[int], generations: Generations, generation: Generation
 ) -> dict[int, tuple[int, int]]:
-    """File (its order) and position of the row that counts of each PMID; no more are live."""
+    """File (its order) and position of the row that counts of each PMID, or of PMC each PMCID.
+
+    No more of them are live.
+    """
     from pyarrow import parquet
 
     key = KEYS[generations.source]
-    wanted = sorted(set(pmids))
+    wanted = sorted(set(names))
     path = generations.folder / generation.name / "live.parquet"
     with readable():
         rows = parquet.read_table(path, filters=[(key, "in", wanted)]) if wanted else None
@@ -58,26 +62,21 @@ def live_places(
 
 
 def rows_at(
-    part: Path, positions: Sequence[int], columns: Sequence[str] = (), group_rows: int = ROWS
+    part: Path, positions: Sequence[int], columns: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """The rows of a part at some positions, in order; only their row groups are read."""
     from pyarrow import parquet
 
     by_group: dict[int, list[int]] = defaultdict(list)
-    for position in positions:
-        by_group[position // group_rows].append(position % group_rows)
     with readable(), parquet.ParquetFile(part) as file:
+        groups = range(file.num_row_groups)
+        ends = list(accumulate(file.metadata.row_group(at).num_rows for at in groups))
+        for position in positions:
+            group = bisect_right(ends, position)
+            by_group[group].append(position - (ends[group - 1] if group else 0))
         for group, inside in sorted(by_group.items()):
             table = file.read_row_group(group, list(columns) or None)
             yield from table.take(inside).to_pylist()
-
-
-def columns_of(part: Path) -> set[str]:
-    """The columns that a part has."""
-    from pyarrow import parquet
-
-    with readable():
-        return set(parquet.read_schema(part).names)
 
 
 def passages_at(

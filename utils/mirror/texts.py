@@ -23,6 +23,7 @@ from ..errors import BadContent
 from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
 from ..passages.cut import cut
+from ..store.paper_file import full_text_body
 from .bundles import Member, as_fetched, members, record_in
 from .columns import passage_batch, passage_schema
 from .parts import FACTS, Part, PartFile, ReadJob, once
@@ -37,7 +38,10 @@ _CITATION = re.compile(r"(.{1,300}?)\.\s+((?:1[6-9]|20)\d\d)\b")
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """What is known of an article version, and its text; without a document it does not count."""
+    """What is known of an article version, and its text; without a document it does not count.
+
+    ``text`` is that of the document as it stands on a shelf, below the header.
+    """
 
     member: Member
     fetched: Fetched | None = None
@@ -45,6 +49,13 @@ class TextRow:
     document: Document | None = None
     verdict: str = ""
     evidence: str = ""
+    text: str = ""
+
+    @property
+    def title(self) -> str:
+        """As the text has it, else as PMC's metadata do."""
+        told = str((self.record or {}).get("title") or "")
+        return (self.document.title if self.document else "") or told
 
 
 @cache
@@ -128,7 +139,8 @@ def read_member(member: Member) -> TextRow:
     except Exception as error:  # noqa: BLE001 - one article in millions ends no run
         why = f"the reader failed: {type(error).__name__}: {error}"
         return TextRow(member, fetched, record, None, "not_a_paper", why)
-    return TextRow(member, fetched, record, document, document.verdict, document.evidence)
+    text = full_text_body(document.markdown)
+    return TextRow(member, fetched, record, document, document.verdict, document.evidence, text)
 
 
 def place_in(record: dict[str, Any]) -> tuple[str, int | None]:
@@ -164,7 +176,7 @@ def _columns(row: TextRow) -> dict[str, Any]:
     made |= {
         "pmid": int(ids.pmid) if ids.pmid.isdecimal() else None,
         "doi": ids.doi or None,
-        "title": str(row.record.get("title") or ""),
+        "title": row.title,
         "journal": journal or None,
         "year": year,
         "url": fetched.url,
@@ -174,13 +186,12 @@ def _columns(row: TextRow) -> dict[str, Any]:
     }
     if document:
         made |= {
-            "title": document.title or made["title"],
             "license": document.license,
             "retracted": fetched.retracted or document.retracted,
             "text_version": document.version,
             "extractor": document.extractor,
             "body_words": document.body_words,
-            "text": document.markdown,
+            "text": row.text,
         }
     return made
 
@@ -189,12 +200,12 @@ def _passages(at: int, rows: Sequence[TextRow]) -> Iterator[tuple[int, int | Non
     """The passages of the texts, cut as those of the shelf are."""
     for position, row in enumerate(rows, at):
         if row.document and row.fetched:
-            ids, title = row.fetched.ids, row.document.title
+            ids = row.fetched.ids
             pmid = int(ids.pmid) if ids.pmid.isdecimal() else None
             found = cut(
-                row.document.markdown,
+                row.text,
                 paper=f"pmcid:PMC{row.member.listed.pmcid}",
-                title=title,
+                title=row.title,
                 kind="full_text",
                 file=row.member.listed.name,
             )

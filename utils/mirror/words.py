@@ -12,7 +12,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,6 +54,13 @@ class WordsProgress:
     added: int = 0
     dropped: int = 0
 
+    def after(self, before: WordsProgress | None) -> WordsProgress:
+        """With what another index came to before."""
+        if before is None:
+            return self
+        names = ("files", "total", "added", "dropped")
+        return WordsProgress(*(getattr(before, name) + getattr(self, name) for name in names))
+
 
 class WordIndex:
     """The index of one mirror.
@@ -68,6 +75,8 @@ class WordIndex:
 
     kind = ""
     weights: Mapping[str, float] = _WEIGHTS
+    told_by: Sequence[str] = ("sequence", "position")
+    """Columns of the rows that count: where one differs, the row is indexed anew."""
 
     def __init__(self, generations: Generations) -> None:
         if find_spec("tantivy") is None:
@@ -103,13 +112,15 @@ class WordIndex:
         if state.get("target") not in (None, generation.name):  # killed on the way to another
             self._start_anew()
             state = {}
-        fresh, gone = self._differences(generation)
+        counted = self._counted(generation)
+        fresh, gone = self._differences(counted)
         done = set(state.get("done", ()))
         left = [order for order in sorted(fresh) if order not in done]
         progress = WordsProgress(len(fresh) - len(left), len(fresh))
         if fresh or gone:  # who reads must know before anything changes
             self._write_state({**state, "target": generation.name, "done": sorted(done)})
         yield progress
+        self._prepare(left, counted)
         for at in range(0, len(left), _FILES):
             some = left[at : at + _FILES]
             self._write(some, fresh, [] if at or done else gone, again=bool(state) or bool(at))
@@ -120,26 +131,36 @@ class WordIndex:
             yield progress
         if gone and not fresh:
             self._write([], fresh, gone, again=True)
-        live = self.generations.folder / generation.name / "live.parquet"
-        safe_files.write_whole(self.folder / "live.parquet", live.read_bytes())
-        self._write_state({"generation": generation.name})
+            progress = replace(progress, dropped=len(gone))
+        safe_files.write_whole(self.folder / "live.parquet", counted.read_bytes())
+        self._write_state({"generation": generation.name, **self._facts()})
         yield progress
 
-    def _differences(self, generation: Generation) -> tuple[dict[int, Any], list[int]]:
+    def _counted(self, generation: Generation) -> Path:
+        """The table of the rows that count."""
+        return self.generations.folder / generation.name / "live.parquet"
+
+    def _prepare(self, orders: Sequence[int], counted: Path) -> None:
+        """Have at hand what the documents of some files need besides their rows."""
+
+    def _facts(self) -> dict[str, str]:
+        """What else the index was made of, to be remembered with its generation."""
+        return {}
+
+    def _differences(self, new: Path) -> tuple[dict[int, Any], list[int]]:
         """Positions by file of rows that are new, and places of those that count no more.
 
         Where most of what is indexed counts no more, as in a new year, it is all made anew.
         """
-        new = self.generations.folder / generation.name / "live.parquet"
         old = self.folder / "live.parquet"
         if not old.exists():
             return by_file(new, None), []
-        gone = by_file(old, new)
+        gone = by_file(old, new, self.told_by)
         if sum(map(len, gone.values())) > _rows_of(old) // 2:
             self._start_anew()
             return by_file(new, None), []
         places = [place_of(order, int(at)) for order, some in gone.items() for at in some]
-        return by_file(new, old), places
+        return by_file(new, old, self.told_by), places
 
     def _write(
         self,
@@ -225,7 +246,7 @@ class WordIndex:
             effective_query=" ".join(wanted),
             total=total,
             papers=tuple(papers),
-            warnings=tuple(warnings(state, generation)),
+            warnings=tuple(self.warnings(state, generation)),
             next_start=more if more < min(total, _MOST) else None,
         )
 
@@ -295,6 +316,16 @@ class WordIndex:
             for name, weight in self.weights.items()
         ]
         return Query.boolean_query(parts)
+
+    def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
+        """What an index in this state lacks of a generation."""
+        if "target" in state:
+            yield "The index is being made, or was interrupted: server.py mirror index"
+        elif state["generation"] != generation.name:
+            yield (
+                f"The index is of generation {state['generation']}, published is "
+                f"{generation.name}: server.py mirror index"
+            )
 
     @cached_property
     def _files(self) -> list[SourceFile]:
@@ -390,23 +421,18 @@ def folded(name: str) -> str:
     return name.casefold().strip()
 
 
-def warnings(state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
-    """What an index in this state lacks of a generation."""
-    if "target" in state:
-        yield "The index is being made, or was interrupted: server.py mirror index"
-    elif state["generation"] != generation.name:
-        yield (
-            f"The index is of generation {state['generation']}, published is {generation.name}: "
-            "server.py mirror index"
-        )
+def by_file(
+    path: Path, other: Path | None, told_by: Sequence[str] = WordIndex.told_by
+) -> dict[int, Any]:
+    """The positions, by file, of the rows of one `live.parquet` that are not in another.
 
-
-def by_file(path: Path, other: Path | None) -> dict[int, Any]:
-    """The positions, by file, of the rows of one `live.parquet` that are not in another."""
+    A row is one of another by the columns *told_by*.
+    """
     import numpy as np
 
     paths = [str(one) for one in (path, other) if one]
-    but = "ANTI JOIN read_parquet(?) AS other USING (sequence, position)" if other else ""
+    same = ", ".join(told_by)
+    but = f"ANTI JOIN read_parquet(?) AS other USING ({same})" if other else ""
     query = f"""
         SELECT sequence, position FROM read_parquet(?) AS one {but} ORDER BY sequence, position
     """  # noqa: S608 - of constants

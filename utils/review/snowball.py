@@ -147,18 +147,21 @@ def _united(
     found: Sequence[_Found], held: Sequence[Paper], number: int
 ) -> tuple[list[Candidate], int]:
     """Candidates, each paper once, the most led to first; how many papers were held already."""
-    every = [_bare(paper) for paper in held] + [paper for paper, _ in found]
+    leads: dict[Paper, list[Lead]] = {}  # an index describes a paper alike to all who lead to it
+    for paper, lead in found:
+        leads.setdefault(paper, []).append(lead)
+    told = list(leads)
     made, met = [], 0
-    for group in group_records(every).groups:
-        rows = [at - len(held) for at in group if at >= len(held)]
+    for group in group_records([*map(_bare, held), *told]).groups:
+        rows = [told[at - len(held)] for at in group if at >= len(held)]
         if group[0] < len(held):  # groups begin with their first record
             met += bool(rows)
             continue
-        paper = max((found[at][0] for at in rows), key=_told)
-        for at in rows:
-            paper = replace(paper, ids=paper.ids | found[at][0].ids)
-        leads = tuple(dict.fromkeys(found[at][1] for at in rows))
-        made.append(Candidate(paper, leads, number))
+        paper = max(rows, key=_told)
+        for row in rows:
+            paper = replace(paper, ids=paper.ids | row.ids)
+        led = dict.fromkeys(lead for row in rows for lead in leads[row])
+        made.append(Candidate(paper, tuple(led), number))
     made = _each_once(made)
     made.sort(key=lambda one: -len(one.seeds))
     return made, met

@@ -129,8 +129,12 @@ class PaperFile:
 
 def full_text(stored: StoredPaper, markdown: str) -> str:
     """The whole file of a full text."""
-    body = clean_text(markdown).strip("\n")
-    return with_header(stored, f"{body}\n")
+    return with_header(stored, full_text_body(markdown))
+
+
+def full_text_body(markdown: str) -> str:
+    """A full text as it stands below the header."""
+    return clean_text(markdown).strip("\n") + "\n"
 
 
 def abstract_only(stored: StoredPaper) -> str:

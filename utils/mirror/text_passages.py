@@ -1,0 +1,166 @@
+"""Passages of PMC's full texts: an index as that of PubMed's, and narrowed by the same facts.
+
+PMC's files hold neither headings of MeSH nor publication types, and learn late of a retraction:
+where there is a mirror of PubMed, too, a text is indexed with what its record there says. It is
+indexed anew when the text is another one, or the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..system import safe_files
+from .generations import Generation, Generations, connect, even_tables
+from .passages import FACTS, PassageIndex, Snapshot
+from .pmc import NAMES
+from .reading import readable, rows_at
+
+if TYPE_CHECKING:
+    import tantivy
+    from tantivy import Document
+
+    from .manifest import SourceFile
+
+_COLUMNS = (
+    *("pmid", "doi", "pmcid", "version", "position"),
+    *("title", "journal", "year", "retracted"),
+)
+_COUNTED = """
+    SELECT text.sequence, text.position,
+           coalesce(record.sequence::BIGINT * 1000000 + record.position, 0) AS beside
+    FROM read_parquet(?) AS text JOIN read_parquet(?) AS name USING (pmcid)
+    LEFT JOIN {records} AS record ON record.pmid = name.pmid ORDER BY 1, 2
+"""
+_NONE = "(SELECT 0 AS pmid, 0 AS sequence, 0 AS position WHERE false)"
+_BESIDE = f"""
+    SELECT text.sequence, text.position, {", ".join(f"row.{name}" for name in FACTS)}
+    FROM read_parquet(?) AS text JOIN read_parquet(?) AS row
+    ON row.sequence = text.beside // 1000000 AND row.position = text.beside % 1000000
+    WHERE text.sequence IN (SELECT unnest(?)) ORDER BY 1, 2
+"""  # noqa: S608 - of constants
+
+
+class TextPassageIndex(PassageIndex):
+    """The index of the passages of a mirror of PMC."""
+
+    of = "full_text"
+    told_by = ("sequence", "position", "beside")
+
+    @cached_property
+    def _records_of(self) -> Generation | None:
+        """The generation of PubMed that the index is made with; None where there is none."""
+        return self._pubmed.current()
+
+    @property
+    def _pubmed(self) -> Generations:
+        return Generations(self.generations.mirror, "pubmed")
+
+    def _counted(self, generation: Generation) -> Path:
+        """The texts that count, each with the place of its record (0: none)."""
+        place, beside = self.generations.folder / generation.name, self._records_of
+        params = [str(place / "live.parquet"), str(place / NAMES)]
+        if beside:
+            params.append(str(self._pubmed.folder / beside.name / "live.parquet"))
+        query = _COUNTED.format(records="read_parquet(?)" if beside else _NONE)
+        return self._written("counted", query, params)
+
+    def _prepare(self, orders: Sequence[int], counted: Path) -> None:
+        """Look up the records of the texts of some files, all in one go."""
+        safe_files.remove(self._facts_file)
+        if (beside := self._records_of) and orders:
+            records = self._parts_beside(beside, orders, counted)
+            if records:
+                self._written("facts", _BESIDE, [str(counted), records, list(orders)])
+
+    def _parts_beside(self, beside: Generation, orders: Sequence[int], counted: Path) -> list[str]:
+        query = """
+            SELECT DISTINCT beside // 1000000 FROM read_parquet(?)
+            WHERE beside > 0 AND sequence IN (SELECT unnest(?))
+        """
+        with closing(connect(self.generations.mirror)) as db, readable():
+            wanted = {row[0] for row in db.execute(query, [str(counted), list(orders)]).fetchall()}
+        files = self._pubmed.files(beside)
+        return [str(file.part(self._pubmed.mirror)) for file in files if file.order in wanted]
+
+    def _written(self, name: str, query: str, params: list[Any]) -> Path:
+        """Have the rows of a query in a file of the index's folder."""
+        from pyarrow import parquet
+
+        path = self.folder / f"{name}.parquet"
+        safe_files.remove(path)
+        with closing(connect(self.generations.mirror)) as db, safe_files.disk(path):
+            writer = None
+            for table in even_tables(db, query, params):
+                writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
+                writer.write_table(table, row_group_size=table.num_rows)
+            if writer is None:  # no row at all: the columns are those of one
+                empty = db.sql(query, params=params).to_arrow_table()
+                parquet.write_table(empty, path)
+            else:
+                writer.close()
+        return path
+
+    @property
+    def _facts_file(self) -> Path:
+        return self.folder / "facts.parquet"
+
+    def _facts(self) -> dict[str, str]:
+        return {"records": self._records_of.name if self._records_of else ""}
+
+    def _fields(self) -> tantivy.SchemaBuilder:
+        builder = super()._fields()
+        builder.add_integer_field("pmid", indexed=True, fast=True)
+        return builder
+
+    def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
+        beside = self._records_beside(file.order)
+        for row in rows_at(file.part(self.generations.mirror), positions, _COLUMNS):
+            told = {name: value for name, value in beside.get(row["position"], {}).items() if value}
+            known = {**dict.fromkeys(FACTS), **row, **told}
+            yield known | {
+                "pmcid": f"PMC{row['pmcid']}",
+                "file": f"PMC{row['pmcid']}.{row['version']}",
+                "retracted": row["retracted"] or told.get("retracted", False),
+            }
+
+    def _records_beside(self, order: int) -> dict[int, dict[str, Any]]:
+        """What PubMed says of the texts of a file, by their positions."""
+        from pyarrow import parquet
+
+        if not self._facts_file.exists():
+            return {}
+        with readable():
+            table = parquet.read_table(self._facts_file, filters=[("sequence", "=", order)])
+        return {row.pop("position"): row for row in table.drop_columns("sequence").to_pylist()}
+
+    def _document(self, order: int, record: dict[str, Any], row: Mapping[str, Any]) -> Document:
+        made = super()._document(order, record, row)
+        opens = row["ordinal"] == 0 and record["pmid"]  # once a text: it is looked up by it
+        made.add_integer("pmid", record["pmid"] if opens else 0)
+        return made
+
+    def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
+        """What an index in this state lacks of a generation, or of PubMed's."""
+        yield from super().warnings(state, generation)
+        beside = self._pubmed.current()
+        if beside and "target" not in state and state.get("records", "") != beside.name:
+            yield "What PubMed says of full texts is new since they were indexed: mirror index"
+
+
+def with_text(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
+    """The papers among some of which a snapshot of PMC has a full text."""
+    from tantivy import Occur, Query
+
+    wanted = sorted({int(pmid) for pmid in pmids if pmid.isdecimal()})
+    if not wanted:
+        return set()
+    schema = snapshot.words.index.schema
+    each = (Query.term_query(schema, "pmid", pmid, "basic") for pmid in wanted)
+    query = Query.boolean_query([(Occur.Should, Query.const_score_query(one, 1)) for one in each])
+    found = snapshot.search(query, len(wanted) + 100)
+    values = snapshot.fast_values("pmid", [at for _, at in found])
+    return {str(pmid) for pmid in values if pmid}
