@@ -29,13 +29,15 @@ from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, up
 from tests.world import World
 from tests.world.citation_collection import Snapshot, zipped
 from tests.world.pubmed_files import Bulk, name_of, packed
+from utils.mirror import Mirror, pmc
+from utils.mirror.pmc import Choice
 
 _MOST_STEPS = 250  # of some three hundred that it takes
 _EACH = 8  # deaths of one mirror
 _NEVER = threading.Event()
 _LATE = (
     *("pyarrow.parquet", "pyarrow.csv", "duckdb", "lxml.etree", "requests"),
-    "utils.mirror.verify",
+    *("utils.mirror.verify", "utils.mirror.pmc", "utils.mirror.text_passages", "tantivy"),
 )
 
 
@@ -66,8 +68,8 @@ def truth(bulk: Bulk) -> dict[int, str]:
     return live
 
 
-def in_a_child(work: Callable[[], Any], *, at: int = 0) -> int:
-    """Do it in a child that dies at the step *at* (0: at none); how it ended."""
+def in_a_child(work: Callable[[], Any], *, at: int = 0, seconds: float = 0) -> int:
+    """Do it in a child that dies at a step, or after some seconds (0: at none); how it ended."""
     child = os.fork()
     if child == 0:
         try:
@@ -79,6 +81,9 @@ def in_a_child(work: Callable[[], Any], *, at: int = 0) -> int:
             traceback.print_exc()
         finally:
             os._exit(1)
+    if seconds:
+        _NEVER.wait(seconds)
+        os.kill(child, signal.SIGKILL)  # who has ended is still there to be waited for
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
@@ -164,6 +169,71 @@ def citations_chain(world: World, folder: Path, chance: random.Random, most: int
     return deaths
 
 
+def pmc_chain(world: World, folder: Path, chance: random.Random, most: int) -> Counter[str]:
+    """Kill a mirror of PMC, and the making of its index, until both are through."""
+    world.reset()
+    killed, whole = (mirror_of(world, folder / name) for name in ("killed", "whole"))
+    there, deaths = [one for one in world.papers if one.cloud], Counter[str]()
+    gone, newer, other = chance.sample(there, 3)
+    edited = {
+        gone.pmcid: replace(gone, cloud=()),
+        newer.pmcid: replace(newer, cloud=(*newer.cloud, 20)),
+        other.pmcid: replace(other, license="TDM"),
+    }
+    for state in ({}, edited):
+        world.cloud.edited = dict(state)
+        quarter = most // 4 if not state else 3 * most // 4
+        _until_through(lambda: [*killed.update_pmc(Choice())], deaths, chance, quarter)
+        half = most // 2 if not state else most
+        _until_through(lambda: [*killed.index()], deaths, chance, half, "an index of PMC")
+    fetched = Counter(one.path for one in world.requests if one.path.endswith(".xml"))
+    assert fetched.total() - len(fetched) <= 2 * pmc.BATCH * deaths.total()
+    for state in ({}, edited):
+        world.cloud.edited = dict(state)
+        assert in_a_child(lambda: [[*whole.update_pmc(Choice())], [*whole.index()]]) == 0
+
+    def look() -> None:
+        ours, theirs = bytes_of(killed), bytes_of(whole)
+        assert sorted(ours) == sorted(theirs), (set(ours) - set(theirs), set(theirs) - set(ours))
+        assert ours == theirs
+        assert _indexed(killed) == _indexed(whole)
+        assert killed.pmc_generations.current().papers == len(there) - 1
+        assert killed.pmc_status()["articles"] == whole.pmc_status()["articles"]
+        assert not [one for one in killed.verify(source="pmc") if one.faults]
+
+    assert in_a_child(look) == 0
+    return deaths
+
+
+def _until_through(
+    work: Callable[[], Any],
+    deaths: Counter[str],
+    chance: random.Random,
+    most: int,
+    name: str = "of PMC",
+) -> None:
+    """Let children die at it, at a step or at any instant, until one comes to its end."""
+    while True:
+        if deaths.total() >= most:
+            assert in_a_child(work) == 0
+            return
+        at = 0 if chance.random() < 0.4 else round(_MOST_STEPS ** chance.random())
+        status = in_a_child(work, at=at, seconds=0 if at else chance.random())
+        if status == 0:
+            return
+        assert status == -signal.SIGKILL, status
+        deaths[name] += 1
+
+
+def _indexed(mirror: Mirror) -> list[bytes]:
+    """All that the index of PMC's passages shows, each as often as it is there."""
+    from tantivy import Query
+
+    searcher = mirror.passage_indexes()[0].snapshot().searcher
+    hits = searcher.search(Query.all_query(), 100_000).hits
+    return sorted(bytes(searcher.doc(at)["shown"][0]) for _, at in hits)
+
+
 def worker_chain(world: World, folder: Path, chance: random.Random, most: int) -> Counter[str]:
     """Kill workers of one run at any instant; it goes on, and is through in the end."""
     world.reset()
@@ -206,13 +276,14 @@ def main() -> None:
     """Kill so many, and say how it went in JSON."""
     folder, seed, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     chance, deaths, mirrors = random.Random(seed), Counter[str](), 0
+    pmc.BATCH = 3
     Stage()
     for module in _LATE:
         importlib.import_module(module)
     with World() as world:
         while deaths.total() < kills:
             left = min(_EACH, kills - deaths.total())
-            work = {1: citations_chain, 3: worker_chain}.get(mirrors % 4, chain)
+            work = {1: citations_chain, 2: pmc_chain, 3: worker_chain}.get(mirrors % 4, chain)
             deaths += work(world, folder / str(mirrors), chance, left)
             mirrors += 1
     sys.stdout.write(json.dumps({"mirrors": mirrors, "deaths": deaths}))

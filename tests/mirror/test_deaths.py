@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from utils.errors import StoreFailed
 from utils.mirror.engines import engine_of
 
 pytestmark = [
-    pytest.mark.extras("pyarrow", "duckdb", "distributed"),
+    pytest.mark.extras("pyarrow", "duckdb", "distributed", "tantivy"),
     pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
 ]
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +66,34 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(
     assert not done.failed
     assert len(titles(mirror)) == 360
     assert not [one for one in mirror.verify() if one.faults]
+
+
+@pytest.mark.parametrize(("engine", "sizes"), [("here", range(16, 400, 16)), ("processes", [96])])
+def test_a_full_disk_tears_no_text_and_the_same_command_goes_on(
+    disk, world, tmp_path, engine, sizes
+):
+    """Wherever it fills up: at a table, a ZIP file, a part, a generation or the pointer."""
+    mirror = mirror_of(world, tmp_path).at(disk / "mirror")
+    places, hints = set(), set()
+    for size in sizes:
+        assert run(["mount", "-o", f"remount,size={size}k", str(disk)]).returncode == 0
+        try:
+            [*mirror.update_pmc(engine=engine, workers=1)]
+            break
+        except StoreFailed as error:
+            places.add(re.search(r"disk/mirror/(\w+)", error.message)[1])
+            hints.add(error.hint)
+        assert mirror.pmc_generations.current() is None
+        assert not [*(disk / "mirror").rglob("*.part")]
+    assert all("free some space" in hint.lower() for hint in hints)
+    assert places >= ({"pmc", "source", "part", "manifest"} if engine == "here" else {"part"})
+    assert run(["mount", "-o", "remount,size=40m", str(disk)]).returncode == 0
+    done = [*mirror.update_pmc(engine=engine, workers=1)][-1]
+    assert not done.failed
+    assert done.generation.papers == sum(bool(one.cloud) for one in world.papers)
+    assert not [one for one in mirror.verify(source="pmc") if one.faults]
+    whole = mirror_of(world, tmp_path / "whole")
+    assert [*whole.update_pmc()][-1].generation.digest == done.generation.digest
 
 
 @pytest.mark.minute

@@ -323,4 +323,5 @@ def test_a_plan_asks_for_listings_only_and_knows_what_is_here(mirror, world):
     assert plan.measured == "3 files read here"
     assert plan.size > 0
     assert plan.disk > plan.kept_sources == plan.size
+    assert plan.vector_hours > plan.search_hours > 0 < plan.vector_disk < plan.search_disk
     assert mirror.plan(keep=False).kept_sources == 0

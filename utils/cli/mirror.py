@@ -220,12 +220,15 @@ def plan_text(plan: MirrorPlan) -> str:
     baseline = f"20{plan.year:02}, {plan.baseline:,} files of baseline" if plan.year else "unknown"
     sources = f" ({plan.kept_sources / _GB:,.1f} GB of them NLM's own files)"
     cores = f"{span(plan.hours * 3600)} on {counted(plan.cores, 'core')}, by {plan.measured}"
+    words = f"by words {plan.search_hours:,.1f} core-hours, {plan.search_disk / _GB:,.1f} GB"
+    meaning = f"by meaning {plan.vector_hours:,.1f}, {plan.vector_disk / _GB:,.1f} GB"
     disk = f"{plan.disk / _GB:,.1f} GB{sources if plan.kept_sources else ''}"
     lines = {
         "year": f"{baseline}; {plan.listed:,} listed with the updates",
         "to fetch": f"{counted(plan.files, 'file')}, {plan.size / _GB:,.2f} GB",
         "to read": f"{plan.core_hours:,.1f} core-hours: {cores}",
         "disk": f"{disk}; free: {plan.free / _GB:,.1f} GB",
+        "to search": f"{words}; {meaning} (or published vectors)",
     }
     return "\n".join(f"{name:<12}{text}" for name, text in lines.items())
 

@@ -11,18 +11,24 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..sources.pubmed_files import last_of_baseline, list_files
 from .manifest import Manifest, SourceFile
 from .pubmed import SOURCE, noted, source_path
+from .rates import (
+    PUBMED_BYTES,
+    PUBMED_PARTS,
+    PUBMED_PASSAGES,
+    VECTORS,
+    VECTORS_BYTES,
+    WORDS,
+    WORDS_BYTES,
+)
 
 if TYPE_CHECKING:
     from ..web import Web
 
-# Measured on two whole files of PubMed; see `benchmarks/mirror.py`.
-_BYTES_A_CPU_S = 2.4e6
-_PARTS_A_BYTE = 0.85
 _ENOUGH = 3  # files, before this machine's own rates count
 _HOUR = 3600.0
 
@@ -35,6 +41,8 @@ class MirrorPlan:
     which are the ``year``'s baseline, 0: NLM's notice does not say); ``core_hours`` of reading, on
     ``cores`` of this machine ``hours``; ``disk`` bytes are needed, of which ``kept_sources`` are
     the files themselves, and ``free`` there are. ``measured`` says whose rates these are.
+    To find what is new takes ``search_hours`` more core-hours and ``search_disk`` bytes by words,
+    ``vector_hours`` and ``vector_disk`` by meaning, where no published vectors are taken.
     """
 
     year: int
@@ -49,6 +57,10 @@ class MirrorPlan:
     kept_sources: int
     free: int
     measured: str
+    search_hours: float = 0.0
+    search_disk: int = 0
+    vector_hours: float = 0.0
+    vector_disk: int = 0
 
 
 def plan(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
@@ -82,7 +94,18 @@ def plan(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) -> Mirr
         kept_sources=sources,
         free=_free(folder),
         measured=measured,
+        **_to_search(size * PUBMED_PASSAGES),
     )
+
+
+def _to_search(passages: float) -> dict[str, Any]:
+    """What it takes to find so many passages."""
+    return {
+        "search_hours": passages / WORDS / _HOUR,
+        "search_disk": round(passages * WORDS_BYTES),
+        "vector_hours": passages / VECTORS / _HOUR,
+        "vector_disk": round(passages * VECTORS_BYTES),
+    }
 
 
 def _is_here(folder: Path, known: SourceFile | None, listed: SourceFile) -> bool:
@@ -97,7 +120,7 @@ def _rates(read: Sequence[SourceFile]) -> tuple[float, float, str]:
     """Bytes that a core reads in a second, bytes of parts for each of them, and who says so."""
     size = sum(file.size for file in read)
     if len(read) < _ENOUGH or not size:
-        return _BYTES_A_CPU_S, _PARTS_A_BYTE, "benchmarks/README.md"
+        return PUBMED_BYTES, PUBMED_PARTS, "benchmarks/README.md"
     cpu, parts = sum(file.cpu for file in read), sum(file.bytes for file in read)
     return size / cpu, parts / size, f"{len(read):,} files read here"
 

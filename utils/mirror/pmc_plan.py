@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 from .manifest import Manifest
 from .objects import Objects
 from .pmc import SOURCE, Choice, difference
+from .rates import PMC_ARTICLE_BYTES, PMC_ARTICLE_S, PMC_PARTS, PMC_REQUESTS
 
 if TYPE_CHECKING:
     from ..web import Web
 
-# Measured on real articles of PMC; see `benchmarks/mirror_pmc.py`.
-_BYTES, _CPU_S, _PARTS = 20_000.0, 0.017, 1.5
 _ENOUGH = 3  # batches, before this mirror's own rates count
-_A_SECOND = 16  # requests, by the limit we keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def plan(
     found = difference(objects, wanted, web, retry=retry, chosen_anew=anew)
     read = [file for file in Manifest(folder).files(SOURCE) if file.is_read and file.cpu]
     count, measured = sum(file.records for file in read), "benchmarks/README.md"
-    each, cpu, parts = _BYTES, _CPU_S, _PARTS
+    each, cpu, parts = PMC_ARTICLE_BYTES, PMC_ARTICLE_S, PMC_PARTS
     if len(read) >= _ENOUGH and count:
         size = sum(file.size for file in read)
         each, cpu = size / count, sum(file.cpu for file in read) / count
@@ -79,7 +77,7 @@ def plan(
         new=len(found.new),
         gone=len(found.gone),
         requests=2 * len(found.new),
-        request_hours=2 * len(found.new) / _A_SECOND / 3600,
+        request_hours=2 * len(found.new) / PMC_REQUESTS / 3600,
         size=round(len(found.new) * each),
         core_hours=hours,
         hours=hours / cores,

@@ -36,8 +36,8 @@ FULL = 4_000_000
 """Rows of a segment that is merged no more."""
 _FEW = 50_000  # rows that are one list
 _PER_LIST = 1_000
-_PROBED = 64  # one list of so many is looked at
-_LEAST_PROBED = 8
+_PROBED = 16  # one list of so many is looked at: of one of 64, a seventh of the best ten was missed
+_LEAST_PROBED = 32
 _ALIKE, _FOR_EACH = 2_000, 4  # compared by their numbers: so many, and more for each wanted
 _SMALL = 8  # segments that are not full
 _SAMPLE = 48  # rows a list from which centroids are learned
