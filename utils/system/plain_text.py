@@ -78,6 +78,8 @@ def clean_text(text: str) -> str:
     """
     if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
         return text  # as most do, and there are millions
+    if "\n" in text:  # most lines of a whole paper are so, and no rule looks beyond its line
+        return "\n".join(map(clean_text, text.replace("\r\n", "\n").split("\n")))
     text = _DECEPTIVE.sub("", _BREAK.sub("\n", text))
     return text if text.isascii() else _STRAY_JOINER.sub("", _STRAY_SELECTOR.sub("", text))
 
