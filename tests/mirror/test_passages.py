@@ -164,3 +164,5 @@ async def test_assistants_find_and_quote_in_the_mirror(mirrored, mirror, tmp_pat
     quotes = {"quotes": [{"text": SENTENCE}], "source": "mirror"}
     [quote] = (await call(library, "verify_quotes", quotes)).structured_content["quotes"]
     assert quote["verdict"] == "verbatim"
+    one = {"text": SENTENCE, "source": "mirror"}
+    assert (await call(library, "verify_quote", one)).structured_content["verbatim"]

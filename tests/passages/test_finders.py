@@ -542,6 +542,29 @@ def test_a_database_without_pgvector_says_what_to_run(engine: Any) -> None:
         assert "CREATE EXTENSION vector" in _hint(told)
 
 
+@POSTGRESQL
+def test_a_database_of_older_days_gets_the_index_that_holds_the_weights(engine: Any) -> None:
+    from sqlalchemy import inspect, text
+
+    from utils.passages.pgvector import PgvectorFinder
+
+    finder = filled(PgvectorFinder(engine))
+    before = finder.search("mice", None, 10, Filters())
+    assert before
+    with engine.begin() as db:
+        db.execute(text("DROP INDEX corpus_terms_weighed, corpus_finder_facts"))
+        db.execute(text("ALTER TABLE corpus_terms ADD PRIMARY KEY (term, passage)"))
+    finder.prepare("model-1", DIM)
+    made = {
+        one["name"]
+        for name in ("terms", "finder")
+        for one in inspect(engine).get_indexes(f"corpus_{name}")
+    }
+    assert {"corpus_terms_weighed", "corpus_finder_facts"} <= made
+    assert not inspect(engine).get_pk_constraint("corpus_terms")["constrained_columns"]
+    assert finder.search("mice", None, 10, Filters()) == before
+
+
 @pytest.mark.extras("psycopg")
 def test_a_server_that_is_down_is_a_store_that_failed() -> None:
     import sqlalchemy

@@ -4,8 +4,9 @@
 the width of its vectors; another model means another column. ``corpus_terms`` says which passage
 has which term (`.terms`), weighed as often as it stands there. PostgreSQL's own ranking knows
 nothing of how rare a word is, so that BM25 is computed from these rows (k1 = 1.2, b = 0.75, as in
-the other stores). ``corpus_finder_model`` keeps the counts that needs, since counting a million
-rows takes longer than finding among them.
+the other stores), which indexes hold whole: rows lie where their passages came, far apart.
+``corpus_finder_model`` keeps the counts that needs, since counting a million rows takes longer than
+finding among them.
 
 For very many passages (``compact``, `.pgvector_bulk`) vectors are ``halfvec`` and the graph is one
 of their signs (``bit``, a tenth of the size); the nearest by signs are compared by their numbers.
@@ -50,8 +51,12 @@ CREATE TABLE IF NOT EXISTS corpus_finder (
 );
 CREATE TABLE IF NOT EXISTS corpus_terms (
     term text COLLATE "C", passage integer REFERENCES corpus_finder (number) ON DELETE CASCADE,
-    weight real NOT NULL, PRIMARY KEY (term, passage)
+    weight real NOT NULL
 );
+CREATE UNIQUE INDEX IF NOT EXISTS corpus_terms_weighed
+    ON corpus_terms (term, passage) INCLUDE (weight);
+CREATE INDEX IF NOT EXISTS corpus_finder_facts
+    ON corpus_finder (number) INCLUDE (length, retracted, year, kind);
 CREATE INDEX IF NOT EXISTS corpus_terms_passage ON corpus_terms (passage);
 CREATE TABLE IF NOT EXISTS corpus_finder_model (
     one boolean PRIMARY KEY DEFAULT true CHECK (one), model text NOT NULL, dim integer NOT NULL,
@@ -66,6 +71,8 @@ _OLDER = """
 SELECT 1 FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = 'corpus_finder' AND column_name = 'words'
 """
+# The key of terms before an index held their weights, too.
+_KEYED = "SELECT to_regclass('corpus_terms_pkey')"
 _PARSED = """
     SELECT uuid::uuid, paper, digest, year, journal, types, kind, retracted, length {vector}
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (
@@ -99,12 +106,15 @@ WITH found AS MATERIALIZED (
 ), rare AS (
     SELECT term, CAST(ln(1 + (:passages - count(*) + 0.5) / (count(*) + 0.5)) AS float8) AS idf
     FROM found GROUP BY term
+), best AS (
+    SELECT passage, count(*) AS held, sum(
+        2.2 * idf * weight / (weight + 0.3 + CAST(:slope AS float8) * length)
+    ) AS rank
+    FROM found JOIN rare USING (term) JOIN corpus_finder ON number = passage
+    WHERE {condition} GROUP BY passage ORDER BY rank DESC FETCH FIRST (:limit) ROWS WITH TIES
 )
-SELECT uuid::text, paper, count(*) AS held, sum(
-    2.2 * idf * weight / (weight + 0.3 + CAST(:slope AS float8) * length)
-) AS rank
-FROM found JOIN rare USING (term) JOIN corpus_finder ON number = passage
-WHERE {condition} GROUP BY number, uuid, paper ORDER BY rank DESC, uuid LIMIT :limit
+SELECT uuid::text, paper, held, rank FROM best JOIN corpus_finder ON number = passage
+ORDER BY rank DESC, uuid LIMIT :limit
 """
 
 
@@ -131,6 +141,8 @@ class PgvectorFinder:
                 db.execute(text("DROP TABLE corpus_finder, corpus_finder_model"))
             for statement in _SCHEMA.split(";\n"):
                 db.execute(text(statement))
+            if db.execute(text(_KEYED)).scalar():
+                db.execute(text("ALTER TABLE corpus_terms DROP CONSTRAINT corpus_terms_pkey"))
             if self._compact:
                 db.execute(text(_MESH))
             if not model or _model(db) == (model, dim):

@@ -217,9 +217,9 @@ def _caller() -> str:
 
 
 def _quote_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def verify_quote(text: Key) -> ToolResult:
-        """Check whether a quotation stands in the corpus word for word, and where."""
-        found = waiting.call(library.corpus.verify_quote, text)
+    def verify_quote(text: Key, source: Source = "corpus") -> ToolResult:
+        """Check where a quotation stands word for word."""
+        found = waiting.call(library.passages_of(source).verify_quote, text)
         links = shelf_links(library, [found.paper] if found.file else [])
         return answer(quotation_row(found), links=links)
 
