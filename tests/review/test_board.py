@@ -63,6 +63,30 @@ async def test_the_board_says_what_status_and_figure_say(
     assert len(json.dumps(board)) / 4 < 15_000
 
 
+async def test_an_update_over_mcp_is_that_of_the_shell(
+    reviewing: Library, included: Review, field: World
+) -> None:
+    included.report(published=True)
+    new = a_year_later(field, included)
+    retract(field, seeds_of(included)[0])
+    before = included.ledger.decisions()
+    result = await call(reviewing, "update_review", {"review": "fields"})
+    told = result.structured_content
+    assert not result.is_error, result.content
+    assert {key: value for key, value in told.items() if key != "untrusted"} == {
+        key: value for key, value in (await board_of(reviewing)).items() if key != "untrusted"
+    }
+    assert {"retracted", "cites what is included"} <= {
+        one["what"] for one in told["changes"]["counts"]
+    }
+    assert any(row["title"].startswith(new.title) for row in told["changes"]["rows"])
+    assert not told["could_not_tell"]
+    assert included.ledger.decisions() == before
+    refused = await call(reviewing, "update_review", {"review": "moss"})
+    assert refused.is_error
+    assert "fields" in refused.content[0].text
+
+
 async def test_candidates_come_in_pages_the_most_led_to_first(
     reviewing: Library, included: Review
 ) -> None:

@@ -1,4 +1,4 @@
-"""Toolset ``review``: the review board, an MCP App where the host has them, else text.
+"""Toolset ``review``: the review board, an MCP App where the host has them, else text; updates.
 
 The page is one file without an address in it: data come with the tool's answer, more through the
 host (MCP Apps, SEP-1865, stable 2026-01-26; https://github.com/modelcontextprotocol/ext-apps). A
@@ -10,7 +10,7 @@ here has a ``resource_link``: with one, Claude's web client hands the page nothi
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.apps import AppConfig, ResourceCSP
 from fastmcp.resources import (
@@ -26,9 +26,13 @@ from ..errors import NotFound
 from ..library import Library
 from ..system.plain_text import one_line
 from .answers import UNTRUSTED, answer
-from .core import READS_SHELF, Start, tool
+from .core import ADDS_FILES, READS_SHELF, Start, tool
+from .long_calls import LongCalls
 from .resources import readable, untrusted
 from .schemas import named
+
+if TYPE_CHECKING:
+    from ..review import Review
 
 PAGE = "ui://papershelf/board.html"
 _MEDIA = "text/html;profile=mcp-app"
@@ -37,7 +41,8 @@ BOARD = named("job_id state")
 
 
 def tools(library: Library) -> list[FunctionTool]:
-    """The tool, working on *library*."""
+    """The tools, working on *library*."""
+    waiting = LongCalls("the databases of the protocol")
 
     def review_board(job_id: str = "", start: Start = 0, review: str = "") -> ToolResult:
         """Show a harvest (else the newest), or a review: PRISMA numbers, what is missing, news."""
@@ -45,8 +50,14 @@ def tools(library: Library) -> list[FunctionTool]:
             return answer(_review(library, review, start))
         return answer(_board(library, job_id, start))
 
+    def update_review(review: str) -> ToolResult:
+        """Search a review anew: new hits, retractions, citing papers; decisions stay."""
+        waiting.call(_update, library, review)
+        return answer(_review(library, review, 0))
+
     made = tool(review_board, READS_SHELF, BOARD)
-    return [made.model_copy(update={"meta": shown_by(PAGE)})]
+    board = made.model_copy(update={"meta": shown_by(PAGE)})
+    return [board, tool(update_review, ADDS_FILES, BOARD)]
 
 
 def shown_by(page: str) -> dict[str, Any]:
@@ -88,22 +99,34 @@ def numbers(library: Library) -> ResourceTemplate:
     )
 
 
-def _review(library: Library, name: str, start: int) -> dict[str, Any]:
-    """A review's board.
+def _update(library: Library, name: str) -> bool:
+    """Update a review, as `review update` does."""
+    library.settings.require_email("NCBI")
+    _named(library, name).update()
+    return True
+
+
+def _named(library: Library, name: str) -> Review:
+    """The review of this name.
 
     Raises
     ------
     NotFound
-        There is no review of this name; those there are stand in the message.
+        There is none; those there are stand in the message.
     """
-    from ..review.board import board
-
     every = {one.name: one for one in library.reviews()}
     if name not in every:
         known = f"There are: {', '.join(every)}." if every else "There is none on this shelf yet."
         msg = f"There is no review {one_line(name)[:60]!r}."
         raise NotFound(msg, f"{known} `review new NAME` makes one.")
-    made = every[name]
+    return every[name]
+
+
+def _review(library: Library, name: str, start: int) -> dict[str, Any]:
+    """A review's board."""
+    from ..review.board import board
+
+    made = _named(library, name)
     state = "searched" if any(event.what == "update" for event in made.events()) else "new"
     return {"job_id": made.job_id, "state": state, **board(made, start=start)}
 
