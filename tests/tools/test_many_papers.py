@@ -83,6 +83,13 @@ async def test_a_block_is_read_and_quoted_by_its_handle(library, world):
     for row in certified[:3]:
         assert check(parsed(row["certificate"]), library.corpus).outcome == "confirmed"
     assert not any("certificate" in row for row in certified[3:])
+    given = json.dumps(certified[0]["certificate"])
+    forged = given.replace(sentence, sentence.replace(sentence[:4], "Xyzw", 1))
+    sent = {"quotes": [{"text": one} for one in (given, forged, '{"type": "Annotation"}')]}
+    rows = (await call(library, "verify_quotes", sent)).structured_content["quotes"]
+    assert [row["verdict"] for row in rows] == ["confirmed", "refuted", "unclear"]
+    assert all(said.startswith("confirmed: ") for said in rows[0]["checks"])
+    assert "The certificate has no quotation" in rows[2]["why"]
 
 
 async def test_papers_are_downloaded_and_cited(library, world):

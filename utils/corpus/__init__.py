@@ -194,6 +194,12 @@ class Corpus:
 
         return check(read_certificate(file), self, text)
 
+    def check_certificate_of(self, given: str) -> Checked:
+        """Check a certificate that came as JSON; see `.certificates.check`."""
+        from .certificates import check, read_json
+
+        return check(read_json(given, "The certificate"), self)
+
     def stats(self) -> CorpusStats:
         """What is in the corpus, and what is out of date; see `stats`."""
         return stats(self)

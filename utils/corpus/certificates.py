@@ -212,15 +212,25 @@ def read_certificate(path: Path) -> Certificate:
     StoreFailed
         The file cannot be read.
     """
-    data = _bytes_of(path, MOST_BYTES)
+    return read_json(_bytes_of(path, MOST_BYTES), one_line(path.name))
+
+
+def read_json(data: str | bytes, name: str) -> Certificate:
+    """A certificate from its JSON as text; errors call it by *name*.
+
+    Raises
+    ------
+    BadRequest
+        It is none, or a part of it is malformed.
+    """
     try:
         row = json.loads(data)
     except (ValueError, RecursionError):
-        raise _malformed(path, "is not whole JSON") from None
+        raise BadRequest(f"{name} is not whole JSON.", _HINT) from None
     try:
         return parsed(row)
     except BadRequest as wrong:
-        raise _malformed(path, wrong.message) from None
+        raise BadRequest(f"{name} {wrong.message}.", _HINT) from None
 
 
 def parsed(row: Any) -> Certificate:

@@ -46,7 +46,7 @@ def tools(library: Library) -> list[FunctionTool]:
         certify: bool = False,
         source: Source = "corpus",
     ) -> ToolResult:
-        """Check quotations word for word, in a paper or in all; differences are named."""
+        """Check quotations, or certificates (JSON), word for word; differences are named."""
         asked = tuple((one.text, one.paper) for one in quotes)
         update = indexing if source == "corpus" else None
         corpus = library.passages_of(source)
@@ -80,6 +80,8 @@ def _verify(
 def _quote_row(text: str, paper: str, corpus: Corpus, *, certify: bool) -> dict[str, Any]:
     """The verdict on one quotation; ``unclear`` where it could not be looked for."""
     try:
+        if text.lstrip().startswith("{"):
+            return _checked_row(text, corpus)
         found = corpus.verify_quote(text, split_handle(paper)[0])
     except PaperError as error:
         return {"verdict": "unclear", "why": str(error)}
@@ -96,6 +98,13 @@ def _quote_row(text: str, paper: str, corpus: Corpus, *, certify: bool) -> dict[
     if certify:
         row["certificate"] = corpus.certify(text, found)
     return row
+
+
+def _checked_row(text: str, corpus: Corpus) -> dict[str, Any]:
+    """What became of a certificate as a whole, and of each check of it."""
+    checked = corpus.check_certificate_of(text)
+    said = [f"{one.outcome}: {one.said}" for one in checked.checks]
+    return {"verdict": checked.outcome, "checks": said}
 
 
 def shown_differences(found: Quotation) -> list[str]:
