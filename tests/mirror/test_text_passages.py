@@ -186,6 +186,8 @@ def test_a_mirror_of_pmc_alone_is_asked_alone(world, tmp_path):
     [hit, *_] = mirrored.find(record.plain_title).hits
     assert hit.passage.paper == f"pmid:{record.pmid}"
     assert hit.passage.year == int(record.year)
+    with pytest.raises(EmptyStore, match="no mirror of pubmed"):
+        mirror.find("moss")  # papers by their records
     updated(mirror)  # PubMed's comes later, and is not indexed yet
     answer = mirrored.find(record.plain_title)
     assert answer.hits[0].passage.file

@@ -251,6 +251,7 @@ class Mirror:
         mesh: Sequence[str] = (),
     ) -> SearchResult:
         """Papers of the published generation by words; see `.words.WordIndex.find`."""
+        self.generations.require_current()  # one of PMC alone has no such index
         return self._words.find(
             query,
             max_results=max_results,
