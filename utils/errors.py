@@ -9,7 +9,8 @@
      ├── NotFound         NOT_FOUND    nobody knows this paper
      │    └── NothingFound             a search was made, and has no hit: no error at the doors
      ├── StoreFailed      STORE        disk, database, checksum
-     │    └── EmptyStore               nothing there yet to look into
+     │    ├── EmptyStore               nothing there yet to look into
+     │    └── StoreBusy                another process is at work on it: wait, and call again
      ├── EmbeddingsFailed EMBEDDINGS   no vector could be made
      ├── WeaviateFailed   WEAVIATE     the configured Weaviate could not do it
      ├── EntrezFailed     ENTREZ       an Entrez database answered with an error of its own
@@ -145,6 +146,12 @@ class EmptyStore(StoreFailed):
     """A store that is in order, and empty."""
 
     exit_code = 1
+
+
+class StoreBusy(StoreFailed):
+    """Another process has the lock; ``details`` say who, and that calling again may do."""
+
+    usual_hint = "Wait until it is done, and call again."
 
 
 class EmbeddingsFailed(PaperError):

@@ -155,11 +155,11 @@ def test_who_else_is_at_work_is_said_and_searches_do_not_wait(shell, reef, setti
     told = f"Process {os.getpid()} on "
     with database.alone("mine", 0), database.alone(LOCK, 0), database.writing():
         status, out, err = shell("sync", "mine", "coral[ti]")
-        assert (status, out) == (2, "")
+        assert (status, out) == (4, "")
         assert f"Waiting for another that is at work on mine: {told}" in err
         assert f"Another process is at work on mine: {told}" in err
         status, out, err = shell("index")
-        assert (status, out) == (2, "")
+        assert (status, out) == (4, "")
         assert f"at work on {LOCK}: {told}" in err
         assert TEXT in shell("find", "warm", "water")[1]
     database.close()

@@ -19,7 +19,7 @@ from tests.store.papers import document, fetched, save
 from utils.corpus import Corpus
 from utils.corpus.index import LOCK, IndexProgress
 from utils.corpus.texts import Texts
-from utils.errors import BadRequest, EmbeddingsFailed
+from utils.errors import EmbeddingsFailed, StoreBusy
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 from utils.model.passage import Filters
@@ -353,7 +353,7 @@ def test_two_at_once_are_told_apart(corpus: Corpus) -> None:
     corpus.database.upsert([record("1")])
     with (
         reopened_beside(corpus).database.alone(LOCK, 0),
-        pytest.raises(BadRequest, match="Another"),
+        pytest.raises(StoreBusy, match="Another"),
     ):
         run(corpus)
     assert run(corpus).cut == 1

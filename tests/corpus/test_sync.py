@@ -20,7 +20,7 @@ from utils import Library
 from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import jobs, stretches
 from utils.corpus.sync import sync
-from utils.errors import BadRequest, NotConfigured, Unreachable
+from utils.errors import BadRequest, NotConfigured, StoreBusy, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.settings import load_settings
@@ -384,7 +384,7 @@ def test_two_syncs_at_once_never_double(database, database_url, web, crowd, sett
     def work(into):
         try:
             done.append(sync("k", TERM, into, web))
-        except BadRequest as error:
+        except StoreBusy as error:
             refused.append(error)
 
     threads = [threading.Thread(target=work, args=(one,)) for one in (database, other)]

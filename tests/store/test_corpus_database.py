@@ -14,7 +14,7 @@ from sqlalchemy import inspect, text
 from utils.corpus import schema as corpus_schema
 from utils.corpus.database import CorpusDatabase, day_of, timestamp
 from utils.corpus.names import Name
-from utils.errors import BadRequest, InvariantFailed, StoreFailed
+from utils.errors import BadRequest, InvariantFailed, StoreBusy, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
 from utils.model.passage import Passage
@@ -318,7 +318,7 @@ def test_a_lock_is_held_by_one(database, database_url, tmp_path):
     settings = load_settings(database_url=database_url or None)
     other = CorpusDatabase.of(settings, tmp_path / "papers")
     with database.alone("k", 1.0):
-        with pytest.raises(BadRequest, match="k"), other.alone("k", 1.0):
+        with pytest.raises(StoreBusy, match="k"), other.alone("k", 1.0):
             pass
         with other.alone("another", 1.0):
             pass
@@ -347,12 +347,15 @@ def test_who_waits_for_a_lock_is_told_who_has_it_and_since_when(database, databa
     said = []
     with (
         database.alone("k", 0.0),
-        pytest.raises(BadRequest) as refused,
+        pytest.raises(StoreBusy) as refused,
         other.alone("k", 0.5, said.append),
     ):
         pass
     holder = rf"Process {os.getpid()} on \S.*, since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
     assert re.fullmatch(rf"Another process is at work on k: {holder}\.", refused.value.message)
+    assert refused.value.envelope()["error"]["code"] == "STORE"
+    assert refused.value.details["retryable"] is True
+    assert re.fullmatch(holder, refused.value.details["holder"])
     [told] = said
     assert re.fullmatch(rf"Waiting for another that is at work on k: {holder}", told)
     with database.alone("k", 0.0, said.append):
@@ -368,12 +371,12 @@ def test_whoever_holds_a_lock_unsigned_is_another_process(database, tmp_path):
     with database.alone("k", 0.0):
         [signed] = (tmp_path / "papers/.papershelf/corpus").glob("*.holder")
         signed.write_bytes(b"\xff\x1b[31mred\n" * 9_999)
-        with pytest.raises(BadRequest) as refused, other.alone("k", 0.0):
+        with pytest.raises(StoreBusy) as refused, other.alone("k", 0.0):
             pass
         assert refused.value.message.isprintable()
         assert len(refused.value.message) < 300
         signed.unlink()
-        with pytest.raises(BadRequest, match="on k: Another process"), other.alone("k", 0.0):
+        with pytest.raises(StoreBusy, match="on k: Another process"), other.alone("k", 0.0):
             pass
     other.close()
 

@@ -87,7 +87,7 @@ def index(
 
     Raises
     ------
-    BadRequest
+    StoreBusy
         Another process is indexing.
     EmbeddingsFailed
         The service of the model broke down; what was indexed until then stays.

@@ -47,7 +47,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from ..errors import BadRequest, StoreFailed
+from ..errors import BadRequest, StoreBusy, StoreFailed
 from ..settings import Settings
 from ..system import sqlite
 from ..system.safe_files import PRIVATE, disk, exclusive_lock, make_folder
@@ -347,7 +347,7 @@ class Connections:
 
         Raises
         ------
-        BadRequest
+        StoreBusy
             Another one holds it, for longer than *patience_s*.
         """
         digest = hashlib.sha256(name.encode("utf-8", "replace")).digest()
@@ -355,8 +355,10 @@ class Connections:
             end = time.time() + patience_s
             while not lock.acquire():
                 if time.time() >= end:
-                    msg = f"Another process is at work on {name}: {lock.holder()}."
-                    raise BadRequest(msg, "Nothing was done. Wait until it is, and call again.")
+                    holder = lock.holder()
+                    msg = f"Another process is at work on {name}: {holder}."
+                    hint = "Nothing was done. Wait until it is, and call again."
+                    raise StoreBusy(msg, hint, holder=holder, retryable=True)
                 if waiting:
                     waiting(f"Waiting for another that is at work on {name}: {lock.holder()}")
                     waiting = None

@@ -74,7 +74,9 @@ def sync(  # noqa: PLR0913 - what may be asked for, and who is told
     Raises
     ------
     BadRequest
-        Key, term or overlap cannot be used, or another process syncs this question.
+        Key, term or overlap cannot be used.
+    StoreBusy
+        Another process syncs this question.
     NotConfigured
         No e-mail address is set.
     Unreachable
