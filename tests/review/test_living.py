@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from lxml import html
 
+from tests.processes import Process
 from tests.reports.r_prisma import read_as_r_does
 from tests.review.living import DAY, PROTOCOL, STAGES, a_year_later, retract, seeds_of
 from tests.world import World, kinship
@@ -19,6 +24,7 @@ from utils.review import Review, updating
 from utils.review.ledger import AT_UPDATES
 
 FIELD = 14
+ROOT = Path(__file__).resolve().parents[2]
 Shell = Callable[..., tuple[int, str, str]]
 
 
@@ -160,26 +166,37 @@ def test_the_first_search_has_to_be_answered_by_all(library: Library, field: Wor
     assert not review.ledger.records()
 
 
-def test_an_update_that_was_killed_goes_on(
-    included: Review, field: World, monkeypatch: pytest.MonkeyPatch
+DYING = """
+import os, signal, sys
+from tests.killed import Stage
+Stage().sleep(float(sys.argv[1]))
+from utils import Library
+from utils.review import updating
+from utils.review.ledger import Writer
+where = {"_citing_now": updating, "note": Writer}[sys.argv[2]]
+setattr(where, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+Library().review("fields").update()
+"""
+
+
+def test_an_update_that_was_killed_keeps_whole_steps_and_goes_on(
+    included: Review, field: World, shell: Shell
 ) -> None:
     new = a_year_later(field, included)
     retract(field, seeds_of(included)[0])
     included.report(published=True)
-
-    def die(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(updating, "_citing_now", die)
-        with pytest.raises(KeyboardInterrupt):
-            included.update()
-    assert included.status()["since_published"] == {"retracted": 1}
-    assert new.pmid in {one.paper.ids.pmid for one in included.update().citing}
+    before = included.ledger.decisions()
+    ahead = str(time.time() - datetime.now(UTC).timestamp())
+    for step, kept in (("note", {}), ("_citing_now", {"retracted": 1})):
+        with Process([sys.executable, "-c", DYING, ahead, step], cwd=ROOT) as process:
+            assert process.wait() == -signal.SIGKILL
+        assert included.status()["since_published"] == kept
+    assert shell("review", "update", "fields", "--quiet")[0] == 0
     told = included.status()["since_published"]
     assert told["retracted"] == 1
     assert told["citing"] >= 1
-    assert not included.update().news
+    assert new.pmid in {one.paper.ids.pmid for one in included.ledger.records()}
+    assert included.ledger.decisions() == before
 
 
 def test_reports_whose_citations_nobody_searched_are_named(library: Library, field: World) -> None:
