@@ -19,7 +19,7 @@ import pytest
 from tests.processes import Process
 from tests.world.pdf import pdf_of
 from utils import cli
-from utils.cli import harvests
+from utils.cli import harvest_progress, harvests
 from utils.cli.output import read_arguments
 from utils.errors import BadRequest
 from utils.harvest.run_status import Progress
@@ -387,14 +387,14 @@ EMPTY = Progress(Job("j", "t"), waiting={})
 @pytest.mark.parametrize("width", [1, 20, 40, 80, 200])
 @pytest.mark.parametrize("progress", [BUSY, BEGUN, EMPTY])
 def test_the_picture_has_four_lines_that_fit_any_terminal(progress, width):
-    lines = harvests.picture(progress, width).split("\n")
+    lines = harvest_progress.picture(progress, width).split("\n")
     assert len(lines) <= 4
     assert all(line.cell_len <= width for line in lines)
     assert lines[0].cell_len == min(width, 60)
 
 
 def test_the_picture_tells_all():
-    bar, head, told, waiting = harvests.picture(BUSY, 120).plain.split("\n")
+    bar, head, told, waiting = harvest_progress.picture(BUSY, 120).plain.split("\n")
     assert bar.count("━") == 26  # of 60, as 5,300 of 12,000
     assert head == "44%  5,300 of 12,000, 312 a minute, 30 min to go"
     assert told.split("  ")[:3] == ["4,000 full text", "1,200 abstract only", "100 failed"]
@@ -406,7 +406,7 @@ def test_the_picture_tells_all():
 def test_the_picture_names_who_is_out_the_slowest_site_and_slow_reading():
     at = "2026-11-20T14:05:00+00:00"
     waits = [Wait(f"site{n}.org", 9 - n, at, at, f"site{n}.org answered 503.") for n in range(4)]
-    seen = harvests.picture(
+    seen = harvest_progress.picture(
         replace(BUSY, job=replace(BUSY.job, waits=tuple(waits)), unread=12), 200
     ).plain.split("\n")
     assert "site that is out" not in seen[3]  # they are named
@@ -415,7 +415,7 @@ def test_the_picture_names_who_is_out_the_slowest_site_and_slow_reading():
     assert seen[7] == "1 more site that papers wait for"
     assert seen[8].startswith("reading is what takes the time: 12 texts came faster")
     slow = replace(BUSY.job, waits=(Wait("r.jina.ai", 41, at),))
-    last = harvests.picture(replace(BUSY, job=slow), 200).plain.split("\n")[-1]
+    last = harvest_progress.picture(replace(BUSY, job=slow), 200).plain.split("\n")[-1]
     assert last.startswith("41 papers still wait for r.jina.ai until about ")
     assert last.endswith("; the report is there already")
 
@@ -444,16 +444,16 @@ def test_the_same_command_says_that_it_asks_again_what_could_not_be_told(shell, 
 
 
 def test_a_console_without_unicode_gets_a_bar_it_can_show():
-    assert harvests.picture(BUSY, 80, "ascii").plain.isascii()
+    assert harvest_progress.picture(BUSY, 80, "ascii").plain.isascii()
 
 
 @pytest.mark.parametrize("progress", [BEGUN, replace(BUSY, rate=0.0)])
 def test_no_time_is_promised_while_no_paper_ends(progress):
-    assert "to go" not in harvests.picture(progress, 80).plain
+    assert "to go" not in harvest_progress.picture(progress, 80).plain
 
 
 def test_without_a_terminal_progress_is_plain_lines_beside_the_answer(shell, world, monkeypatch):
-    monkeypatch.setattr(harvests, "_EVERY_S", 0.0)
+    monkeypatch.setattr(harvest_progress, "_EVERY_S", 0.0)
     status, [line], err = shell("harvest", world.paper("pmc_cloud").pmid, "--json")
     assert status == 0
     json.loads(line)

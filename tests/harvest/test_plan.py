@@ -14,7 +14,7 @@ from tests.examples import ALL, share
 from tests.harvests import done, ids_of, library_of
 from tests.world import Record, World
 from utils import Library
-from utils.cli.harvests import plan_text
+from utils.cli.harvest_plans import plan_text
 from utils.errors import NotConfigured, NotFound, Unreachable
 from utils.harvest import plan as harvest_plan
 from utils.harvest.history import learned_shares, ledgers_folder, wilson

@@ -1,15 +1,9 @@
-"""Harvests in the shell: plan, run, resume, status, report.
-
-The progress of a harvest: a bar on a terminal, a line now and then elsewhere.
-"""
+"""Harvests in the shell: plan, run, resume, status, report."""
 
 from __future__ import annotations
 
 import argparse
-import math
-import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -19,39 +13,24 @@ from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
+from .harvest_plans import plan_text, space_text
+from .harvest_progress import outcomes_text, watch
 from .objects import kinds_of, of_job, show
 from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, kinds_of_drawing, leave, note, say
 from .upkeep import KINDS, remind
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
     from ..curation.inbox import InboxResult
     from ..harvest.jobs import Harvest
-    from ..harvest.media_space import MediaSpace
-    from ..harvest.plan import Plan
-    from ..harvest.run_status import Progress
     from ..library import Library
     from ..lists.pasted import Entry
-    from ..model.job import Counts, Job, Search, Wait
+    from ..model.job import Job, Search
     from ..reports import Lock
     from ..sources import Query
 
 _INBOX_MARKS = {"filed": "●", "postponed": "…"}
 _COULD_NOT_TELL = {"could_not_tell", "unreachable"}
-_EVERY_S = 10.0
-_NAMES = {
-    "full_text": "full text",
-    "abstract": "abstract only",
-    "record": "record only",
-    "failed": "failed",
-}
-_BETWEEN = ("again",)  # no site: papers about to come back to one
-_WIDEST = 60
 _TITLE = 100  # characters of a title
-_WAITS = 3  # sites that are named on the screen
-_COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "failed": "red"}
 
 
 def add(commands: Any) -> None:
@@ -475,157 +454,3 @@ def _exit_status(harvest: Harvest) -> int:
     ):
         return UNREACHABLE
     return NO_FULL_TEXT
-
-
-def watch(harvest: Harvest, *, plain: bool = False) -> None:
-    """Go through a harvest and show how far it is, on stderr."""
-    if not plain and sys.stderr.isatty():
-        from rich.console import Console
-
-        console = Console(stderr=True)
-        if not console.is_dumb_terminal:
-            _bar(harvest, console)
-            return
-    _lines(harvest)
-
-
-def _lines(harvest: Harvest) -> None:
-    shown = time.monotonic()
-    announced: set[tuple[str, str]] = set()
-    for progress in harvest:
-        for wait in progress.job.waits:
-            if (wait.site, wait.since) not in announced:
-                announced.add((wait.site, wait.since))
-                note(f"{_wait_text(wait)}.")
-        if time.monotonic() - shown >= _EVERY_S:
-            shown = time.monotonic()
-            counts = progress.job.counts
-            done = counts.requested - counts.pending
-            now = f"{done:,} of {counts.requested:,}: {outcomes_text(counts)}{_eta(progress)}"
-            note(f"{now}; {_queues(progress)}".rstrip("; "))
-
-
-def outcomes_text(counts: Counts) -> str:
-    """How many papers came to each outcome, in words."""
-    return ", ".join(f"{getattr(counts, name):,} {words}" for name, words in _NAMES.items())
-
-
-def _bar(harvest: Harvest, console: Console) -> None:
-    from rich.live import Live
-
-    with Live(console=console, refresh_per_second=4, transient=True) as live:
-        for progress in harvest:
-            live.update(picture(progress, console.width, console.encoding))
-
-
-def picture(progress: Progress, width: int, encoding: str = "utf-8") -> Text:
-    """The bar for a terminal, with a stretch for every outcome, and the counts below it."""
-    from rich.text import Text
-
-    counts = progress.job.counts
-    done = counts.requested - counts.pending
-    space = min(_WIDEST, width)
-    unicode = encoding.startswith("utf")
-    sign, rest = ("━", "─") if unicode else ("#", "-")
-    bar, outcomes, length = Text(), Text(), 0
-    for name, words in _NAMES.items():
-        number = getattr(counts, name)
-        if name == "record" and not number:
-            continue  # few harvests have any, and a line is short
-        stretch = round(space * number / max(1, counts.requested))
-        bar.append(sign * min(stretch, space - length), style=_COLOURS[name])
-        length = min(space, length + stretch)
-        outcomes.append(f"{number:,} {words}  ", style=_COLOURS[name])
-    bar.append(rest * (space - length), style="dim")
-    share = f"{done / counts.requested:.0%}  " if counts.requested else ""
-    head = Text(f"{share}{done:,} of {counts.requested:,}{_eta(progress)}")
-    lines = [bar, head, outcomes, Text(_queues(progress), style="dim")]
-    lines += [Text(reason, style="dim") for reason in _reasons_to_wait(progress)]
-    for line in lines:
-        line.truncate(width, overflow="ellipsis" if unicode else "crop")  # wrapping would smear
-    return Text("\n").join(lines)
-
-
-def _reasons_to_wait(progress: Progress) -> list[str]:
-    """Why it takes so long: sites that made us wait, texts waiting to be read."""
-    waits = progress.job.waits
-    reasons = [_wait_text(wait) for wait in waits[:_WAITS]]
-    if (more := len(waits) - _WAITS) > 0:
-        reasons.append(f"{counted(more, 'more site')} that papers wait for")
-    if progress.unread:
-        texts = counted(progress.unread, "text")
-        reasons.append(f"reading is what takes the time: {texts} came faster than they can be read")
-    return reasons
-
-
-def _wait_text(wait: Wait) -> str:
-    return str(wait) if wait.since else f"{wait}; the report is there already"
-
-
-def _queues(progress: Progress) -> str:
-    """Where papers wait, the longest queue first."""
-    sites = sorted((progress.waiting or {}).items(), key=lambda site: -site[1])
-    parts = [f"{name} {size:,}" for name, size in sites if name not in _BETWEEN]
-    if progress.later and not progress.job.waits:
-        parts.insert(0, f"{progress.later:,} for a site that is out")
-    return f"waiting: {', '.join(parts)}" if parts else ""
-
-
-def _eta(progress: Progress) -> str:
-    if not progress.rate:
-        return ""  # the time left is unknown until a paper ends
-    speed = f", {progress.rate * 60:,.0f} a minute"
-    return f"{speed}, {span(progress.eta_s)} to go" if progress.eta_s else speed
-
-
-def span(seconds: float) -> str:
-    """A stretch of time in words.
-
-    >>> span(42), span(600), span(9000), span(3 * 86400)
-    ('42 s', '10 min', '2.5 h', '3.0 days')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 6000:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"
-
-
-def space_text(space: MediaSpace, kinds: str, most_mb: int) -> str:
-    """The room that objects take, in words."""
-    files = f" in {counted(space.files, 'file')}" if space.files else ""
-    return (
-        f"{kinds} of {counted(space.papers, 'paper')} in PMC: about "
-        f"{math.ceil(space.size / 1e6):,} MB{files}, the largest {space.largest / 1e6:,.1f} MB a "
-        f"paper (judged by {space.basis}); never more than {most_mb:,} MB a paper (--most-mb)"
-    )
-
-
-def plan_text(plan: Plan) -> str:
-    """A plan in words."""
-    already = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
-    lines = [
-        f"{counted(plan.papers, 'paper')} to get{already}",
-        f"  in PMC {plan.in_pmc:,}, free {plan.free:,}, with abstract {plan.with_abstract:,}",
-        f"  full texts to expect: {_range(plan.full_text)}",
-        f"  time at polite rates: {_range(plan.seconds, span)}",
-        f"  disk space: up to about {math.ceil(plan.size / 1e6):,} MB",
-    ]
-    if plan.hosts:
-        lines += ["", f"  {'site':<12}{'requests':>18}{'time':>20}"]
-    lines += [
-        f"  {host.host:<12}{_range(host.requests):>18}{_range(host.seconds, span):>20}"
-        for host in plan.hosts
-    ]
-    lines += [f"  note: {note}" for note in plan.notes]
-    return "\n".join(lines)
-
-
-def _range(pair: tuple[float, float], spelled: Callable[[float], str] = "{:,}".format) -> str:
-    """A range in words; one value where both ends are the same.
-
-    >>> _range((3, 3)), _range((40.0, 600.0), span)
-    ('3', '40 s to 10 min')
-    """
-    least, most = map(spelled, pair)
-    return least if least == most else f"{least} to {most}"

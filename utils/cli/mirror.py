@@ -14,8 +14,7 @@ from ..mirror.counts import lines_of
 from ..mirror.engines import ENGINES
 from ..model.paper import now
 from . import mirror_pmc
-from .harvests import span
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count, warn
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count, span, warn
 
 if TYPE_CHECKING:
     from ..library import Library

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
-from .harvests import span
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, warn
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, span, warn
 
 if TYPE_CHECKING:
     from ..library import Library

@@ -231,3 +231,16 @@ def _missing_file_error(word: str) -> BadRequest:
         return BadRequest(f"{word} is a folder.", "Give the files in it.")
     msg = f"There is no file {word}."
     return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")
+
+
+def span(seconds: float) -> str:
+    """A stretch of time in words.
+
+    >>> span(42), span(600), span(9000), span(3 * 86400)
+    ('42 s', '10 min', '2.5 h', '3.0 days')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, NotFound
 from ..system.signals import INTERRUPTED
-from .harvests import span, watch
-from .output import command, counted, leave, note, read_arguments, say
+from .harvest_progress import watch
+from .output import command, counted, leave, note, read_arguments, say, span
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
