@@ -410,14 +410,18 @@ def test_the_slide_has_every_box_as_a_shape_and_every_arrow_hung_on_two(
 ) -> None:
     from pptx import Presentation
 
+    from utils.reports.prisma.layout import INDENT
     from utils.reports.prisma.pptx import pptx
 
     shown = flow(FULL, updated=updated, other=other)
     [slide] = Presentation(io.BytesIO(pptx(shown, "A review"))).slides
     shapes = {shape.name: shape for shape in slide.shapes}
     for box in shown.boxes:
-        text = shapes[box.name].text_frame.text.replace("\xa0", " ")
-        assert [line.strip() for line in text.split("\n")] == [words for words, _ in box.paragraphs]
+        lines = shapes[box.name].text_frame.paragraphs
+        margins = [int(line._p.pPr.get("marL") or 0) // 9525 for line in lines]  # in pixels
+        texts = [line.text.replace("\xa0", " ") for line in lines]
+        told = [(words, INDENT * level) for words, level in box.paragraphs]
+        assert [*zip(texts, margins, strict=True)] == told
     names = {shape.shape_id: shape.name for shape in slide.shapes}
     ends = []
     for shape in slide.shapes:

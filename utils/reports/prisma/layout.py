@@ -33,15 +33,15 @@ LINE, SMALL_LINE = 18, 15
 PAD = 11
 ITALIC = "before screening"
 """Words that the templates set in italics."""
-_INDENT = 12
+INDENT = 12
 _GAP = 28  # between rows: room for an arrow
 _TITLE_BAR = 38
 _STAGE_BAR = 30
 _MARGIN = 12
 _WIDTHS: dict[Column, int] = {
-    "previous": 200,
+    "previous": 208,
     "main": 240,
-    "removed": 264,
+    "removed": 280,
     "other": 216,
     "other_removed": 228,
 }
@@ -179,7 +179,7 @@ def _broken(box: Box) -> list[tuple[str, float, Style]]:
     room = _WIDTHS[box.column] - 2 * PAD
     made: list[tuple[str, float, Style]] = []
     for text, level in box.paragraphs:
-        indent = _INDENT * level
+        indent = INDENT * level
         whole = clean_text(text).replace(ITALIC, ITALIC.replace(" ", "\xa0"))
         made += [(line, indent, "text") for line in wrapped(whole, room - indent, SIZE)]
     if not box.known:

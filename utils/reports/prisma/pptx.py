@@ -11,11 +11,12 @@ from typing import Any
 from ...errors import NotConfigured
 from ...system.plain_text import clean_text
 from .flow import TO_FILL, Flow
-from .layout import ITALIC, LINE, SIZE, SMALL, Arrow, Bar, PlacedBox, laid_out
+from .layout import INDENT, ITALIC, LINE, SIZE, SMALL, Arrow, Bar, PlacedBox, laid_out
 from .svg import COLOURS, GREY_BOX
 
 _EMU = 9525  # English Metric Units in a pixel, 914,400 in an inch
 _POINT = 0.75  # in a pixel
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 _TOP, _LEFT, _BOTTOM, _RIGHT = range(4)  # a rectangle's connection sites
 
 
@@ -66,7 +67,10 @@ def _shape(slide: Any, kind: Any, at: tuple[float, ...], colour: str) -> Any:
     from pptx.util import Pt
 
     shape = slide.shapes.add_shape(kind, *map(_emu, at))
-    shape.shadow.inherit = False
+    for effect in shape._element.iter(f"{{{_DRAWING}}}effectRef"):  # noqa: SLF001
+        effect.set(
+            "idx", "0"
+        )  # without shadow, which LibreOffice draws in spite of `shadow.inherit`
     shape.fill.solid()
     shape.fill.fore_color.rgb = _rgb(colour)
     shape.line.color.rgb = _rgb("#000000")
@@ -130,8 +134,10 @@ def _box(slide: Any, placed: PlacedBox) -> Any:
     for number, (text, level, hint) in enumerate(texts):
         paragraph = frame.add_paragraph() if number else frame.paragraphs[0]
         paragraph.alignment = PP_ALIGN.LEFT
-        indent = "\u2003" * level
-        _write(paragraph, f"{indent}{text}", SMALL if hint else SIZE, italic=hint)
+        if level:  # a margin, so that a text's second line stands below its first
+            properties = paragraph._p.get_or_add_pPr()  # noqa: SLF001
+            properties.set("marL", str(_emu(INDENT * level)))
+        _write(paragraph, text, SMALL if hint else SIZE, italic=hint)
     return shape
 
 
@@ -154,9 +160,6 @@ def _arrow(slide: Any, arrow: Arrow, shapes: dict[str, Any]) -> None:
         _bend_once(line, x < x2)
     tail = etree.SubElement(line.line._get_or_add_ln(), f"{{{_DRAWING}}}tailEnd")  # noqa: SLF001
     tail.set("type", "triangle")
-
-
-_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
 
 def _bend_once(line: Any, rightwards: bool) -> None:
@@ -187,7 +190,7 @@ def _notes(slide: Any, flow: Flow, boxes: tuple[PlacedBox, ...], top: float, wid
     from .flow import AUTOMATION_NOTE, IDENTIFIED_NOTE, SOURCE
 
     left = min(box.x for box in boxes if box.box.column == "main")
-    area = map(_emu, (left, top - LINE, width - left, 3 * LINE))
+    area = map(_emu, (left, top - SMALL, width - left, 3 * LINE))
     frame = slide.shapes.add_textbox(*area).text_frame
     frame.word_wrap = True
     frame.margin_left = frame.margin_top = 0
