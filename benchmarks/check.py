@@ -1,8 +1,10 @@
 """Does `check` find planted faults, and leave what is true alone? On manuscripts of real articles.
 
-``uv run python -m benchmarks.check [--data FOLDER] [--faults 500] [--held-out] [--mistakes]``
+``uv run python -m benchmarks.check [--data FOLDER] [--faults 500] [--held-out] [--mistakes]
+[--beside]``
 
-Without ``--held-out`` only the kinds that may be looked at are planted.
+Without ``--held-out`` only the kinds that may be looked at are planted. With ``--beside`` programs
+that look after references are given the same bibliographies (`.reference_managers`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from benchmarks.reference_managers import missing, named_entries
 from tests.clock import Clock
 from tests.harvests import library_of
 from tests.manuscript.planted import HELD_OUT, SEEN, citable, faults_of, manuscripts, passed
@@ -30,11 +33,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--mistakes", action="store_true")
+    parser.add_argument("--beside", action="store_true")
     asked = parser.parse_args()
     clock = Clock(time.time)  # nobody waits for the turns that rates give
     time.sleep, time.time = clock.sleep, clock.time
     kinds = (*SEEN, *HELD_OUT) if asked.held_out else SEEN
     told: dict[str, Counter[str]] = defaultdict(Counter)
+    beside: dict[str, Counter[str]] = defaultdict(Counter)
     with tempfile.TemporaryDirectory() as made, World(corpus=asked.data) as world:
         folder = Path(made)
         library = library_of(world, folder)
@@ -43,6 +48,10 @@ def main() -> None:
         began = time.process_time()
         for one in manuscripts(papers, faults, folder, asked.manuscripts, asked.seed):
             checked = library.check(one.path)
+            others = named_entries(one.path.with_name("refs.bib")) if asked.beside else {}
+            for name, keys in others.items():
+                references = (of for of in one.statements if of.what == "reference")
+                beside[name].update(of.kind or "true" for of in references if of.key in keys)
             for statement in one.statements:
                 result = passed(statement, checked)
                 told[statement.kind or f"true {statement.what}"][result] += 1
@@ -66,6 +75,10 @@ def main() -> None:
         half = "  held out" if name in HELD_OUT else ""
         cells = f"{row['verified']:10}{row['questioned']:12}{row['open']:8}"
         print(f"{name:24}{cells}{half}")
+    if asked.beside:
+        for name, kinds_named in beside.items():
+            print(f"\n{name} names of the references: {dict(kinds_named) or 'none'}")
+        print(f"not here: {missing() or 'none'}")
 
 
 if __name__ == "__main__":

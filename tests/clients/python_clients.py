@@ -19,7 +19,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import PromptReference, ResourceTemplateReference
 
-from tests.clients.tour import Session
+from tests.clients.tour import Session, begin_review
 from tests.world import World
 from tests.world.wire import Call, Reply
 
@@ -53,7 +53,8 @@ class Place:
 
 
 def environment(world: World, folder: Path) -> dict[str, str]:
-    """What a server process is told of *world*."""
+    """What a server process is told of *world*; on its shelf is a review."""
+    begin_review(folder / "papers")
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     folders = {"PAPERS_DIR": str(folder / "papers"), "PAPERS_PACE_DIR": str(folder / "pace")}
     return {**kept, **world.environment(), **folders, "MCP_TOOLSETS": "all"}

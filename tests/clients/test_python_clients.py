@@ -3,7 +3,7 @@
 import pytest
 
 from tests.clients.python_clients import CLIENTS, MODES, PatientWorld, Place, environment
-from tests.clients.tour import visit
+from tests.clients.tour import begin_review, visit
 from tests.endpoint import SECRET, Endpoint
 from tests.examples import ALL
 from utils import Library
@@ -41,6 +41,7 @@ async def as_promised(place, client, mode, world):
 @tours("http")
 async def test_the_whole_tour_over_http(settings, world, client, mode):
     library = Library(**settings, mcp_auth_secret_key=SECRET, mcp_toolsets=("all",))
+    begin_review(library.settings.papers_dir)
     with Endpoint(library) as endpoint:
         place = Place(url=endpoint.url, token=endpoint.token())
         await as_promised(place, client, mode, world)

@@ -9,17 +9,27 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from tests.clients.any_arguments import fault_of_refusal, fault_of_result
 from tests.world import World
+from utils import Library
 
 JOB, DATASET = "$job", "$dataset"
+REVIEW = "tour"
 # Tools whose arguments are all optional, but not all at once.
 CHOSEN = {"download_paper": ("pmid",), "harvest_papers": ("ids",), "show_quote": ("quote",)}
 # Those after need what these leave.
 FIRST = ("pubmed_sync_delta", "download_paper", "harvest_papers")
 REFUSED = {"kind": "refusal", "name": "search_pubmed", "arguments": {"query": ""}}
+
+
+def begin_review(papers: Path) -> None:
+    """Make the review that the tour updates: people begin one in the shell, no tool does."""
+    review = Library(papers_dir=papers).new_review(REVIEW)
+    search = "databases: [{source: pubmed, query: coral}]"
+    (review.folder / "protocol.yaml").write_text(f"title: {REVIEW}\n{search}\n")
 
 
 class Session(Protocol):
@@ -49,6 +59,7 @@ def examples(world: World) -> dict[str, Any]:
         "quote": paper.plain_title,
         "text": paper.plain_title,
         "tool_name": "search_pubmed",
+        "review": REVIEW,
     }
     one |= dict.fromkeys(
         ("pmid", "source_pmid", "paper", "identifier", "paper_id", "key"), paper.pmid
@@ -121,6 +132,22 @@ def steps(listed: dict[str, list[dict[str, Any]]], world: World) -> list[dict[st
     return [*tour, REFUSED]
 
 
+def with_left(step: dict[str, Any], left: dict[str, str]) -> dict[str, Any]:
+    """The step about what earlier ones have left."""
+    told = json.dumps(step)
+    for name, value in left.items():
+        told = told.replace(name, value)
+    taken: dict[str, Any] = json.loads(told)
+    return taken
+
+
+def left_by(step: dict[str, Any], made: dict[str, Any]) -> dict[str, str]:
+    """What a call leaves for those after it: a harvest or a dataset."""
+    job = made.get("job_id") if step["name"] == "harvest_papers" else None
+    names = {JOB: job, DATASET: made.get("dataset")}
+    return {name: value for name, value in names.items() if value}
+
+
 @dataclass
 class Visit:
     """What one client saw."""
@@ -150,16 +177,15 @@ async def visit(session: Session, world: World, client: str, transport: str) -> 
     seen = Visit(client, transport, session.protocol_version)
     listed = await session.listing()
     schemas = {tool["name"]: tool["outputSchema"] for tool in listed["tools"]}
-    job = dataset = ""
+    left = {JOB: "", DATASET: ""}
     for step in steps(listed, world):
-        taken = json.loads(json.dumps(step).replace(JOB, job).replace(DATASET, dataset))
+        taken = with_left(step, left)
         answer = await session.take(taken)
         if fault := fault_of(step, answer, schemas):
             seen.faults.append(f"{step.get('name') or step.get('uri') or step['ref']}: {fault}")
         seen.seen[step["kind"]] += 1
         if step["kind"] == "tool" and not answer.get("isError"):
-            made = answer["structuredContent"]
-            job, dataset = made.get("job_id", job), made.get("dataset", dataset)
+            left |= left_by(step, answer["structuredContent"])
     return seen
 
 

@@ -169,7 +169,8 @@ class Run:
         if before != whole:
             assert child(self.world, folder, 0) == 0
             told = json.loads((folder / "told.json").read_text())
-            assert {name: told[name] for name in _TOLD} == {n: v[again] for n, v in _TOLD.items()}
+            wanted = {name: counts[again] for name, counts in _TOLD.items()}
+            assert {name: told[name] for name in _TOLD} == wanted, (before, told)
         assert kept(folder) == whole, kept(folder)
         self.syncs += 1
 

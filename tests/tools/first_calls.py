@@ -32,7 +32,7 @@ import httpx2
 
 from tests.clients.any_arguments import fault_of_result
 from tests.clients.python_clients import ROOT, PatientWorld, Place, environment, fastmcp_client
-from tests.clients.tour import DATASET, JOB, steps
+from tests.clients.tour import DATASET, JOB, left_by, steps, with_left
 from tests.endpoint import SECRET
 from tests.processes import LAST_RESORT_S, Process
 from tests.world import World
@@ -117,15 +117,10 @@ async def prepare(world: World, folder: Path) -> Prepared:
         for step in steps(listed, world):
             if step["kind"] != "tool":
                 continue
-            arguments = json.dumps(step["arguments"])
-            for name, value in left.items():
-                arguments = arguments.replace(name, value)
-            taken = {**step, "arguments": json.loads(arguments)}
+            taken = with_left(step, left)
             answer = await session.take(taken)
             assert not answer.get("isError"), (taken, answer)
-            made = answer["structuredContent"]
-            left[JOB] = made.get("job_id") or left[JOB]
-            left[DATASET] = made.get("dataset") or left[DATASET]
+            left |= left_by(step, answer["structuredContent"])
             calls.setdefault(step["name"], []).append(taken["arguments"])
     for name, (argument, branch) in _ELSEWHERE.items():
         pmid = world.paper(branch).pmid

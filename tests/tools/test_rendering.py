@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.clients.python_clients import CLIENTS, PatientWorld, Place, environment
-from tests.clients.tour import DATASET, JOB, steps
+from tests.clients.tour import DATASET, JOB, left_by, steps, with_left
 from utils.tools.rendering import fenced, in_brief, render
 
 FENCE = re.compile(r"<(untrusted-[0-9a-f]{4,64})>\n(.*)\n</\1>", re.DOTALL)
@@ -51,15 +51,14 @@ def tour(tmp_path_factory):
                 for step in steps(await session.listing(), world):
                     if step["kind"] != "tool":
                         continue
-                    told = json.dumps(step).replace(JOB, left[JOB]).replace(DATASET, left[DATASET])
-                    answer = await session.take(json.loads(told))
+                    told = with_left(step, left)
+                    answer = await session.take(told)
                     for _ in range(5):  # a busy machine: the same call goes on with its work
                         if answer.get("isError"):
-                            answer = await session.take(json.loads(told))
+                            answer = await session.take(told)
                     assert not answer.get("isError"), (told, answer)
                     made = answer["structuredContent"]
-                    left[JOB] = made.get("job_id") or left[JOB]
-                    left[DATASET] = made.get("dataset") or left[DATASET]
+                    left |= left_by(step, made)
                     taken.append((step["name"], made, answer["content"][0]["text"]))
                 return taken
 
