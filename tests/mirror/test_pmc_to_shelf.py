@@ -2,11 +2,11 @@
 
 import pytest
 
-from utils import Library
-from utils.errors import BadRequest, EmptyStore
+from utils.errors import BadRequest, EmptyStore, StoreFailed
 from utils.mirror import pmc
 from utils.mirror.pmc import Choice
 from utils.model.identifiers import Ids
+from utils.store import Shelf
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
 
@@ -61,17 +61,26 @@ def test_what_no_longer_fits_the_choice_stays_off_the_shelf(world, library):
     assert set(on_shelf(world, library)) == {record.pmcid for record in free}
 
 
-def test_broken_off_it_goes_on_and_takes_nothing_twice(world, library, settings):
-    mirrored(library, choice_of(there(world)))
-    steps = iter(library.harvest_mirror())
-    next(steps)
-    steps.close()
-    before = len(world.requests)
-    again = Library(**settings)
-    job = harvested(again)
-    assert [one.job_id for one in again.harvests()] == [job.job_id]
-    assert job.counts.full_text == len(on_shelf(world, again)) == 4
-    assert len(world.requests) == before
+def test_broken_off_it_goes_on_and_takes_nothing_twice(world, library, monkeypatch):
+    records = there(world)
+    mirrored(library, choice_of(records))
+    full, saved, save = {records[2].pmcid}, [], Shelf.save
+
+    def save_or_break(shelf, paper, *rest, **more):
+        if paper.ids.pmcid in full:
+            raise StoreFailed("The disk is full.", "Make room.")
+        saved.append(paper.ids.pmcid)
+        return save(shelf, paper, *rest, **more)
+
+    monkeypatch.setattr(Shelf, "save", save_or_break)
+    with pytest.raises(StoreFailed):
+        harvested(library)
+    assert records[2].pmcid not in on_shelf(world, library)
+    full.clear()
+    job = harvested(library)
+    assert [one.job_id for one in library.harvests()] == [job.job_id]
+    assert job.counts.full_text == len(on_shelf(world, library)) == 4
+    assert sorted(saved) == sorted(record.pmcid for record in records)
 
 
 def test_a_text_that_is_damaged_is_told_and_the_rest_comes(world, library, monkeypatch):
