@@ -153,6 +153,9 @@ def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path):
     world.cloud.torn = set()
     status, out, _ = shell("pmc", "--retry", "--engine", "here")  # of what was chosen before
     assert (status, "1 full text," in out, "3 full texts." in out) == (0, True, True)
+    assert "mirror pmc --to shelf" in shell("pmc", "--engine", "here")[2]
+    status, out, _ = shell("pmc", "--to", "shelf", "--engine", "here", "--json")
+    assert (status, json.loads(out)["counts"]["full_text"]) == (0, 3)
     status, out, _ = shell("status")
     assert (status, "3 done" in out, "pmc " in out) == (0, True, True)
     status, out, _ = shell("verify", "--pmc", "--engine", "here")

@@ -96,12 +96,15 @@ def test_news_since_the_published_state_are_told_until_the_next_is_published(
     assert shell("review", "report", "fields", "--published")[0] == 0
     assert included.status()["since_published"] == {}
     new = a_year_later(field, included)
-    retract(field, seeds_of(included)[0])
+    gone = seeds_of(included)[0]
+    [doi] = [r.paper.ids.doi for r in included.ledger.records() if r.paper.ids.pmid == gone]
+    retract(field, gone)
     status, out, err = shell("review", "update", "fields")
     assert status == 0
     assert "cites what is included" in out
     assert "Hedges and their shadows" in out
-    assert "retracted" in out
+    [told] = [line for line in out.splitlines() if line.startswith("  retracted ")]
+    assert told.endswith(doi)
     time.sleep(DAY)
     status, out, err = shell("review", "update", "fields", "--quiet")
     assert (status, out, err) == (0, "", "")  # cron sends no mail
@@ -114,6 +117,8 @@ def test_news_since_the_published_state_are_told_until_the_next_is_published(
     text = " ".join(html.fromstring(page.read_text()).text_content().split())
     assert "New since the state published" in text
     assert new.title in text
+    rows = [[cell.text_content() for cell in row] for row in html.parse(page).iter("tr")]
+    assert [row[3] for row in rows if row[1] == "retracted"] == [doi]
     included.report(published=True)
     assert included.status()["since_published"] == {}
 

@@ -87,7 +87,7 @@ def test_a_review_goes_from_new_to_its_figure_in_the_shell(shell: Shell, tmp_pat
         *("conflicts.csv", "changes.csv", "searches.csv", "unmatched.csv"),
     }
     status, out, _ = shell("review", "status", "moss")
-    assert f"by title and abstract: include {FIELD // 2}, exclude {FIELD // 2}" in out
+    assert f"by title and abstract: {FIELD // 2} included, {FIELD // 2} excluded\n" in out
     status, out, _ = shell("review", "status", "--json")
     assert json.loads(out)["records"] == FIELD
 

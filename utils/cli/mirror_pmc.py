@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _GB = 1e9
 _SHOWN = 10  # articles
+_SMALL = 1_000
+"""Articles below which the shelf is named: a folder somebody looks through, minutes of reading."""
 
 
 def add(verbs: Any) -> argparse.ArgumentParser:
@@ -45,6 +48,10 @@ def add(verbs: Any) -> argparse.ArgumentParser:
     pmc.add_argument(
         "--most", type=int, default=0, metavar="N", help="at most N new articles this time"
     )
+    pmc.add_argument(
+        "--to", choices=("parts", "shelf"), default="parts",
+        help="shelf: then also put what is chosen onto the shelf, as a harvest",
+    )  # fmt: skip
     return pmc
 
 
@@ -57,6 +64,9 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
         say(asdict(plan) if args.json else plan_text(plan), args.json)
         return 0
     _require_choice(mirror, choice)
+    to_shelf = args.to == "shelf"
+    if to_shelf:
+        library.settings.require_email("NCBI")  # a harvest needs it; said before hours of work
     done = None
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler", "most")}
     for done in shown(  # noqa: B007 - the work
@@ -64,7 +74,23 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
     ):
         pass
     assert done is not None
-    say(asdict(done) if args.json else _ended(done), args.json)
+    if not (to_shelf and args.json):  # one answer, that of the harvest
+        say(asdict(done) if args.json else _ended(done), args.json)
+    status = _exit_status(done)
+    if done.generation is None:
+        return status
+    if to_shelf:
+        from .harvests import carry_out
+
+        return max(status, carry_out(library.harvest_mirror(mirror), args.json))
+    if 0 < done.generation.papers < _SMALL:
+        folder = f" --folder {shlex.quote(args.folder)}" if args.folder else ""
+        note(f"To put them onto the shelf: server.py mirror pmc --to shelf{folder}")
+    return status
+
+
+def _exit_status(done: MirrorProgress) -> int:
+    """What could not be had is told, and what it means for who called."""
     failed = list(done.failed.items())
     warn(f"{name}: {reason}" for name, reason in failed[:_SHOWN])
     if len(failed) > _SHOWN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -27,6 +28,13 @@ _STAGES = {
     "full_text": "by full text",
     "texts": "texts",
 }
+_OUTCOMES = {
+    "include": "included",
+    "exclude": "excluded",
+    "conflict": "in conflict",
+    "undecided": "undecided",
+}
+"""Where records stand, in the order and words of ``review status``."""
 
 
 def add(commands: Any) -> None:
@@ -156,13 +164,18 @@ def _update_lines(review: Review, done: Update, *, again: bool, quiet: bool) -> 
         for one in done.searches:
             yield f"  {one.search.name} ({one.kind}): {counted(one.search.hits, 'record')}"
     yield f"{counted(len(done.new), 'new record')} in {review.name}"
-    rows = [(str(news.outcome), news.title or news.key, news.detail) for news in done.news]
+    names = {record.key: str(record.paper.ids or "") for record in review.ledger.records()}
+    rows = [
+        (str(news.outcome), news.title or news.key, news.detail or names.get(news.key, ""))
+        for news in done.news
+    ]
     rows += [("citing", r.paper.title or r.asked, str(r.paper.ids or "")) for r in done.citing]
     if again:
         rows += [("new", r.paper.title or r.asked, str(r.paper.ids or "")) for r in done.new]
     for outcome, title, detail in rows[:_MOST_ROWS]:
         words = IN_WORDS[outcome]
-        yield f"  {words:<22}  {one_line(title)[:78]:<78}  {one_line(detail)[:60]}".rstrip()
+        short = textwrap.shorten(one_line(title), 78, placeholder=" …")
+        yield f"  {words:<22}  {short:<78}  {one_line(detail)[:60]}".rstrip()
     if (rest := len(rows) - _MOST_ROWS) > 0:
         yield f"  … and {rest:,} more: `review report {review.name}` writes changes.csv"
     if told := _since_published(review.status()):
@@ -253,6 +266,9 @@ def _status(args: argparse.Namespace, library: Library) -> int:
 
 
 def _status_text(status: dict[str, Any], *, whole: bool) -> str:
+    from ..reports.labels import STATE_LABELS
+
+    named = _OUTCOMES | {state: label.lower() for state, label in STATE_LABELS.items()}
     day = status["searched_at"][:10]
     searched = f"searched {day}" if day else "not searched yet"
     head = f"{status['review']}: {counted(status['records'], 'record')}, {searched}"
@@ -260,8 +276,11 @@ def _status_text(status: dict[str, Any], *, whole: bool) -> str:
         return head
     lines = [head, f"  {status['folder']}"]
     for stage, words in _STAGES.items():
-        named = ", ".join(f"{outcome} {n:,}" for outcome, n in status[stage].items())
-        lines += [f"  {words}: {named}"] * bool(named)
+        numbers = status[stage]
+        told = ", ".join(
+            f"{numbers[one]:,} {said}" for one, said in named.items() if one in numbers
+        )
+        lines += [f"  {words + ':':<23}{told}"] * bool(told)
     if since := _since_published(status):
         lines += [f"  {since}"]
     lines += [f"  could not tell: {told}" for told in status["could_not_tell"]]

@@ -133,6 +133,8 @@ class Ladder:
         Names of the sources whose routes are climbed, from ``PAPERS_SOURCES``.
     read : callable, optional
         Makes text of what a site sent and judges it; a bulk run does so in other processes.
+    only_mirror : bool, optional
+        Whether the mirror of PMC is the only rung.
     """
 
     web: Web
@@ -140,6 +142,7 @@ class Ladder:
     sources: Sequence[Source]
     order: Sequence[str]
     read: Callable[[Fetched, Paper], Document] = formats.read
+    only_mirror: bool = False
 
     @cached_property
     def second_opinion(self) -> SecondOpinion:
@@ -153,6 +156,8 @@ class Ladder:
         chosen = [named[name] for name in self.order]
         mirrored = [source for source in chosen if source.name == PMC.name]
         first = [Rung(self._mirror, source) for source in mirrored] if self._has_mirror else []
+        if self.only_mirror:
+            return tuple(first)
         return tuple(first) + tuple(
             Rung(route, source) for source in chosen for route in source.routes
         )

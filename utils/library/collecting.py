@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..harvest.plan import Plan
     from ..harvest.yields import Yields
     from ..lists.pasted import Entry
+    from ..mirror import Mirror
     from ..model.identifiers import Ids
     from ..model.job import Job
     from ..model.paper import Paper
@@ -105,6 +106,36 @@ class CollectVerbs(Rooms):
         from ..harvest.jobs import Harvest
 
         return Harvest(of_lock(lock, self._ladder), self._ladder)
+
+    def harvest_mirror(self, mirror: Mirror | None = None) -> Harvest:
+        """The harvest that puts a mirror's choice of PMC's articles onto the shelf, offline.
+
+        Going through it asks no site: the mirror is the ladder's only rung. What failed before is
+        looked for again.
+
+        Raises
+        ------
+        EmptyStore
+            No text is published yet.
+        BadRequest
+            No published text fits the choice.
+        """
+        from dataclasses import replace
+
+        from ..harvest.jobs import harvest
+        from ..mirror.pmc import selected
+        from ..sources.pmc import SOURCE as PMC
+        from ..web import Web
+
+        mirror = mirror or self.mirror
+        choice, pmcids = selected(mirror.pmc_generations)
+        if not pmcids:
+            msg = "No text of the mirror fits what was chosen."
+            raise BadRequest(msg, "Choose others: server.py mirror pmc --help")
+        here = {"papers_offline": True, "papers_mirror_dir": mirror.folder}
+        web = Web(self.settings.model_copy(update=here), mirror.rates)
+        ladder = replace(self._ladder, web=web, order=(PMC.name,), only_mirror=True)
+        return harvest(pmcids, "", "", ladder, title=choice.title, retry="failed")
 
     def differences(self, lock: Lock, harvest: Harvest) -> Rebuilt:
         """What differs from the lock; see `..harvest.corpus_lock.differences`."""

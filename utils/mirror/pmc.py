@@ -69,13 +69,30 @@ class Choice:
         told = str(record.get("license_code") or "")
         if self.licenses and _folded(told) not in map(_folded, self.licenses):
             return f"its license is {told or 'not stated'}"
-        journal, year = place_in(record)
+        return self._why_not_there(*place_in(record))
+
+    def fits(self, row: dict[str, Any]) -> bool:
+        """Whether an article that is here is wanted, by its row of a part."""
+        wanted = self.pmcids is None or row["pmcid"] in self.pmcids
+        code = re.sub(r" \d+(\.\d+)*$", "", row["license"] or "")  # the text adds its version
+        wanted = wanted and (not self.licenses or _folded(code) in map(_folded, self.licenses))
+        return wanted and not self._why_not_there(row["journal"] or "", row["year"])
+
+    def _why_not_there(self, journal: str, year: int | None) -> str:
         first, last = self.years
         if (first or last) and not (year and first <= year <= (last or year)):
             return f"its year is {year or 'not stated'}"
         if self.journals and _folded(journal) not in map(_folded, self.journals):
             return f"its journal is {journal or 'not stated'}"
         return ""
+
+    @property
+    def title(self) -> str:
+        """In words, as a list of it is called."""
+        years = "-".join(str(year) for year in dict.fromkeys(self.years) if year)
+        named = [] if self.pmcids is None else ["of a list"]
+        words = [*named, *self.licenses, *([years] if years else []), *self.journals]
+        return ", ".join(["PMC's articles in the mirror", *words])
 
     def to_json(self) -> str:
         """As it is remembered."""
@@ -137,6 +154,24 @@ def update(
             safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
         safe_files.sweep(folder / "source" / SOURCE)
         yield from _Update(folder, web, run).steps(choice, retry=retry, most=most)
+
+
+def selected(generations: Generations) -> tuple[Choice, list[str]]:
+    """The choice that is remembered, and the PMCIDs of the published texts that fit it.
+
+    Raises
+    ------
+    EmptyStore
+        Nothing is published yet.
+    """
+    from .reading import open_sql
+
+    remembered = Objects(generations.mirror).fact("choice")
+    choice = Choice.from_json(remembered) if remembered else Choice()
+    query = "SELECT pmcid, license, journal, year FROM records ORDER BY pmcid"
+    with closing(open_sql(generations)) as db:
+        rows = db.sql(query).to_arrow_table().to_pylist()
+    return choice, [f"PMC{row['pmcid']}" for row in rows if choice.fits(row)]
 
 
 class _Update:

@@ -83,7 +83,8 @@ def shown_of(
         [tuple(row[column] for column in columns) for row in map(_readable, conflicts[:SHOWN])],
         len({row["papershelf_key"] for row in conflicts}),
         [
-            (row["title"], IN_WORDS[str(row["outcome"])], str(row["at"])[:10], row["detail"])
+            (row["title"], IN_WORDS[str(row["outcome"])], str(row["at"])[:10],
+             row["detail"] or row["doi"] or row["pmid"])
             for row in changes[:SHOWN]
         ],
         list(Counter(IN_WORDS[str(row["outcome"])] for row in changes).items()),

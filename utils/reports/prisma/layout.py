@@ -42,7 +42,7 @@ _WIDTHS: dict[Column, int] = {
     "previous": 208,
     "main": 240,
     "removed": 280,
-    "other": 216,
+    "other": 228,
     "other_removed": 228,
 }
 _AISLE = 38  # between columns
