@@ -13,13 +13,24 @@ import argparse
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.reference_managers import missing, named_entries
 from tests.clock import Clock
 from tests.harvests import library_of
-from tests.manuscript.planted import HELD_OUT, SEEN, citable, faults_of, manuscripts, passed
+from tests.manuscript.planted import (
+    HELD_OUT,
+    SEEN,
+    Made,
+    Statement,
+    citable,
+    faults_of,
+    manuscripts,
+    passed,
+)
 from tests.world import World
+from utils.manuscript.checking import Check
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -48,37 +59,52 @@ def main() -> None:
         began = time.process_time()
         for one in manuscripts(papers, faults, folder, asked.manuscripts, asked.seed):
             checked = library.check(one.path)
-            others = named_entries(one.path.with_name("refs.bib")) if asked.beside else {}
-            for name, keys in others.items():
-                references = (of for of in one.statements if of.what == "reference")
-                beside[name].update(of.kind or "true" for of in references if of.key in keys)
             for statement in one.statements:
                 result = passed(statement, checked)
                 told[statement.kind or f"true {statement.what}"][result] += 1
                 wrong = "verified" if statement.kind else "questioned"
                 if asked.mistakes and result == wrong and statement.kind not in HELD_OUT:
-                    print(f"{statement.kind or 'TRUE'} {statement.key} {one.path.parent.name}")
-                    print(f"    {statement.text}")
-                    for claim in checked.claims:
-                        if claim.keys == (statement.key,) and claim.kind == statement.what:
-                            print(f"    {claim.what!r} {claim.outcome} {claim.share}: {claim.said}")
-                            print(f"        {claim.passage[:200]}")
-                    for ref in checked.references:
-                        if ref.reference.key == statement.key and statement.what == "reference":
-                            print(f"    {ref.status} {ref.differences} {ref.said}")
+                    show_mistake(statement, checked, one.path)
+            if asked.beside:
+                note_others(one, beside)
         seconds = time.process_time() - began
         library.shelf.close()
     print(f"{len(papers)} articles, {asked.manuscripts} manuscripts, {seconds:.0f} s of CPU\n")
+    show_counts((*kinds, "true reference", "true quotation", "true number"), told)
+    for name, named in beside.items():
+        print(f"\n{name} names of the references: {dict(named) or 'none'}")
+    if asked.beside:
+        print(f"not here: {missing() or 'none'}")
+
+
+def note_others(made: Made, beside: dict[str, Counter[str]]) -> None:
+    """Count the faults whose entries other programs name."""
+    for name, keys in named_entries(made.path.with_name("refs.bib")).items():
+        references = (one for one in made.statements if one.what == "reference")
+        beside[name].update(one.kind or "true" for one in references if one.key in keys)
+
+
+def show_mistake(statement: Statement, checked: Check, path: Path) -> None:
+    """Print what was said of a statement."""
+    print(f"{statement.kind or 'TRUE'} {statement.key} {path.parent.name}")
+    print(f"    {statement.text}")
+    for claim in checked.claims:
+        if claim.keys == (statement.key,) and claim.kind == statement.what:
+            print(f"    {claim.what!r} {claim.outcome} {claim.share}: {claim.said}")
+            print(f"        {claim.passage[:200]}")
+    for ref in checked.references:
+        if ref.reference.key == statement.key and statement.what == "reference":
+            print(f"    {ref.status} {ref.differences} {ref.said}")
+
+
+def show_counts(names: Sequence[str], told: dict[str, Counter[str]]) -> None:
+    """Print a row for each kind."""
     print(f"{'':24}{'verified':>10}{'questioned':>12}{'open':>8}")
-    for name in (*kinds, "true reference", "true quotation", "true number"):
+    for name in names:
         row = told[name]
         half = "  held out" if name in HELD_OUT else ""
         cells = f"{row['verified']:10}{row['questioned']:12}{row['open']:8}"
         print(f"{name:24}{cells}{half}")
-    if asked.beside:
-        for name, kinds_named in beside.items():
-            print(f"\n{name} names of the references: {dict(kinds_named) or 'none'}")
-        print(f"not here: {missing() or 'none'}")
 
 
 if __name__ == "__main__":

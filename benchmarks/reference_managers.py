@@ -21,7 +21,7 @@ _BY_TIDY = re.compile(r"^DUPLICATE_ENTRY: Duplicate detected\. Entry (\S+) has",
 
 
 def named_entries(bibliography: Path) -> dict[str, set[str]]:
-    """The keys each program that is here names; `missing` says which are not."""
+    """The keys that each program here names; `missing` says which are not here."""
     found = {}
     with tempfile.TemporaryDirectory() as made:
         into = str(Path(made) / "out.bib")
@@ -41,7 +41,7 @@ def missing() -> str:
 
 
 def _keys(named: re.Pattern[str], command: list[str], folder: str) -> set[str]:
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
-    if ran.returncode:
-        raise RuntimeError(f"{command[0]} ended with {ran.returncode}: {ran.stdout}{ran.stderr}")
+    ran = subprocess.run(
+        command, check=True, capture_output=True, text=True, cwd=folder, timeout=120
+    )
     return set(named.findall(ran.stdout + ran.stderr))

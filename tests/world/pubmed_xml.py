@@ -78,12 +78,12 @@ def _citation(record: Record) -> str:
         f'<Article PubModel="Print"><Journal><ISSN IssnType="Electronic">{journal.issn}</ISSN>'
         f'<JournalIssue CitedMedium="Internet"><Volume>{record.volume}</Volume><Issue>'
         f"{record.issue}</Issue><PubDate><Year>{year}</Year><Month>{MONTHS[int(month) - 1]}"
-        f"</Month></PubDate></JournalIssue><Title>{journal.title}</Title><ISOAbbreviation>"
-        f"{journal.short}</ISOAbbreviation></Journal><ArticleTitle>{_dotted(record.title)}"
+        f"</Month></PubDate></JournalIssue><Title>{escape(journal.title)}</Title><ISOAbbreviation>"
+        f"{escape(journal.short)}</ISOAbbreviation></Journal><ArticleTitle>{_dotted(record.title)}"
         f"</ArticleTitle><Pagination><MedlinePgn>{record.pages}</MedlinePgn></Pagination>{doi}"
         f"{_abstract(record)}{_authors(record)}<Language>{record.language}</Language>"
         f"<PublicationTypeList>{_types(record)}</PublicationTypeList>{vernacular}</Article>"
-        f"<MedlineJournalInfo><MedlineTA>{journal.short}</MedlineTA></MedlineJournalInfo>"
+        f"<MedlineJournalInfo><MedlineTA>{escape(journal.short)}</MedlineTA></MedlineJournalInfo>"
         f"{_notices(record)}{_mesh(record)}{_keywords(record)}</MedlineCitation>"
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -38,7 +39,7 @@ def _record(at: int, row: dict[str, Any], folder: Path) -> Record:
     place = "outside" if "pdf" in files else _PLACES[at % len(_PLACES)]
     prefix = row["doi"].partition("/")[0]
     return Record(
-        title=row["title"],
+        title=escape(row["title"], quote=False),
         journal=Journal(row["journal"], row["journal"], "", row["journal"], prefix),
         pmid=row["pmid"],
         pmcid=row["pmcid"],
