@@ -198,6 +198,8 @@ def agreement(ours: Quantity, theirs: Quantity) -> Agreement:
     """How a manuscript's number agrees with one of the cited text; empty where it does not."""
     if ours.unit == theirs.unit or not (ours.unit and theirs.unit):
         said = _as_number(ours, ours.value, theirs.value) or _as_percent(ours, theirs)
+        if said == "rounded" and ours.unit not in (theirs.unit, "%"):
+            return ""  # 16 months are no deviation of 16.43; columns of percent have bare numbers
         return said or ("bound" if _is_within(ours, theirs) else "")
     (name, _), (other_name, other) = ours.sized, theirs.sized
     if name == other_name and ours.unit in _SIZES:
