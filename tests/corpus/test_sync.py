@@ -20,6 +20,7 @@ from utils import Library
 from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import jobs, stretches
 from utils.corpus.sync import sync
+from utils.corpus.sync_jobs import SyncJob
 from utils.errors import BadRequest, NotConfigured, StoreBusy, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
@@ -319,6 +320,20 @@ def test_records_that_fail_while_others_are_merged_are_fetched_before_the_waterm
     done = sync("k", TERM, database, web)
     assert (done.inserted, done.unfinished) == (30, False)
     assert database.checkpoint("k").last_edat == "2023-01-03"
+
+
+def test_who_ends_the_job_of_another_call_sees_what_changed_since(database, synced, crowd):
+    """As many came as went: no count tells that the job's searches are of before."""
+    job = SyncJob.of(database, "k", TERM, 5, full=False)
+    while stretch := job.next_stretch():  # searched, by a call that was killed then
+        found = database.members("k") if stretch.date_type == "set" else []
+        (job.reconcile if stretch.date_type == "set" else job.record_hits)(stretch, found, [])
+    crowd.delete(str(FIRST))
+    late = replace(crowd.record(str(LAST)), pmid="31000000")
+    crowd.put(late)
+    assert proved(synced(), 30)
+    assert str(FIRST) not in database.members("k")
+    assert late.pmid in database.members("k")
 
 
 def test_another_term_gives_up_what_is_half_merged(database, web, crowd, monkeypatch):

@@ -91,7 +91,8 @@ def sync(  # noqa: PLR0913 - what may be asked for, and who is told
         job = SyncJob.of(database, query_key, term, overlap_days, full)
         call = _Sync(term, web, longest_s, progress or _ignore_progress)
         done = call.run(job)
-        if done.unfinished or call.failed or not _is_behind(job, done):
+        may_be_behind = _is_behind(job, done) or (job.taken_up and longest_s is None)
+        if done.unfinished or call.failed or not may_be_behind:
             return done
         return _together(
             done, call.run(SyncJob.of(database, query_key, term, overlap_days, full=False))

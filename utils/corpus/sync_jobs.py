@@ -75,9 +75,12 @@ class Stretch:
 class SyncJob:
     """A sync's job: made or resumed by `of`, filled step by step, ended by `merge`."""
 
-    def __init__(self, database: CorpusDatabase, job: Job, warnings: Sequence[str]) -> None:
+    def __init__(
+        self, database: CorpusDatabase, job: Job, warnings: Sequence[str], *, taken_up: bool = False
+    ) -> None:
         self._database = database
         self._job = job
+        self.taken_up = taken_up  # begun by an earlier call, which saw PubMed as it was then
         self._warnings = dict.fromkeys(warnings)
 
     @property
@@ -120,7 +123,8 @@ class SyncJob:
                 if same and open_job.everything >= planned.everything:
                     again = update(_staged).where(_staged.c.job_id == open_job.job_id)
                     connection.execute(again.where(_staged.c.state == "failed").values(state=""))
-                    return cls(database, open_job, json.loads(row["warnings"]))
+                    told = json.loads(row["warnings"])
+                    return cls(database, open_job, told, taken_up=True)
                 _close(connection, open_job.job_id, "given up")
             _create(connection, planned, _revised_since(connection, planned))
         return cls(database, planned, ())
