@@ -85,7 +85,7 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
         return max(status, carry_out(library.harvest_mirror(mirror), args.json))
     if 0 < done.generation.papers < _SMALL:
         folder = f" --folder {shlex.quote(args.folder)}" if args.folder else ""
-        note(f"To put them onto the shelf: server.py mirror pmc --to shelf{folder}")
+        note("To put them onto the shelf: server.py mirror pmc --to shelf" + folder)
     return status
 
 

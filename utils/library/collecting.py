@@ -131,7 +131,7 @@ class CollectVerbs(Rooms):
         choice, pmcids = selected(mirror.pmc_generations)
         if not pmcids:
             msg = "No text of the mirror fits what was chosen."
-            raise BadRequest(msg, "Choose others: server.py mirror pmc --help")
+            raise BadRequest(msg, "Choose all again: server.py mirror pmc --all")
         here = {"papers_offline": True, "papers_mirror_dir": mirror.folder}
         web = Web(self.settings.model_copy(update=here), mirror.rates)
         ladder = replace(self._ladder, web=web, order=(PMC.name,), only_mirror=True)
