@@ -10,7 +10,7 @@ from tests.mirror.small_mirror import RICH, article, mirror_of, titles, updated,
 from tests.mirror.test_vectors import Counting
 from tests.world.pubmed_files import name_of, packed
 from utils import Library, cli
-from utils.errors import BadRequest, EmptyStore, NotConfigured, StoreFailed
+from utils.errors import EmptyStore, NotConfigured, StoreBusy, StoreFailed
 from utils.mirror import embedding
 from utils.model.passage import Filters
 
@@ -244,7 +244,7 @@ def test_only_one_loads_and_only_into_postgresql(mirror, library, open_library):
         loaded(open_library())
     steps = library.mirrored.load()
     next(steps)
-    with pytest.raises(BadRequest, match="Another process"):
+    with pytest.raises(StoreBusy, match="Another process"):
         loaded(library)
     steps.close()
     assert loaded(library).changed

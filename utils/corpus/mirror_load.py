@@ -82,7 +82,7 @@ def load(corpus: Corpus, mirror: Mirror) -> Iterator[LoadProgress]:
     ------
     NotConfigured
         ``DATABASE_URL`` names no PostgreSQL.
-    BadRequest
+    StoreBusy
         Another process is loading.
     EmptyStore
         Nothing is published.
