@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.corpus.small_corpus import LetterEmbedder
 from tests.world import World
 from tests.world.pubmed_files import Bulk, name_of, packed
 from utils import Library
@@ -101,3 +102,17 @@ def bytes_of(mirror: Mirror) -> dict[str, bytes]:
         for path in sorted((mirror.folder / place).rglob("*.parquet"))
         if path.name != "manifest.parquet"
     }
+
+
+class Counting(LetterEmbedder):
+    """One that says which texts it was given."""
+
+    def __init__(self, model="letters-1"):
+        self.model, self.texts = model, []
+
+    def embed(self, texts):
+        self.texts += texts
+        return super().embed(texts)
+
+    def embed_question(self, text):
+        return super().embed([text])[0]

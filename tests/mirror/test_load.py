@@ -7,11 +7,9 @@ import pytest
 
 from tests.databases import POSTGRESQL
 from tests.mirror.small_mirror import RICH, article, mirror_of, titles, updated, year
-from tests.mirror.test_vectors import Counting
 from tests.world.pubmed_files import name_of, packed
 from utils import Library, cli
 from utils.errors import EmptyStore, NotConfigured, StoreBusy, StoreFailed
-from utils.mirror import embedding
 from utils.model.passage import Filters
 
 pytestmark = [pytest.mark.extras("pyarrow", "duckdb", "tantivy"), POSTGRESQL]
@@ -42,13 +40,6 @@ def url(postgresql):
         server.execute(f'CREATE DATABASE "{name}"')
         yield postgresql.replace("/postgres?", f"/{name}?")
         server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-@pytest.fixture
-def embedder(monkeypatch):
-    made = Counting()
-    monkeypatch.setattr(embedding, "embedder_of", lambda _: made)
-    return made
 
 
 @pytest.fixture

@@ -11,32 +11,11 @@ from tests.world.pubmed_files import name_of
 from tests.world.pubmed_files import packed as packed_file
 from utils import Library
 from utils.errors import BadContent, BadRequest, EmbeddingsFailed
-from utils.mirror import embedding, vectors
+from utils.mirror import vectors
 from utils.mirror.vectors import VectorStore, packed
 from utils.model.passage import Filters
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb", "tantivy")
-
-
-class Counting(LetterEmbedder):
-    """One that says which texts it was given."""
-
-    def __init__(self, model="letters-1"):
-        self.model, self.texts = model, []
-
-    def embed(self, texts):
-        self.texts += texts
-        return super().embed(texts)
-
-    def embed_question(self, text):
-        return super().embed([text])[0]
-
-
-@pytest.fixture
-def embedder(monkeypatch):
-    made = Counting()
-    monkeypatch.setattr(embedding, "embedder_of", lambda _: made)
-    return made
 
 
 @pytest.fixture

@@ -91,18 +91,22 @@ def sync(  # noqa: PLR0913 - what may be asked for, and who is told
         job = SyncJob.of(database, query_key, term, overlap_days, full)
         call = _Sync(term, web, longest_s, progress or _ignore_progress)
         done = call.run(job)
-        may_be_behind = _is_behind(job, done) or (job.taken_up and longest_s is None)
-        if done.unfinished or call.failed or not may_be_behind:
+        if done.unfinished or call.failed or not _may_be_behind(job, done, longest_s):
             return done
         return _together(
             done, call.run(SyncJob.of(database, query_key, term, overlap_days, full=False))
         )
 
 
-def _is_behind(job: SyncJob, done: SyncResult) -> bool:
-    """Whether PubMed went on: the job was begun on another day, or it counts otherwise now."""
+def _may_be_behind(job: SyncJob, done: SyncResult, longest_s: float | None) -> bool:
+    """Whether PubMed went on since the job was begun: on another day, in its counts, or unseen.
+
+    Counts do not show that as many papers came as went, so that who ends the job of another call
+    looks again; where time is limited not, since calls that never get to an end would never end.
+    """
     counts_differ = done.members_at_pubmed not in (None, done.members)
-    return job.last_day.replace("/", "-") < now()[:10] or counts_differ
+    is_old = job.last_day.replace("/", "-") < now()[:10]
+    return is_old or counts_differ or (job.taken_up and longest_s is None)
 
 
 def _together(first: SyncResult, second: SyncResult) -> SyncResult:
