@@ -1,16 +1,16 @@
 """A mirror in the stores of many users answers as its files do, whoever dies while it is loaded."""
 
-import contextlib
-import secrets
-
 import pytest
 
 from tests.databases import POSTGRESQL
+from tests.mirror.loading import at_weaviate, library, loaded, open_library, url, weaviate
 from tests.mirror.small_mirror import RICH, article, mirror_of, titles, updated, year
 from tests.world.pubmed_files import name_of, packed
-from utils import Library, cli
+from utils import cli
 from utils.errors import EmptyStore, NotConfigured, StoreBusy, StoreFailed
 from utils.model.passage import Filters
+
+__all__ = ["at_weaviate", "library", "open_library", "url", "weaviate"]
 
 pytestmark = [pytest.mark.extras("pyarrow", "duckdb", "tantivy"), POSTGRESQL]
 RETRACTED = Filters(retracted=True)
@@ -32,17 +32,6 @@ ASKED = [
 
 
 @pytest.fixture
-def url(postgresql):
-    import psycopg
-
-    name = f"mirror_{secrets.token_hex(6)}"
-    with psycopg.connect(postgresql, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
-        yield postgresql.replace("/postgres?", f"/{name}?")
-        server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-@pytest.fixture
 def mirror(world, tmp_path, embedder):
     world.bulk = year(files=4)
     world.bulk.baseline[name_of(26, 2)] = packed(
@@ -54,58 +43,6 @@ def mirror(world, tmp_path, embedder):
     made = mirror_of(world, tmp_path)
     updated(made)
     return made
-
-
-@pytest.fixture
-def open_library(mirror, tmp_path, embedder):
-    made = []
-
-    def opened(**settings):
-        places = {"papers_dir": tmp_path / "papers", "papers_mirror_dir": mirror.folder}
-        library = Library(**places, papers_offline=True, **settings)
-        library.corpus.__dict__["embedder"] = embedder
-        made.append(library)
-        return library
-
-    yield opened
-    for library in made:
-        with contextlib.suppress(StoreFailed):
-            library.corpus.database.close()
-        if shared := library.mirrored.__dict__["_shared"]:
-            shared.database.close()
-
-
-@pytest.fixture
-def library(open_library, url):
-    """One that loads and asks PostgreSQL."""
-    return open_library(database_url=url, papers_mirror_store="database")
-
-
-@pytest.fixture
-def weaviate():
-    from tests.passages.weaviate_stand_in import StandIn
-
-    with StandIn(key="not-for-your-eyes") as running:
-        yield running
-
-
-@pytest.fixture
-def at_weaviate(open_library, url, weaviate):
-    """One that loads and asks Weaviate, too."""
-    made = open_library(
-        database_url=url,
-        papers_mirror_store="database",
-        vector_store="weaviate",
-        weaviate_url=weaviate.url,
-        weaviate_api_key=weaviate.key,
-    )
-    yield made
-    if shared := made.mirrored.__dict__["_shared"]:
-        shared.finder.close()
-
-
-def loaded(library):
-    return [*library.mirrored.load()][-1]
 
 
 def everything(mirror):
@@ -156,21 +93,21 @@ def test_a_search_ends_in_the_generation_it_began_with(mirror, library, world):
     with pytest.raises(EmptyStore, match="No mirror"):
         library.mirrored.find("corals")
     loaded(library)
-    before = library.mirrored._now_shared()
     world.bulk.updates[name_of(26, 5)] = packed([article(5, "Corals recover")], ["6"])
     updated(mirror)
     assert "mirror load" in library.mirrored.find("corals", by="words").warnings[0]
     seen = []
-    for step in library.mirrored.load():
-        papers = [hit.passage.title for hit in library.mirrored.find("corals", top_k=30).hits]
-        seen.append((step.step, "Corals bleach" in papers, "Corals recover" in papers))
-    assert set(seen[:-1]) == {("rows", True, False), ("indexes", True, False)}
-    assert seen[-1] == ("done", False, True)
-    assert "Corals bleach" in [hit.passage.title for hit in before.find("corals bleach").hits]
-    assert before.database.record("6") is not None
-    assert library.mirrored._now_shared().database.record("6") is None
-    before.database.close()
-    loaded(library)
+    with library.mirrored._shared.seen() as before:
+        for step in library.mirrored.load():
+            papers = [hit.passage.title for hit in library.mirrored.find("corals", top_k=30).hits]
+            seen.append((step.step, "Corals bleach" in papers, "Corals recover" in papers))
+        assert set(seen[:-1]) == {("rows", True, False), ("indexes", True, False)}
+        assert seen[-1] == ("done", False, True)
+        assert "Corals bleach" in [hit.passage.title for hit in before.find("corals bleach").hits]
+        assert before.database.record("6") is not None
+        with library.mirrored._shared.seen() as after:
+            assert after.database.record("6") is None
+    assert loaded(library).changed is False
 
 
 class Killed(BaseException):
@@ -210,12 +147,13 @@ def test_who_is_killed_loses_and_doubles_nothing(mirror, request, monkeypatch, s
     done = loaded(library)
     assert deaths >= 10
     assert (done.papers, done.passages, done.vectors) == (16, 16, 16)
-    shared = library.mirrored._now_shared()
+    with library.mirrored._shared.seen() as shared:
+        records = shared.database._each[0].every_record()
+        passages = shared.database._each[0].every_passage()
     papers = {str(pmid): title for pmid, title in titles(mirror).items()}
-    records = shared.database.every_record()
     assert {one.paper.ids.pmid: one.paper.title for one in records} == papers
     assert len(records) == 16
-    assert len(shared.database.every_passage()) == 16
+    assert len(passages) == 16
     answer = library.mirrored.find("what 2026 says of corals", top_k=50)
     assert len(answer.hits) == len({hit.passage.uuid for hit in answer.hits}) >= 14
 
@@ -223,7 +161,7 @@ def test_who_is_killed_loses_and_doubles_nothing(mirror, request, monkeypatch, s
 def test_what_is_not_whole_is_not_published(mirror, library, monkeypatch):
     from utils.corpus import mirror_load
 
-    monkeypatch.setattr(mirror_load, "passages_in", lambda *_: iter(()))
+    monkeypatch.setattr(mirror_load.PassageIndex, "passages", lambda *_: iter(()))
     with pytest.raises(StoreFailed, match="the mirror 4"):
         loaded(library)
     with pytest.raises(EmptyStore):

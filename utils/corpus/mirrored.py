@@ -3,26 +3,28 @@
 One question asks both, PubMed's records and PMC's full texts; a paper of both is one paper, and its
 full text is what is found. A search keeps to the generations and indexes that there were when it
 began: those of the mirrors' files or, with ``PAPERS_MIRROR_STORE=database``, what `.mirror_load`
-put where many users ask (PubMed's records alone). What a corpus is written by (sync, index) is the
+put where many users ask (`.shared_corpus`). What a corpus is written by (sync, index) is the
 mirror's own: ``mirror pubmed``, ``mirror index``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..errors import BadRequest, EmbeddingsFailed, EmptyStore
 from ..mirror.embedding import store_of
 from ..mirror.finder import BothFinder, MirrorFinder
 from ..mirror.passages import PassageIndex, Snapshot
+from ..mirror.text_passages import with_text
 from ..model.passage import Filters
 from . import Corpus
 from .database import CorpusDatabase
 from .mirrored_texts import MirroredTexts
-from .shared_mirror import SharedGeneration, SharedTables, finder_at, published
+from .shared_corpus import SOME, SharedMirror, record_of
 from .stored_records import CorpusCounts, CorpusRecord
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from ..mirror import Mirror
     from ..mirror.vectors import VectorStore
-    from ..model.paper import Paper
     from ..model.passage import Passage
     from ..passages import Finder
     from ..store import Shelf
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from .search import Answer
 
 _USUAL = Filters()
-_SOME = "Not every passage has a vector: without, it is found by words. server.py mirror embed"
 
 
 class Mirrored(Corpus):
@@ -56,7 +56,7 @@ class Mirrored(Corpus):
         self._corpus, self._mirror = corpus, mirror
         self._indexes: dict[str, PassageIndex] = {}
         self._kept: dict[Path, VectorStore] = {}
-        self._shared: _Shared | None = None
+        self._shared = SharedMirror(corpus)
 
     @property
     def is_shared(self) -> bool:
@@ -80,9 +80,9 @@ class Mirrored(Corpus):
         from .search import find
 
         if self.is_shared:
-            shared = self._now_shared()
-            answer = find(query, shared, filters=filters, **options)
-            return replace(answer, warnings=(*shared.warnings(self._mirror), *answer.warnings))
+            with self._shared.seen(one_text=True) as seen:
+                answer = find(query, seen, filters=filters, **options)
+                return replace(answer, warnings=(*seen.warnings(self._mirror), *answer.warnings))
         snapshots, warnings = self._snapshots()
         by_words = options.get("by") == "words"
         parts = [(one, None if by_words else self._vectors(one)) for one in snapshots]
@@ -90,16 +90,18 @@ class Mirrored(Corpus):
         for snapshot, vectors in parts:
             warnings += snapshot.warnings()
             if vectors and vectors.model and vectors.generation != snapshot.generation.name:
-                warnings.append(_SOME)
+                warnings.append(SOME)
         return replace(answer, warnings=(*dict.fromkeys(warnings), *answer.warnings))
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
         """Where a quotation stands, in one paper or anywhere; see `.quotations.verify`."""
-        return self._seen().verify_quote(text, paper)
+        with self._seen() as seen:
+            return seen.verify_quote(text, paper)
 
     def certify(self, text: str, found: Quotation) -> dict[str, Any]:
         """The certificate of a quotation that was found; see `.certificates.certificate`."""
-        return self._seen().certify(text, found)
+        with self._seen() as seen:
+            return seen.certify(text, found)
 
     def sync(self, *_: Any, **__: Any) -> NoReturn:
         """A mirror follows NLM's files, not a query."""
@@ -109,20 +111,14 @@ class Mirrored(Corpus):
         """A mirror has an index of its own."""
         raise BadRequest("This is the mirror's index.", "Run: server.py mirror index")
 
-    def _seen(self) -> Corpus:
+    def _seen(self) -> AbstractContextManager[Corpus]:
         if self.is_shared:
-            return self._now_shared()
-        return _Seen(self, [(one, None) for one in self._snapshots()[0]])
+            return self._shared.seen()
+        return nullcontext(_Seen(self, [(one, None) for one in self._snapshots()[0]]))
 
-    def _now_shared(self) -> _Shared:
-        """The generation that is published in the shared stores now."""
-        now = published(self._corpus.database)
-        if now is None:
-            msg = "No mirror was loaded into the database."
-            raise EmptyStore(msg, "Run where the mirror is: server.py mirror load")
-        if self._shared is None or self._shared.generation != now:
-            self._shared = _Shared(self._corpus, now)
-        return self._shared
+    def close(self) -> None:
+        """Let go of connections."""
+        self._shared.close()
 
     def _vectors(self, snapshot: Snapshot) -> VectorStore | None:
         """The vectors of the model of the settings; None where there is none to name."""
@@ -172,35 +168,12 @@ class _Seen(Corpus):
         snapshots = [snapshot for snapshot, _ in parts]
         self.database = _Tables(snapshots, mirror, corpus.database)
         finders = [MirrorFinder(*part) for part in parts]
-        finder = BothFinder(*finders, one_text=one_text) if len(finders) > 1 else finders[0]
+        both = partial(with_text, snapshots[-1]) if one_text else None
+        finder = BothFinder(finders[0], finders[1], both) if len(finders) > 1 else finders[0]
         self.finder = cast("Finder", finder)  # for reading only
         self.embedder, self.reranker = corpus.embedder, corpus.reranker
         if (texts := snapshots[-1]).generations.source == "pmc":
             self.shelf = cast("Shelf", MirroredTexts(corpus.shelf, texts))
-
-
-class _Shared(Corpus):
-    """A generation of a mirror in the stores of many users."""
-
-    def __init__(self, corpus: Corpus, generation: SharedGeneration) -> None:
-        super().__init__(corpus.settings, corpus.web, corpus.shelf)
-        tables = SharedTables.of_generation(corpus.database, generation)
-        self.generation, self.database = generation, tables
-        self.finder = finder_at(corpus.settings, tables, generation)
-        self.embedder, self.reranker = corpus.embedder, corpus.reranker
-
-    def warnings(self, mirror: Mirror) -> Iterator[str]:
-        """What the mirror's own files have, where there are some, and the stores have not."""
-        from ..mirror.generations import Generations
-
-        newer = Generations(mirror.folder, "pubmed").current()
-        if newer and newer.name != self.generation.generation:
-            yield (
-                f"The database has generation {self.generation.generation}, published here is "
-                f"{newer.name}: server.py mirror load"
-            )
-        if self.generation.model and self.generation.vectors < self.generation.passages:
-            yield _SOME
 
 
 class _Tables(CorpusDatabase):
@@ -229,13 +202,13 @@ class _Tables(CorpusDatabase):
         if first.generations.source != "pubmed":
             return None
         paper = first.paper(f"pmid:{pmid}") or self._mirror.papers([pmid]).get(pmid)
-        return _record(paper) if paper else None
+        return record_of(paper) if paper else None
 
     def records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
         """As far as the indexes show them: of papers of which passages were found."""
         rows = (found.paper for one in reversed(self._snapshots) for found in one.rows.values())
         papers = {paper.ids.pmid: paper for paper in rows}
-        return {pmid: _record(papers[pmid]) for pmid in pmids if pmid in papers}
+        return {pmid: record_of(papers[pmid]) for pmid in pmids if pmid in papers}
 
     def counts(self) -> CorpusCounts:
         """As many as the indexes have: what they lack, the snapshots say themselves."""
@@ -249,7 +222,3 @@ class _Tables(CorpusDatabase):
     def named(self, kind: Kind, forms: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
         """Other names, where a corpus has learned some."""
         return self._names.named(kind, forms) if self._names.exists else {}
-
-
-def _record(paper: Paper) -> CorpusRecord:
-    return CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, "")

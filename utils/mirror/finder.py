@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..passages import FinderStatus, terms
 from ..passages.ranking import DEEP, Scored, depth_for, fused, share_of
 from ..passages.vector_checks import checked_query
-from .text_passages import with_text
 
 if TYPE_CHECKING:
     from ..model.passage import Filters, Hit
-    from ..passages import Vector
+    from ..passages import Finder, Vector
     from .passages import At, Found, Snapshot
     from .vectors import VectorStore
 
@@ -94,22 +93,28 @@ class BothFinder:
     """A mirror of PubMed's records and one of PMC's full texts, asked as one.
 
     The scores of each say how sure it is of itself (`..passages.ranking`), so they are compared as
-    they are. A passage of both is the text's; with *one_text*, a record whose paper has a full text
-    gives way to it, as in a corpus.
+    they are. A passage of both is the text's. With *with_text*, which says which of some PMIDs have
+    a full text, a record gives way to the text of its paper, as in a corpus.
     """
 
     name = "mirror"
 
-    def __init__(self, records: MirrorFinder, texts: MirrorFinder, *, one_text: bool) -> None:
-        self._records, self._texts, self._one_text = records, texts, one_text
+    def __init__(
+        self,
+        records: MirrorFinder | Finder,
+        texts: MirrorFinder | Finder,
+        with_text: Callable[[Iterable[str]], set[str]] | None = None,
+    ) -> None:
+        self._records, self._texts, self._with_text = records, texts, with_text
 
     def search(self, query: str, vector: Vector | None, limit: int, filters: Filters) -> list[Hit]:
         """The best passages of both; see `MirrorFinder.search`."""
-        records = self._records.search(query, vector, limit, filters)
-        texts = self._texts.search(query, vector, limit, filters)
-        if self._one_text and filters.kind != "abstract":
+        of_texts, of_records = filters.kind != "abstract", filters.kind != "full_text"
+        records = self._records.search(query, vector, limit, filters) if of_records else []
+        texts = self._texts.search(query, vector, limit, filters) if of_texts else []
+        if self._with_text and filters.kind != "abstract":
             pmids = {hit.paper: hit.paper.removeprefix("pmid:") for hit in records}
-            known = with_text(self._texts.snapshot, pmids.values())
+            known = self._with_text(pmids.values())
             records = [hit for hit in records if pmids[hit.paper] not in known]
         found = {hit.uuid: hit for hit in (*records, *texts)}
         return sorted(found.values(), key=lambda hit: (-hit.score, hit.uuid))[:limit]

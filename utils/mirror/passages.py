@@ -100,6 +100,11 @@ class PassageIndex(WordIndex):
         for record, row in _rows(self.generations, file, positions, self._records):
             yield self._document(file.order, record, row)
 
+    def passages(self, file: SourceFile, positions: Sequence[int]) -> Iterator[tuple[Found, bytes]]:
+        """The passages at some positions of a file, each with its text's digest."""
+        for record, row in _rows(self.generations, file, positions, self._records):
+            yield _found(_shown(file.order, record, row)), row["digest"]
+
     def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
         """What is known of the papers of some rows."""
         yield from rows_at(file.part(self.generations.mirror), positions, _COLUMNS)
@@ -366,18 +371,6 @@ def _shown(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dic
         "ids": names,
         "place": place_of(order, row["position"]),
     }
-
-
-def passages_in(
-    generations: Generations, file: SourceFile, positions: Sequence[int]
-) -> Iterator[tuple[Found, bytes]]:
-    """The passages of PubMed's records at some positions of a file, each with its text's digest."""
-
-    def records(file: SourceFile, some: Sequence[int]) -> Iterator[dict[str, Any]]:
-        return rows_at(file.part(generations.mirror), some, _COLUMNS)
-
-    for record, row in _rows(generations, file, positions, records):
-        yield _found(_shown(file.order, record, row)), row["digest"]
 
 
 def _rows(

@@ -33,7 +33,10 @@ _COUNTED = """
     SELECT text.sequence, text.position,
            coalesce(record.sequence::BIGINT * 1000000 + record.position, 0) AS beside
     FROM read_parquet(?) AS text JOIN read_parquet(?) AS name USING (pmcid)
-    LEFT JOIN {records} AS record ON record.pmid = name.pmid ORDER BY 1, 2
+    LEFT JOIN {records} AS record ON record.pmid = name.pmid
+    QUALIFY row_number() OVER (  -- a paper once, also where two articles name the same PMID
+        PARTITION BY CASE WHEN name.pmid > 0 THEN name.pmid ELSE -pmcid END ORDER BY pmcid DESC
+    ) = 1 ORDER BY 1, 2
 """
 _NONE = "(SELECT 0 AS pmid, 0 AS sequence, 0 AS position WHERE false)"
 _BESIDE = f"""
@@ -59,7 +62,7 @@ class TextPassageIndex(PassageIndex):
     def _pubmed(self) -> Generations:
         return Generations(self.generations.mirror, "pubmed")
 
-    def _counted(self, generation: Generation) -> Path:
+    def counted(self, generation: Generation) -> Path:
         """The texts that count, each with the place of its record (0: none)."""
         place, beside = self.generations.folder / generation.name, self._records_of
         params = [str(place / "live.parquet"), str(place / NAMES)]
@@ -68,7 +71,7 @@ class TextPassageIndex(PassageIndex):
         query = _COUNTED.format(records="read_parquet(?)" if beside else _NONE)
         return self._written("counted", query, params)
 
-    def _prepare(self, orders: Sequence[int], counted: Path) -> None:
+    def prepare(self, orders: Sequence[int], counted: Path) -> None:
         """Look up the records of the texts of some files, all in one go."""
         safe_files.remove(self._facts_file)
         if (beside := self._records_of) and orders:
@@ -108,7 +111,8 @@ class TextPassageIndex(PassageIndex):
     def _facts_file(self) -> Path:
         return self.folder / "facts.parquet"
 
-    def _facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str]:
+        """Which records it was made with."""
         return {"records": self._records_of.name if self._records_of else ""}
 
     def _fields(self) -> tantivy.SchemaBuilder:

@@ -65,7 +65,8 @@ class WordsProgress:
 class WordIndex:
     """The index of one mirror.
 
-    ``kind`` is that of the parts it is made of, ``weights`` what each field of words counts.
+    ``kind`` is that of the parts it is made of, ``weights`` what each field of words counts;
+    *folder* another one than the usual, for who only wants to know what it would take in.
 
     Raises
     ------
@@ -78,13 +79,14 @@ class WordIndex:
     told_by: Sequence[str] = ("sequence", "position")
     """Columns of the rows that count: where one differs, the row is indexed anew."""
 
-    def __init__(self, generations: Generations) -> None:
+    def __init__(self, generations: Generations, folder: Path | None = None) -> None:
         if find_spec("tantivy") is None:
             msg = "An index of words needs what is not installed here: tantivy."
             hint = 'Run: uv sync --extra mirror (or: pip install "papershelf[mirror]")'
             raise NotConfigured(msg, hint)
         self.generations = generations
-        self.folder = generations.mirror / "words" / f"{generations.source}{self.kind}"
+        usual = generations.mirror / "words" / f"{generations.source}{self.kind}"
+        self.folder = folder or usual
         self._state = self.folder / "generation.json"
 
     def bring_up_to_date(self) -> Iterator[WordsProgress]:
@@ -112,7 +114,7 @@ class WordIndex:
         if state.get("target") not in (None, generation.name):  # killed on the way to another
             self._start_anew()
             state = {}
-        counted = self._counted(generation)
+        counted = self.counted(generation)
         fresh, gone = self._differences(counted)
         done = set(state.get("done", ()))
         left = [order for order in sorted(fresh) if order not in done]
@@ -120,7 +122,7 @@ class WordIndex:
         if fresh or gone:  # who reads must know before anything changes
             self._write_state({**state, "target": generation.name, "done": sorted(done)})
         yield progress
-        self._prepare(left, counted)
+        self.prepare(left, counted)
         for at in range(0, len(left), _FILES):
             some = left[at : at + _FILES]
             self._write(some, fresh, [] if at or done else gone, again=bool(state) or bool(at))
@@ -133,17 +135,17 @@ class WordIndex:
             self._write([], fresh, gone, again=True)
             progress = replace(progress, dropped=len(gone))
         safe_files.write_whole(self.folder / "live.parquet", counted.read_bytes())
-        self._write_state({"generation": generation.name, **self._facts()})
+        self._write_state({"generation": generation.name, **self.facts()})
         yield progress
 
-    def _counted(self, generation: Generation) -> Path:
+    def counted(self, generation: Generation) -> Path:
         """The table of the rows that count."""
         return self.generations.folder / generation.name / "live.parquet"
 
-    def _prepare(self, orders: Sequence[int], counted: Path) -> None:
+    def prepare(self, orders: Sequence[int], counted: Path) -> None:
         """Have at hand what the documents of some files need besides their rows."""
 
-    def _facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str]:
         """What else the index was made of, to be remembered with its generation."""
         return {}
 

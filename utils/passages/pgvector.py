@@ -8,8 +8,7 @@ the other stores), which indexes hold whole: rows lie where their passages came,
 ``corpus_finder_model`` keeps the counts that needs, since counting a million rows takes longer than
 finding among them.
 
-For very many passages (``compact``, `.pgvector_bulk`) vectors are ``halfvec`` and the graph is one
-of their signs (``bit``, a tenth of the size); the nearest by signs are compared by their numbers.
+For very many passages: `.pgvector_compact`.
 
 Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); pgvector's README
 (HNSW up to 2,000 dimensions, ``halfvec`` up to 4,000, iterative scans since 0.8).
@@ -18,8 +17,8 @@ Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); p
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy.exc
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 _LOCK = 0x70617066  # one process at a time changes the schema
 _HNSW_WIDEST = 2_000
 _HALF_WIDEST = 4_000
-_ALIKE = 400  # passages compared by their numbers, and four for each that is wanted
 _WEIGHTS = {"title": 3.0, "section": 1.5, "text": 1.0}
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS corpus_finder (
@@ -65,7 +63,6 @@ CREATE TABLE IF NOT EXISTS corpus_finder_model (
 );
 INSERT INTO corpus_finder_model (model, dim) VALUES ('', 0) ON CONFLICT DO NOTHING
 """
-_MESH = "ALTER TABLE corpus_finder ADD COLUMN IF NOT EXISTS mesh text[] NOT NULL DEFAULT '{}'"
 # Made before there were terms; all of it is derived, and indexing makes it again.
 _OLDER = """
 SELECT 1 FROM information_schema.columns
@@ -123,8 +120,9 @@ class PgvectorFinder:
 
     name = "pgvector"
 
-    def __init__(self, engine: Engine, *, compact: bool = False) -> None:
-        self._engine, self._compact = engine, compact
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connect: Callable[[], AbstractContextManager[Connection]] = engine.connect
         self._made = False
 
     def prepare(self, model: str, dim: int) -> None:
@@ -143,15 +141,12 @@ class PgvectorFinder:
                 db.execute(text(statement))
             if db.execute(text(_KEYED)).scalar():
                 db.execute(text("ALTER TABLE corpus_terms DROP CONSTRAINT corpus_terms_pkey"))
-            if self._compact:
-                db.execute(text(_MESH))
             if not model or _model(db) == (model, dim):
                 return
             db.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
             db.execute(text("ALTER TABLE corpus_finder DROP COLUMN IF EXISTS vector"))
-            kind = "halfvec" if self._compact else "vector"
-            db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector {kind}({int(dim)})"))
-            if method := _method(dim, compact=self._compact):
+            db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector vector({int(dim)})"))
+            if method := _method(dim):
                 db.execute(text(f"CREATE INDEX ON corpus_finder USING hnsw ({method})"))
             facts = {"model": model, "dim": dim}
             changed = "UPDATE corpus_finder_model SET model = :model, dim = :dim, vectors = 0"
@@ -219,9 +214,8 @@ class PgvectorFinder:
             near: list[Scored] = []
             if vector is not None and dim:
                 row = checked_query(vector, dim)
-                look = _by_signs if self._compact else _by_meaning
-                near = look(db, row, depth, filters)
-                near += _cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
+                near = _by_meaning(db, row, depth, filters)
+                near += cosines(db, row, set(first) - {uuid for uuid, _, _ in near}, "vector")
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         return fused([one for one in words if one[0] in candidates], near, share, limit)
 
@@ -249,7 +243,7 @@ class PgvectorFinder:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with self._explain_errors(), self._engine.connect() as db:
+        with self._explain_errors(), self._connect() as db:
             yield db
 
     @contextmanager
@@ -364,16 +358,15 @@ def _index_expression(dim: int) -> str:
     return f"vector::halfvec({dim})" if dim <= _HALF_WIDEST else ""
 
 
-def _method(dim: int, *, compact: bool) -> str:
+def _method(dim: int) -> str:
     """What an HNSW index is of; empty where there can be none."""
-    if compact:
-        return f"(binary_quantize(vector)::bit({int(dim)})) bit_hamming_ops"
     operators = "vector_cosine_ops" if dim <= _HNSW_WIDEST else "halfvec_cosine_ops"
     expression = _index_expression(dim)
     return f"({expression}) {operators}" if expression else ""
 
 
-def _condition(filters: Filters) -> tuple[str, dict[str, Any]]:
+def condition_of(filters: Filters) -> tuple[str, dict[str, Any]]:
+    """What a row must fulfil, in SQL, and the values that stand in it."""
     clauses = [] if filters.retracted else ["NOT retracted"]
     values: dict[str, Any] = {}
     if filters.year_from is not None:
@@ -405,7 +398,7 @@ def _by_words(
     statistics: Mapping[str, float],
 ) -> tuple[list[Scored], float]:
     """Passages with any of the terms by BM25, and the share of the terms that the first has."""
-    condition, values = _condition(filters)
+    condition, values = condition_of(filters)
     values |= {"terms": list(terms), "limit": limit, **statistics}
     found = db.execute(text(_RANKED.format(condition=condition)), values).all()
     if not found:
@@ -417,11 +410,11 @@ def _by_words(
 def _by_meaning(
     db: Connection, vector: NDArray[np.float32], limit: int, filters: Filters
 ) -> list[Scored]:
-    condition, values = _condition(filters)
+    condition, values = condition_of(filters)
     dim = len(vector)
     expression = _index_expression(dim) or "vector"
     kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
-    _walk(db, limit)
+    walk(db, limit)
     query = f"""
         SELECT uuid::text, paper, 1 - ({expression} <=> CAST(:vector AS {kind})) AS sim
         FROM corpus_finder WHERE vector IS NOT NULL AND {condition}
@@ -431,37 +424,19 @@ def _by_meaning(
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
 
 
-def _by_signs(
-    db: Connection, vector: NDArray[np.float32], limit: int, filters: Filters
-) -> list[Scored]:
-    """The nearest by their numbers, of those whose signs differ least; see the module."""
-    condition, values = _condition(filters)
-    dim, alike = len(vector), _ALIKE + 4 * limit
-    _walk(db, alike)
-    query = f"""
-        WITH alike AS MATERIALIZED (
-            SELECT uuid, paper, vector FROM corpus_finder
-            WHERE vector IS NOT NULL AND {condition} ORDER BY binary_quantize(vector)::bit({dim})
-                <~> binary_quantize(CAST(:vector AS halfvec({dim})))::bit({dim}) LIMIT :alike
-        )
-        SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS halfvec({dim}))) AS sim
-        FROM alike ORDER BY sim DESC, uuid LIMIT :limit
-    """  # noqa: S608
-    values |= {"vector": vector_literal(vector), "limit": limit, "alike": alike}
-    return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
-
-
-def _walk(db: Connection, limit: int) -> None:
+def walk(db: Connection, limit: int) -> None:
     """Filters act while the graph is walked; it goes on until enough have passed."""
     settings = """SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
         set_config('hnsw.ef_search', :breadth, true)"""
     db.execute(text(settings), {"breadth": str(min(1000, max(100, limit)))})
 
 
-def _cosines(db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]) -> list[Scored]:
-    """The cosines of these passages."""
+def cosines(
+    db: Connection, vector: NDArray[np.float32], uuids: Iterable[str], kind: str
+) -> list[Scored]:
+    """The cosines of these passages, whose vectors are of a *kind*."""
     query = f"""
-        SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS vector({len(vector)})))
+        SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS {kind}({len(vector)})))
         FROM corpus_finder WHERE vector IS NOT NULL AND uuid = ANY(CAST(:uuids AS uuid[]))
     """  # noqa: S608
     values = {"vector": vector_literal(vector), "uuids": sorted(uuids)}

@@ -1,0 +1,135 @@
+"""PMC's texts in the stores of many users: found, quoted and switched together with the records."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.databases import POSTGRESQL
+from tests.mirror.loading import at_weaviate, library, loaded, open_library, url, weaviate
+from tests.mirror.small_mirror import mirror_of, updated
+from tests.tools.calling import call
+from tests.world.pubmed_files import name_of, packed
+from tests.world.pubmed_xml import pubmed_article
+from utils.model.passage import Filters
+
+__all__ = ["at_weaviate", "library", "open_library", "url", "weaviate"]
+
+pytestmark = [pytest.mark.extras("pyarrow", "duckdb", "tantivy"), POSTGRESQL]
+
+
+@pytest.fixture
+def mirror(world, tmp_path, embedder):
+    made = mirror_of(world, tmp_path)
+    updated(made)
+    [*made.update_pmc()]
+    return made
+
+
+def paper_of_both(world):
+    return next(
+        one for one in world.papers if one.cloud and one.pmid and one.mesh and not one.notices
+    )
+
+
+def asked(record):
+    """One question with each filter, and others."""
+    heading = record.mesh[0].partition("/")[0].lstrip("*")
+    year = int(record.year)
+    return [
+        *((question, Filters()) for question in (record.plain_title, "moss", "a table of growth")),
+        *(
+            (record.plain_title, Filters(**more))
+            for more in (
+                {"mesh": (heading,)},
+                {"mesh": ("Fire",)},
+                {"journal": record.journal.short},
+                {"journal": record.journal.title},
+                {"publication_types": record.types[:1]},
+                {"year_from": year, "year_to": year},
+                {"kind": "full_text"},
+                {"kind": "abstract"},
+                {"retracted": True},
+                {"kind": "full_text", "mesh": (heading,), "year_to": 1800},
+            )
+        ),
+    ]
+
+
+def answers(library, questions, by):
+    """The best text for a title, and the texts that are found where these are all.
+
+    Which passage of a text is the best, and which of many that share one word, the fields decide,
+    which each index weighs in its own way.
+    """
+    found = []
+    for question, filters in questions:
+        hits = library.mirrored.find(question, filters=filters, by=by, top_k=100).hits
+        told = [(hit.passage.paper, hit.passage.file) for hit in hits]
+        best = told[:1] if len(question.split()) > 4 else []
+        found.append((question, filters, best, set(told) if len(told) < 100 else "many"))
+    return found
+
+
+@pytest.mark.parametrize(
+    "store", ["pgvector", pytest.param("weaviate", marks=pytest.mark.extras("weaviate"))]
+)
+def test_both_are_found_as_in_the_files(mirror, request, open_library, world, store):
+    [*mirror.index()]
+    [*mirror.embed()]
+    library = request.getfixturevalue("library" if store == "pgvector" else "at_weaviate")
+    done = loaded(library)
+    texts = {one.pmcid for one in world.papers if one.cloud}
+    assert done.texts == len(texts)
+    assert done.papers == mirror.current().papers
+    assert done.vectors == done.passages > done.papers
+    questions = asked(paper_of_both(world))
+    for by in ("words", "both"):
+        assert answers(library, questions, by) == answers(open_library(), questions, by)
+
+
+def test_a_quotation_is_placed_in_the_text_and_certified(mirror, library, world):
+    loaded(library)
+    record = paper_of_both(world)
+    hits = library.mirrored.find(record.plain_title, filters=Filters(kind="full_text")).hits
+    mine = next(one.passage for one in hits if one.passage.paper == f"pmid:{record.pmid}")
+    sentence = max(mine.text.split(". "), key=len)
+    for name in (f"pmid:{record.pmid}", record.pmcid):
+        there = library.mirrored.verify_quote(sentence, name)
+        assert (there.verdict, there.file) == ("verbatim", mine.file)
+        assert there.anchor
+    [target] = library.mirrored.certify(sentence, there)["target"]
+    assert target["source"]["license"].startswith(record.license)
+
+
+def test_records_and_texts_change_together_and_what_is_the_same_stays(mirror, library, world):
+    loaded(library)
+    record = paper_of_both(world)
+    revised = replace(record, title="Of something else than it was")
+    world.cloud.edited[record.pmcid] = replace(record, cloud=())
+    world.bulk.updates[name_of(26, 9)] = packed([pubmed_article(revised)])
+    last = world.bulk.updates.pop(max(world.bulk.updates))
+    world.bulk.updates[name_of(26, 5)] = last
+    updated(mirror)
+    [*mirror.update_pmc()]
+    seen = set()
+    for step in library.mirrored.load():
+        title = library.mirrored.verify_quote(
+            "Of something else than it was", f"pmid:{record.pmid}"
+        ).verdict
+        hits = library.mirrored.find(record.plain_title).hits
+        seen.add((step.step == "done", title, hits[0].passage.kind))
+    assert len({one for one in seen if not one[0]}) == len({one for one in seen if one[0]}) == 1
+
+
+@pytest.mark.anyio
+async def test_assistants_find_and_quote_there(mirror, open_library, url, world):
+    shared = {"database_url": url, "papers_mirror_store": "database"}
+    library = open_library(mcp_toolsets=("core", "rag"), **shared)
+    loaded(library)
+    record = paper_of_both(world)
+    question = {"query": record.plain_title, "source": "mirror", "top_k": 1}
+    [row] = (await call(library, "rag_search", question)).structured_content["results"]
+    assert (row["doc_id"], row["kind"]) == (f"pmid:{record.pmid}", "full_text")
+    quotes = {"quotes": [{"text": row["text"].partition(". ")[0]}], "source": "mirror"}
+    [quote] = (await call(library, "verify_quotes", quotes)).structured_content["quotes"]
+    assert quote["verdict"] == "verbatim"
