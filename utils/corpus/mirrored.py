@@ -160,6 +160,8 @@ class Mirrored(Corpus):
 class _Seen(Corpus):
     """Mirrors as one search sees them."""
 
+    more = "bring the mirror up to date (server.py mirror pubmed, mirror pmc; then mirror index)"
+
     def __init__(
         self,
         mirrored: Mirrored,
@@ -181,6 +183,8 @@ class _Seen(Corpus):
 
 class _Shared(Corpus):
     """A generation of a mirror in the stores of many users."""
+
+    more = "bring the mirror up to date (server.py mirror pubmed; then mirror load)"
 
     def __init__(self, corpus: Corpus, generation: SharedGeneration) -> None:
         super().__init__(corpus.settings, corpus.web, corpus.shelf)
