@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,27 @@ def test_references_that_are_not(
         assert world.paper("pmc_cloud").doi in one.meant
 
 
+@pytest.mark.parametrize("swapped", [(0, 1), (1, 2), (2, 3)])
+def test_authors_in_another_order(
+    library: Library, world: World, tmp_path: Path, swapped: tuple[int, int]
+) -> None:
+    names = [(family, "Jo") for family in ("Roe", "Poe", "Li", "Moss", "Wang")]
+    record = replace(world.paper("pmc_cloud"), authors=tuple(names))
+    world.put(record)
+    people = [f"{family}, {given}" for family, given in record.authors]
+    one, other = swapped
+    people[one], people[other] = people[other], people[one]
+    for told, status in ((people, "differs"), (sorted(people, key=_place(record)), "verified")):
+        bib = _bibtex("one", record, author=" and ".join([*told, "others"]))
+        [checked] = library.check(_markdown(tmp_path, "So [@one].", bib)).references
+        assert checked.status == status, checked
+        assert (status == "differs") == ("authors" in " ".join(checked.differences))
+
+
+def _place(record: Record) -> Callable[[str], int]:
+    return [f"{family}, {given}" for family, given in record.authors].index
+
+
 def test_retracted_and_concern(library: Library, world: World, tmp_path: Path) -> None:
     bib = _bibtex("old", world.paper("retracted")) + _bibtex("odd", world.paper("concern"))
     checked = library.check(_markdown(tmp_path, "So it is [@old; @odd].", bib))
@@ -92,6 +115,17 @@ def test_a_service_that_is_down_is_not_a_missing_paper(
     checked = library.check(_markdown(tmp_path, "Cells move [@one].", bib))
     assert _statuses(checked) == {"one": "could_not_tell"}
     assert checked.status == 3
+
+
+def test_whose_record_stands_in_is_said(library: Library, world: World, tmp_path: Path) -> None:
+    world.mood("down", "eutils")
+    path = _markdown(tmp_path, "Cells move [@one].", _bibtex("one", world.paper("pmc_cloud")))
+    checked = library.check(path)
+    assert _statuses(checked) == {"one": "verified"}
+    [warning] = checked.row()["warnings"]
+    assert "1 of 1 references" in warning
+    assert "Europe PMC" in warning
+    world.calm()
 
 
 def test_quotations_and_numbers_of_a_cited_text(

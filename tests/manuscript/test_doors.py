@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,36 @@ def test_exit_status_and_files(in_world: World, tmp_path: Path, capsys: Any) -> 
     unclear = _markdown(tmp_path, "See [@two].", _bibtex("two", other))
     assert main(["check", str(unclear)]) == 3
     assert main(["check", str(tmp_path / "none.md")]) == 2
+
+
+def test_findings_that_are_accepted(in_world: World, tmp_path: Path, capsys: Any) -> None:
+    in_world.calm()
+    record = in_world.paper("pmc_cloud")
+    bib = _bibtex("one", record, year="1987")
+    wrong = _markdown(tmp_path, "See [@one; @gone].", bib)
+    assert main(["check", str(wrong)]) == 1
+    marks = re.findall(r"^!.* \[([0-9a-f]{10})\]$", capsys.readouterr().out, re.M)
+    assert len(set(marks)) == 2
+    accepted = tmp_path / "paper.md.accepted"
+    accepted.write_text(f"# why\n\n{marks[0]}  printed so\n{marks[1]} of a talk\n", "utf-8")
+    moved = _markdown(tmp_path, "A line more.\n\nSee [@one; @gone].", f"\n\n{bib}")
+    page = tmp_path / "check.html"
+    assert main(["check", str(moved), "--report", str(page)]) == 0
+    told = capsys.readouterr()
+    assert "2 accepted" in told.out
+    assert "year: 1987" not in told.out
+    assert "printed so" in page.read_text("utf-8")
+    assert main(["check", str(moved), "--all"]) == 0
+    assert "ACCEPTED: printed so" in capsys.readouterr().out
+
+    other = _markdown(tmp_path, "See [@one].", _bibtex("one", record, year="1988"))
+    assert main(["check", str(other)]) == 1  # another difference is another finding
+    told = capsys.readouterr()
+    assert "year: 1988" in told.out
+    assert all(mark in told.err for mark in marks)
+    accepted.write_text(f"{marks[0]}\n", "utf-8")
+    assert main(["check", str(other)]) == 2
+    assert "has no reason" in capsys.readouterr().err
 
 
 def test_the_page_shows_hostile_words_as_words(library: Library, tmp_path: Path) -> None:

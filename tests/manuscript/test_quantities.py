@@ -7,6 +7,7 @@ import pytest
 from utils.manuscript.parts import Block
 from utils.manuscript.passages import CitedText
 from utils.manuscript.quantities import agreement, is_claimed, quantities
+from utils.manuscript.reading import read_words
 from utils.manuscript.sentences import sentences
 
 
@@ -24,7 +25,29 @@ def _check(sentence: str, text: str, *, is_full: bool = True) -> list[tuple[str,
         ("1,200 cells", "1200 cells", "same"),
         ("12 000 cells", "12,000 cells", "same"),
         ("12.4 %", "12.37%", "rounded"),
-        ("12.4 %", "12.37", "rounded"),
+        ("12.4 %", "| 12.37 |", "rounded"),
+        ("45 %", "The percentage (SE) was 45", "same"),
+        ("45 per cent", "45%", "same"),
+        ("45 %", "45 mice", "unit"),
+        ("45 mice", "45 %", "unit"),
+        ("p > 0.05", "p < 0.05", "side"),
+        ("p greater than 0.05", "p ≤ 0.05", "side"),
+        ("p less than 0.05", "p = 0.012", "bound"),
+        ("p > 0.05", "p = 0.31", "bound"),
+        ("p > 0.05", "r = 0.31", ""),
+        ("5 milligrams", "5 mg", "same"),
+        ("2 millilitres", "2000 μl", "converted"),
+        ("5 mg per kg per day", "5 mg/kg/day", "same"),
+        ("5 mg/kg/d", "5 mg kg⁻¹ day⁻¹", "same"),
+        ("5 mg per kilogram of body weight daily", "5 mg/kg/day", "same"),
+        ("5 mg/kg", "5 mg/kg/day", "same"),
+        ("5 mg", "5 mg/kg", "unit"),
+        ("5 mg per kg per day", "5 mg/kg/week", "unit"),
+        ("2 g/l", "2 mg/ml", "same"),
+        ("200 mg/dl", "2 mg/ml", "converted"),
+        ("2 g/l", "2 mg/l", "unit"),
+        ("12.5 per 100,000 person-years", "12.5/100 000 patient years", "same"),
+        ("12.5 per 100,000 person-years", "12.5 per 1000 person-years", "unit"),
         ("16 months", "16.43", ""),
         ("45 %", "0.45", "converted"),
         ("0.5 g", "500 mg", "converted"),
@@ -81,6 +104,27 @@ _TEXT = (
 def test_numbers_stand_where_the_words_do(sentence: str, outcome: str) -> None:
     found = _check(sentence, _TEXT)
     assert outcome in {said for _, said in found}, found
+
+
+@pytest.mark.parametrize(
+    ("sentence", "outcome"),
+    [
+        ("The treated mice lost 12.5 % of their weight.", "verified"),
+        ("Weight fell by 15.2 % in the treated mice after eight weeks.", "absent"),
+        ("Weight fell by 15.2 % in our treated mice after eight weeks.", "uncited"),
+        ("Of the children seen last winter, 15.2 % coughed.", "uncited"),
+        ("Plasma glucose was 7.8 μM in both groups.", "altered"),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_sentences_beside_the_one_that_cites(sentence: str, outcome: str, order: int) -> None:
+    from utils.manuscript.checking import _claims
+
+    told = " ".join([sentence, "So it is known [@one]."][::order])
+    cited = CitedText("pmid:1", f"# Title\n\n## Results\n\n{_TEXT}\n", is_full=True)
+    made = list(_claims(read_words(told), {"one": cited}))
+    assert outcome in {one.outcome for one in made if one.kind == "number"}, made
+    assert {one.keys for one in made} == {("one",)}
 
 
 def test_what_an_abstract_lacks_is_not_denied() -> None:

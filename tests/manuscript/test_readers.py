@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from html import escape
 from pathlib import Path
@@ -89,11 +90,13 @@ def test_names_and_years_in_text(tmp_path: Path) -> None:
     assert [one.keys for one in _cited(read)] == [("1",), ("2",)]
 
 
-def _docx(path: Path, *paragraphs: str) -> Path:
+def _docx(path: Path, *paragraphs: str, **parts: str) -> Path:
     body = "".join(f"<w:p>{one}</w:p>" for one in paragraphs)
     with zipfile.ZipFile(path, "w") as packed:
         made = f"<w:document {_W}><w:body>{body}</w:body></w:document>"
         packed.writestr("word/document.xml", made)
+        for name, part in parts.items():
+            packed.writestr(f"{name.replace('_', '/')}.xml", part)
     return path
 
 
@@ -133,6 +136,61 @@ def test_docx_with_the_fields_of_zotero_and_endnote(tmp_path: Path) -> None:
     assert [one.ids.doi for one in read.references] == ["10.1000/a", "10.1000/b"]
 
 
+_SOURCES = """<?xml version="1.0"?><b:Sources SelectedStyle="/APA.XSL"
+xmlns:b="http://schemas.openxmlformats.org/officeDocument/2006/bibliography"><b:Source>
+<b:Tag>Roe24</b:Tag><b:SourceType>JournalArticle</b:SourceType><b:Title>Bees and light</b:Title>
+<b:Author><b:Author><b:NameList><b:Person><b:Last>Roe</b:Last><b:First>Jane</b:First></b:Person>
+</b:NameList></b:Author><b:Editor><b:NameList><b:Person><b:Last>Ed</b:Last></b:Person></b:NameList>
+</b:Editor></b:Author><b:Year>2024</b:Year><b:JournalName>J Moss</b:JournalName>
+<b:StandardNumber>doi:10.1000/a</b:StandardNumber></b:Source><b:Source><b:Tag>Doe 20</b:Tag>
+<b:SourceType>Book</b:SourceType><b:Author><b:Author><b:Corporate>Moss Society</b:Corporate>
+</b:Author></b:Author><b:Title>Moss</b:Title></b:Source></b:Sources>"""
+
+
+def test_docx_with_the_fields_and_sources_of_word(tmp_path: Path) -> None:
+    cited = _field(r' CITATION Roe24 \l 1033 \p 3 \m "Doe 20" \m Gone ', " (Roe, 2024)")
+    listed = _field("BIBLIOGRAPHY", "Roe, J. (2024). Bees and light.")
+    path = _docx(
+        tmp_path / "a.docx",
+        f"<w:sdt><w:sdtPr><w:citation/></w:sdtPr><w:sdtContent>{_run('Bees see') + cited}"
+        "</w:sdtContent></w:sdt>",
+        listed,
+        customXml_item1=_SOURCES,
+        customXml_item2="<other/>",
+        customXml_item3="<!DOCTYPE x [<!ENTITY y 'z'>]><x>&y;</x",
+    )
+    read = read_manuscript(path)
+    assert _cited(read)[0].keys == ("Roe24", "Doe 20", "Gone")
+    assert [block.kind for block in read.blocks] == ["prose", "entry"]
+    roe, doe = read.references
+    assert (roe.ids.doi, roe.paper.year, roe.kind) == ("10.1000/a", "2024", "article")
+    assert [one.name for one in (*roe.paper.authors, *doe.paper.authors)] == [
+        "Jane Roe",
+        "Moss Society",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["footnote", "endnote"])
+def test_docx_with_citations_in_notes(tmp_path: Path, kind: str) -> None:
+    item = {"id": 7, "itemData": {"title": "Bees", "DOI": "10.1000/a", "type": "article-journal"}}
+    zotero = f"ADDIN ZOTERO_ITEM CSL_CITATION {json.dumps({'citationItems': [item]})}"
+    note = _run("See ") + _field(zotero, "Roe, Bees") + _run(", who saw 12 %.")
+    notes = f'<w:{kind} w:id="-1"/><w:{kind} w:id="4"><w:p>{note}</w:p></w:{kind}>'
+    sign = f'<w:r><w:{kind}Reference w:id="4"/></w:r>'
+    path = _docx(
+        tmp_path / "a.docx",
+        _run("Bees see light.") + sign + _run(" Moss is green."),
+        _run("So."),
+        **{f"word_{kind}s": f"<w:{kind}s {_W}>{notes}</w:{kind}s>"},
+    )
+    read = read_manuscript(path)
+    main, noted = _cited(read)
+    assert (main.text, main.keys, noted.keys) == ("Bees see light.1", ("7",), ("7",))
+    assert noted.text == "See Roe, Bees, who saw 12 %."
+    assert str(noted.place) == f"{kind} 1, paragraph 1, characters 1–28"
+    assert [one.ids.doi for one in read.references] == ["10.1000/a"]
+
+
 def test_docx_as_printed_with_raised_numbers(tmp_path: Path) -> None:
     raised = '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'
     entries = [_run(line) for line in _LIST.strip().split("\n") if line]
@@ -145,18 +203,28 @@ def test_docx_as_printed_with_raised_numbers(tmp_path: Path) -> None:
 
 def test_pdf_through_our_own_reader(tmp_path: Path) -> None:
     from reportlab.lib.styles import getSampleStyleSheet
-    from reportlab.platypus import Paragraph, SimpleDocTemplate
+    from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate
 
     styles = getSampleStyleSheet()
     body = "Bees see light in the morning, as many have seen in many meadows before us [1]. " * 4
+    behind = "Moss is green in {} all winter long, which nobody had counted in so many {} [2]. "
+    places = ("forests", "valleys", "gardens", "marshes", "harbours", "churchyards", "quarries")
+    long = "".join(behind.format(one, other) for one in places for other in places)
     lines = [line for line in _LIST.strip().split("\n") if line]
     made = [Paragraph("Bees and light", styles["Title"]), Paragraph(body, styles["Normal"])]
+    made += [PageBreak(), Paragraph("More", styles["Heading1"]), Paragraph(long, styles["Normal"])]
     made += [Paragraph(lines[0], styles["Heading1"])]
     made += [Paragraph(line, styles["Normal"]) for line in lines[1:]]
-    SimpleDocTemplate(str(tmp_path / "a.pdf")).build(made)
+    SimpleDocTemplate(str(tmp_path / "a.pdf"), pagesize=(400, 400)).build(made)
     read = read_manuscript(tmp_path / "a.pdf")
     assert read.references[0].ids.doi == "10.1000/a.b"
-    assert {one.keys for one in _cited(read)} == {("1",)}
+    found = [(one.keys, one.place.page) for one in _cited(read)]
+    assert {keys for keys, _ in found} == {("1",), ("2",)}
+    assert {page for keys, page in found if keys == ("1",)} == {1}
+    pages = [page for keys, page in found if keys == ("2",)]
+    assert (pages[0], pages == sorted(pages), pages[-1] > 3) == (2, True, True), pages
+    assert "line" not in str(_cited(read)[0].place)
+    assert "could not be told" not in " ".join(read.warnings)
 
 
 def test_words_name_no_file(tmp_path: Path) -> None:
@@ -171,3 +239,35 @@ def test_what_is_no_manuscript(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(BadRequest):
         read_manuscript(path)
+
+
+@pytest.mark.parametrize("form", ["md", "tex"])
+def test_no_file_outside_is_read_because_a_manuscript_names_it(tmp_path: Path, form: str) -> None:
+    _written(tmp_path, "mine.bib", "@article{roe, title={Secret}}")
+    sent = tmp_path / "sent"
+    (sent / "paper").mkdir(parents=True)
+    (sent / "paper" / "link.bib").symlink_to(tmp_path / "mine.bib")
+    (sent / "paper" / "link.tex").symlink_to(tmp_path / "mine.bib")
+    _written(sent, "shared.bib", "@article{roe, title={Bees}}")
+    hostile = (
+        "../../mine.bib",
+        str(tmp_path / "mine.bib"),
+        "link.bib",
+        "a\0b.bib" if form == "md" else "none.bib",
+        "paper",
+        "pipe",
+    )
+    os.mkfifo(sent / "paper" / "pipe.bib")
+    for name in (*hostile, "pipe.bib", "../shared.bib"):
+        listed = f"---\nbibliography: {json.dumps(name)}\n---\n\nSo [@roe].\n"
+        if form == "tex":
+            listed = f"\\documentclass{{a}}So \\cite{{roe}}.\\bibliography{{{name}}}"
+        read = read_manuscript(_written(sent / "paper", f"a.{form}", listed))
+        assert not read.references, name
+        assert read.warnings, name
+    assert "--references" in " ".join(read.warnings)
+    (sent / ".git").mkdir()  # of one repository
+    [reference] = read_manuscript(sent / "paper" / f"a.{form}").references
+    assert reference.paper.title == "Bees"
+    named = read_manuscript(sent / "paper" / f"a.{form}", [tmp_path / "mine.bib"])
+    assert [one.paper.title for one in named.references] == ["Bees", "Secret"]

@@ -185,6 +185,6 @@ def test_the_shell_loads(mirror, tmp_path, url, monkeypatch, capsys, embedder):
     monkeypatch.setenv("PAPERS_DIR", str(tmp_path / "papers"))
     monkeypatch.setenv("PAPERS_MIRROR_STORE", "database")
     assert cli.main(["mirror", "load", "--folder", str(mirror.folder)]) == 0
-    assert "16 papers, 16 passages, 0 vectors" in capsys.readouterr().out
+    assert "16 papers, 0 full texts, 16 passages, 0 vectors" in capsys.readouterr().out
     assert cli.main(["find", "corals bleach", "--source", "mirror", "--top-k", "1"]) == 0
     assert "Corals bleach" in capsys.readouterr().out

@@ -64,7 +64,13 @@ def test_a_passage_says_what_stands_where_and_what_its_paper_is(mirrored):
     assert best.bm25 > 0
     assert best.quality.journal == 1
     assert found(mirrored, "beta catenin IL6")[0] == "pmid:6"
-    assert mirrored.find("nothing-of-the-kind").hits == ()
+    nothing = mirrored.find("nothing-of-the-kind")
+    assert nothing.hits == ()
+    unsure = mirrored.find("Which warm bread is baked of corals?")
+    assert "Perhaps nothing here answers this" in unsure.warnings[0]
+    for answer in (nothing, unsure):
+        assert "server.py mirror pubmed" in answer.warnings[0]
+        assert "sync" not in answer.warnings[0]
 
 
 def test_filters_are_those_of_a_corpus_and_mesh(mirrored, library):

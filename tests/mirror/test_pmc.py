@@ -6,8 +6,8 @@ import pytest
 
 from tests.mirror.small_mirror import bytes_of, mirror_of
 from utils import Library
-from utils.errors import BadRequest, NotFound, Unreachable
-from utils.mirror import pmc
+from utils.errors import NotFound, StoreBusy, Unreachable
+from utils.mirror import generations, pmc
 from utils.mirror.objects import Objects
 from utils.mirror.pmc import Choice
 from utils.sources.pmc_inventory import listed, newest_inventory
@@ -292,7 +292,28 @@ def test_a_plan_fetches_no_article(mirror, world):
 def test_two_do_not_bring_one_folder_up_to_date_at_once(mirror):
     steps = mirror.update_pmc()
     next(steps)
-    with pytest.raises(BadRequest, match="Another"):
+    with pytest.raises(StoreBusy, match="Another"):
         updated(mirror)
     steps.close()
     assert Objects(mirror.folder).counts()
+
+
+def test_no_generation_is_without_the_names_of_its_texts(mirror, world, monkeypatch):
+    """Whoever dies while they are written leaves no generation; what is lost is made again."""
+
+    def dies(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(generations, "write_text_names", dies)
+        with pytest.raises(KeyboardInterrupt):
+            updated(mirror)
+    assert mirror.pmc_generations.all() == []
+    made = updated(mirror).generation
+    names = mirror.pmc_generations.folder / made.name / "names.parquet"
+    whole = names.read_bytes()
+    names.unlink()
+    assert [one.name for one in mirror.verify(source="pmc") if one.faults] == [made.name]
+    assert updated(mirror).generation.name == made.name
+    assert names.read_bytes() == whole
+    assert not [one for one in mirror.verify(source="pmc") if one.faults]

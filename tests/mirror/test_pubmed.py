@@ -1,16 +1,18 @@
 """A mirror of PubMed: made once, brought up to date, and right in whatever order things come."""
 
+import os
+import shutil
 from dataclasses import replace
 
 import pytest
 
 from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, titles, updated, year
 from tests.world.pubmed_files import Bulk, name_of, packed
-from utils.errors import BadRequest, EmptyStore, NotFound, Unreachable
+from utils.errors import EmptyStore, NotFound, StoreBusy, Unreachable
 from utils.mirror.chain import chains
+from utils.mirror.locks import alone
 from utils.mirror.manifest import YEAR, SourceFile
 from utils.mirror.parts import READERS
-from utils.system.sqlite import try_lock
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
 
@@ -276,10 +278,55 @@ def test_a_number_that_was_never_listed_is_named():
 # What it stands on
 
 
+def test_what_a_generation_lacks_or_has_otherwise_is_told_and_made_again(mirror):
+    """Of its files the names and the rows that count are no part's, and nobody else's."""
+    name = updated(mirror).generation.name
+    folder = mirror.generations.folder / name
+    for file in ("names.parquet", "live.parquet"):
+        whole = (folder / file).read_bytes()
+        (folder / file).write_bytes(whole[:-1])
+        [told] = [one for one in mirror.verify() if one.faults]
+        assert told.name == name
+        assert f"its {file} is gone or has other rows" in told.faults[0]
+        (folder / file).unlink()
+        assert updated(mirror).generation.name == name
+        assert (folder / file).read_bytes() == whole
+    (folder / "generation.json").write_bytes(b"{")
+    assert updated(mirror).generation.name == name
+    assert not [one for one in mirror.verify() if one.faults]
+
+
+def test_the_published_generation_is_never_away_while_it_is_made_anew(mirror, world, monkeypatch):
+    """Another word on a file that is missing makes the same rows, under the same name."""
+    world.bulk.updates = {name_of(26, 4): articles([101]), name_of(26, 5): articles([102])}
+    world.bulk.wrong_md5 = {name_of(26, 4)}
+    first = updated(mirror).generation
+    world.bulk = replace(world.bulk, wrong_md5=set(), vanished={name_of(26, 4)})
+    seen, removed = [], shutil.rmtree
+
+    def looking(path, *rest, **more):
+        removed(path, *rest, **more)
+        seen.append(mirror.current().name)
+
+    monkeypatch.setattr(shutil, "rmtree", looking)
+    second = updated(mirror).generation
+    assert (first.name, "MD5" in first.missing[name_of(26, 4)]) == (second.name, True)
+    assert "404" in second.missing[name_of(26, 4)]
+    assert set(seen) <= {first.name}
+    assert not list(mirror.generations.folder.glob(".making-*"))
+
+
 def test_two_do_not_bring_one_folder_up_to_date_at_once(mirror):
+    """The second is told who is at it, and that it may call again."""
     updated(mirror)
-    with try_lock(mirror.folder / "update.lock"), pytest.raises(BadRequest, match="Another"):
+    with (
+        alone(mirror.folder / "update.lock", "this"),
+        pytest.raises(StoreBusy, match=f"Process {os.getpid()} on .*, since") as raised,
+    ):
         updated(mirror)
+    assert (raised.value.code, raised.value.exit_code) == ("STORE", 4)
+    assert raised.value.details["retryable"]
+    assert raised.value.details["holder"] in raised.value.message
 
 
 def test_sources_may_go_when_they_are_read(mirror, world):

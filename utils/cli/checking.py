@@ -1,7 +1,8 @@
 """``check`` in the shell: a manuscript's references, quotations and numbers.
 
 Exit status, for the CI of a manuscript's repository: 0 all fine, 1 something was found, 3 something
-could not be told (2: the manuscript cannot be read).
+could not be told (2: the manuscript cannot be read). What ``MANUSCRIPT.accepted`` names does not
+count.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ _OUTCOME = {
     "elsewhere": "elsewhere in the cited text only",
     "no_full_text": "no full text here",
     "weak": "nearest passage",
+    "uncited": "with no citation of its own",
 }
 _SENTENCE, _PASSAGE = 160, 200
 
@@ -70,7 +72,7 @@ def _check(args: argparse.Namespace, library: Library) -> int:
     else:
         for line in _lines(checked, everything=args.all):
             say(line)
-    warn(checked.manuscript.warnings)
+    warn(checked.warnings)
     return checked.status
 
 
@@ -84,41 +86,57 @@ def _write(path: Path, checked: Check) -> None:
 
 
 def _lines(checked: Check, *, everything: bool) -> Iterator[str]:
-    for one in checked.references:
-        yield from _of_reference(one, everything=everything)
-    for missing in checked.unlisted:
-        yield f"! {missing.place}: {one_line(missing.key)} is cited and in no list"
-    for claim in checked.claims:
-        if everything or claim.outcome not in ("verified", "weak", "no_full_text"):
-            yield from _of_claim(claim)
+    for mark, lines in _findings(checked, everything=everything):
+        reason = checked.accepts(mark)
+        first, *others = lines
+        if not reason or everything:
+            yield f"{first} [{mark}]" + (f" ACCEPTED: {one_line(reason)}" if reason else "")
+            yield from others
     yield _summary(checked)
     unread = sum(one.outcome == "no_full_text" for one in checked.claims)
+    if uncited := checked.outcomes["uncited"]:
+        many = counted(uncited, "statement")
+        yield f"No citation of its own, nor in what is cited beside it: {many} (--all)"
     if unread:
         first = ", ".join(checked.missing[:3])
         many = counted(unread, "statement")
         yield f"{many} need full texts that are not here ({first} …): --fetch"
 
 
-def _of_reference(one: CheckedReference, *, everything: bool) -> Iterator[str]:
+def _findings(checked: Check, *, everything: bool) -> Iterator[tuple[str, list[str]]]:
+    """What to show, each with its fingerprint."""
+    for one in checked.references:
+        yield from _of_reference(one, everything=everything)
+    for missing in checked.unlisted:
+        line = f"! {missing.place}: {one_line(missing.key)} is cited and in no list"
+        yield missing.fingerprint, [line]
+    for claim in checked.claims:
+        if everything or claim.outcome not in ("verified", "weak", "no_full_text", "uncited"):
+            yield claim.fingerprint, list(_of_claim(claim))
+
+
+def _of_reference(one: CheckedReference, *, everything: bool) -> Iterator[tuple[str, list[str]]]:
     name = f"[{one_line(one.reference.key)}]"
     where = str(one.reference.place) or "the text"
     for kind, said in one.warnings:
-        yield f"! {where}: {name} {_WARNED[kind]}: {one_line(said)}"
+        line = f"! {where}: {name} {_WARNED[kind]}: {one_line(said)}"
+        yield one.fingerprint_of(kind), [line]
     if one.status == "verified":
         if everything:
-            yield f"✓ {where}: {name} is {one.ids}"
+            yield one.fingerprint, [f"✓ {where}: {name} is {one.ids}"]
         return
     sign = "?" if one.status in ("unsure", "could_not_tell") else "!"
     told = "; ".join(filter(None, (*one.differences, one.said)))
     meant = f" Its words name {one.meant}." if one.meant else ""
-    yield f"{sign} {where}: {name} {_STATUS[one.status]}: {one_line(told)}{meant}"
+    line = f"{sign} {where}: {name} {_STATUS[one.status]}: {one_line(told)}{meant}"
+    yield one.fingerprint, [line]
 
 
 def _of_claim(claim: Claim) -> Iterator[str]:
     if claim.outcome == "verified":
         yield f"✓ {claim.place}: {claim.kind} {shortened(one_line(claim.what), 60)} {claim.said}"
         return
-    sign = "?" if claim.outcome in ("weak", "no_full_text") else "!"
+    sign = "?" if claim.outcome in ("weak", "no_full_text", "uncited") else "!"
     what = f" “{shortened(one_line(claim.what), 80)}”" if claim.what else ""
     yield f"{sign} {claim.place}: {claim.kind}{what} {_OUTCOME[claim.outcome]}: {claim.said}"
     yield f"    {shortened(one_line(claim.sentence), _SENTENCE)}"

@@ -15,11 +15,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
 from .texts import Texts
+from .unanswered import SYNC
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,9 @@ class Corpus:
     >>> for progress in library.corpus.index(): ...                      # doctest: +SKIP
     >>> library.corpus.find("weight loss after one year").hits[0].text   # doctest: +SKIP
     """
+
+    more: ClassVar[str] = SYNC
+    """How there would be more to search, for who found nothing."""
 
     def __init__(self, settings: Settings, web: Web, shelf: Shelf) -> None:
         self.settings = settings

@@ -1,27 +1,22 @@
-"""Who holds a lock of a corpus, and since when: so that who waits for it can be told.
+"""Who holds a lock in PostgreSQL, and since when: so that who waits for it can be told.
 
-A lock on a file has its holder written in a file beside it, which says nothing unless somebody
-holds the lock. PostgreSQL shows who holds an advisory lock in ``pg_locks`` (a key of 64 bits as
-its two halves, ``objsubid`` 1) and ``pg_stat_activity``; what is another role's reads as null there
+Of a lock on a file: `..system.holders`. PostgreSQL shows who holds an advisory lock in ``pg_locks``
+(a key of 64 bits as its two halves, ``objsubid`` 1) and ``pg_stat_activity``; what is another
+role's reads as null there
 (https://www.postgresql.org/docs/current/view-pg-locks.html, …/monitoring-stats.html).
 """
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from sqlalchemy import Connection, text
 
-from ..model.paper import moment, now
+from ..model.paper import moment
+from ..system.holders import UNKNOWN, me
 from ..system.plain_text import one_line
-from ..system.sharing import inherit_group
 
-UNKNOWN = "Another process"
 _LONGEST = 200
 _LONGEST_NAME = 63  # of an application, in bytes
 _HOLDER = text(
@@ -41,28 +36,9 @@ class Lock(NamedTuple):
     holder: Callable[[], str]
 
 
-def _me() -> str:
-    return f"Process {os.getpid()} on {platform.node() or 'a machine without a name'}"
-
-
-def sign_file(path: Path) -> None:
-    """Write beside a lock that this process has it; a disk that refuses is none of its business."""
-    with suppress(OSError):
-        path.touch(mode=0o600)
-        inherit_group(path)
-        path.write_text(f"{_me()}, since {now()}", encoding="utf-8")
-
-
-def holder_in_file(path: Path) -> str:
-    """Who signed last."""
-    with suppress(OSError):
-        return one_line(path.read_text("utf-8", "replace")[:_LONGEST]) or UNKNOWN
-    return UNKNOWN
-
-
 def sign_connection(connection: Connection) -> None:
     """Have the server show who holds the locks of this connection."""
-    name = f"papershelf: {_me()}".encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
+    name = f"papershelf: {me()}".encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
     connection.execute(text("SELECT set_config('application_name', :name, false)"), {"name": name})
 
 

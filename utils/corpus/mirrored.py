@@ -156,6 +156,8 @@ class Mirrored(Corpus):
 class _Seen(Corpus):
     """Mirrors as one search sees them."""
 
+    more = "bring the mirror up to date (server.py mirror pubmed, mirror pmc; then mirror index)"
+
     def __init__(
         self,
         mirrored: Mirrored,

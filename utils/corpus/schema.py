@@ -50,9 +50,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from ..errors import BadRequest, StoreBusy, StoreFailed
 from ..settings import Settings
 from ..system import sqlite
+from ..system.holders import holder_in_file, sign_file
 from ..system.safe_files import PRIVATE, disk, exclusive_lock, make_folder
 from ..system.sharing import access_error, create_shared, inherit_group
-from .holders import Lock, holder_at_server, holder_in_file, sign_connection, sign_file
+from .holders import Lock, holder_at_server, sign_connection
 
 VERSION = 2
 """Of the tables below."""

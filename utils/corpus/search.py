@@ -61,7 +61,7 @@ from ..passages.terms import asked
 from ..system.plain_text import sendable
 from .filters import resolved, why_nothing
 from .stored_records import CorpusRecord
-from .unanswered import NOTHING_FOUND, doubt
+from .unanswered import doubt, nothing_found
 from .widening import Wording, combined, wordings
 
 BEST = 9
@@ -219,17 +219,21 @@ def find(
     if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
         best = limit_per_paper((one for one in scored if _in_pubmed(one.passage)), top_k)
         warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
-    unsure = _unsure([text, *questions[1:]], best, contents) if best or not emptied else ""
+    unsure = (
+        _unsure([text, *questions[1:]], best, contents, corpus.more) if best or not emptied else ""
+    )
     warnings = [*filter(None, [unsure]), *emptied, *warnings]
     versions = tuple(_add_version(one, corpus) for one in best)
     return Answer(versions, tuple(warnings), tuple(others))
 
 
-def _unsure(questions: Sequence[str], best: Sequence[ScoredPassage], contents: FinderStatus) -> str:
+def _unsure(
+    questions: Sequence[str], best: Sequence[ScoredPassage], contents: FinderStatus, more: str
+) -> str:
     """What speaks against an answer, in whichever words; of the question as it was asked."""
     if not best:
-        return NOTHING_FOUND
-    doubts = [doubt(one, best, contents.model) for one in questions]
+        return nothing_found(more)
+    doubts = [doubt(one, best, contents.model, more) for one in questions]
     return doubts[0] if all(doubts) else ""
 
 

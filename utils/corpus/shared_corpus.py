@@ -70,6 +70,8 @@ class SharedMirror:
 class SharedCorpus(Corpus):
     """Generations in the stores of many users, as one search sees them."""
 
+    more = "bring the mirror up to date (server.py mirror pubmed; then mirror load)"
+
     def __init__(
         self,
         corpus: Corpus,

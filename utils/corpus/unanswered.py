@@ -20,13 +20,20 @@ NEAR = {"all-MiniLM-L6-v2": 0.4}
 """Cosines are no common scale: by models whose own is not known here, words alone decide."""
 _FEW = 3  # words of a long question: papers are named by more
 _NAMED = 8  # words that are nowhere
-_NEXT = "Ask in other words, or sync records about it (server.py sync; MCP: pubmed_sync_delta)."
-
-NOTHING_FOUND = f"No passage has any of these words. {_NEXT}"
-"""What to do where no passage was found, and no filter is the reason (`.filters`)."""
+SYNC = "sync records about it (server.py sync; MCP: pubmed_sync_delta)"
+"""How a corpus comes to have more."""
 
 
-def doubt(question: str, found: Sequence[ScoredPassage], model: str = "") -> str:
+def nothing_found(more: str = SYNC) -> str:
+    """What to do where no passage was found, and no filter is the reason (`.filters`)."""
+    return f"No passage has any of these words. {_next(more)}"
+
+
+def _next(more: str) -> str:
+    return f"Ask in other words, or {more}."
+
+
+def doubt(question: str, found: Sequence[ScoredPassage], model: str = "", more: str = SYNC) -> str:
     """What speaks against an answer in *found*, as a sentence; empty where it may well be there.
 
     Parameters
@@ -37,6 +44,8 @@ def doubt(question: str, found: Sequence[ScoredPassage], model: str = "") -> str
         All that is shown of what was found.
     model : str, optional
         Whose vectors ``sim`` compares.
+    more : str, optional
+        How there would be more to search.
     """
     words = asked(question)
     if not (words and found):
@@ -58,7 +67,7 @@ def doubt(question: str, found: Sequence[ScoredPassage], model: str = "") -> str
     if nearest is not None and near is not None:
         told += f", and the nearest in meaning has a similarity of {nearest:.2f} (answers: {near:g}"
         told += " and more)"
-    return f"{told}. {_NEXT}"
+    return f"{told}. {_next(more)}"
 
 
 def _nowhere(question: str, seen: set[str]) -> str:

@@ -44,12 +44,20 @@ Status = Literal["found", "not_found", "invalid", "failed"]
 
 
 def look_up(
-    wanted: Sequence[Ids], web: Web, sources: Sequence[Source]
+    wanted: Sequence[Ids],
+    web: Web,
+    sources: Sequence[Source],
+    silent: dict[Ids, PaperError] | None = None,
 ) -> dict[Ids, Paper | PaperError]:
     """Learn what many papers are, from whoever knows them first.
 
     A mirror of PubMed that is here comes first. Every source is asked once, in batches, about the
     papers still unknown to those before it.
+
+    Parameters
+    ----------
+    silent : dict, optional
+        Filled with why somebody did not answer about a paper that somebody else knew.
 
     Returns
     -------
@@ -59,10 +67,7 @@ def look_up(
     """
     inquiries = {ids: _Inquiry(ids, Paper(ids)) for ids in wanted}
     if any(source.name == PUBMED.name for source in sources):
-        held = from_mirror(wanted, web.settings)
-        for inquiry in inquiries.values():
-            if paper := held.get(inquiry.wanted):
-                inquiry.take_outcome(PUBMED.name, paper)
+        _take_held(inquiries, from_mirror(wanted, web.settings))
     for source in sources:
         if source.lookup is None:
             continue
@@ -73,7 +78,19 @@ def look_up(
         for asked, outcome in _ask(source, source.lookup, list(pending), web):
             for inquiry in pending[asked]:
                 inquiry.take_outcome(source.name, outcome)
-    return {ids: inquiry.outcome() for ids, inquiry in inquiries.items()}
+    found = {ids: inquiry.outcome() for ids, inquiry in inquiries.items()}
+    if silent is not None:
+        troubles = {ids: inquiry.trouble for ids, inquiry in inquiries.items()}
+        silent |= {
+            ids: why for ids, why in troubles.items() if why and isinstance(found[ids], Paper)
+        }
+    return found
+
+
+def _take_held(inquiries: Mapping[Ids, _Inquiry], held: Mapping[Ids, Paper]) -> None:
+    for inquiry in inquiries.values():
+        if paper := held.get(inquiry.wanted):
+            inquiry.take_outcome(PUBMED.name, paper)
 
 
 def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..corpus.texts import key_of, text_named, title_and_abstract
 from ..errors import NotFound, PaperError
-from .claims import Claim, check_sentence
+from ..model.sites import SITES
+from .accepted import SUFFIX, fingerprint
+from .claims import Claim, check_beside, check_sentence
 from .parts import Manuscript, Place, Reference
 from .passages import CitedText
 from .reference_files import by_key
@@ -36,6 +38,11 @@ class Unlisted:
     key: str
     place: Place
 
+    @property
+    def fingerprint(self) -> str:
+        """Its name for `.accepted`."""
+        return fingerprint("unlisted", self.key)
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -53,12 +60,26 @@ class Check:
 
     @property
     def outcomes(self) -> Counter[str]:
-        """How often each result came, those of references, their warnings and claims together."""
-        found = Counter[str](one.status for one in self.references)
-        found += Counter(kind for one in self.references for kind, _ in one.warnings)
-        found += Counter(one.outcome for one in self.claims)
-        found["unlisted"] += len(self.unlisted)
-        return +found
+        """How often each result came, those of references, their warnings and claims together.
+
+        What would change the exit status and somebody accepts is ``accepted``.
+        """
+        return Counter(
+            "accepted" if self.accepts(mark) and outcome in _FINDINGS | _UNCLEAR else outcome
+            for mark, outcome in self._results()
+        )
+
+    def accepts(self, mark: str) -> str:
+        """Why somebody accepts the finding of a fingerprint; empty where nobody does."""
+        return self.manuscript.accepted.get(mark, "")
+
+    def _results(self) -> Iterator[tuple[str, str]]:
+        """Every result with its fingerprint."""
+        for one in self.references:
+            yield one.fingerprint, one.status
+            yield from ((one.fingerprint_of(kind), kind) for kind, _ in one.warnings)
+        yield from ((claim.fingerprint, claim.outcome) for claim in self.claims)
+        yield from ((missing.fingerprint, "unlisted") for missing in self.unlisted)
 
     @property
     def status(self) -> int:
@@ -66,6 +87,26 @@ class Check:
         if _FINDINGS & set(self.outcomes):
             return FINDINGS
         return UNCLEAR if _UNCLEAR & set(self.outcomes) else 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """What could not be read, whose records stand in for others', what is accepted in vain."""
+        told = list(self.manuscript.warnings)
+        asked = {mark for mark, outcome in self._results() if outcome in _FINDINGS | _UNCLEAR}
+        if stale := [mark for mark in self.manuscript.accepted if mark not in asked]:
+            file = f"{self.manuscript.name}{SUFFIX}"
+            told.append(f"{file} accepts what was not found this time: {', '.join(stale)}.")
+        stood_in = [one for one in self.references if one.silent]
+        if not stood_in:
+            return told
+        named = {site.name: site.addresses[0].about for site in SITES}
+        by = {named.get(one.paper.recorded_by, "others") for one in stood_in if one.paper}
+        said = (
+            f"{len(stood_in)} of {len(self.references)} references were held against the records"
+            f" of {' and '.join(sorted(by))}, because who is asked first did not answer and may"
+            f" know of more retractions ({stood_in[0].silent}). Check again later."
+        )
+        return [*told, said]
 
     @property
     def missing(self) -> list[str]:
@@ -84,10 +125,17 @@ class Check:
             "status": self.status,
             "counts": dict(self.outcomes),
             "references": [_reference_row(one, self.texts) for one in self.references],
-            "claims": [{**asdict(one), "place": _place_row(one.place)} for one in self.claims],
-            "unlisted": [{"key": one.key, "place": _place_row(one.place)} for one in self.unlisted],
+            "claims": [
+                {**asdict(one), "place": _place_row(one.place), "fingerprint": one.fingerprint}
+                for one in self.claims
+            ],
+            "unlisted": [
+                {"key": one.key, "place": _place_row(one.place), "fingerprint": one.fingerprint}
+                for one in self.unlisted
+            ],
+            "accepted": dict(self.manuscript.accepted),
             "missing": self.missing,
-            "warnings": list(self.manuscript.warnings),
+            "warnings": self.warnings,
         }
 
 
@@ -106,7 +154,11 @@ def _reference_row(one: CheckedReference, texts: dict[str, str]) -> dict[str, An
         "differences": list(one.differences),
         "said": one.said,
         "meant": one.meant,
-        "warnings": [{"kind": kind, "said": said} for kind, said in one.warnings],
+        "fingerprint": one.fingerprint,
+        "warnings": [
+            {"kind": kind, "said": said, "fingerprint": one.fingerprint_of(kind)}
+            for kind, said in one.warnings
+        ],
         "text": texts.get(one.reference.key, ""),
     }
 
@@ -149,16 +201,27 @@ def cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | None:
 
 
 def _claims(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterator[Claim]:
-    for sentence in _cited_sentences(manuscript):
-        about = [texts[key] for key in sentence.keys if key in texts]
-        if about:
-            yield from check_sentence(sentence, about)
-
-
-def _cited_sentences(manuscript: Manuscript) -> Iterator[Sentence]:
     for block in manuscript.blocks:
-        if block.kind not in ("heading", "entry"):
-            yield from (one for one in sentences(block) if one.keys)
+        if block.kind in ("heading", "entry") or not block.marks:
+            continue
+        found = list(sentences(block))
+        for at, sentence in enumerate(found):
+            keys = sentence.keys or _keys_beside(found, at)
+            about = [texts[key] for key in keys if key in texts]
+            if about and sentence.keys:
+                yield from check_sentence(sentence, about)
+            elif about:
+                yield from check_beside(sentence, keys, about)
+
+
+def _keys_beside(found: Sequence[Sentence], at: int) -> tuple[str, ...]:
+    """What the nearest sentences of the paragraph cite, before and behind one that cites nothing.
+
+    A citation covers what leads up to it as often as what is told after it.
+    """
+    before = next((one.keys for one in reversed(found[:at]) if one.keys), ())
+    behind = next((one.keys for one in found[at + 1 :] if one.keys), ())
+    return tuple(dict.fromkeys((*before, *behind)))
 
 
 def _unlisted(manuscript: Manuscript, known: set[str]) -> Iterator[Unlisted]:

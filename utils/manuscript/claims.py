@@ -4,25 +4,29 @@ A quotation is judged as everywhere else (`..passages.differences`). A number is
 passage about the same thing has it; if only another part of the paper has it, or another number
 stands where the sentence's words stand, that is said, with the passage. Of a paper that is here as
 an abstract only, nothing is said that it does not say: the full text may.
+
+A sentence that cites nothing may still be about what the sentences beside it cite, or be the
+author's own: it is ``uncited`` unless that text has what it says, or clearly says otherwise.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..errors import BadRequest
 from ..passages.differences import compared
 from ..passages.wording import LEAST_WORDS, parse
+from .accepted import fingerprint
 from .parts import Place
 from .passages import CitedText, Passage, best, terms
 from .quantities import Quantity, agreement, is_claimed, quantities
 from .sentences import Sentence
 
 Kind = Literal["quotation", "number", "support"]
-Outcome = Literal["verified", "altered", "absent", "elsewhere", "no_full_text", "weak"]
+Outcome = Literal["verified", "altered", "absent", "elsewhere", "no_full_text", "weak", "uncited"]
 _QUOTED = re.compile(
     r"\u201c([^\u201c\u201d]{8,5000})\u201d|\u201e([^\u201e\u201c\u201d]{8,5000})[\u201c\u201d]"
     r"|\u00ab\s?([^\u00ab\u00bb]{8,5000}?)\s?\u00bb|(?<!\w)\"([^\"]{8,5000})\"(?!\w)"
@@ -33,7 +37,13 @@ _ABOUT = 0.3  # of a claim's words that a passage has at the least, to confirm a
 _OF_BEST = 0.6  # of what the best passage has
 _LOCAL = 45  # characters on either side of a number that tell what it is of
 _SUPPORTED = 0.35
+_FEW = 3
 _SHOWN = 600
+_CLEAR = 0.75  # of an uncited sentence's words that a passage has which says otherwise
+_OWN = re.compile(
+    r"\b(?:we|our|ours|us|here|herein|(?:this|the (?:present|current)) (?:study|work|trial))\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,11 @@ class Claim:
     handle: str = ""
     share: float = 0.0
 
+    @property
+    def fingerprint(self) -> str:
+        """Its name for `.accepted`."""
+        return fingerprint(self.kind, *self.keys, self.sentence, self.what)
+
 
 def check_sentence(sentence: Sentence, texts: Sequence[CitedText]) -> Iterator[Claim]:
     """What a sentence quotes, counts and says, held against the texts it cites."""
@@ -71,6 +86,37 @@ def check_sentence(sentence: Sentence, texts: Sequence[CitedText]) -> Iterator[C
     yield from _check_numbers(sentence, claim, asked, texts)
     if not asked and not quoted and len(terms(claim)) >= LEAST_WORDS:
         yield _check_support(sentence, claim, texts)
+
+
+def check_beside(
+    sentence: Sentence, keys: tuple[str, ...], texts: Sequence[CitedText]
+) -> Iterator[Claim]:
+    """The same of a sentence that cites nothing, held against what those beside it cite."""
+    for one in check_sentence(sentence, texts):
+        made = replace(one, keys=keys)
+        if one.kind == "support":
+            continue
+        if one.outcome == "verified":
+            yield replace(made, said=f"{one.said}, by a citation beside it")
+        elif one.outcome != "no_full_text" and _says_otherwise(one):
+            yield replace(made, said=f"{one.said} The citation stands beside it.")
+        else:
+            lack = "are here as abstracts" if one.outcome == "no_full_text" else "have it not"
+            said = f"The sentence cites nothing, and the papers cited beside it {lack}."
+            yield replace(made, outcome="uncited", said=said)
+
+
+def _says_otherwise(one: Claim) -> bool:
+    """Whether a passage has nearly all words of the sentence, and another number in its place."""
+    if one.share < _CLEAR or _OWN.search(one.sentence):
+        return False
+    if one.kind == "quotation" or one.outcome == "altered":
+        return one.outcome == "altered"
+    asked, ours = next(iter(quantities(one.what)), None), quantities(one.sentence)
+    return asked is not None and any(
+        other.unit == asked.unit and not any(agreement(mine, other) for mine in ours)
+        for other in quantities(one.passage)
+    )
 
 
 def _quotations(sentence: Sentence) -> Iterator[tuple[int, int]]:
@@ -115,7 +161,8 @@ def _check_numbers(
     """Each number, in the passages about the same thing."""
     if not asked:
         return
-    ranked = [(share, one, text) for text in texts for share, one in text.ranked(claim)]
+    about = _without(asked, claim)
+    ranked = [(share, one, text) for text in texts for share, one in text.ranked(about)]
     ranked.sort(key=lambda found: -found[0])
     if not ranked:
         return
@@ -125,6 +172,14 @@ def _check_numbers(
     for one in asked:
         found = _there(one, claim, near, used)
         yield _number_claim(sentence, claim, one, found, ranked)
+
+
+def _without(asked: Sequence[Quantity], claim: str) -> str:
+    """What the numbers are said of: a unit is no word of it, unless there are few others."""
+    bare = claim
+    for one in asked:
+        bare = f"{bare[: one.start]}{' ' * (one.end - one.start)}{bare[one.end :]}"
+    return bare if len(terms(bare)) >= _FEW else claim
 
 
 _Ranked = tuple[float, Passage, CitedText]
@@ -148,8 +203,8 @@ def _there(
         rival = max((rival, *besides))
         for other in passage.numbers:
             said = agreement(one, other)
-            if said == "unit":
-                unit = unit or ("unit", ranked)
+            if said in ("unit", "side"):
+                unit = unit or (said, ranked)
             elif said and (id(passage), other.start) not in used:
                 agreeing.append((len(local & _local(other, passage.words)), other, said))
         if not agreeing:
@@ -192,6 +247,8 @@ def _number_claim(
         outcome, told = "no_full_text", "Only the abstract is here, which has it not."
     elif said == "unit":
         outcome, told = "altered", "The number is there with another unit."
+    elif said == "side":
+        outcome, told = "altered", "The number is there with < for > or > for <."
     elif said:
         outcome, told = "elsewhere", "The passage has it, but of something else."
     elif elsewhere := _elsewhere(one, ranked):
@@ -208,7 +265,7 @@ def _number_claim(
 
 def _elsewhere(one: Quantity, ranked: Sequence[_Ranked]) -> _Ranked | None:
     for found in ranked:
-        if any(agreement(one, other) not in ("", "unit") for other in found[1].numbers):
+        if any(agreement(one, other) not in ("", "unit", "side") for other in found[1].numbers):
             return found
     return None
 

@@ -2,7 +2,8 @@
 
 Zotero (``ADDIN ZOTERO_ITEM CSL_CITATION``) and Mendeley Desktop (``ADDIN CSL_CITATION``) keep
 CSL-JSON, Mendeley Cite the same in the tag of a content control, EndNote (``ADDIN EN.CITE``) XML:
-so they say exactly what is cited. Facts: the fields' code of Zotero
+so they say exactly what is cited. Word's own fields name its own sources (`.word_sources`). What a
+footnote or endnote cites is cited where its sign stands. Facts: the fields' code of Zotero
 (https://github.com/zotero/zotero, ``xpcom/integration.js``), ECMA-376 part 1, 17.16 for fields;
 EndNote's and Mendeley Cite's forms as remembered from documents.
 """
@@ -13,7 +14,7 @@ import base64
 import json
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -24,12 +25,14 @@ from ..formats.safe_xml import parse
 from ..lists.described import described
 from ..lists.documents import endnote_ids, endnote_said
 from .parts import Block, Mark, Reference
-from .reference_files import csl_reference
+from .reference_files import by_key, csl_reference
+from .word_sources import sources_in, tags_in
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MOST_XML = 200_000_000
 _MENDELEY = "MENDELEY_CITATION_v3_"
-_LISTS = re.compile(r"ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|Mendeley Bibliography)|BIBLIOGRAPHY")
+_PARTS = re.compile(r"word/(?:foot|end)notes\.xml|customXml/item\d+\.xml")
+_LISTS = re.compile(r"\s*(?:ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|Mendeley Bibliography)|BIBLIOGRAPHY)")
 
 
 def read(data: bytes) -> tuple[list[Block], list[Reference]]:
@@ -40,17 +43,40 @@ def read(data: bytes) -> tuple[list[Block], list[Reference]]:
     BadRequest
         It is no DOCX, or damaged.
     """
-    reading = _Document()
     try:
         with zipfile.ZipFile(BytesIO(data)) as packed:
-            if packed.getinfo("word/document.xml").file_size > _MOST_XML:
+            named = [one for one in packed.infolist() if _PARTS.fullmatch(one.filename)]
+            read = ["word/document.xml", *(one.filename for one in named)]
+            if sum(packed.getinfo(one).file_size for one in read) > _MOST_XML:
                 raise BadRequest("The document is too long to be read.", "Split it.")
-            root = parse(packed.read("word/document.xml"))
+            root, *others = (
+                part for one in read if (part := _parsed(one, packed.read(one))) is not None
+            )
     except (KeyError, zipfile.BadZipFile, BadContent, OSError, NotImplementedError, RuntimeError):
         raise BadRequest("It is no DOCX, or damaged.", "Save it again as .docx.") from None
+    reading = _Document(
+        dict(_notes(others)), by_key(one for part in others for one in sources_in(part))
+    )
     for paragraph in root.iter(f"{_W}p"):
         reading.paragraph(paragraph)
     return reading.blocks, list(reading.references.values())
+
+
+def _parsed(name: str, data: bytes) -> Any:
+    """A part; None of one that programs add and that is no XML we read."""
+    try:
+        return parse(data)
+    except BadContent:
+        if name.startswith("word/"):
+            raise
+        return None
+
+
+def _notes(parts: list[Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+    """The notes by kind and number."""
+    for part in parts:
+        for kind in ("footnote", "endnote"):
+            yield from (((kind, one.get(f"{_W}id", "")), one) for one in part.iter(f"{_W}{kind}"))
 
 
 class _Field:
@@ -65,7 +91,10 @@ class _Field:
 class _Document:
     """Blocks and references, as far as they are read; fields may span paragraphs."""
 
-    def __init__(self) -> None:
+    def __init__(self, notes: Mapping[tuple[str, str], Any], sources: dict[str, Reference]) -> None:
+        self._notes = notes
+        self._sources = sources
+        self._noted = 0
         self.blocks: list[Block] = []
         self.references: dict[str, Reference] = {}
         self._fields: list[_Field] = []
@@ -75,20 +104,22 @@ class _Document:
         self._number += 1
         self._text = ""
         self._marks: list[Mark] = []
-        in_list = any(_LISTS.search(field.code) for field in self._fields)
+        self._behind: list[Block] = []
+        self._in_list = any(_LISTS.match(field.code) for field in self._fields)
         for field in self._fields:
             field.at = 0
         for element in paragraph.iter():
             self._element(element)
         style = paragraph.find(f"{_W}pPr/{_W}pStyle")
         named = style.get(f"{_W}val", "") if style is not None else ""
-        in_list = in_list or any(_LISTS.search(field.code) for field in self._fields)
+        in_list = self._in_list or any(_LISTS.match(field.code) for field in self._fields)
         kind = "heading" if re.match(r"heading|title", named, re.I) else "prose"
         if re.search("quote", named, re.I):
             kind = "quote"
         if self._text.strip():
             made = Block(self._text, tuple(self._marks), number=self._number)
             self.blocks.append(replace(made, kind="entry" if in_list else kind))  # type: ignore[arg-type]
+        self.blocks += self._behind
 
     def _element(self, element: Any) -> None:
         tag = element.tag.removeprefix(_W) if isinstance(element.tag, str) else ""
@@ -104,6 +135,8 @@ class _Document:
             self._fields[-1].code += element.text or ""
         elif tag == "fldSimple":
             self._cite(element.get(f"{_W}instr", ""), _shown(element))
+        elif tag in ("footnoteReference", "endnoteReference"):
+            self._note(tag.removesuffix("Reference"), element.get(f"{_W}id", ""))
         elif tag == "sdt":
             control = element.find(f"{_W}sdtPr/{_W}tag")
             named = control.get(f"{_W}val", "") if control is not None else ""
@@ -134,10 +167,30 @@ class _Document:
             self._fields[-1].shows = True
         elif kind == "end" and self._fields:
             field = self._fields.pop()
+            self._in_list = self._in_list or _LISTS.match(field.code) is not None
             if not self._fields or not _of_endnote(self._fields[-1].code):
                 self._mark(field.code, field.at, len(self._text))
             else:
                 self._fields[-1].code += field.code
+
+    def _note(self, kind: str, name: str) -> None:
+        """A note's paragraphs stand behind this one; what they cite is cited here."""
+        note = self._notes.get((kind, name))
+        if note is None:
+            return
+        self._noted += 1
+        inner = _Document({}, self._sources)
+        for paragraph in note.iter(f"{_W}p"):
+            inner.paragraph(paragraph)
+        for key, one in inner.references.items():
+            self.references.setdefault(key, one)
+        self._behind += (replace(one, file=f"{kind} {self._noted}") for one in inner.blocks)
+        marks = (mark for one in inner.blocks for mark in one.marks)
+        keys = tuple(key for mark in marks for key in mark.keys if key[0] != "#")
+        if keys:
+            start = len(self._text)
+            self._text += str(self._noted)
+            self._marks.append(Mark(start, len(self._text), keys))
 
     def _cite(self, code: str, shown: str) -> None:
         self._mark(code, len(self._text), len(self._text) + len(shown))
@@ -151,8 +204,11 @@ class _Document:
         works = list(_of_csl(code) if "CSL_CITATION" in code else _of_endnote(code))
         for one in works:
             self.references.setdefault(one.key, one)
-        if works and end > start:
-            self._marks.append(Mark(start, end, tuple(one.key for one in works)))
+        tags = tags_in(code)
+        self.references |= {tag: self._sources[tag] for tag in tags if tag in self._sources}
+        keys = tags or tuple(one.key for one in works)
+        if keys and end > start:
+            self._marks.append(Mark(start, end, keys))
 
 
 def _shown(element: Any) -> str:

@@ -7,7 +7,7 @@ file. A mark is a citation in it.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -63,7 +63,8 @@ class Block:
     """A paragraph as it is read.
 
     ``at`` is where each character stands in the file, ``lines`` where the file's lines begin;
-    both are empty where there are paragraphs only. ``kind`` is ``prose``, ``quote`` (set apart as
+    both are empty where there are paragraphs only. ``pages`` are the pages it stands on, each with
+    the first character there. ``kind`` is ``prose``, ``quote`` (set apart as
     one), ``heading`` or ``entry`` (of a printed list of references).
     """
 
@@ -72,19 +73,20 @@ class Block:
     kind: Literal["prose", "quote", "heading", "entry"] = "prose"
     file: str = ""
     number: int = 0
-    page: int = 0
+    pages: Sequence[tuple[int, int]] = ()
     at: Sequence[int] = ()
     lines: Sequence[int] = field(default=(), repr=False)
 
     def place(self, start: int, end: int) -> Place:
         """Where a stretch of the block stands."""
+        page = max((page for begin, page in self.pages if begin <= start), default=0)
         if not self.at or start >= len(self.at):
-            return Place(self.file, 0, 0, self.number, self.page, start, end)
+            return Place(self.file, 0, 0, self.number, page, start, end)
         first, last = self.at[start], self.at[max(start, min(end, len(self.at)) - 1)]
         line, last_line = bisect_right(self.lines, first), bisect_right(self.lines, last)
         begin, last_begin = self.lines[line - 1], self.lines[last_line - 1]
         return Place(
-            *(self.file, line, last_line, self.number, self.page),
+            *(self.file, line, last_line, self.number, page),
             *(first - begin, last + 1 - last_begin),
         )
 
@@ -108,13 +110,17 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Manuscript:
-    """A manuscript that was read; ``warnings`` say what of it could not be."""
+    """A manuscript that was read; ``warnings`` say what of it could not be.
+
+    ``accepted`` are findings that somebody accepts, by fingerprint, with the reason (`.accepted`).
+    """
 
     name: str
     form: Form
     blocks: tuple[Block, ...]
     references: tuple[Reference, ...]
     warnings: tuple[str, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
 
 class BlockBuilder:
@@ -148,7 +154,7 @@ class BlockBuilder:
         if text.strip():
             number = len(self.blocks) + 1
             made = Block(
-                *(text, tuple(self._marks), kind, self._file, number, 0, tuple(self._at)),
+                *(text, tuple(self._marks), kind, self._file, number, (), tuple(self._at)),
                 lines=self._lines,
             )
             self.blocks.append(made)

@@ -25,6 +25,13 @@ _BLOCK = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\Z)", re.S)
 _TABLE = re.compile(r"\s*\|", re.M)
 _MARKUP = re.compile(r"</?\w+>|[*\\]|(?<!\w)_+|_+(?!\w)|\[\d[\d,\u2013 -]*\]")
 _BESIDE = 0.5
+_FRAME_WORDS = """
+    according authors colleagues previous previously earlier recent recently prior study studies
+    work works others us before researchers investigators literature shown show shows showed found
+    find finding findings reported report reports described demonstrated observed noted suggested
+    stated indicated revealed concluded confirmed known well also however moreover furthermore
+    thus therefore hence
+"""
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,9 @@ def terms(text: str) -> list[str]:
     ]
 
 
+_FRAMING = frozenset(terms(_FRAME_WORDS))  # how a claim is told, not what it is about
+
+
 @dataclass
 class CitedText:
     """The text of a cited paper: full text, abstract or title only."""
@@ -75,7 +85,8 @@ class CitedText:
 
     def ranked(self, claim: str) -> list[tuple[float, Passage]]:
         """The passages by how much they are about a claim (0 to 1), the best first."""
-        wanted = {term: self._weights.get(term, self._rare) for term in set(terms(claim))}
+        said = set(terms(claim))
+        wanted = {term: self._weights.get(term, self._rare) for term in said - _FRAMING or said}
         whole = sum(wanted.values())
         if not whole:
             return [(0.0, one) for one in self.passages]

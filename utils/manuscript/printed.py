@@ -62,7 +62,7 @@ def _entries(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
             return
         found = _NUMBER.match(block.text)
         words = block.text[found.end() :] if found else block.text
-        if _YEAR.search(words) or _ids(words):
+        if _YEAR.search(words) or ids_in(words):
             number = next(filter(None, found.groups()), "") if found else ""
             yield replace(block, kind="entry"), number
 
@@ -71,16 +71,17 @@ def _reference(block: Block, at: int, number: str) -> Reference:
     found = _NUMBER.match(block.text) if number else None
     words = " ".join(block.text[found.end() if found else 0 :].split())
     place = block.place(0, len(block.text.rstrip()))
-    return Reference(number or str(at), _ids(words), paper_of(words), words, place=place)
+    return Reference(number or str(at), ids_in(words), paper_of(words), words, place=place)
 
 
 def reference_of(key: str, words: str, **where: object) -> Reference:
     """A printed entry, such as that of a ``thebibliography``."""
     words = " ".join(words.split())
-    return Reference(key, _ids(words), paper_of(words), words, **where)  # type: ignore[arg-type]
+    return Reference(key, ids_in(words), paper_of(words), words, **where)  # type: ignore[arg-type]
 
 
-def _ids(words: str) -> Ids:
+def ids_in(words: str) -> Ids:
+    """The identifiers that words name."""
     found = Ids()
     patterns = ((_DOI, "{}"), (_PMID, "PMID: {}"), (_PMCID, "{}"), (_ARXIV, "arXiv:{}"))
     for pattern, form in patterns:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Literal
 
-Agreement = Literal["same", "rounded", "converted", "approximate", "bound", "unit", ""]
+Agreement = Literal["same", "rounded", "converted", "approximate", "bound", "unit", "side", ""]
 _MASS = {"kg": "1e3", "g": "1", "mg": "1e-3", "μg": "1e-6", "ng": "1e-9", "pg": "1e-12"}
 _VOLUME = {"l": "1", "dl": "1e-1", "ml": "1e-3", "μl": "1e-6", "nl": "1e-9"}
 _LENGTH = {"km": "1e3", "m": "1", "cm": "1e-2", "mm": "1e-3", "μm": "1e-6", "nm": "1e-9"}
@@ -38,16 +38,42 @@ _SAME_UNIT = {
     "μL": "μl", "L": "l", "dL": "dl", "litre": "l", "litres": "l", "liters": "l", "grams": "g",
     "gram": "g", "meters": "m", "metres": "m", "°c": "°C", "degrees": "°", "mcg": "μg",
     "-year": "year", "-month": "month", "-week": "week", "-day": "day", "-hour": "h",
+    "d": "day", "y": "year", "mo": "month", "liter": "l", "meter": "m", "metre": "m",
+    "kilodaltons": "kDa", "kilodalton": "kDa", "degrees Celsius": "°C", "degrees C": "°C",
 }  # fmt: skip
+_PREFIXES = {
+    "kilo": "k", "deci": "d", "centi": "c", "milli": "m", "micro": "μ", "nano": "n", "pico": "p",
+}  # fmt: skip
+_STEMS = {
+    "gram": "g", "gramme": "g", "litre": "l", "liter": "l", "metre": "m", "meter": "m",
+    "mole": "mol", "molar": "M", "second": "s",
+}  # fmt: skip
+_SAME_UNIT |= {
+    f"{long}{stem}{ending}": f"{short}{unit}"
+    for long, short in _PREFIXES.items()
+    for stem, unit in _STEMS.items()
+    for ending in ("", "s")
+}
 _OTHERS = (
     "%", "fold", "°C", "°", "Hz", "kHz", "MHz", "kDa", "Da", "bp", "kb", "Mb", "kcal", "cal", "kJ",
     "J", "W", "V", "mV", "Pa", "kPa", "mmHg", "IU", "U", "Gy", "mSv", "rpm", "ppm", "K", "N",
+    "nt", "aa",
 )  # fmt: skip
 _UNITS = sorted({*_SIZES, *_SAME_UNIT, *_OTHERS}, key=len, reverse=True)
-_UNIT = (
-    r"(?P<unit>(?:" + "|".join(map(re.escape, _UNITS)) + r")(?![^\W\d_])"
-    r"(?:\s?/\s?(?:[a-zA-Zμ]{1,5}\d?|100\s?\w{1,4})(?![^\W\d_])|\s?[a-z]{1,3}[-\u207b][1\u00b9]){0,2})"
+_NAMED_UNIT = rf"(?:{'|'.join(map(re.escape, _UNITS))})(?![^\W\d_])"
+_PERSONS = (
+    r"(?:(?:person|patient|participant|subject|child|inhabitant|individual)s?|people|population"
+    r"|wom[ae]n|children)"
 )
+_OF_MANY = (  # per 100,000 person-years
+    r"(?:\s?/\s?|\sper\s)1(?:0{0,2}(?:[, ]000){1,2}|0{2,6})\b"
+    rf"(?:\s(?:{_PERSONS}|(?:live\s)?births|admissions|cells)(?:[-\s](?:year|month|day)s?)?\b)?"
+)
+_PER = (
+    r"(?:\s?/\s?(?:[a-zA-Zμ]{1,5}[\d²³]?|100\s?\w{1,4})(?![^\W\d_])|\s?[a-z]{1,3}[-\u207b][1\u00b9]"
+    rf"|\sper\s{_NAMED_UNIT}(?:\s(?:of\s)?body\s?(?:weight|mass))?|\s(?:a\sday|daily|weekly)\b)"
+)
+_UNIT = rf"(?P<unit>{_NAMED_UNIT}(?:{_OF_MANY}|{_PER}){{0,2}}|{_OF_MANY})"
 _DIGITS = (
     r"\d{1,3}(?:[,\u2009\u202f ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.\u00b7]\d+)?"
     r"|\d+,\d{1,2}(?!\d)|\.\d+"
@@ -87,18 +113,33 @@ _HEDGE = re.compile(
     r"|up to|over|more than|less than|fewer than|at least|below|above)\s*$|[~\u2248]\s*$",
     re.I,
 )
+_UNDER = re.compile(r"\b(?:less|lower|fewer|smaller) than\s*$|\b(?:below|under)\s*$", re.I)
+_OVER = re.compile(
+    r"(?<!\bno )(?<!\bnot )\b(?:(?:more|greater|higher|larger) than|above|over|exceed\w*)\s*$", re.I
+)
+_OF_P = re.compile(r"\bp(?:[-\s]?values?)?[\s<>≤≥=~]*(?:of |was |is |were )?$", re.I)
+_OF_PERCENT = re.compile(
+    r"(?:\bper\s?cent(?:ages?)?|\bproportions?|(?<!\d)(?<!\d\s)%)[^.;]{0,60}$", re.I
+)
 _JOINED = re.compile(r"\s?(?:,?\s?and|,?\s?or|-|to|\u00b1|/|,?\s?vs?\.?|,?\s?versus)\s?")
 _LEAST_WORD = 11  # of a word without unit that is checked: "two of them" says nothing
 _SIGNS = str.maketrans({
     "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2212": "-", "\u2010": "-", "\u2011": "-",
-    "\u2013": "-", "\u00b5": "μ", "\u00b7": ".", "\u2236": ":",
+    "\u2013": "-", "\u00b5": "μ", "\u00b7": ".", "\u2236": ":", "\u2a7d": "≤", "\u2a7e": "≥",
+    "\u207b": "-", "\uff05": "%",
 })  # fmt: skip
+_SQUARED = str.maketrans("²³", "23")
+_WHEN = re.compile(r"/(?:day|week|month|year)$")  # 5 mg and 5 mg a day
 _BY_ABOUT = Decimal("0.05")
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in a text: ``text[start:end]``; ``decimals`` places were written."""
+    """A number in a text: ``text[start:end]``; ``decimals`` places were written.
+
+    ``is_p`` where it is named as a p-value, ``is_loose`` where its unit may stand elsewhere, as in
+    the head of a column.
+    """
 
     value: Decimal
     decimals: int
@@ -107,12 +148,18 @@ class Quantity:
     end: int
     sign: str = ""
     hedged: bool = False
+    is_p: bool = False
+    is_loose: bool = False
 
     @property
-    def sized(self) -> tuple[str, Decimal]:
-        """What it measures, and how much in one unit of that."""
-        name, size = _SIZES.get(self.unit, (self.unit, Decimal(1)))
-        return name, self.value * size
+    def size(self) -> tuple[str, Decimal]:
+        """What its unit measures, and how much it is of that."""
+        first, *behind = self.unit.split("/")
+        name, size = _SIZES.get(first, (first, Decimal(1)))
+        for one in behind:
+            below, many = _SIZES.get(one, (one, Decimal(1)))
+            name, size = f"{name}/{below}", size / many
+        return name, size
 
 
 def quantities(text: str, *, words: bool = True) -> list[Quantity]:
@@ -121,6 +168,8 @@ def quantities(text: str, *, words: bool = True) -> list[Quantity]:
     found = list(_in_digits(plain))
     if words:
         found += _in_words(plain)
+    if text.lstrip().startswith("|"):
+        found = [replace(one, is_loose=True) for one in found]
     return _with_shared_units(sorted(found, key=lambda one: one.start), plain)
 
 
@@ -141,9 +190,15 @@ def _in_digits(text: str) -> Iterator[Quantity]:
         hedged = bool(_HEDGE.search(before)) or match["sign"] in ("~", "≈")
         yield Quantity(
             *(value, decimals - shift, unit, start, match.end()),
-            sign=match["sign"],
+            sign=match["sign"] or _side(before),
             hedged=hedged,
+            is_p=bool(_OF_P.search(before)),
+            is_loose=bool(_OF_PERCENT.search(text[max(0, start - 80) : start])),
         )
+
+
+def _side(before: str) -> str:
+    return "<" if _UNDER.search(before) else ">" if _OVER.search(before) else ""
 
 
 def _value(digits: str) -> tuple[Decimal, int]:
@@ -156,7 +211,7 @@ def _value(digits: str) -> tuple[Decimal, int]:
 
 def _is_year(digits: str, unit: str, before: str) -> bool:
     year = re.fullmatch(r"1[89]\d\d|20\d\d", digits)
-    return bool(year) and not unit and not re.search(r"[=<>]\s?$|\bn\s$", before)
+    return bool(year) and not unit and not re.search(r"[=<>]\s?$|\bn\s$|\ba total of $", before)
 
 
 def _in_words(text: str) -> Iterator[Quantity]:
@@ -170,10 +225,20 @@ def _in_words(text: str) -> Iterator[Quantity]:
 
 
 def _unit(text: str | None) -> str:
-    first, *others = re.split(r"\s?/\s?|\s(?=[a-z]{1,3}-1)", (text or "").strip())
-    first = _SAME_UNIT.get(first, _SAME_UNIT.get(first.lower(), first))
-    behind = (re.sub(r"-1$", "", _SAME_UNIT.get(one, one)) for one in others)
-    return "/".join([first, *behind])
+    parts = re.split(
+        r"\s?/\s?|\s?\bper\s(?!cent)|\s(?=a day|daily|weekly|[a-z]{1,3}-)", (text or "").strip()
+    )
+    first, *others = (_SAME_UNIT.get(one, _SAME_UNIT.get(one.lower(), one)) for one in parts)
+    return "/".join([first, *map(_denominator, others)])
+
+
+def _denominator(text: str) -> str:
+    """``100,000 patient years`` and ``100 000 person-years`` are one."""
+    bare = re.sub(r"(?<=\d)[, ](?=0)|-[1¹]$|\s(?:of\s)?body.*|(?<=\d)\s", "", text)
+    bare = re.sub(rf"(?<=0){_PERSONS}", "person", bare.translate(_SQUARED)).replace(" ", "-")
+    return {"a-day": "day", "daily": "day", "weekly": "week"}.get(bare) or _SAME_UNIT.get(
+        bare, re.sub(r"(year|month|day)s$", r"\1", bare)
+    )
 
 
 def _with_shared_units(found: list[Quantity], text: str) -> list[Quantity]:
@@ -195,18 +260,40 @@ def is_claimed(one: Quantity) -> bool:
 
 
 def agreement(ours: Quantity, theirs: Quantity) -> Agreement:
-    """How a manuscript's number agrees with one of the cited text; empty where it does not."""
+    """How a manuscript's number agrees with one of the cited text; empty where it does not.
+
+    ``unit`` and ``side`` (p > 0.05 for p < 0.05) are where the figures agree and it does not.
+    """
+    if _are_opposed(ours, theirs):
+        return "side" if ours.value == theirs.value else ""
     if ours.unit == theirs.unit or not (ours.unit and theirs.unit):
-        said = _as_number(ours, ours.value, theirs.value) or _as_percent(ours, theirs)
+        said = _as_percent(ours, theirs) or _as_number(ours, ours.value, theirs.value)
+        if said in ("same", "rounded") and _is_no_percent(ours, theirs):
+            return "unit" if said == "same" else ""
         if said == "rounded" and ours.unit not in (theirs.unit, "%"):
             return ""  # 16 months are no deviation of 16.43; columns of percent have bare numbers
         return said or ("bound" if _is_within(ours, theirs) else "")
-    (name, _), (other_name, other) = ours.sized, theirs.sized
-    if name == other_name and ours.unit in _SIZES:
-        size = _SIZES[ours.unit][1]
-        if _as_number(ours, ours.value, other / size):
-            return "converted"
+    if bool(_WHEN.search(ours.unit)) is not bool(_WHEN.search(theirs.unit)):
+        ours, theirs = (replace(one, unit=_WHEN.sub("", one.unit)) for one in (ours, theirs))
+    (name, size), (other_name, other_size) = ours.size, theirs.size
+    if name == other_name and (
+        said := _as_number(ours, ours.value, theirs.value * other_size / size)
+    ):
+        return said if size == other_size else "converted"
     return "unit" if ours.value == theirs.value else ""
+
+
+def _are_opposed(ours: Quantity, theirs: Quantity) -> bool:
+    """``p < 0.05`` and ``p > 0.05``."""
+    sides = {"≤": "<", "≥": ">"}
+    one, other = (sides.get(side, side) for side in (ours.sign, theirs.sign))
+    return {one, other} == {"<", ">"} and not ours.unit and 0 < ours.value <= Decimal("0.1")
+
+
+def _is_no_percent(ours: Quantity, theirs: Quantity) -> bool:
+    """Whether one is said to be percent, and nothing says so of the other."""
+    bare = theirs if ours.unit == "%" else ours
+    return {ours.unit, theirs.unit} == {"%", ""} and not bare.is_loose
 
 
 def _as_number(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
@@ -232,6 +319,10 @@ def _as_percent(ours: Quantity, theirs: Quantity) -> Agreement:
 
 
 def _is_within(ours: Quantity, theirs: Quantity) -> bool:
-    """``p < 0.001`` where the text has 0.0004."""
-    small = ours.sign in ("<", "≤") and 0 < ours.value <= Decimal("0.1")
-    return small and 0 < theirs.value < ours.value and theirs.sign != ">" and not theirs.unit
+    """``p < 0.001`` where the text has 0.0004; ``p > 0.05`` where it has p = 0.31."""
+    if not 0 < ours.value <= Decimal("0.1") or theirs.unit or not 0 < theirs.value <= 1:
+        return False
+    if ours.sign in ("<", "≤"):
+        return theirs.value < ours.value and theirs.sign not in (">", "≥")
+    is_p = theirs.is_p or theirs.is_loose
+    return ours.sign in (">", "≥") and is_p and theirs.value > ours.value and theirs.sign != "<"

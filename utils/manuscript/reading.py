@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from ..errors import BadRequest, PaperError
 from ..lists.pasted import decode_lines
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
+from ..model.passage import SourcePlace
 from . import latex, markdown
+from .accepted import accepted_beside
 from .parts import Block, BlockBuilder, Form, Manuscript, Place, Reference
 from .printed import reference_of, with_printed_list
 from .reference_files import by_key, csl_reference, references_in
+from .sentences import sentences
 
 MOST_BYTES = 100_000_000
 _MARKDOWN = {".md", ".markdown", ".qmd", ".rmd", ".mkd"}
@@ -40,7 +46,8 @@ def read_manuscript(path: Path, lists: Sequence[Path] = ()) -> Manuscript:
     blocks, references, warnings = _READERS[form](data, path)
     for extra in lists:
         references += references_in(_bytes(extra), extra.name)
-    return _made(path.name, form, blocks, references, warnings)
+    made = _made(path.name, form, blocks, references, warnings)
+    return replace(made, accepted=accepted_beside(path))
 
 
 def read_words(text: str, references: str = "") -> Manuscript:
@@ -92,12 +99,14 @@ def _named(keys: Iterable[str], known: Container[str]) -> Iterator[tuple[str, Id
 
 def _bytes(path: Path) -> bytes:
     try:
+        if not path.is_file():  # nor a pipe, which may never end
+            raise BadRequest(f"{path.name} is not there, or no file.", "Look at its name.")
         if path.stat().st_size > MOST_BYTES:
             msg = f"{path.name} has more than {MOST_BYTES:,} bytes."
             raise BadRequest(msg, "Check it without its pictures.")
         return path.read_bytes()
-    except OSError as error:
-        msg = f"{path.name} cannot be read: {error.strerror}."
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        msg = f"{path.name} cannot be read: {getattr(error, 'strerror', error)}."
         raise BadRequest(msg, "Look at its name and at the folder.") from None
 
 
@@ -130,16 +139,17 @@ def _read_markdown(data: bytes, path: Path) -> _Read:
 
 def _read_latex(data: bytes, path: Path) -> _Read:
     text = decode_lines(data).read()
-    files = {}
+    files, home = {}, _home(path)
     for other in sorted(path.parent.rglob("*.tex"))[:500]:
-        if other != path and other.stat().st_size < MOST_BYTES:
-            name = other.relative_to(path.parent).as_posix()
-            files[name] = decode_lines(other.read_bytes()).read()
+        if other != path and _is_inside(other, home):
+            with suppress(BadRequest):
+                name = other.relative_to(path.parent).as_posix()
+                files[name] = decode_lines(_bytes(other)).read()
     whole = [text, *(one for name, one in files.items() if name.rpartition("/")[2] in text)]
     names = [name for one in [text, *files.values()] for name in latex.sources(one)]
     references, warnings = _beside(path, dict.fromkeys(names))
     printed = path.with_suffix(".bbl")
-    if not references and printed.is_file():
+    if not references and printed.is_file() and _is_inside(printed, home):
         whole.append(decode_lines(_bytes(printed)).read())
     for one in whole:
         for key, source, at in latex.bib_items(one):
@@ -177,10 +187,27 @@ def _read_docx(data: bytes, path: Path) -> _Read:
 
 def _read_pdf(data: bytes, path: Path) -> _Read:
     from ..formats.pdf import reader
+    from ..formats.source_words import Finder, words_of
 
-    document = reader.read(Fetched(data, "pdf", "", path.name, "file"))
-    warnings = ["Places are those of the text read from the PDF, not of its pages."]
-    return markdown.blocks(document.markdown), [], warnings
+    fetched = Fetched(data, "pdf", "", path.name, "file")
+    blocks = markdown.blocks(reader.read(fetched).markdown)
+    source = words_of(fetched)
+    find = Finder(source).find if source else lambda _: ()
+    made = [replace(one, at=(), lines=(), pages=_pages(one, find)) for one in blocks]
+    lost = sum(not one.pages and one.kind == "prose" and " " in one.text[80:] for one in made)
+    told = f"On which pages {lost} of {len(made)} paragraphs stand could not be told."
+    return made, [], [told] if lost else []
+
+
+def _pages(block: Block, find: Callable[[str], tuple[SourcePlace, ...]]) -> list[tuple[int, int]]:
+    """The pages of a block with the first sentence on each."""
+    pages = [place.page for place in find(block.text)]
+    found = [(0, page) for page in pages[:1]]
+    for one in sentences(block) if len(pages) > 1 else ():
+        there = find(one.text)
+        if there and found[-1][1] < there[0].page <= pages[-1]:
+            found.append((one.start, there[0].page))
+    return found
 
 
 _READERS = {
@@ -193,13 +220,36 @@ _READERS = {
 
 
 def _beside(path: Path, names: Iterable[object]) -> tuple[list[Reference], list[str]]:
-    """The references of the files a manuscript names, and which could not be read."""
+    """The references of the files a manuscript names, and which could not be read.
+
+    Somebody else may have written it. So it names files of its folder, or of the repository it is
+    in, and no others; those a person names (``--references``).
+    """
     references: list[Reference] = []
     warnings: list[str] = []
+    home = _home(path)
     for name in names:
         file = path.parent / str(name)
+        if not _is_inside(file, home):
+            told = f"The list {name} is not in {home.name or home}, so it was not read."
+            warnings.append(f"{told} If it is yours, name it: --references {quote(str(file))}")
+            continue
         try:
             references += references_in(_bytes(file), str(name))
         except PaperError as error:
             warnings.append(f"The list {name} was not read. {error.message}")
     return references, warnings
+
+
+def _home(path: Path) -> Path:
+    """The folder whose files a manuscript may name: that of its repository, else its own."""
+    folder = path.resolve().parent
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+def _is_inside(file: Path, home: Path) -> bool:
+    """Whether a file, where its links lead, is in a folder."""
+    try:
+        return file.resolve().is_relative_to(home)
+    except (OSError, RuntimeError, ValueError):  # links in circles, a zero byte
+        return False

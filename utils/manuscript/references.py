@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from ..download.lookup import look_up
@@ -31,6 +32,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, Paper
 from ..model.versions import only_a_preprint
 from ..outline.words import folded
+from .accepted import fingerprint
 from .parts import Reference
 
 if TYPE_CHECKING:
@@ -64,7 +66,8 @@ class CheckedReference:
     ``differs`` (the paper, with ``differences`` in its fields), ``wrong_paper`` (its identifier is
     of another), ``not_found``, ``unsure`` (candidates only), ``could_not_tell``. ``said`` is the
     reason in words; ``warnings`` what was published about it since, with its kind; ``meant`` the
-    paper that its words name, where its identifier names another or none.
+    paper that its words name, where its identifier names another or none; ``silent`` why somebody
+    did not answer who is asked before the one whose record it was held against.
     """
 
     reference: Reference
@@ -74,6 +77,20 @@ class CheckedReference:
     said: str = ""
     warnings: tuple[tuple[Warned, str], ...] = ()
     meant: str = ""
+    silent: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of what is wrong with it, for `.accepted`."""
+        return self._fingerprint(self.status, *self.differences)
+
+    def fingerprint_of(self, warned: Warned) -> str:
+        """The name of one of its warnings."""
+        return self._fingerprint(warned)
+
+    def _fingerprint(self, *found: str) -> str:
+        entry = self.reference.words or f"{self.reference.key} {self.reference.paper.title}"
+        return fingerprint("reference", entry, str(self.reference.ids), *found)
 
     @property
     def ids(self) -> Ids:
@@ -85,9 +102,13 @@ def check_references(
     references: Sequence[Reference], web: Web, shelf: Shelf, sources: Sequence[Source]
 ) -> list[CheckedReference]:
     """One result for each, in their order."""
-    named = [one.ids for one in references if one.ids]
-    known = look_up(list(dict.fromkeys(named)), web, sources) if named else {}
-    checked = [_of_named(one, known[one.ids], shelf) if one.ids else None for one in references]
+    known, silent = _known([one.ids for one in references if one.ids], web, sources)
+    checked = [
+        replace(_of_named(one, known[one.ids], shelf), silent=silent.get(one.ids, ""))
+        if one.ids
+        else None
+        for one in references
+    ]
     sought = [
         at
         for at, one in enumerate(checked)
@@ -101,6 +122,15 @@ def check_references(
         _with_article(one or _unread(reference), web, sources)
         for reference, one in zip(references, _looked_up(checked, web, sources), strict=True)
     ]
+
+
+def _known(
+    named: Sequence[Ids], web: Web, sources: Sequence[Source]
+) -> tuple[dict[Ids, Paper | PaperError], dict[Ids, str]]:
+    """What the papers are, and who was silent about those that others knew."""
+    silent: dict[Ids, PaperError] = {}
+    known = look_up(list(dict.fromkeys(named)), web, sources, silent) if named else {}
+    return known, {ids: miss.message for ids, miss in silent.items()}
 
 
 def _of_named(reference: Reference, found: Paper | PaperError, shelf: Shelf) -> CheckedReference:
@@ -198,6 +228,18 @@ def _author_differences(reference: Reference, paper: Paper) -> Iterator[str]:
     strange = [one for one in said if not any(_same_name(one, other) for other in real)]
     if strange and not any(one.collective for one in strange):
         yield f"authors: {strange[0].name} is none of the record's"
+    elif turned := _turned(said, real):
+        yield f"authors: {turned[0].name} before {turned[1].name}, in the record behind"
+
+
+def _turned(said: Sequence[Author], real: Sequence[Author]) -> tuple[Author, Author] | None:
+    """Two authors that the record has the other way round; names it has twice say nothing."""
+    placed = []
+    for one in said:
+        at = [place for place, other in enumerate(real) if _same_name(one, other)]
+        if len(at) == 1 and not one.collective:
+            placed.append((at[0], one))
+    return next(((one, other) for (at, one), (to, other) in pairwise(placed) if at > to), None)
 
 
 def _names_first(words: str, author: Author) -> bool:
@@ -279,12 +321,14 @@ def _looked_up(
 ) -> list[CheckedReference | None]:
     """Those that their words led to, held against the records of what was found."""
     found = [one.ids for one in checked if one and one.status == "unsure" and one.paper]
-    known = look_up(list(dict.fromkeys(found)), web, sources) if found else {}
+    known, silent = _known(found, web, sources)
     made: list[CheckedReference | None] = []
     for one in checked:
         paper = known.get(one.ids) if one and one.status == "unsure" and one.paper else None
         if one and isinstance(paper, Paper):
-            made.append(replace(compare(one.reference, paper), said=f"Found as {paper.ids}."))
+            said = f"Found as {paper.ids}."
+            held = compare(one.reference, paper)
+            made.append(replace(held, said=said, silent=silent.get(one.ids, "")))
         elif one and isinstance(paper, PaperError):
             made.append(replace(one, status="could_not_tell", paper=None, said=paper.message))
         else:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .parts import Block, Mark, Place
 
-_END = re.compile(r"[.!?]+[\"'\u2019\u201d\u00bb)\]]*(?=\s|$)")
+_END = re.compile(r"[.!?]+[\"'\u2019\u201d\u00bb)\]]*")
 _NOT_BEHIND = re.compile(
     r"(?:\b(?:al|e\.g|i\.e|vs|figs?|eqs?|refs?|cf|ca|approx|dr|mr|mrs|prof|no|nos|resp|pp?|vol|ed"
     r"|eds|sect?|tabs?|suppl|st|spp?|var|viz|incl|etc|[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]))\.$",
@@ -71,7 +71,10 @@ def sentences(block: Block) -> Iterator[Sentence]:
 def _ends(block: Block) -> Iterator[int]:
     text = block.text
     inside = [(mark.start, mark.end) for mark in block.marks]
+    begins = {mark.start for mark in block.marks}  # raised ones follow the full stop at once
     for found in _END.finditer(text):
+        if text[found.end() : found.end() + 1].strip() and found.end() not in begins:
+            continue
         if any(begin <= found.start() < end for begin, end in inside):
             continue
         if _NOT_BEHIND.search(text[max(0, found.start() - 12) : found.start() + 1]):

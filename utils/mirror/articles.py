@@ -99,7 +99,7 @@ def pmcids_of(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
 
 def _named(ids: Ids, place: Path) -> int:
     from .generations import connect
-    from .pmc import NAMES
+    from .names import FILE as NAMES
 
     column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())
     if not value:

@@ -30,8 +30,8 @@ from .edges import EDGES, SPAN, Made, Slice, Span, join_span, live_in, named_aft
 from .engines import Lost, Run
 from .generations import Generation, Generations
 from .graph import CitationTable, Tables
+from .locks import alone
 from .manifest import SourceFile
-from .pubmed import alone
 
 if TYPE_CHECKING:
     from ..web import Web
@@ -91,7 +91,7 @@ def update(folder: Path, web: Web, run: Run, *, keep: bool = False) -> Iterator[
 
     Raises
     ------
-    BadRequest
+    StoreBusy
         Another process is at it.
     EmptyStore
         There is neither a mirror of PubMed here nor a collection to be had.
@@ -99,7 +99,7 @@ def update(folder: Path, web: Web, run: Run, *, keep: bool = False) -> Iterator[
         The disk refuses, or a part is damaged; what was made stays.
     """
     safe_files.make_folder(folder)
-    with alone(folder, "citations"):
+    with alone(folder / "citations.lock", f"the citations in {folder}"):
         for place in _PLACES:
             safe_files.sweep(folder / "part" / "citations" / place)
         yield from _Update(folder, web, run, keep).steps()

@@ -28,8 +28,8 @@ from ..model.passage import embedded
 from ..passages.finders import embedder_of
 from ..settings import load_settings
 from ..system import safe_files
-from ..system.sqlite import try_lock
 from .engines import Lost
+from .locks import alone
 from .passages import KIND, key_of
 from .reading import passages_at, rows_at
 from .vectors import Keys, VectorStore, packed
@@ -108,8 +108,9 @@ def embed(
     EmbeddingsFailed
         The encoder cannot be used; what was made until then stays.
     BadRequest
-        The published vectors are of another model than that of the settings, or another process
-        is at it.
+        The published vectors are of another model than that of the settings.
+    StoreBusy
+        Another process is at it.
     BadContent
         A published chunk is not whole.
     """
@@ -121,9 +122,7 @@ def embed(
         raise BadRequest(msg, "Set EMBEDDINGS_MODEL=ncbi/MedCPT-Query-Encoder.")
     store = store_of(generations, embedder.model)
     safe_files.make_folder(store.folder)
-    with try_lock(store.folder / "embed.lock") as mine:
-        if not mine:
-            raise BadRequest("Another process is making vectors.", "Wait for it.")
+    with alone(store.folder / "embed.lock", f"the vectors in {store.folder}"):
         safe_files.sweep(store.new)
         store.forget_absorbed()
         work = _Embedding(generations, settings, embedder, store)

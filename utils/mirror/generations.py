@@ -25,7 +25,8 @@ from ..errors import EmptyStore, NotFound, StoreFailed
 from ..model.paper import now
 from ..system import safe_files
 from .manifest import KINDS, SourceFile
-from .names import write_names
+from .names import FILE as NAMES
+from .names import write_names, write_text_names
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,6 +36,8 @@ _KEPT = 2  # the one that is published, and the one before it
 _ROWS = 1 << 16  # of a row group: who looks up a PMID reads one
 _MEMORY = "2GB"
 _MAKING = ".making-"
+FILES = ("live.parquet", NAMES, "manifest.parquet")
+"""Of a generation, beside what it says of itself."""
 KEYS = {"pubmed": "pmid", "pmc": "pmcid"}
 """By source, the column whose values name what its rows are of."""
 _ORDER = "sequence::BIGINT * 1000000 + position"
@@ -89,6 +92,14 @@ class Generations:
         """The one that is published."""
         with safe_files.disk(self._pointer, "read"), suppress(FileNotFoundError):
             return self.read(self._pointer.read_text().strip())
+        return None
+
+    def whole(self) -> Generation | None:
+        """The one that is published; None where there is none, or a file of it is gone."""
+        with suppress(NotFound):
+            current = self.current()
+            if current and all((self.folder / current.name / name).exists() for name in FILES):
+                return current
         return None
 
     def require_current(self) -> Generation:
@@ -156,8 +167,8 @@ class Generations:
         """Write what a generation consists of into an empty folder; see `build`."""
         parts = [str(file.part(self.mirror)) for file in files]
         papers, rows = self._write_live(parts, folder)
-        if self.source == "pubmed":  # PMC's are written by `.pmc`: other columns
-            write_names(parts, folder, self.mirror)
+        name_them = write_names if self.source == "pubmed" else write_text_names
+        name_them(parts, folder, self.mirror)
         self._write_manifest(files, folder)
         digest = _digest(files, rows)
         return Generation(
@@ -174,14 +185,21 @@ class Generations:
         )  # fmt: skip
 
     def _put(self, making: Path, generation: Generation) -> None:
-        """Give a finished folder its name; the same generation is there only once."""
+        """Give a finished folder its name; the same generation is there only once.
+
+        One that is there may be the published one (another word on what is missing makes it anew),
+        or be damaged: its files are replaced one by one, so that nobody who asks it finds none.
+        """
         text = json.dumps(asdict(generation), indent=1).encode()
         safe_files.write_whole(making / "generation.json", text)
         place = self.folder / generation.name
         with safe_files.disk(place):
-            if place.exists():  # a run that was killed before it published made the same
-                shutil.rmtree(place)
-            making.replace(place)
+            if place.exists():
+                for path in sorted(making.iterdir()):
+                    path.replace(place / path.name)
+                making.rmdir()
+            else:
+                making.replace(place)
             safe_files.sync_folder(self.folder)
 
     def _write_live(self, parts: list[str], folder: Path) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Papers of a generation by DOI or PMCID: ``names.parquet``, sorted by name, beside its rows."""
+"""Papers of a generation by DOI or PMCID, texts by PMID or DOI: ``names.parquet``."""
 
 from __future__ import annotations
 
@@ -6,26 +6,31 @@ from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..system import safe_files
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ..model.identifiers import Ids
     from .generations import Generation, Generations
 
 FILE = "names.parquet"
-_NAMES = """
-    SELECT name, pmid FROM (
-        SELECT unnest([row.doi, row.pmcid]) AS name, row.pmid AS pmid
-        FROM read_parquet(?) AS row SEMI JOIN read_parquet(?) AS live
-        ON row.sequence = live.sequence AND row.position = live.position
-    ) WHERE name IS NOT NULL ORDER BY name, pmid
+_LIVE = """
+    FROM read_parquet(?) AS row SEMI JOIN read_parquet(?) AS live
+    ON row.sequence = live.sequence AND row.position = live.position
 """
+_NAMES = f"""
+    SELECT name, pmid FROM (
+        SELECT unnest([row.doi, row.pmcid]) AS name, row.pmid AS pmid {_LIVE}
+    ) WHERE name IS NOT NULL ORDER BY name, pmid
+"""  # noqa: S608 - of constants
+_TEXT_NAMES = f"SELECT row.pmid, lower(row.doi) AS doi, row.pmcid {_LIVE} ORDER BY ALL"
 
 
 def write_names(parts: list[str], folder: Path, mirror: Path) -> None:
-    """Write the names of the rows that count, as ``live.parquet`` in *folder* says.
+    """Write the names of PubMed's rows that count, as ``live.parquet`` in *folder* says.
 
     Raises
     ------
@@ -33,18 +38,32 @@ def write_names(parts: list[str], folder: Path, mirror: Path) -> None:
         A part is gone or damaged, or the disk refuses.
     """
     import pyarrow as pa
+
+    schema = pa.schema([("name", pa.string()), ("pmid", pa.int32())])
+    packed = {"name": "DELTA_BYTE_ARRAY", "pmid": "PLAIN"}
+    options = {"use_dictionary": False, "column_encoding": packed}
+    _write(_NAMES, parts, folder, mirror, schema, options)
+
+
+def write_text_names(parts: list[str], folder: Path, mirror: Path) -> None:
+    """Write under which PMID and DOI each of PMC's texts that count is known; as `write_names`."""
+    import pyarrow as pa
+
+    columns = [("pmid", pa.int32()), ("doi", pa.string()), ("pmcid", pa.int32())]
+    _write(_TEXT_NAMES, parts, folder, mirror, pa.schema(columns), {})
+
+
+def _write(
+    query: str, parts: list[str], folder: Path, mirror: Path, schema: pa.Schema, options: Any
+) -> None:
     from pyarrow import parquet
 
     from .generations import connect, even_tables
 
-    schema = pa.schema([("name", pa.string()), ("pmid", pa.int32())])
     path, live = folder / FILE, str(folder / "live.parquet")
     with closing(connect(mirror)) as db, safe_files.disk(path), path.open("xb") as file:
-        with parquet.ParquetWriter(
-            file, schema, compression="zstd", use_dictionary=False,
-            column_encoding={"name": "DELTA_BYTE_ARRAY", "pmid": "PLAIN"},
-        ) as writer:  # fmt: skip
-            for table in even_tables(db, _NAMES, [parts, live]):
+        with parquet.ParquetWriter(file, schema, compression="zstd", **options) as writer:
+            for table in even_tables(db, query, [parts, live]):
                 writer.write_table(table.cast(schema), row_group_size=table.num_rows)
         safe_files.flush(path)
 

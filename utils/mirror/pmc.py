@@ -30,11 +30,12 @@ from ..sources.pmc_inventory import (
 from ..system import safe_files
 from .bundles import Member, md5_of, members, pack
 from .engines import Lost, Run
-from .generations import Generation, Generations, connect
+from .generations import Generations
+from .locks import alone
 from .manifest import KINDS, Manifest, SourceFile
 from .objects import Batch, Difference, Objects
 from .parts import Part, ReadJob
-from .pubmed import MirrorProgress, alone
+from .pubmed import MirrorProgress
 from .texts import place_in, read_texts
 
 if TYPE_CHECKING:
@@ -45,8 +46,6 @@ BATCH = 200
 """Article versions of a bundle: about 20 MB of JATS, and some seconds of reading."""
 FEW = 500
 """Articles up to which each is looked up, instead of the inventory of all."""
-NAMES = "names.parquet"
-"""Of a generation: PMID, DOI and PMCID of each text that counts."""
 _AT_ONCE = 16  # requests, as many as the site's limit lets go
 _ENOUGH = 3  # batches in a row that cannot be reached: the site is down
 
@@ -141,7 +140,7 @@ def update(
 
     Raises
     ------
-    BadRequest
+    StoreBusy
         Another process is at it.
     Unreachable
         The listing could not be had.
@@ -149,7 +148,7 @@ def update(
         The disk refuses; what was read stays.
     """
     safe_files.make_folder(folder)
-    with alone(folder, "pmc"):
+    with alone(folder / "pmc.lock", f"the mirror of PMC in {folder}"):
         for kind in KINDS:
             safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
         safe_files.sweep(folder / "source" / SOURCE)
@@ -361,10 +360,9 @@ class _Update:
     def _publish(self) -> None:
         """Build and publish a generation of all that is read, if it is not published yet."""
         files = [file for file in self.manifest.files(SOURCE) if file.is_here(self.folder)]
-        current = self.generations.current()
+        current = self.generations.whole()
         if files and (not current or _digests(files) != _digests(self.generations.files(current))):
             made = self.generations.build(files, {})
-            _write_names(self.generations, made, files)
             self.generations.publish(made.name)
             self._go_on(changed=not current or made.name != current.name)
             for path in self.generations.tidy():
@@ -440,22 +438,3 @@ def _refused(part: Path) -> dict[tuple[int, int], str]:
         for row in rows
         if row["deleted"] and row["state"] == "text"
     }
-
-
-def _write_names(
-    generations: Generations, generation: Generation, files: Sequence[SourceFile]
-) -> None:
-    """Beside the rows that count, under which PMID and DOI each is known."""
-    from pyarrow import parquet
-
-    place = generations.folder / generation.name
-    parts = [str(file.part(generations.mirror)) for file in files]
-    query = """
-        SELECT row.pmid, lower(row.doi) AS doi, row.pmcid FROM read_parquet(?) AS row
-        SEMI JOIN read_parquet(?) AS live
-        ON row.sequence = live.sequence AND row.position = live.position ORDER BY ALL
-    """
-    with closing(connect(generations.mirror)) as db, safe_files.disk(place):
-        table = db.sql(query, params=[parts, [str(place / "live.parquet")]]).to_arrow_table()
-        parquet.write_table(table, place / NAMES, compression="zstd", row_group_size=1 << 16)
-        safe_files.flush(place / NAMES)

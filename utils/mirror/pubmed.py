@@ -10,19 +10,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadContent, BadRequest, NotAvailable, Unreachable
+from ..errors import BadContent, NotAvailable, Unreachable
 from ..sources.pubmed_files import BulkFile, Folder
 from ..system import safe_files
-from ..system.sqlite import try_lock
 from .chain import Chain, chains
 from .engines import Lost, Run
 from .generations import Generation, Generations
+from .locks import alone
 from .manifest import KINDS, YEAR, Manifest, SourceFile, State
 from .origin import FilledFolder, Nlm, Origin
 from .parts import Part, ReadJob, read_part
@@ -100,7 +99,7 @@ def update(
 
     Raises
     ------
-    BadRequest
+    StoreBusy
         Another process is at it.
     Unreachable
         The listing could not be had.
@@ -108,20 +107,10 @@ def update(
         The disk refuses; what was read stays.
     """
     safe_files.make_folder(folder)
-    with alone(folder, "update"):
+    with alone(folder / "update.lock", f"the mirror of PubMed in {folder}"):
         for kind in KINDS:
             safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
         yield from _Update(folder, web, run, keep, filled).steps(most)
-
-
-@contextmanager
-def alone(folder: Path, what: str) -> Iterator[None]:
-    """Hold the work of that name in a mirror's folder, or refuse to begin it."""
-    with try_lock(folder / f"{what}.lock") as mine:
-        if not mine:
-            msg = f"Another process is bringing {folder} up to date."
-            raise BadRequest(msg, "Wait for it: mirror status.")
-        yield
 
 
 class _Update:
@@ -253,7 +242,7 @@ class _Update:
 
     def _publish(self, notice: tuple[int, int]) -> None:
         """Build and publish the newest generation that can be, if it is not published yet."""
-        current = self.generations.current()
+        current = self.generations.whole()
         waits_for = ""
         for chain in chains(list(self.files.values()), notice):
             waits_for = waits_for or self._obstacle(chain, current)

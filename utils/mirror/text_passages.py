@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..system import safe_files
 from .generations import Generation, Generations, connect, even_tables
+from .names import FILE as NAMES
 from .passages import FACTS, PassageIndex, Snapshot
-from .pmc import NAMES
 from .reading import readable, rows_at
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,21 +142,27 @@ def remake(remaking: _Remaking) -> Verified:
 
 def _faults(path: Path, made: Path, digest: str) -> list[str]:
     """What is wrong with a part that lies there, beside the one made again."""
-    from pyarrow import ArrowInvalid, parquet
-
     name = f"{path.parent.name}/{path.name}"
     again = f"run `mirror {path.parent.name.partition('-')[0]}` to make it again"
     if not path.exists():
         return [f"{name} is gone: {again}"]
     if digest_of(path) != digest:
         return [f"{name} is damaged: delete it, and {again}"]
-    if digest_of(made) == digest:
-        return []
+    return [] if _same_rows(path, made) else [f"{name} has other rows than its source has now"]
+
+
+def _same_rows(one: Path, other: Path) -> bool:
+    """Whether two Parquet files hold the same, however large; False where one cannot be read."""
+    from pyarrow import ArrowInvalid, parquet
+
     try:
-        same = parquet.read_table(path).equals(parquet.read_table(made))
-    except (ArrowInvalid, OSError):
-        same = False
-    return [] if same else [f"{name} has other rows than its source has now"]
+        if digest_of(one) == digest_of(other):
+            return True
+        with parquet.ParquetFile(one) as ours, parquet.ParquetFile(other) as theirs:
+            pairs = zip_longest(ours.iter_batches(), theirs.iter_batches())
+            return all(ours and theirs and ours.equals(theirs) for ours, theirs in pairs)
+    except (ArrowInvalid, OSError, StoreFailed):
+        return False
 
 
 def _whole(
@@ -171,4 +178,11 @@ def _whole(
         faults.append(f"its digest is {again.digest}, not {generation.digest}")
     if again.papers != generation.papers:
         faults.append(f"{again.papers:,} PMIDs are live, not {generation.papers:,}")
+    here = generations.folder / generation.name
+    again_by = f"delete it, and run `mirror {generation.source}` to make it again"
+    faults += [
+        f"its {name} is gone or has other rows: {again_by}"
+        for name in ("live.parquet", "names.parquet")
+        if not _same_rows(here / name, place / name)
+    ]
     return Verified(generation.name, tuple(faults), again.papers)

@@ -22,9 +22,9 @@ from ..errors import BadRequest, EmptyStore, NotConfigured, StoreFailed
 from ..model.paper import SearchResult
 from ..passages import terms
 from ..system import safe_files
-from ..system.sqlite import try_lock
 from .columns import paper_of
 from .generations import Generation, Generations, connect
+from .locks import alone
 from .manifest import SourceFile
 from .reading import live_places, rows_at
 
@@ -94,7 +94,7 @@ class WordIndex:
 
         Raises
         ------
-        BadRequest
+        StoreBusy
             Another process is at it.
         EmptyStore
             There is no generation yet.
@@ -103,10 +103,7 @@ class WordIndex:
         """
         generation = self.generations.require_current()
         safe_files.make_folder(self.folder)
-        with try_lock(self.folder / "index.lock") as mine:
-            if not mine:
-                msg = "Another process is bringing the index up to date."
-                raise BadRequest(msg, "Wait for it.")
+        with alone(self.folder / "index.lock", f"the index in {self.folder}"):
             yield from self._take_in(generation)
 
     def _take_in(self, generation: Generation) -> Iterator[WordsProgress]:

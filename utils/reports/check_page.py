@@ -29,6 +29,7 @@ _CLAIMS = {
     "elsewhere": "In the cited text, but not about this",
     "no_full_text": "The full text is not here",
     "weak": "The nearest passage",
+    "uncited": "No citation of its own",
 }
 _FAULTS = ("altered", "absent", "elsewhere")
 _FAULTY = ("wrong_paper", "not_found", "differs")
@@ -36,10 +37,15 @@ _FAULTY = ("wrong_paper", "not_found", "differs")
 
 def check_page(row: Mapping[str, Any]) -> str:
     """The page, of what `..manuscript.checking.Check.row` says."""
-    references, claims = row["references"], row["claims"]
-    warned = [(one, w) for one in references for w in one["warnings"]]
+    accepted = row["accepted"]
+    references = row["references"]
+    claims = [one for one in row["claims"] if one["fingerprint"] not in accepted]
+    left = [one for one in references if one["fingerprint"] not in accepted]
+    pairs = [(one, w) for one in references for w in one["warnings"]]
+    warned = [(one, w) for one, w in pairs if w["fingerprint"] not in accepted]
+    unlisted = [one for one in row["unlisted"] if one["fingerprint"] not in accepted]
     faults = [one for one in claims if one["outcome"] in _FAULTS]
-    faulty = [one for one in references if one["status"] in _FAULTY]
+    faulty = [one for one in left if one["status"] in _FAULTY]
     verified = [one for one in references if one["status"] == "verified"]
     return styled(
         "check.html",
@@ -48,17 +54,17 @@ def check_page(row: Mapping[str, Any]) -> str:
         headline=[
             ("References verified", len(verified), len(references)),
             ("Retracted, superseded", len(warned), 0),
-            ("References at fault", len(faulty) + len(row["unlisted"]), 0),
+            ("References at fault", len(faulty) + len(unlisted), 0),
             ("Quotations, numbers at fault", len(faults), 0),
         ],
         warned=_sorted(warned, [one[1]["kind"] for one in warned], _WARNINGS),
         faulty=faulty,
-        open_references=[
-            one for one in references if one["status"] in ("unsure", "could_not_tell")
-        ],
+        unlisted=unlisted,
+        open_references=[one for one in left if one["status"] in ("unsure", "could_not_tell")],
         faults=faults,
         unread=[one for one in claims if one["outcome"] == "no_full_text"],
         weak=[one for one in claims if one["outcome"] == "weak"],
+        uncited=[one for one in claims if one["outcome"] == "uncited"],
         fine=[one for one in claims if one["outcome"] == "verified"],
     )
 

@@ -37,8 +37,11 @@ def _checked(library: Library, text: str, references: str) -> dict[str, Any]:
     from ..manuscript.reading import read_words
 
     row = library.check_read(read_words(text, references)).row()
+    for one in (*row["claims"], *row["references"], *row["unlisted"]):
+        del one["fingerprint"]  # for the file beside a manuscript, which words have not
     fine = ("verified", "weak")
-    row["claims"] = [one for one in row["claims"] if one["outcome"] not in fine]
+    told = [one for one in row["claims"] if one["outcome"] not in fine]
+    row["claims"] = sorted(told, key=lambda one: one["outcome"] == "uncited")
     row["references"] = [
         one for one in row["references"] if one["status"] != "verified" or one["warnings"]
     ]

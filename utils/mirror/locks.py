@@ -1,0 +1,39 @@
+"""One process at a time on each piece of a mirror's work; who comes second is told who is at it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from ..errors import StoreBusy, StoreFailed
+from ..system.holders import holder_in_file, sign_file
+from ..system.sqlite import has_no_room, try_lock
+
+
+@contextmanager
+def alone(path: Path, what: str) -> Iterator[None]:
+    """Hold the lock at *path* while *what* is done; freed when its holder ends, however it does.
+
+    Raises
+    ------
+    StoreBusy
+        Another process holds it.
+    StoreFailed
+        The disk gives no lock.
+    """
+    signed = path.with_suffix(".holder")
+    with ExitStack() as held:
+        try:
+            mine = held.enter_context(try_lock(path))
+        except sqlite3.Error as error:
+            hint = "Free some space on the disk." if has_no_room(error) else ""
+            raise StoreFailed(f"{path} cannot be locked: {error}.", hint) from error
+        if not mine:
+            holder = holder_in_file(signed)
+            msg = f"Another process is at work on {what}: {holder}."
+            hint = "Nothing was done. Wait until it is, and run it again."
+            raise StoreBusy(msg, hint, holder=holder, retryable=True)
+        sign_file(signed)
+        yield
