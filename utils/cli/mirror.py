@@ -338,7 +338,8 @@ def _load(args: argparse.Namespace, library: Library) -> int:
     there = "Published" if done.changed else "Nothing new. Published before"
     text = (
         f"{there}: {done.generation} in {done.store}, {counted(done.papers, 'paper')}, "
-        f"{counted(done.texts, 'full text')}, {counted(done.passages, 'passage')}, {counted(done.vectors, 'vector')}."
+        f"{counted(done.texts, 'full text')}, "
+        f"{counted(done.passages, 'passage')}, {counted(done.vectors, 'vector')}."
     )
     say(asdict(done) if args.json else text, args.json)
     note("Whoever is to search it there sets PAPERS_MIRROR_STORE=database, and your DATABASE_URL.")
