@@ -10,11 +10,12 @@ from __future__ import annotations
 import gc
 import logging
 import pickle
+import re
 import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Any, Self
@@ -30,11 +31,11 @@ _LOOK_S = 5.0  # how often a scheduler is asked while nothing is ready
 _TLS = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
 
 
-class Gone(Exception):  # noqa: N818 - it is no error: another one will come
+class Gone(Exception):
     """The scheduler answers no more, and nothing that it was given."""
 
 
-class Killed(Exception):  # noqa: N818 - it is for who asked to judge
+class Killed(Exception):
     """So many workers died while they had a job."""
 
     def __init__(self, deaths: int) -> None:
@@ -46,10 +47,11 @@ class Cluster:
     """A cluster that exists, or (without *address*) one of *workers* processes of this machine."""
 
     def __init__(self, address: str, workers: int, say: Callable[[str], None]) -> None:
-        self.address, self._least, self._say = address, 1 if address else workers, say
         self._dask: Any = import_module("distributed")
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by us
-        self._own = None if address else self._start(workers)
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
+        self._own: Any = None if address else self._start(workers)
+        self.address = address or self._own.scheduler_address
+        self._say = say
         self._client: Any = None
         self._done = SimpleQueue[Any]()
 
@@ -63,16 +65,16 @@ class Cluster:
         )
 
     def __enter__(self) -> Self:
-        try:
+        with ExitStack() as stack:
+            stack.callback(self._end)
             self._connect(_FIRST_S)
-            self._say(f"Dask's dashboard: {self._client.dashboard_link}")
-            self._wait_for_workers(self._least)
-        except BaseException:
-            self.__exit__()
-            raise
+            self._ended = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended.close()
+
+    def _end(self) -> None:
         self._disconnect()
         if self._own:
             self._own.close()
@@ -89,7 +91,17 @@ class Cluster:
         Unreachable
             No worker came.
         """
-        return sum(self._threads().values()) or self._wait_for_workers(1)
+        began, said = time.monotonic(), False
+        while not (threads := sum(self._ask("ncores").values())):
+            waited = time.monotonic() - began
+            if waited > _PATIENCE_S:
+                msg = f"The Dask cluster at {self.address} had no worker for {waited:.0f} s."
+                raise Unreachable(msg, _start_one(f"worker {self.address}"))
+            if waited > _LOOK_S and not said:
+                self._say(f"The Dask cluster at {self.address} has no worker: waiting for one.")
+                said = True
+            time.sleep(0.2)
+        return int(threads)
 
     def submit(self, function: Callable[[Any], Any], job: Any) -> Any:
         """Give it a job; the future is what `next_done` returns when it is done."""
@@ -134,14 +146,12 @@ class Cluster:
             except (ImportError, AttributeError) as error:
                 raise _unfit("A worker of the Dask cluster", f"cannot load it: {error}") from error
 
-    def _threads(self) -> dict[str, int]:
+    def _ask(self, what: str) -> Any:
         try:
-            found: dict[str, int] = self._client.sync(
-                self._client.scheduler.ncores, callback_timeout=_SILENCE_S
-            )
+            asked = getattr(self._client.scheduler, what)
+            return self._client.sync(asked, callback_timeout=_SILENCE_S)
         except (OSError, AttributeError, self._dask.client.ClosedClientError) as error:
             raise Gone from error  # a client that gave up has no scheduler
-        return found
 
     # -- who is there ------------------------------------------------------------------------
 
@@ -158,60 +168,45 @@ class Cluster:
             f"{_PATIENCE_S / 60:.0f} minutes at the most. It is given {jobs} jobs once more."
         )
         self._connect(_PATIENCE_S)
-        self._say(f"A Dask scheduler answers at {self.address}. Going on.")
 
     def _connect(self, patience: float) -> None:
-        self._disconnect()
-        until, self._done = time.monotonic() + patience, SimpleQueue()
-        while not self._client:
-            left = max(1.0, min(_SILENCE_S, until - time.monotonic()))
+        until = time.monotonic() + patience
+        while True:
+            self._disconnect()
             try:
+                left = max(1.0, min(_SILENCE_S, until - time.monotonic()))
                 self._client = self._dask.Client(
                     self._own or self.address, timeout=left, set_as_default=False
                 )
-            except OSError as error:
+                self._say(f"Dask's dashboard: {self._dashboard()}")
+                return
+            except (OSError, Gone) as error:
                 if time.monotonic() >= until:
                     raise self._nobody(patience, error) from error
-                time.sleep(1)
             except (TypeError, ValueError, ImportError) as error:
-                raise BadRequest(
-                    f"A Dask scheduler cannot be asked at {self.address!r}: {error}",
-                    "Give --scheduler tcp://HOST:8786.",
-                    f"One at tls:// needs certificates: {_TLS}.",
-                ) from error
-            # A client that failed ends where it is collected; inside another's start, that hangs.
-            gc.collect()
+                msg = f"No Dask scheduler can be asked at {self.address!r}: {error}."
+                hint = "Give --scheduler tcp://HOST:8786."
+                raise BadRequest(msg, hint, f"One at tls:// needs certificates: {_TLS}.") from error
+            time.sleep(1)
 
     def _disconnect(self) -> None:
-        client, self._client = self._client, None
+        client, self._client, self._done = self._client, None, SimpleQueue()
         if client:
             with suppress(OSError, self._dask.client.ClosedClientError):
                 client.close(timeout=_LOOK_S)
+        # A client that failed ends where it is collected; inside another's start, that hangs.
+        gc.collect()
 
-    def _wait_for_workers(self, least: int) -> int:
-        """Wait for so many workers; their threads."""
-        began, said = time.monotonic(), False
-        while len(threads := self._threads()) < least:
-            waited = time.monotonic() - began
-            if waited > _PATIENCE_S:
-                msg = f"The Dask cluster at {self.address} had no worker for {waited:.0f} s."
-                raise Unreachable(msg, self._go_on("worker"))
-            if waited > _LOOK_S and not said:
-                self._say(f"The Dask cluster at {self.address} has no worker: waiting for one.")
-                said = True
-            time.sleep(0.2)
-        return sum(threads.values())
+    def _dashboard(self) -> str:
+        host = re.sub(r"^\w+://|:\d+$", "", self.address)
+        port = self._ask("identity")["services"].get("dashboard")
+        return self._dask.utils.format_dashboard_link(host, port) if port else "none"
 
-    def _nobody(self, patience: float, error: OSError) -> Unreachable:
+    def _nobody(self, patience: float, error: Exception) -> Unreachable:
         msg = f"No Dask scheduler answers at {self.address}, for {patience:.0f} s: {error}."
         hint = "Look at --scheduler, and whether it runs; one that encrypts is at tls://."
-        return Unreachable(msg, hint, self._go_on("scheduler"))
-
-    def _go_on(self, what: str) -> str:
-        _, _, place = self.address.rpartition("//")
-        host, _, port = place.rpartition(":")
-        command = f"--host {host} --port {port}" if what == "scheduler" else self.address
-        return f"Start one: dask {what} {command}; then the same command goes on from there."
+        host, _, port = re.sub(r"^\w+://", "", self.address).rpartition(":")
+        return Unreachable(msg, hint, _start_one(f"scheduler --host {host} --port {port}"))
 
 
 class _Call:
@@ -238,5 +233,10 @@ def _unfit(who: str, why: str) -> NotConfigured:
     """Why a worker cannot do what is asked, and what makes it able."""
     return NotConfigured(
         f"{who} cannot work for Papershelf {version()}: it {why}.",
-        f'Install the same there, and start it again: pip install "papershelf[mirror]=={version()}"',
+        "Install the same there, and start it again: "
+        f'pip install "papershelf[mirror]=={version()}"',
     )
+
+
+def _start_one(what: str) -> str:
+    return f"Start one: dask {what}; then the same command goes on from there."

@@ -36,7 +36,8 @@ def run(
                 # No more than run at once: a worker that dies makes all it has suspicious.
                 while len(given) < cluster.room() and (job := take()) is not None:
                     again.append(job)  # until the cluster has it
-                    given[cluster.submit(function, job)] = again.pop()
+                    future = cluster.submit(function, job)
+                    given[future] = again.pop()
                 if not given:
                     return
                 made = cluster.answer(future := cluster.next_done())
@@ -50,7 +51,7 @@ def run(
                 if not before:
                     suspects.append(job)
                     continue
-                yield Lost(job, f"{deaths[job]} workers that read it died, {error.deaths} of them with it alone")
+                yield Lost(job, f"{deaths[job]} workers died, with nothing beside it, too")
             else:
                 del given[future]
                 yield checked(made)
