@@ -6,7 +6,7 @@ from tests.mirror.small_mirror import article, bytes_of, mirror_of, updated, yea
 from tests.world.citation_collection import Snapshot, zipped
 from tests.world.pubmed_files import name_of, packed
 from utils import Library
-from utils.errors import EmptyStore, StoreFailed
+from utils.errors import EmptyStore, NotFound, StoreFailed
 from utils.mirror import citation_files, sorting
 from utils.mirror.edges import SPAN
 from utils.mirror.graph import Edge
@@ -224,6 +224,94 @@ def test_a_damaged_file_says_what_to_do(mirror):
     with pytest.raises(StoreFailed, match="cannot be read") as raised:
         mirror.citations.cited([4])
     assert "mirror citations" in raised.value.hint
+
+
+# What it is held against
+
+
+def faults(mirror, **options):
+    found = [*mirror.verify(source="citations", **options)]
+    assert found[-1].records == mirror.citations.table.edges or found[-1].faults
+    return {one.name.partition("/")[0]: one.faults for one in found if one.faults}
+
+
+def files_of(mirror, kind):
+    return sorted((mirror.folder / "part" / "citations" / kind).glob("*.parquet"))
+
+
+def test_each_file_is_made_again_from_what_it_is_of(mirror, world):
+    updated(mirror)
+    ended(mirror, keep=True)
+    before = len(world.requests)
+    found = [*mirror.verify(source="citations")]
+    assert not [one for one in found if one.faults]
+    kinds = [one.name.partition("/")[0] for one in found[:-1]]
+    assert kinds == ["nih", "citing", "citing", "cited", "cited"]
+    assert (found[-1].name, found[-1].records) == (mirror.citations.table.name, 9)
+    assert len(world.requests) == before
+    assert not list(mirror.folder.glob(".verify-*"))
+
+
+def test_what_was_not_kept_is_fetched_once_more(mirror, world):
+    updated(mirror)
+    ended(mirror)
+    world.snapshots.append(Snapshot("2026-12-05T14:00:00Z", zipped([(1, 2)])))  # not the table's
+    assert not faults(mirror, engine="processes", workers=2)
+    assert [one.path for one in world.requests].count("/s3/0") == 2
+    world.mood("down", "citation_collection")
+    [[told]] = faults(mirror).values()
+    assert "could not be had, so its parts are held against their digests alone" in told
+
+
+@pytest.mark.parametrize("kind", ["nih", "citing", "turned", "cited"])
+@pytest.mark.parametrize("how", ["another", "torn", "gone"])
+def test_a_file_that_is_not_what_its_sources_say_is_found_and_made_again(mirror, kind, how):
+    from pyarrow import parquet
+
+    updated(mirror)
+    ended(mirror, keep=True)
+    [path, *_] = files_of(mirror, kind)
+    rows = parquet.read_table(path)
+    if how == "another":  # whole, and of one citation that nobody made
+        parquet.write_table(rows.slice(1), path)
+    elif how == "torn":
+        path.write_bytes(path.read_bytes()[:-9])
+    else:
+        path.unlink()
+    [(place, told)] = faults(mirror).items()
+    assert place == ("citing" if kind == "turned" else kind)
+    assert f"{kind}/{path.name} is {'gone' if how == 'gone' else 'damaged'}" in told[0]
+    path.unlink(missing_ok=True)
+    ended(mirror, keep=True)
+    assert not faults(mirror)
+
+
+def test_a_table_that_says_other_than_its_files_is_found(mirror):
+    import json
+
+    updated(mirror)
+    table = ended(mirror, keep=True).table
+    path = mirror.folder / "generation" / "citations" / f"{table.name}.json"
+    facts = json.loads(path.read_text())
+    path.write_text(json.dumps({**facts, "edges": 8, "cited": {}}))
+    assert faults(mirror)["cited"] == (
+        "edges of PMIDs 200,000 to 399,999: the table has none of them",
+    )
+    [*_, whole] = mirror.verify(source="citations")
+    assert whole.faults == ("edges: 9, not 8",)
+
+
+def test_a_table_of_a_generation_that_is_gone_says_so(mirror, world):
+    updated(mirror)
+    ended(mirror)
+    for number in (4, 5):
+        world.bulk.updates[name_of(26, number)] = packed([citing(number, 9)])
+        updated(mirror)
+    with pytest.raises(NotFound, match="which is gone") as raised:
+        [*mirror.verify(source="citations")]
+    assert "server.py mirror citations" in raised.value.hint
+    ended(mirror)
+    assert not faults(mirror)
 
 
 def test_an_empty_folder_has_none(mirror):

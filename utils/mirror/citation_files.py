@@ -124,16 +124,24 @@ def _note_of(folder: Path, collection: Collection) -> Path:
     return home(folder) / "nih" / f"{collection.md5}-e{EDGES}.json"
 
 
-def known_collections(folder: Path) -> list[Collection]:
-    """Those that are here, as today's program makes them, the newest last."""
+def noted_collections(folder: Path) -> list[Collection]:
+    """Those that were read, as today's program reads them, the newest last."""
     found = []
     for path in (home(folder) / "nih").glob(f"*-e{EDGES}.json"):
         with safe_files.disk(path, "read"):
             facts = json.loads(path.read_text())
-        one = Collection(**{**facts, "digests": tuple(facts["digests"])})
-        if all(part.exists() for part in slice_parts(one, home(folder))):
-            found.append(one)
+        found.append(Collection(**{**facts, "digests": tuple(facts["digests"])}))
     return sorted(found, key=lambda one: one.published)
+
+
+def known_collections(folder: Path) -> list[Collection]:
+    """Those of which all parts are here, or that are set aside, the newest last."""
+    place = home(folder)
+    return [
+        one
+        for one in noted_collections(folder)
+        if all(part.exists() for part in slice_parts(one, place))
+    ]
 
 
 def tidy_sources(folder: Path, collection: Collection | None) -> None:

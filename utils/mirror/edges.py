@@ -254,7 +254,7 @@ def _cited_in(part: Path, pmids: Any, positions: Any) -> Iterator[Numbers]:
     import numpy as np
     from pyarrow import parquet
 
-    with readable(part), parquet.ParquetFile(part) as file:
+    with readable(part, "pubmed"), parquet.ParquetFile(part) as file:
         for group in np.unique(positions // ROWS):
             inside = positions // ROWS == group
             column = file.read_row_group(int(group), ["cited"])["cited"].combine_chunks()
@@ -295,14 +295,14 @@ def _batches_between(path: Path, column: str, first: int, end: int) -> Iterator[
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def readable(path: Path, source: str = "citations") -> Iterator[None]:
     """Say of a file that is gone or damaged what to do about it."""
     from pyarrow import ArrowInvalid
 
     try:
         yield
     except (ArrowInvalid, OSError) as error:
-        hint = "Delete it if it is damaged, and run: server.py mirror citations"
+        hint = f"Delete it if it is damaged, and run: server.py mirror {source}"
         raise StoreFailed(f"{path} cannot be read: {error}.", hint) from error
 
 
