@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.mirror.small_mirror import article, mirror_of, updated, year
+from tests.mirror.small_mirror import article, bytes_of, mirror_of, updated, year
 from tests.world.citation_collection import Snapshot, zipped
 from tests.world.pubmed_files import name_of, packed
 from utils import Library
 from utils.errors import EmptyStore, StoreFailed
-from utils.mirror import citations as made
+from utils.mirror import citation_files, sorting
 from utils.mirror.edges import SPAN
 from utils.mirror.graph import Edge
 
@@ -117,13 +117,55 @@ def test_stretches_are_the_same_table_by_any_engine(mirror, world, tmp_path, mon
     updated(mirror)
     digest = ended(mirror).table.digest
     expected = edges(mirror)
-    monkeypatch.setattr(made, "_SLICE", 10)
+    monkeypatch.setattr(citation_files, "_SLICE", 10)
     other = mirror_of(world, tmp_path / "other")
     updated(other)
     ended(other, engine="processes", workers=2)
     assert len(list((other.folder / "part" / "citations" / "nih").glob("*.parquet"))) > 1
     assert edges(other) == expected
     assert other.citations.table.digest == digest
+
+
+def test_more_edges_than_memory_holds_are_the_same_files(mirror, world, tmp_path, monkeypatch):
+    updated(mirror)
+    ended(mirror)
+    monkeypatch.setattr(sorting, "_HELD", 2)
+    monkeypatch.setattr(sorting, "_PIECE", 1)
+    other = mirror_of(world, tmp_path / "other")
+    updated(other)
+    ended(other)
+    assert bytes_of(other) == bytes_of(mirror)
+
+
+@pytest.mark.parametrize(("held", "piece"), [(1 << 20, 1 << 10), (64, 8), (7, 3)])
+def test_numbers_are_sorted_each_once_with_all_their_flags(tmp_path, monkeypatch, held, piece):
+    import numpy as np
+
+    monkeypatch.setattr(sorting, "_HELD", held)
+    monkeypatch.setattr(sorting, "_PIECE", piece)
+    numbers = np.random.default_rng(1).integers(0, 900, 1000)
+    sorter, expected = sorting.Sorter(tmp_path), dict[int, int]()
+    for some in np.array_split(numbers, 9):
+        sorter.add(some)
+    for one in numbers.tolist():
+        expected[one >> 2] = expected.get(one >> 2, 0) | one
+    even = [*sorting.evenly(sorter.pieces(), 16)]
+    assert [one for piece in even for one in piece] == [expected[key] for key in sorted(expected)]
+    assert {len(piece) for piece in even[:-1]} == {16}
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_span_without_edges_does_not_count(mirror, world):
+    """A record far off, which cites nobody: the same edges are the same table."""
+    updated(mirror)
+    before = ended(mirror).table
+    world.bulk.updates[name_of(26, 4)] = packed([article(3 * SPAN + 1)])
+    updated(mirror)
+    after = ended(mirror).table
+    assert (after.digest, after.citing, after.cited) == (
+        before.digest, before.citing, before.cited,
+    )  # fmt: skip
+    assert after.pubmed != before.pubmed
 
 
 def test_a_fetch_that_breaks_off_goes_on_from_there(mirror, world):
