@@ -175,18 +175,25 @@ class Mirror:
         self,
         names: Sequence[str] = (),
         *,
-        source: Literal["pubmed", "pmc"] = "pubmed",
+        source: Literal["pubmed", "pmc", "citations"] = "pubmed",
         sample: int = 0,
         engine: EngineName = "here",
         workers: int = 0,
         scheduler: str = "",
         say: Callable[[str], None] = _ignore,
     ) -> Iterator[Verified]:
-        """Make parts again from their sources, and compare; see `.verify.verify`."""
+        """Make parts again from their sources, and compare; see `.verify.verify`.
+
+        Of the table of citations all files are: see `.verify_citations.verify_citations`.
+        """
         require_packages()
         from .verify import verify
+        from .verify_citations import verify_citations
 
         run = self._run(engine, workers, scheduler, say)
+        if source == "citations":
+            yield from verify_citations(self.folder, self._web(), run, say)
+            return
         yield from verify(self.folder, self._web(), run, names, source=source, sample=sample)
 
     def differences(self) -> Differences:
