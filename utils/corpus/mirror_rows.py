@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ..mirror.manifest import SourceFile
-    from ..mirror.passages import Found
+    from ..mirror.shown import Found
     from ..model.paper import Paper
     from ..passages import Finder
     from .names import Name
