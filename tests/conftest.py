@@ -24,7 +24,7 @@ import pytest
 
 from tests import processes
 from tests.clock import Clock
-from tests.examples import ALL, often
+from tests.examples import often, takes_its_minute
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
@@ -92,7 +92,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long = pytest.mark.skip(reason="takes a minute: EXAMPLES=all")
     items.sort(key=lambda item: "minute" not in item.keywords)
     for item in items:
-        if "minute" in item.keywords and not ALL:
+        if "minute" in item.keywords and not takes_its_minute(item.nodeid):
             item.add_marker(long)
         if "shared" in item.keywords and not SHARED.exists():
             item.add_marker(absent)

@@ -1,6 +1,7 @@
 """How much is tried: a third of what is meant, and all of it with ``EXAMPLES=all``.
 
-CI tries all; whoever changes what a property or a matrix is about does so, too.
+A number in ``EXAMPLES`` says which third: CI gives the hour of the commit, so that every third has
+its turn. Whoever changes what a property or a matrix is about tries all.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from typing import Any, TypeVar
+from zlib import crc32
 
 from hypothesis import HealthCheck, settings
 
-ALL = os.environ.get("EXAMPLES") == "all"
+EXAMPLES = os.environ.get("EXAMPLES", "")
+ALL = EXAMPLES == "all"
+_TURN = 0 if ALL else int(EXAMPLES or 0)
 Row = TypeVar("Row")
 Column = TypeVar("Column")
 
@@ -21,9 +25,21 @@ def share(number: int) -> int:
     return number if ALL else max(1, number // 3)
 
 
+def has_turn(place: int, every: int = 3) -> bool:
+    """Whether what stands at this *place* is tried: all of it, or one in *every* so many."""
+    return ALL or (place + _TURN) % every == 0
+
+
+def takes_its_minute(name: str) -> bool:
+    """Whether a test marked ``minute`` is tried: never without ``EXAMPLES``."""
+    return bool(EXAMPLES) and has_turn(crc32(name.encode()))
+
+
 def some(rows: Iterable[Row], every: int = 3) -> list[Row]:
-    """All rows where all are tried, else one in *every* so many, the first among them."""
-    return list(rows)[:: 1 if ALL else every]
+    """All rows where all are tried, else one in *every* so many, and at least one."""
+    rows = list(rows)
+    every = min(every, len(rows)) or 1
+    return [row for at, row in enumerate(rows) if has_turn(at, every)]
 
 
 def often(examples: int = 100, **more: Any) -> settings:
@@ -42,5 +58,5 @@ def pairs(
         (row, column)
         for at, row in enumerate(rows)
         for turn, column in enumerate(columns)
-        if ALL or (at + turn) % every == 0
+        if has_turn(at + turn, every)
     ]

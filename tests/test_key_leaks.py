@@ -29,7 +29,7 @@ from tests.clients import hasty_server
 from tests.clients.any_arguments import NOWHERE
 from tests.clients.python_clients import PatientWorld, Place, environment, fastmcp_client
 from tests.clients.tour import visit
-from tests.examples import ALL
+from tests.examples import some
 from tests.tools import test_http
 from tests.world.eutils import KEY
 from utils.settings import Settings, load_settings
@@ -48,10 +48,13 @@ OWN = {"mcp_auth_secret_key", "database_url", "openai_api_key", "weaviate_api_ke
 # What is not URL-safe, not JSON-safe, and not a word: so that every spelling is another.
 PLANTED = {name: f"pl4nted+{name}/0{turn}=&'\"~" for turn, name in enumerate(SECRETS)}
 EMAIL = "pl4nted.person@lab.edu"
-BRANCHES = (
-    *("pmc_cloud", "efetch_only", "europepmc_only", "arxiv", "unpaywall_pdf", "publisher_html"),
-    *("publisher_pdf", "publisher_multi_hop", "jina_only", "captcha", "paywall", "scanned_pdf"),
-)[:: 1 if ALL else 2]
+BRANCHES = some(
+    (
+        *("pmc_cloud", "efetch_only", "europepmc_only", "arxiv", "unpaywall_pdf", "publisher_html"),
+        *("publisher_pdf", "publisher_multi_hop", "jina_only", "captcha", "paywall", "scanned_pdf"),
+    ),
+    every=2,
+)
 # Which the service of each publisher is asked for, with the reader's own keys.
 MINED = ("elsevier_subscribed", "wiley_subscribed", "springer_open", "springer_subscribed")
 FOLDERS = ("papers", "pace", "logs")

@@ -165,3 +165,16 @@ def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path):
     found = records[1]
     query = f'"{found.plain_title}"[Title]'
     assert shell("pmc", "--where", query, "--plan", "--json")[0] == 0
+
+
+@needed
+def test_the_table_of_citations_proves_itself(shell, library):
+    assert shell("citations", "--engine", "here", "--keep-source")[0] == 0
+    status, out, _ = shell("verify", "--citations", "--engine", "here")
+    assert (status, out.count("\u2713"), "\u2717" in out) == (0, out.count("\n"), False)
+    [path, *_] = (library.mirror.folder / "part" / "citations" / "cited").glob("*.parquet")
+    path.unlink()
+    status, out, _ = shell("verify", "--citations", "--engine", "here")
+    assert (status, f"cited/{path.name} is gone: run `mirror citations`" in out) == (1, True)
+    status, _, err = shell("verify", "--citations", "26n0001")
+    assert (status, "verified as a whole" in err) == (2, True)

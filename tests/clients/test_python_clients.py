@@ -5,7 +5,7 @@ import pytest
 from tests.clients.python_clients import CLIENTS, MODES, PatientWorld, Place, environment
 from tests.clients.tour import begin_review, visit
 from tests.endpoint import SECRET, Endpoint
-from tests.examples import ALL
+from tests.examples import has_turn
 from utils import Library
 
 pytestmark = pytest.mark.anyio
@@ -15,7 +15,7 @@ TOURS = [
     for at, client in enumerate(CLIENTS)
     for turn, mode in enumerate(MODES)
     for order, way in enumerate(("http", "stdio"))
-    if ALL or (at + turn + order) % 2 == 0
+    if has_turn(at + turn + order, every=2)
 ]
 
 

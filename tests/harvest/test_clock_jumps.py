@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import ALL
+from tests import examples
 from tests.harvest.test_faults import assert_no_lane_is_left, some
 from tests.harvests import assert_complete, done, ids_of, library_of
 from tests.processes import Process
@@ -25,7 +25,7 @@ from utils.web.leases import Leases
 
 FIELD = 300
 HOUR = 3600.0
-JUMPS = pytest.mark.parametrize("hours", [-1, 1, -20, 20] if ALL else [-1, 20])
+JUMPS = pytest.mark.parametrize("hours", examples.some([-1, 1, 20, -20], every=2))
 
 Jump = Callable[[float], None]
 

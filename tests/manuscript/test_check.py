@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -155,3 +156,24 @@ def test_unlisted_key(library: Library, world: World, tmp_path: Path) -> None:
     path = _markdown(tmp_path, "See [@none].", _bibtex("one", world.paper("pmc_cloud")))
     [unlisted] = library.check(path).unlisted
     assert (unlisted.key, unlisted.place.line) == ("none", 5)
+
+
+@pytest.mark.parametrize("marks", ["\u201c\u201d", "\u00ab\u00bb", '""'])
+@pytest.mark.parametrize("behind", [" [@one].", ". [@one]"])
+def test_quotations_of_several_sentences(
+    library: Library, world: World, tmp_path: Path, marks: str, behind: str
+) -> None:
+    record = world.paper("pmc_cloud")
+    text = library.shelf.read_text(library.download(record.doi).stored)
+    words = next(
+        found[0]
+        for found in re.finditer(
+            r"[A-Z][a-z][^\n.|\[*\"]{40,200}\. [A-Z][a-z][^\n.|\[*\"]{40,200}(?=\. )", text
+        )
+        if found[0].isascii()
+    )
+    altered = words.replace(". ", ". Hardly ", 1)
+    said = " ".join(f"They say {marks[0]}{one}{marks[1]}{behind}" for one in (words, altered))
+    checked = library.check(_markdown(tmp_path, f"{said} We do not.", _bibtex("one", record)))
+    outcomes = [one.outcome for one in checked.claims if one.kind == "quotation"]
+    assert outcomes == ["verified", "altered"]

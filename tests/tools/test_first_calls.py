@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from tests.clients.python_clients import PatientWorld
-from tests.examples import ALL
+from tests.examples import has_turn
 from tests.tools.first_calls import AT_ONCE, ERAS, WAYS, Prepared, faults_of, groups, prepare
 from utils import Library
 from utils.tools.toolsets import tools
@@ -33,7 +33,7 @@ def test_every_two_tools_can_be_called_first(patient_world, prepared, way, era):
     faults = [
         fault
         for turn, group in enumerate(planned)
-        if ALL or turn % len(EACH) == EACH.index((way, era))
+        if has_turn(turn - EACH.index((way, era)), every=len(EACH))
         for fault in faults_of(patient_world, prepared, group, turn, way, era)
     ]
     assert not faults, "\n".join(faults)

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..errors import BadRequest
 from ..mirror.counts import lines_of
 from ..mirror.engines import ENGINES
 from ..model.paper import now
@@ -65,7 +66,9 @@ def add(commands: Any) -> None:
         help="ask PubMed how many papers it counts, and which, where that differs",
     )
     _engine_options(verify)
-    verify.add_argument("--pmc", action="store_true", help="the mirror of PMC, not of PubMed")
+    of = verify.add_mutually_exclusive_group()
+    of.add_argument("--pmc", action="store_true", help="the mirror of PMC, not of PubMed")
+    of.add_argument("--citations", action="store_true", help="the table of who cites whom, whole")
     use = command(verbs, "use", _use, "publish a generation that is here: go back to it")
     use.add_argument("generation", help="its name: mirror status")
     index = command(verbs, "index", _index, "index what is published: search --source mirror")
@@ -272,7 +275,10 @@ def _say_indexes(mirror: Mirror) -> None:
 def _verify(args: argparse.Namespace, library: Library) -> int:
     mirror = mirror_of(args, library)
     options = {name: getattr(args, name) for name in ("sample", "engine", "workers", "scheduler")}
-    options["source"] = "pmc" if args.pmc else "pubmed"
+    options["source"] = "citations" if args.citations else "pmc" if args.pmc else "pubmed"
+    if args.citations and (args.file or args.sample):
+        msg = "The table of citations is verified as a whole: each file is made of all the others."
+        raise BadRequest(msg, "Leave out files and --sample: server.py mirror verify --citations")
     faulty = 0
     for one in mirror.verify(args.file, **options, say=note):
         faulty += bool(one.faults)
@@ -341,6 +347,8 @@ def _load(args: argparse.Namespace, library: Library) -> int:
         f"{counted(done.texts, 'full text')}, "
         f"{counted(done.passages, 'passage')}, {counted(done.vectors, 'vector')}."
     )
+    if any((changes := asdict(done.changes)).values()):
+        text += f" {', '.join(f'{many:,} {name}' for name, many in changes.items())}."
     say(asdict(done) if args.json else text, args.json)
     note("Whoever is to search it there sets PAPERS_MIRROR_STORE=database, and your DATABASE_URL.")
     return 0

@@ -23,15 +23,12 @@ from .accepted import fingerprint
 from .parts import Place
 from .passages import CitedText, Passage, best, terms
 from .quantities import Quantity, agreement, is_claimed, quantities
-from .sentences import Sentence
+from .sentences import Sentence, quoted
 
 Kind = Literal["quotation", "number", "support"]
 Outcome = Literal["verified", "altered", "absent", "elsewhere", "no_full_text", "weak", "uncited"]
-_QUOTED = re.compile(
-    r"\u201c([^\u201c\u201d]{8,5000})\u201d|\u201e([^\u201e\u201c\u201d]{8,5000})[\u201c\u201d]"
-    r"|\u00ab\s?([^\u00ab\u00bb]{8,5000}?)\s?\u00bb|(?<!\w)\"([^\"]{8,5000})\"(?!\w)"
-)
 _CONFIDENCE = re.compile(r"\b9[0-9](?:\.\d)?\s?%\s?(?=CI\b|confidence|credible)", re.I)
+_QUOTATION = 8  # characters; below that it is a name or a word
 _NEAR = 0.6
 _ABOUT = 0.3  # of a claim's words that a passage has at the least, to confirm a number
 _OF_BEST = 0.6  # of what the best passage has
@@ -124,8 +121,7 @@ def _quotations(sentence: Sentence) -> Iterator[tuple[int, int]]:
     if sentence.block.kind == "quote":
         yield 0, len(sentence.text.rstrip())
         return
-    for found in _QUOTED.finditer(sentence.claim):
-        yield found.span(found.lastindex or 0)
+    yield from ((start, end) for start, end in quoted(sentence.claim) if end - start >= _QUOTATION)
 
 
 def _check_quotation(

@@ -1,6 +1,7 @@
 """The sentences of a block, each with its citations.
 
-A citation behind the full stop belongs to the sentence before it, as superscripts stand.
+A citation behind the full stop belongs to the sentence before it, as superscripts stand; what is
+quoted is in one sentence, of however many it is itself.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ _NOT_BEHIND = re.compile(
     r"(?:\b(?:al|e\.g|i\.e|vs|figs?|eqs?|refs?|cf|ca|approx|dr|mr|mrs|prof|no|nos|resp|pp?|vol|ed"
     r"|eds|sect?|tabs?|suppl|st|spp?|var|viz|incl|etc|[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]))\.$",
     re.I,
+)
+_QUOTED = re.compile(
+    r"\u201c([^\u201c\u201d]{1,5000})\u201d|\u201e([^\u201e\u201c\u201d]{1,5000})[\u201c\u201d]"
+    r"|\u00ab\s?([^\u00ab\u00bb]{1,5000}?)\s?\u00bb|(?<!\w)\"([^\"]{1,5000})\"(?!\w)"
 )
 _MAY_BEGIN = re.compile(r"[\s\"'\u201c\u2018\u201e\u00ab(\[]*(?:[^\W\d_a-z]|\d|@|\\|[^\W_]*[A-Z])")
 
@@ -68,9 +73,19 @@ def sentences(block: Block) -> Iterator[Sentence]:
         start = at
 
 
+def quoted(text: str) -> Iterator[tuple[int, int]]:
+    """Where quotations stand in a text, without their marks."""
+    for found in _QUOTED.finditer(text):
+        yield found.span(found.lastindex or 0)
+
+
 def _ends(block: Block) -> Iterator[int]:
     text = block.text
-    inside = [(mark.start, mark.end) for mark in block.marks]
+    # The full stop before a closing mark may end a sentence, for the mark is part of its end.
+    inside = [
+        *((mark.start, mark.end) for mark in block.marks),
+        *((start, len(text[:end].rstrip(".!? "))) for start, end in quoted(text)),
+    ]
     begins = {mark.start for mark in block.marks}  # raised ones follow the full stop at once
     for found in _END.finditer(text):
         if text[found.end() : found.end() + 1].strip() and found.end() not in begins:

@@ -5,8 +5,8 @@
 follow each other without a gap; `generations` put them together and publish them. `plan` says what
 it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
 by PMID, `words` by words; `passages` (of PMC's texts: `text_passages`) and `finder` find passages,
-for `..corpus.mirrored`, and `embedding` makes their `vectors`. `citations` makes the table of who
-cites whom, `graph` asks it.
+packed as `shown` has it, for `..corpus.mirrored`, and `embedding` makes their `vectors`.
+`citations` makes the table of who cites whom, `graph` asks it.
 
 `pmc` brings PMC's open articles up to date: `objects` is the table of what is known of each,
 `bundles` are what was fetched, `texts` make parts of them, `articles` hands them to whoever would
@@ -175,18 +175,25 @@ class Mirror:
         self,
         names: Sequence[str] = (),
         *,
-        source: Literal["pubmed", "pmc"] = "pubmed",
+        source: Literal["pubmed", "pmc", "citations"] = "pubmed",
         sample: int = 0,
         engine: EngineName = "here",
         workers: int = 0,
         scheduler: str = "",
         say: Callable[[str], None] = _ignore,
     ) -> Iterator[Verified]:
-        """Make parts again from their sources, and compare; see `.verify.verify`."""
+        """Make parts again from their sources, and compare; see `.verify.verify`.
+
+        Of the table of citations all files are: see `.verify_citations.verify_citations`.
+        """
         require_packages()
         from .verify import verify
+        from .verify_citations import verify_citations
 
         run = self._run(engine, workers, scheduler, say)
+        if source == "citations":
+            yield from verify_citations(self.folder, self._web(), run, say)
+            return
         yield from verify(self.folder, self._web(), run, names, source=source, sample=sample)
 
     def differences(self) -> Differences:

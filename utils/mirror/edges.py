@@ -1,32 +1,34 @@
 """Edges: one citation each, the PMID that cites, the one cited, and who says so; as columns.
 
 A file of edges is sorted by one end and then the other, each pair once. While they are put together
-an edge is one number, so that sorting and comparing them is sorting numbers.
+an edge is one number, so that sorting and comparing them is sorting numbers (`sorting`); they are
+read, sorted and written some at a time, so that memory does not grow with their number.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import BadContent, PaperError, StoreFailed
 from ..system import safe_files
 from .parts import ROWS, PartFile, digest_of
+from .sorting import FLAGS, Sorter, evenly
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
-    Numbers = np.ndarray[Any, np.dtype[np.int64]]
+    from .sorting import Numbers
 
 EDGES = 1
 """The version of what is made here; after a change all is made anew."""
 SPAN = 200_000
-"""PMIDs whose edges lie in one file: some four million, which take 100 bytes each to sort."""
+"""PMIDs whose edges lie in one file: some four million, in the densest spans thrice as many."""
 SOURCES = {"nih_occ": 1, "pubmed": 2}
 """Who says that one cites the other: NIH's Open Citation Collection, PubMed's record of it."""
 GROUP = 1 << 16  # rows of a row group: who asks about one PMID reads one or two
@@ -86,7 +88,7 @@ def read_slice(job: Slice) -> Made:
     part = Path(job.part)
     try:
         if not part.exists():
-            write_edges(part, _in_order(_table_of(Path(job.file)), "citing"), "citing")
+            _write(part, _pairs_in(Path(job.file)), "citing")
     except PaperError as error:
         if isinstance(error, StoreFailed):
             raise
@@ -104,23 +106,22 @@ def join_span(job: Span) -> Made:
     """
     made = Path(job.sorted)
     if not (made.exists() and (not job.turned or Path(job.turned).exists())):
-        edges = _united([*_of_parts(job), *_of_records(job)])
-        if job.turned:
-            write_edges(Path(job.turned), _in_order(edges, _other(job.by)), _other(job.by))
-        write_edges(made, edges, job.by)
+        _write(made, chain(_of_parts(job), _of_records(job)), job.by, job.turned)
     return _made(job.first, made)
 
 
 def _made(key: int, path: Path) -> Made:
     """What a file of edges says of itself."""
-    import pyarrow.compute as pc
     from pyarrow import parquet
 
-    with readable(path):
-        said = parquet.read_table(path, columns=["sources"])["sources"]
-        counts = [int(pc.sum(pc.equal(pc.bit_wise_and(said, bit), bit)).as_py() or 0)
-                  for bit in SOURCES.values()]  # fmt: skip
-    return Made(key, len(said), (counts[0], counts[1]), digest_of(path))
+    edges, counts = 0, dict.fromkeys(SOURCES.values(), 0)
+    with readable(path), parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches(GROUP, columns=["sources"], use_threads=False):
+            said = batch.column(0).to_numpy()
+            edges += len(said)
+            for bit in counts:
+                counts[bit] += int(((said & bit) > 0).sum())
+    return Made(key, edges, (counts[1], counts[2]), digest_of(path))
 
 
 def schema() -> pa.Schema:
@@ -130,20 +131,45 @@ def schema() -> pa.Schema:
     return pa.schema([("citing", pa.int32()), ("cited", pa.int32()), ("sources", pa.uint8())])
 
 
-def write_edges(path: Path, edges: Numbers, by: End) -> None:
-    """Write sorted edges whose high end is *by*."""
-    import numpy as np
-    import pyarrow as pa
+def _write(path: Path, some: Iterable[Numbers], by: End, turned: str = "") -> None:
+    """Write edges that come in any order, whose high end is *by*, and once more *turned*.
 
-    columns = {"sources": (edges & ((1 << _BOTH) - 1)).astype(np.uint8)}
-    columns[by] = (edges >> (_BITS + _BOTH)).astype(np.int32)
-    columns[_other(by)] = ((edges >> _BOTH) & (_MOST - 1)).astype(np.int32)
-    arrays = [pa.array(columns[name]) for name in schema().names]
-    with PartFile(path, schema(), dictionaries=["sources"], packed=ENDS) as file:
-        batch = pa.RecordBatch.from_arrays(arrays, schema=schema())
-        for at in range(0, len(edges), GROUP):
-            file.write(batch.slice(at, GROUP))
+    That is there first: where both are wanted, the file at *path* says that they are there.
+    """
+    safe_files.make_folder(path.parent)
+    edges, other = Sorter(path.parent), Sorter(path.parent)
+    for numbers in some:
+        edges.add(numbers)
+    with EdgeFile(path, by) as file:
+        for numbers in evenly(edges.pieces(), GROUP):
+            file.write_edges(numbers)
+            if turned:
+                other.add(_turned(numbers))
+        if turned:
+            with EdgeFile(Path(turned), _other(by)) as second:
+                for numbers in evenly(other.pieces(), GROUP):
+                    second.write_edges(numbers)
+                second.commit()
         file.commit()
+
+
+class EdgeFile(PartFile):
+    """A file of edges, sorted by one end; a row group is `GROUP` of them."""
+
+    def __init__(self, path: Path, by: End) -> None:
+        super().__init__(path, schema(), dictionaries=["sources"], packed=ENDS)
+        self._by: End = by
+
+    def write_edges(self, edges: Numbers) -> None:
+        """Add a row group, whose edges come after those that are there."""
+        import numpy as np
+        import pyarrow as pa
+
+        columns = {"sources": (edges & FLAGS).astype(np.uint8)}
+        columns[self._by] = (edges >> (_BITS + _BOTH)).astype(np.int32)
+        columns[_other(self._by)] = ((edges >> _BOTH) & (_MOST - 1)).astype(np.int32)
+        arrays = [pa.array(columns[name]) for name in schema().names]
+        self.write(pa.RecordBatch.from_arrays(arrays, schema=schema()))
 
 
 def _other(end: End) -> End:
@@ -161,28 +187,13 @@ def _numbers(citing: Any, cited: Any, sources: Any, by: End) -> Numbers:
     return made
 
 
-def _united(some: Sequence[Numbers]) -> Numbers:
-    """Edges in order, each pair once, with all who say so."""
-    import numpy as np
-
-    edges = np.concatenate([*some, np.empty(0, np.int64)])
-    edges.sort()
-    if not len(edges):
-        return edges
-    begins = np.flatnonzero(np.diff(edges >> _BOTH, prepend=-1))
-    united: Numbers = np.bitwise_or.reduceat(edges, begins)  # a pair's numbers differ there alone
-    return united
-
-
-def _in_order(edges: Numbers, by: End) -> Numbers:
-    """Edges, which come with the citing end high, in the order of *by*, each once."""
-    if by == "citing":
-        return _united([edges])
+def _turned(edges: Numbers) -> Numbers:
+    """The same edges with the other end high."""
     high, low = edges >> (_BITS + _BOTH), (edges >> _BOTH) & (_MOST - 1)
-    return _united([_numbers(high, low, edges & ((1 << _BOTH) - 1), by)])
+    return (low << (_BITS + _BOTH)) | (high << _BOTH) | (edges & FLAGS)
 
 
-def _table_of(file: Path) -> Numbers:
+def _pairs_in(file: Path) -> Iterator[Numbers]:
     """NIH's lines as edges."""
     import pyarrow as pa
     from pyarrow import csv
@@ -192,26 +203,31 @@ def _table_of(file: Path) -> Numbers:
         "convert_options": csv.ConvertOptions(column_types=dict.fromkeys(ENDS, pa.int32())),
     }
     try:
-        with safe_files.disk(file, "read"):
-            table = csv.read_csv(file, **options)
+        with safe_files.disk(file, "read"), csv.open_csv(file, **options) as batches:
+            for batch in batches:
+                citing, cited = (_sound(batch.column(name)) for name in ENDS)
+                yield _numbers(citing, cited, SOURCES["nih_occ"], "citing")
     except pa.ArrowInvalid as error:
         msg = f"It is no table of PMIDs: {str(error).splitlines()[0][:200]}"
         raise BadContent(msg, verdict="not_a_paper") from None
-    for name in ENDS:
-        if table[name].null_count or not ((ends := table[name].to_numpy()) > 0).all():
-            raise BadContent("A number in it is no PMID.", verdict="not_a_paper")
-        if (ends >= _MOST).any():
-            raise BadContent("A number in it is too large for a PMID.", verdict="not_a_paper")
-    citing, cited = (table[name].to_numpy() for name in ENDS)
-    return _numbers(citing, cited, SOURCES["nih_occ"], "citing")
+
+
+def _sound(column: pa.Array) -> Any:
+    """A column of PMIDs."""
+    numbers = column.to_numpy(zero_copy_only=False)
+    if column.null_count or not (numbers > 0).all():
+        raise BadContent("A number in it is no PMID.", verdict="not_a_paper")
+    if (numbers >= _MOST).any():
+        raise BadContent("A number in it is too large for a PMID.", verdict="not_a_paper")
+    return numbers
 
 
 def _of_parts(job: Span) -> Iterator[Numbers]:
     """The edges of a span in the files that are given."""
     for part in job.parts:
-        table = rows_between(Path(part), job.by, job.first, job.first + SPAN)
-        citing, cited, said = (table[name].to_numpy() for name in (*ENDS, "sources"))
-        yield _numbers(citing, cited, said, job.by)
+        for batch in _batches_between(Path(part), job.by, job.first, job.first + SPAN):
+            citing, cited, said = (batch[name].to_numpy() for name in (*ENDS, "sources"))
+            yield _numbers(citing, cited, said, job.by)
 
 
 def _of_records(job: Span) -> Iterator[Numbers]:
@@ -238,7 +254,7 @@ def _cited_in(part: Path, pmids: Any, positions: Any) -> Iterator[Numbers]:
     import numpy as np
     from pyarrow import parquet
 
-    with readable(part), parquet.ParquetFile(part) as file:
+    with readable(part, "pubmed"), parquet.ParquetFile(part) as file:
         for group in np.unique(positions // ROWS):
             inside = positions // ROWS == group
             column = file.read_row_group(int(group), ["cited"])["cited"].combine_chunks()
@@ -252,9 +268,20 @@ def _cited_in(part: Path, pmids: Any, positions: Any) -> Iterator[Numbers]:
 def rows_between(path: Path, column: str, first: int, end: int) -> pa.Table:
     """The rows of a file, sorted by *column* or not, whose value lies in ``[first, end)``."""
     import pyarrow as pa
+    from pyarrow import parquet
+
+    found = list(_batches_between(path, column, first, end))
+    with readable(path):
+        return pa.Table.from_batches(found, None if found else parquet.read_schema(path))
+
+
+def _batches_between(path: Path, column: str, first: int, end: int) -> Iterator[pa.RecordBatch]:
+    """The same rows, some at a time."""
+    import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import parquet
 
+    first_one, end_one = (pa.scalar(one, pa.int32()) for one in (first, end))
     with readable(path), parquet.ParquetFile(path) as file:
         about, at = file.metadata, file.schema_arrow.get_field_index(column)
         groups = []
@@ -262,22 +289,20 @@ def rows_between(path: Path, column: str, first: int, end: int) -> pa.Table:
             said = about.row_group(group).column(at).statistics
             if said.max >= first and said.min < end:
                 groups.append(group)
-        table = file.read_row_groups(groups) if groups else file.schema_arrow.empty_table()
-    first_one, end_one = (pa.scalar(one, pa.int32()) for one in (first, end))
-    low = pc.greater_equal(table[column], first_one)
-    chosen: pa.Table = table.filter(pc.and_(low, pc.less(table[column], end_one)))
-    return chosen
+        for batch in file.iter_batches(GROUP, groups, use_threads=False) if groups else ():
+            low = pc.greater_equal(batch[column], first_one)
+            yield batch.filter(pc.and_(low, pc.less(batch[column], end_one)))
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def readable(path: Path, source: str = "citations") -> Iterator[None]:
     """Say of a file that is gone or damaged what to do about it."""
     from pyarrow import ArrowInvalid
 
     try:
         yield
     except (ArrowInvalid, OSError) as error:
-        hint = "Delete it if it is damaged, and run: server.py mirror citations"
+        hint = f"Delete it if it is damaged, and run: server.py mirror {source}"
         raise StoreFailed(f"{path} cannot be read: {error}.", hint) from error
 
 

@@ -148,10 +148,10 @@ def _faults(path: Path, made: Path, digest: str) -> list[str]:
         return [f"{name} is gone: {again}"]
     if digest_of(path) != digest:
         return [f"{name} is damaged: delete it, and {again}"]
-    return [] if _same_rows(path, made) else [f"{name} has other rows than its source has now"]
+    return [] if same_rows(path, made) else [f"{name} has other rows than its source has now"]
 
 
-def _same_rows(one: Path, other: Path) -> bool:
+def same_rows(one: Path, other: Path) -> bool:
     """Whether two Parquet files hold the same, however large; False where one cannot be read."""
     from pyarrow import ArrowInvalid, parquet
 
@@ -183,6 +183,6 @@ def _whole(
     faults += [
         f"its {name} is gone or has other rows: {again_by}"
         for name in ("live.parquet", "names.parquet")
-        if not _same_rows(here / name, place / name)
+        if not same_rows(here / name, place / name)
     ]
     return Verified(generation.name, tuple(faults), again.papers)

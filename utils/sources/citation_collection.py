@@ -12,7 +12,7 @@ https://nih.figshare.com/collections/iCite_Database_Snapshots_NIH_Open_Citation_
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,23 +56,55 @@ def newest_snapshot(web: Web) -> Snapshot:
     Unreachable
         figshare did not answer, or in a form of its own.
     """
+    for snapshot in _snapshots(web, _articles(web)[:_LOOKED_AT]):
+        return snapshot
+    msg = f"The newest snapshots of NIH's Open Citation Collection have no {FILE}."
+    raise NotAvailable(msg, "Look at its page; or make the table of PubMed's records alone.")
+
+
+def snapshot_of(web: Web, published: str, md5: str) -> Snapshot:
+    """The snapshot of a day, whose file has this MD5.
+
+    Raises
+    ------
+    NotAvailable
+        There is none any more.
+    Unreachable
+        figshare did not answer, or in a form of its own.
+    """
+    that_day = [row for row in _articles(web) if _day(row) == published]
+    for snapshot in _snapshots(web, that_day):
+        if snapshot.md5 == md5:
+            return snapshot
+    msg = f"figshare has no {FILE} of {published} with MD5 {md5} any more."
+    raise NotAvailable(msg, "`mirror citations` takes the newest.")
+
+
+def _articles(web: Web) -> list[dict[str, Any]]:
+    """The collection's articles, the newest first."""
     url = f"{_base(web)}/collections/{COLLECTION}/articles"
     rows = mappings(web.get(url, _PAGE, check=_require_list).json())
-    dated = sorted(rows, key=lambda row: short_text(row.get("published_date")), reverse=True)
-    for row in dated[:_LOOKED_AT]:
+    return sorted(rows, key=lambda row: short_text(row.get("published_date")), reverse=True)
+
+
+def _snapshots(web: Web, articles: Iterable[dict[str, Any]]) -> Iterator[Snapshot]:
+    """Those of some articles that have the file."""
+    for row in articles:
         number = whole(row.get("id")) or 0
         files = web.get(f"{_base(web)}/articles/{number}/files", check=_require_list).json()
         for file in mappings(files):
             if file.get("name") == FILE:
-                return _snapshot(row, number, file)
-    msg = f"The newest snapshots of NIH's Open Citation Collection have no {FILE}."
-    raise NotAvailable(msg, "Look at its page; or make the table of PubMed's records alone.")
+                yield _snapshot(row, number, file)
+
+
+def _day(row: dict[str, Any]) -> str:
+    return short_text(row.get("published_date"))[:10]
 
 
 def _snapshot(row: dict[str, Any], number: int, file: dict[str, Any]) -> Snapshot:
     md5 = short_text(file.get("computed_md5")) or short_text(file.get("supplied_md5"))
     return Snapshot(
-        published=short_text(row.get("published_date"))[:10],
+        published=_day(row),
         article=number,
         title=short_text(row.get("title")),
         url=short_text(file.get("download_url")),
@@ -96,8 +128,7 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
     """
     part = path.with_name(f".{path.name}.fetched")
     yield from download(web, snapshot.url, part, MOST_BYTES)
-    with safe_files.disk(part, "read"), part.open("rb") as file:
-        came = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    came = md5_of(part)
     if came != snapshot.md5:
         safe_files.remove(part)
         msg = f"{FILE} of {snapshot.published} came with MD5 {came}; figshare says {snapshot.md5}."
@@ -106,6 +137,12 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
         safe_files.flush(part)
         part.replace(path)
         safe_files.sync_folder(path.parent)
+
+
+def md5_of(path: Path) -> str:
+    """The MD5 of a file."""
+    with safe_files.disk(path, "read"), path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
 def _base(web: Web) -> str:

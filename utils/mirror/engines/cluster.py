@@ -13,16 +13,16 @@ import pickle
 import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Any, Self
 
 from ...errors import BadRequest, NotConfigured, Unreachable
 from ...settings import version
-from . import MOST_DEATHS, attempt
+from . import attempt
 
 _FIRST_S = 30.0  # a scheduler that never answered: the address is wrong, or it does not run
 _PATIENCE_S = 300.0  # for one that did answer, and for the first worker
@@ -47,26 +47,19 @@ class Cluster:
     """A cluster that exists, or (without *address*) one of *workers* processes of this machine."""
 
     def __init__(self, address: str, workers: int, say: Callable[[str], None]) -> None:
+        self.address, self._workers, self._say = address, workers, say
         self._dask: Any = import_module("distributed")
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
-        self._own: Any = None if address else self._start(workers)
-        self.address = address or self._own.scheduler_address
-        self._say = say
+        self._own: Any = None
         self._client: Any = None
         self._done = SimpleQueue[Any]()
 
-    def _start(self, workers: int) -> Any:
-        # Encrypted, for Dask's own sockets obey every user of the machine.
-        return self._dask.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            security=True,
-            scheduler_kwargs={"allowed_failures": MOST_DEATHS - 1},
-        )
-
     def __enter__(self) -> Self:
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
         with ExitStack() as stack:
-            stack.callback(self._end)
+            if not self.address:
+                self._own = stack.enter_context(self._start())
+                self.address = self._own.scheduler_address
+            stack.callback(self._disconnect)
             self._connect(_FIRST_S)
             self._ended = stack.pop_all()
         return self
@@ -74,10 +67,20 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         self._ended.close()
 
-    def _end(self) -> None:
-        self._disconnect()
-        if self._own:
-            self._own.close()
+    @contextmanager
+    def _start(self) -> Iterator[Any]:
+        """A cluster of our own: encrypted, for Dask's own sockets obey every user of the machine.
+
+        It would take a worker for lost, and end who starts it again, after fifteen seconds.
+        """
+        slow = {"distributed.deploy.lost-worker-timeout": _PATIENCE_S}
+        size = {"n_workers": self._workers, "threads_per_worker": 1}
+        told = {"scheduler_kwargs": {"allowed_failures": 0}, "security": True}
+        with (
+            import_module("dask").config.set(slow),
+            self._dask.LocalCluster(**size, **told) as own,
+        ):
+            yield own
 
     # -- the work ----------------------------------------------------------------------------
 

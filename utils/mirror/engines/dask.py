@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from . import Lost, checked
+from . import MOST_DEATHS, Lost, checked
 from .cluster import Cluster, Gone, Killed
 
 
@@ -46,12 +46,13 @@ def run(
                 given.clear()
                 cluster.connect_again(len(again))
             except Killed as error:
-                job, before = given.pop(future), deaths[job]
+                job = given.pop(future)
                 deaths[job] += error.deaths
-                if not before:
+                if deaths[job] == error.deaths or deaths[job] < MOST_DEATHS:
                     suspects.append(job)
                     continue
-                yield Lost(job, f"{deaths[job]} workers died, with nothing beside it, too")
+                reason = f"{deaths[job]} workers that read it died, the last with nothing beside it"
+                yield Lost(job, reason)
             else:
                 del given[future]
                 yield checked(made)
