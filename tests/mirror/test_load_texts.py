@@ -5,14 +5,25 @@ from dataclasses import replace
 import pytest
 
 from tests.databases import POSTGRESQL
-from tests.mirror.loading import at_weaviate, library, loaded, open_library, url, weaviate
+from tests.mirror.loading import (
+    answers,
+    asked,
+    at_weaviate,
+    library,
+    loaded,
+    new_url,
+    open_library,
+    paper_of_both,
+    url,
+    weaviate,
+)
 from tests.mirror.small_mirror import mirror_of, updated
 from tests.tools.calling import call
 from tests.world.pubmed_files import name_of, packed
 from tests.world.pubmed_xml import pubmed_article
 from utils.model.passage import Filters
 
-__all__ = ["at_weaviate", "library", "open_library", "url", "weaviate"]
+__all__ = ["at_weaviate", "library", "new_url", "open_library", "url", "weaviate"]
 
 pytestmark = [pytest.mark.extras("pyarrow", "duckdb", "tantivy"), POSTGRESQL]
 
@@ -23,51 +34,6 @@ def mirror(world, tmp_path, embedder):
     updated(made)
     [*made.update_pmc()]
     return made
-
-
-def paper_of_both(world):
-    return next(
-        one for one in world.papers if one.cloud and one.pmid and one.mesh and not one.notices
-    )
-
-
-def asked(record):
-    """One question with each filter, and others."""
-    heading = record.mesh[0].partition("/")[0].lstrip("*")
-    year = int(record.year)
-    return [
-        *((question, Filters()) for question in (record.plain_title, "moss", "a table of growth")),
-        *(
-            (record.plain_title, Filters(**more))
-            for more in (
-                {"mesh": (heading,)},
-                {"mesh": ("Fire",)},
-                {"journal": record.journal.short},
-                {"journal": record.journal.title},
-                {"publication_types": record.types[:1]},
-                {"year_from": year, "year_to": year},
-                {"kind": "full_text"},
-                {"kind": "abstract"},
-                {"retracted": True},
-                {"kind": "full_text", "mesh": (heading,), "year_to": 1800},
-            )
-        ),
-    ]
-
-
-def answers(library, questions, by):
-    """The best text for a title, and the texts that are found where these are all.
-
-    Which passage of a text is the best, and which of many that share one word, the fields decide,
-    which each index weighs in its own way.
-    """
-    found = []
-    for question, filters in questions:
-        hits = library.mirrored.find(question, filters=filters, by=by, top_k=100).hits
-        told = [(hit.passage.paper, hit.passage.file) for hit in hits]
-        best = told[:1] if len(question.split()) > 4 else []
-        found.append((question, filters, best, set(told) if len(told) < 100 else "many"))
-    return found
 
 
 @pytest.mark.parametrize(

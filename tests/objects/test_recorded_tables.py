@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from tests.examples import some
+from tests.examples import ALL, some
 from utils.formats.jats.objects import objects_of
 from utils.model.paper import Fetched
 
 pytestmark = pytest.mark.shared
-LEAST = 0.998
+LEAST = 0.998 if ALL else 0.99  # one article has most of what is wrong
 Cell = tuple[int, int, Any, int, int]
 
 

@@ -315,6 +315,8 @@ def _load(args: argparse.Namespace, library: Library) -> int:
         f"{counted(done.texts, 'full text')}, "
         f"{counted(done.passages, 'passage')}, {counted(done.vectors, 'vector')}."
     )
+    if any((changes := asdict(done.changes)).values()):
+        text += f" {', '.join(f'{many:,} {name}' for name, many in changes.items())}."
     say(asdict(done) if args.json else text, args.json)
     note("Whoever is to search it there sets PAPERS_MIRROR_STORE=database, and your DATABASE_URL.")
     return 0

@@ -117,6 +117,14 @@ def note_names(connection: Connection, found: Mapping[Name, int]) -> None:
         connection.execute(text(_ADD), rows)
 
 
+def forget_names(connection: Connection, gone: Mapping[Name, int]) -> None:
+    """Take so many texts from each name's count; a name that no text has is forgotten."""
+    note_names(connection, {one: -papers for one, papers in gone.items()})
+    if gone:
+        rows = [one._asdict() for one in gone]
+        connection.execute(text(_FORGET), rows)
+
+
 def _learned(one: Called) -> Name | None:
     name = one.name[:_LONGEST]
     if one.kind == "journal":
@@ -133,3 +141,5 @@ def _pages(every: Iterator[Name]) -> Iterator[list[Name]]:
 
 _ADD = """INSERT INTO corpus_names (kind, form, name, papers) VALUES (:kind, :form, :name, :papers)
     ON CONFLICT (kind, form, name) DO UPDATE SET papers = corpus_names.papers + excluded.papers"""
+_FORGET = """DELETE FROM corpus_names
+    WHERE kind = :kind AND form = :form AND name = :name AND papers <= 0"""

@@ -4,8 +4,9 @@ A generation of PubMed, or of PMC's texts, lies in a schema of its own of the Po
 ``DATABASE_URL``, with the tables of a corpus (and those of `..passages.pgvector_compact`, or a
 class of Weaviate's beside it), the texts themselves (``corpus_texts``), and which rows of the
 mirror it is made of (``corpus_rows``). The table ``corpus_mirrors`` says which there are; those
-that are published change in one statement, and those before stay until the next load.
-`.mirror_load` fills them, `.shared_corpus` searches them.
+that are published change in one transaction. One that took another's place stays beside it until
+the next load; one that was brought up to date keeps its schema, and ``made_of`` says of what it is
+now. `.mirror_load` fills them, `.shared_corpus` searches them.
 """
 
 from __future__ import annotations
@@ -25,17 +26,22 @@ if TYPE_CHECKING:
     from ..passages import Finder
     from ..settings import Settings
 
-FORMAT = 2
+FORMAT = 3
 """Of the tables of a generation: what another version of Papershelf loaded is loaded anew."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS corpus_mirrors (
     schema text PRIMARY KEY, generation text NOT NULL, store text NOT NULL, state text NOT NULL,
     model text NOT NULL, dim integer NOT NULL, papers bigint NOT NULL DEFAULT 0,
     passages bigint NOT NULL DEFAULT 0, vectors bigint NOT NULL DEFAULT 0,
-    source text NOT NULL DEFAULT 'pubmed', format integer NOT NULL DEFAULT 1
+    source text NOT NULL DEFAULT 'pubmed', format integer NOT NULL DEFAULT 1,
+    made_of text NOT NULL DEFAULT ''
 )
 """
-_ADDED = {"source": "text NOT NULL DEFAULT 'pubmed'", "format": "integer NOT NULL DEFAULT 1"}
+_ADDED = {
+    "source": "text NOT NULL DEFAULT 'pubmed'",
+    "format": "integer NOT NULL DEFAULT 1",
+    "made_of": "text NOT NULL DEFAULT ''",
+}
 """Columns that tables from before lack."""
 _PUBLISH = """
 UPDATE corpus_mirrors SET state = CASE WHEN schema = ANY(:schemas) THEN 'published'
@@ -52,7 +58,7 @@ class SharedGeneration:
 
     ``schema`` is where its tables are and names Weaviate's class; ``store`` is the finder's name,
     ``state`` loading, published, before (of the last load) or old. ``model`` made its vectors
-    (empty: none), ``dim`` numbers each.
+    (empty: none), ``dim`` numbers each. Where ``made_of`` is the same, the same rows are there.
     """
 
     schema: str
@@ -66,9 +72,11 @@ class SharedGeneration:
     papers: int = 0
     passages: int = 0
     vectors: int = 0
+    made_of: str = ""
 
 
 _COLUMNS = ", ".join(one.name for one in fields(SharedGeneration))
+_TOLD = ("generation", "made_of", "papers", "passages", "vectors")
 
 
 def shared(database: CorpusDatabase) -> list[SharedGeneration]:
@@ -91,7 +99,7 @@ def _listed(db: Connection) -> list[SharedGeneration]:
     if not has:
         return []
     columns = [one.name for one in fields(SharedGeneration)]
-    older = {"source": "'pubmed'", "format": "1"}
+    older = {"source": "'pubmed'", "format": "1", "made_of": "''"}
     named = ", ".join(one if one in has else older[one] for one in columns)
     rows = db.execute(text(f"SELECT {named} FROM corpus_mirrors ORDER BY source DESC, schema"))  # noqa: S608
     return [SharedGeneration(*row) for row in rows]
@@ -117,10 +125,10 @@ def begin(database: CorpusDatabase, wanted: SharedGeneration) -> None:
 def publish(db: Connection, made: Sequence[SharedGeneration]) -> None:
     """Have searches use these from now on, all at once; of other sources nothing changes."""
     for one in made:
-        counts = {name: getattr(one, name) for name in ("papers", "passages", "vectors")}
-        changes = ", ".join(f"{name} = :{name}" for name in counts)
+        facts = {name: getattr(one, name) for name in _TOLD}
+        changes = ", ".join(f"{name} = :{name}" for name in facts)
         query = f"UPDATE corpus_mirrors SET {changes} WHERE schema = :schema"  # noqa: S608
-        db.execute(text(query), {**counts, "schema": one.schema})
+        db.execute(text(query), {**facts, "schema": one.schema})
     named = {"schemas": [one.schema for one in made], "sources": [one.source for one in made]}
     db.execute(text(_PUBLISH), named)
 
@@ -145,6 +153,26 @@ class SharedTables(CorpusDatabase):
         given = url.query.get("options", "")
         options = f"{given} -csearch_path={generation.schema},{path}".strip()
         return cls(url.update_query_dict({"options": options}), corpus.folder)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes; who syncs a corpus meanwhile need not wait for it."""
+        with self.reading() as db:
+            yield db
+
+
+@contextmanager
+def all_at_once(database: CorpusDatabase) -> Iterator[Connection]:
+    """A transaction in which published generations change; see `SharedTables.writing`."""
+    with database.translate_errors(), database.engine.begin() as db:
+        yield db
+
+
+def look_into(db: Connection, schema: str) -> None:
+    """Have the tables of a generation before others, to the end of the transaction."""
+    usual = "SELECT reset_val FROM pg_settings WHERE name = 'search_path'"
+    path = db.execute(text(usual)).scalar()
+    db.execute(text(f'SET LOCAL search_path TO "{schema}", {path}'))
 
 
 class Moment:

@@ -12,7 +12,8 @@ from ..passages.vector_checks import checked_query
 if TYPE_CHECKING:
     from ..model.passage import Filters, Hit
     from ..passages import Finder, Vector
-    from .passages import At, Found, Snapshot
+    from .passages import At, Snapshot
+    from .shown import Found
     from .vectors import VectorStore
 
 _MORE = (4, 40)  # texts that are looked for, for one passage that passes the filters

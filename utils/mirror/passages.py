@@ -1,9 +1,9 @@
 """Passages of a mirror: an index by words, and what is shown of each, in one place.
 
 Like the index of papers (`.words`), a document for each passage instead. It keeps the passage and
-the facts of its paper beside the words, so that an answer is read from it and not from Parquet,
-where one passage costs the reading of two thousand records. The parts stay the truth: what is
-quoted is compared with them.
+the facts of its paper beside the words (`.shown`), so that an answer is read from it and not from
+Parquet, where one passage costs the reading of two thousand records. The parts stay the truth: what
+is quoted is compared with them.
 
 A search works on a `Snapshot`: the index and the published generation as they were when it began,
 whatever is indexed or published meanwhile.
@@ -11,13 +11,12 @@ whatever is indexed or published meanwhile.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EmptyStore, StoreFailed
-from ..model.identifiers import Ids
 from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
 from ..passages import terms
@@ -25,7 +24,8 @@ from .columns import paper_of
 from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile
 from .reading import live_places, passages_at, rows_at
-from .words import WordIndex, filtered_by, folded, place_of
+from .shown import Found, Packing, found_of, shown_of
+from .words import FREQUENCIES, WordIndex, filtered_by, folded, place_of
 
 if TYPE_CHECKING:
     import tantivy
@@ -43,19 +43,9 @@ FACTS = (
 _COLUMNS = ("pmid", "doi", "pmcid", "position", "title", *FACTS)
 _BLOCK = 2_000  # records whose passages are looked at together
 _PLACE = 1_000_000
-_RETRACTED = "Retracted Publication"
 _ALL = Filters(retracted=True)
 _YEARS, _RETRACTIONS = 10, 50  # times as many, and so many more, are looked at for those that pass
 _UNSEEN = "The index is being made anew just now."
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A passage in the index: the place of its record, the passage and its paper."""
-
-    place: int
-    passage: Passage
-    paper: Paper
 
 
 class PassageIndex(WordIndex):
@@ -83,37 +73,48 @@ class PassageIndex(WordIndex):
                 raise EmptyStore(msg, "Run: server.py mirror index")
             with self.explained():
                 self.index.reload()
-                searcher = self.index.searcher()
+                searcher, packing = self.index.searcher(), self._packing
             if state == self._read_state():
-                return Snapshot(self, searcher, generation, state)
+                return Snapshot(self, searcher, packing, generation, state)
         raise StoreFailed(_UNSEEN, "Ask again.")
 
-    def _fields(self) -> tantivy.SchemaBuilder:
-        builder = super()._fields()
+    def _fields(self, words: str = FREQUENCIES) -> tantivy.SchemaBuilder:
+        builder = super()._fields(words)
         builder.add_text_field("kind", tokenizer_name="raw", index_option="basic")
         for name in ("key", "retracted"):
             builder.add_integer_field(name, indexed=True, fast=True)
         builder.add_bytes_field("shown", stored=True)
         return builder
 
+    @property
+    def _packing(self) -> Packing:
+        """How passages are packed; none is kept longer than the index that it is of."""
+        return Packing.of(self.folder / "index")
+
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        for record, row in _rows(self.generations, file, positions, self._records):
-            yield self._document(file.order, record, row)
+        rows = partial(_rows, self.generations, file, positions, self._records)
+        shown = (shown_of(_place(file, row), record, row) for record, row in rows())
+        packing = Packing.learned(self.folder / "index", shown)
+        for record, row in rows():
+            kept = packing.packed(shown_of(_place(file, row), record, row))
+            yield self._document(_place(file, row), kept, record, row)
 
     def passages(self, file: SourceFile, positions: Sequence[int]) -> Iterator[tuple[Found, bytes]]:
         """The passages at some positions of a file, each with its text's digest."""
         for record, row in _rows(self.generations, file, positions, self._records):
-            yield _found(_shown(file.order, record, row)), row["digest"]
+            yield found_of(shown_of(_place(file, row), record, row)), row["digest"]
 
     def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
         """What is known of the papers of some rows."""
         yield from rows_at(file.part(self.generations.mirror), positions, _COLUMNS)
 
-    def _document(self, order: int, record: dict[str, Any], row: Mapping[str, Any]) -> Document:
+    def _document(
+        self, place: int, shown: bytes, record: dict[str, Any], row: Mapping[str, Any]
+    ) -> Document:
         """What is indexed, and shown, of a passage and its paper."""
         import tantivy
 
-        return tantivy.Document(**_fields(order, record, row))
+        return tantivy.Document(place=place, shown=shown, **_fields(record, row))
 
 
 @dataclass
@@ -125,6 +126,7 @@ class Snapshot:
 
     words: PassageIndex
     searcher: tantivy.Searcher
+    packing: Packing
     generation: Generation
     state: Mapping[str, Any]
     rows: dict[str, Found] = field(default_factory=dict)
@@ -198,7 +200,8 @@ class Snapshot:
     def read(self, addresses: Sequence[At]) -> dict[At, Found]:
         """What documents say; those that the generation does not count are left out."""
         with self.words.explained():
-            made = {at: _found(_kept(self.searcher.doc(_address(at)))) for at in addresses}
+            kept = {at: bytes(self.searcher.doc(_address(at))["shown"][0]) for at in addresses}
+            made = {at: found_of(self.packing.unpacked(one)) for at, one in kept.items()}
         if not self.is_exact:
             live = self._live(made.values())
             made = {at: one for at, one in made.items() if one.place in live}
@@ -327,10 +330,6 @@ def _years(filters: Filters) -> tuple[int, int]:
     return max(1, filters.year_from or 1), last
 
 
-def _kept(document: Document) -> dict[str, Any]:
-    return dict(json.loads(bytes(document["shown"][0])))
-
-
 def _address(at: At) -> Any:
     import tantivy
 
@@ -345,32 +344,20 @@ def key_of(digest: bytes) -> int:
     return int.from_bytes(digest[:8], "little", signed=True)
 
 
-def _fields(order: int, record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    shown = _shown(order, record, row)
+def _fields(record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "place": shown["place"],
         "key": key_of(row["digest"]),
         "retracted": int(bool(record["retracted"])),
         "kind": row["kind"],
         "title": terms.indexed(record["title"] or ""),
         "section": terms.indexed(row["section"] or ""),
         "text": terms.indexed(row["text"]),
-        "shown": json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass"),
         **filtered_by(record),
     }
 
 
-def _shown(order: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of a passage and its paper, to be shown."""
-    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
-    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted", "file")
-    return {
-        **{name: record[name] for name in columns if record.get(name)},
-        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
-        "text": row["text"],
-        "ids": names,
-        "place": place_of(order, row["position"]),
-    }
+def _place(file: SourceFile, row: Mapping[str, Any]) -> int:
+    return place_of(file.order, row["position"])
 
 
 def _rows(
@@ -387,32 +374,3 @@ def _rows(
         known = {row["position"]: row for row in records(file, some)}
         for row in passages_at(cut, some):
             yield known[row["position"]], {"kind": about, **row}
-
-
-def _found(row: Mapping[str, Any]) -> Found:
-    ids = Ids(**{name: str(value) for name, value in row["ids"].items()})
-    types = tuple(row.get("publication_types", ()))
-    if row.get("retracted") and _RETRACTED not in types:  # said by a notice alone
-        types += (_RETRACTED,)
-    year, journal = row.get("year"), row.get("journal", "")
-    title = row.get("title", "")
-    paper = Paper(
-        ids,
-        title=title,
-        journal=journal,
-        published=str(year or ""),
-        publication_types=types,
-        mesh=tuple(row.get("mesh", ())),
-    )
-    passage = Passage(
-        paper=f"pmid:{ids.pmid}" if ids.pmid else ids.key,
-        **{name: row[name] for name in ("chunk_id", "ordinal", "text", "start", "end", "kind")},
-        section=row["section"] or "",
-        file=row.get("file", ""),
-        title=title,
-        year=year,
-        journal=journal,
-        publication_types=types,
-        retracted=bool(row.get("retracted")),
-    )
-    return Found(row["place"], passage, paper)

@@ -20,9 +20,9 @@ PMC_PARTS = 1.5
 """Bytes of parts for each byte of an article's."""
 PMC_REQUESTS = 16
 """Requests to PMC's Cloud Service a second: the limit that we keep, on any number of cores."""
-WORDS = 2_500.0
+WORDS = 2_350.0
 """Passages of 160 words that are indexed by words a second (`mirror_search`)."""
-WORDS_BYTES = 1_500.0
+WORDS_BYTES = 1_100.0
 """Bytes of that index for each."""
 VECTORS = 50.0
 """Passages that the encoder of 384 numbers reads a second (`mirror_recall`)."""

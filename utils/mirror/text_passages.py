@@ -18,6 +18,7 @@ from .generations import Generation, Generations, connect, even_tables
 from .names import FILE as NAMES
 from .passages import FACTS, PassageIndex, Snapshot
 from .reading import readable, rows_at
+from .words import FREQUENCIES
 
 if TYPE_CHECKING:
     import tantivy
@@ -115,8 +116,8 @@ class TextPassageIndex(PassageIndex):
         """Which records it was made with."""
         return {"records": self._records_of.name if self._records_of else ""}
 
-    def _fields(self) -> tantivy.SchemaBuilder:
-        builder = super()._fields()
+    def _fields(self, words: str = FREQUENCIES) -> tantivy.SchemaBuilder:
+        builder = super()._fields(words)
         builder.add_integer_field("pmid", indexed=True, fast=True)
         return builder
 
@@ -141,8 +142,10 @@ class TextPassageIndex(PassageIndex):
             table = parquet.read_table(self._facts_file, filters=[("sequence", "=", order)])
         return {row.pop("position"): row for row in table.drop_columns("sequence").to_pylist()}
 
-    def _document(self, order: int, record: dict[str, Any], row: Mapping[str, Any]) -> Document:
-        made = super()._document(order, record, row)
+    def _document(
+        self, place: int, shown: bytes, record: dict[str, Any], row: Mapping[str, Any]
+    ) -> Document:
+        made = super()._document(place, shown, record, row)
         opens = row["ordinal"] == 0 and record["pmid"]  # once a text: it is looked up by it
         made.add_integer("pmid", record["pmid"] if opens else 0)
         return made

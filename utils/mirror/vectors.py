@@ -77,23 +77,38 @@ class Segment:
         names = ("rows", "codes", "keys", "rank", "centroids", "starts")
         return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
 
-    def alike(self, vector: Vector, code: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
-        """Rows whose signs differ least, by their distance: shape (2, rows)."""
+    def near(self, vector: Vector) -> NDArray[np.int64]:
+        """The lists to be looked at, by their numbers."""
         lists = len(self.centroids)
         probed = min(lists, max(_LEAST_PROBED, lists // _PROBED))
         # einsum keeps to this thread; BLAS's others spin for a while, ten times what this takes.
         like = np.einsum("ij,j->i", self.centroids, vector)
-        near = np.argpartition(-like, probed - 1)[:probed]
-        spans = [(int(self.starts[one]), int(self.starts[one + 1])) for one in np.sort(near)]
-        codes = np.concatenate([self.codes[start:end] for start, end in spans])
-        rows = np.concatenate([np.arange(start, end) for start, end in spans])
-        apart = np.zeros(len(rows), np.int64)
-        for column in range(codes.shape[1]):
-            apart += np.bitwise_count(codes[:, column] ^ code[column])
-        if len(rows) > most:
-            best = np.argpartition(apart, most - 1)[:most]
-            rows, apart = rows[best], apart[best]
-        return np.stack([apart, rows])
+        return np.sort(np.argpartition(-like, probed - 1)[:probed])
+
+    def apart(self, code: NDArray[np.uint64], lists: NDArray[np.int64]) -> NDArray[np.uint16]:
+        """In how many signs each row of some lists differs."""
+        starts, ends = self.starts[lists], self.starts[lists + 1]
+        differ = np.empty((int((ends - starts).sum()), len(code)), np.uint64)
+        # Two arrays of one shape are gone through without a break at each row.
+        same = np.tile(code, (int((ends - starts).max()), 1))
+        at = 0
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            there = differ[at : at + end - start]
+            np.bitwise_xor(self.codes[start:end], same[: end - start], out=there)
+            at += end - start
+        counts = np.bitwise_count(differ)
+        apart = counts[:, 0].astype(np.uint16)
+        for column in range(1, len(code)):
+            apart += counts[:, column]
+        return apart
+
+    def rows_in(self, lists: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows at some places, counted from the first row of some lists to their last."""
+        starts = self.starts[lists]
+        ends = np.cumsum(self.starts[lists + 1] - starts)
+        of_list = np.searchsorted(ends, places, side="right")
+        rows: NDArray[np.int64] = self.starts[lists + 1][of_list] - ends[of_list] + places
+        return rows
 
     def cosines(self, vector: Vector, rows: NDArray[np.int64]) -> Vector:
         """Cosines by the eight-bit numbers."""
@@ -167,15 +182,12 @@ class VectorStore:
     def nearest(self, vector: Vector, limit: int) -> list[tuple[int, float]]:
         """Keys of the nearest, with cosines, best first."""
         (code,) = binary_codes(vector[None])
-        most = _ALIKE + _FOR_EACH * limit
-        found = [segment.alike(vector, code, most) for segment in self.segments]
-        if not found:
-            return []
-        apart = np.concatenate([one[0] for one in found])
-        line = np.partition(apart, most - 1)[most - 1] if len(apart) > most else apart.max()
+        lists = [segment.near(vector) for segment in self.segments]
+        found = [one.apart(code, near) for one, near in zip(self.segments, lists, strict=True)]
+        line = _line(found, _ALIKE + _FOR_EACH * limit)
         pairs: list[tuple[int, float]] = []
-        for segment, (distances, rows) in zip(self.segments, found, strict=True):
-            some = np.sort(rows[distances <= line])
+        for segment, near, apart in zip(self.segments, lists, found, strict=True):
+            some = segment.rows_in(near, np.flatnonzero(apart <= line))
             scores = segment.cosines(vector, some)
             best = np.argsort(-scores, kind="stable")[:limit]
             keys = segment.rows["key"][some[best]]
@@ -282,6 +294,15 @@ class VectorStore:
             making.replace(self.folder / name)
             safe_files.sync_folder(self.folder)
         return name
+
+
+def _line(found: Sequence[NDArray[np.uint16]], most: int) -> int:
+    """The distance within which so many rows lie, or all."""
+    width = max((int(apart.max(initial=0)) for apart in found), default=0) + 1
+    counts = np.zeros(width, np.int64)
+    for apart in found:
+        counts += np.bincount(apart, minlength=width)
+    return int(np.searchsorted(np.cumsum(counts), most))
 
 
 def _until_full(paths: Sequence[Path]) -> Iterator[Path]:

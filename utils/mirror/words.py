@@ -34,8 +34,11 @@ if TYPE_CHECKING:
 
 _WEIGHTS = {"title": 3.0, "keywords": 1.5, "abstract": 1.0}
 _RAW = ("journal", "types", "mesh")
+FREQUENCIES, _PLACES = "freq", "position"
+"""What is kept of words: how often a field has each, which is all that BM25 asks; or also where."""
 _PLACE = 1_000_000
-_HEAP = 256_000_000
+HEAP = 256_000_000
+"""Bytes of what is indexed that are held until they are written."""
 _FILES = 8  # source files between two commits
 _COLUMNS = (
     *("pmid", "position", "title", "vernacular_title", "abstract", "keywords", "year", "retracted"),
@@ -172,7 +175,7 @@ class WordIndex:
         """Take in the rows of some files and drop others, all or nothing."""
         files = {file.order: file for file in self._files}
         with self.explained():
-            writer = self.index.writer(_HEAP, 1)
+            writer = self.index.writer(HEAP, 1)
             try:
                 for place in gone:
                     writer.delete_documents_by_term("place", place)
@@ -330,13 +333,13 @@ class WordIndex:
     def _files(self) -> list[SourceFile]:
         return self.generations.files(self.generations.require_current())
 
-    def _fields(self) -> tantivy.SchemaBuilder:
-        """The fields, of which ``place`` is that of the record."""
+    def _fields(self, words: str = FREQUENCIES) -> tantivy.SchemaBuilder:
+        """The fields, of which ``place`` is that of the record; what is kept of *words*."""
         import tantivy
 
         builder = tantivy.SchemaBuilder()
         for name in self.weights:
-            builder.add_text_field(name, tokenizer_name="terms")
+            builder.add_text_field(name, tokenizer_name="terms", index_option=words)
         for name in _RAW:
             builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
         for name in ("place", "year"):
@@ -345,11 +348,15 @@ class WordIndex:
 
     @cached_property
     def index(self) -> tantivy.Index:
-        """The index in tantivy."""
+        """The index in tantivy; one of before has the places of words, too, and keeps them."""
         import tantivy
 
         safe_files.make_folder(self.folder / "index")
-        index = tantivy.Index(self._fields().build(), path=str(self.folder / "index"))
+        path = str(self.folder / "index")
+        try:
+            index = tantivy.Index(self._fields().build(), path=path)
+        except ValueError:
+            index = tantivy.Index(self._fields(_PLACES).build(), path=path)
         blanks = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         index.register_tokenizer("terms", blanks)
         return index

@@ -18,11 +18,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, text
 
 from ..model.passage import Filters, Hit
+from ..system import safe_files
+from . import FinderStatus
 from .pgvector import PgvectorFinder, condition_of, cosines, row_of, terms_of, vector_literal, walk
 from .ranking import DEEP, Scored, depth_for, fused, key
 from .terms import asked
@@ -50,7 +53,7 @@ CREATE INDEX corpus_postings_term ON corpus_postings (term);
 CREATE TABLE corpus_finder_model (
     one boolean PRIMARY KEY DEFAULT true CHECK (one), model text NOT NULL, dim integer NOT NULL,
     passages bigint NOT NULL DEFAULT 0, length bigint NOT NULL DEFAULT 0,
-    vectors bigint NOT NULL DEFAULT 0
+    vectors bigint NOT NULL DEFAULT 0, posted bigint NOT NULL DEFAULT 0
 )
 """
 _GRAPH = (
@@ -60,10 +63,11 @@ _FINDER = (
     *("number", "uuid", "paper", "year", "journal", "types", "kind", "retracted", "length"),
     "mesh",
 )
-_FACTS = "SELECT dim, passages, length FROM corpus_finder_model"
+_FACTS = "SELECT dim, passages, length, posted FROM corpus_finder_model"
 _ALIKE = 400  # passages compared by their numbers, and four for each that is wanted
 _MOST_SMALL = 32_767
 _YEARS, _RETRACTIONS = 10, 50  # times as many, and so many more, are looked at for those that pass
+_POSTINGS = 8_000_000  # terms of passages that are held before they are copied
 # k1 * (1 - b + b * length / usual) is 0.3 + 0.9 / usual * length; all twice, as weights are. What
 # is not there any more still counts for how rare a term is, as in other indexes. All is float8, and
 # computed once a term: numbers as they are written are numeric, and take several times as long.
@@ -73,7 +77,7 @@ WITH found AS MATERIALIZED (
 ), held AS (
     SELECT term, CAST(sum(cardinality(passages)) AS float8) AS held FROM found GROUP BY term
 ), rare AS MATERIALIZED (
-    SELECT term, float8 '2.2' * ln(1 + (greatest(0, :passages - held) + float8 '0.5')
+    SELECT term, float8 '2.2' * ln(1 + (greatest(0, :posted - held) + float8 '0.5')
         / (held + float8 '0.5')) AS idf FROM held
 ), each AS (
     SELECT idf, unnest(passages) AS passage, unnest(lengths) AS long, unnest(weights) AS weight
@@ -104,11 +108,19 @@ WHERE relnamespace = CAST(:schema AS regnamespace) AND indrelid <> ALL(CAST(:kep
 ORDER BY 1
 """
 _MEMORY = "SELECT set_config('maintenance_work_mem', '512MB', true)"
-_COUNTED = """
-UPDATE corpus_finder_model SET passages = counted.passages, length = counted.length,
-    vectors = counted.vectors
-FROM (SELECT count(*) AS passages, coalesce(sum(length), 0) AS length, {vectors} AS vectors
-      FROM corpus_finder) AS counted
+_MORE = """UPDATE corpus_finder_model SET passages = passages + :passages,
+    length = length + :length, vectors = vectors + :vectors, posted = posted + :posted"""
+_REMOVED = """DELETE FROM corpus_finder WHERE number = ANY(:numbers)
+    RETURNING uuid::text, length, {vectored} AS vectored"""
+_WITHOUT = """
+SELECT number, digest FROM corpus_finder
+JOIN corpus_passages ON corpus_passages.uuid = corpus_finder.uuid::text
+WHERE vector IS NULL AND number > :after ORDER BY number LIMIT 10000
+"""
+_VECTORS = """
+UPDATE corpus_finder SET vector = CAST(given.vector AS halfvec)
+FROM unnest(CAST(:numbers AS integer[]), CAST(:vectors AS text[])) AS given (number, vector)
+WHERE corpus_finder.number = given.number
 """
 Connect = Callable[[], AbstractContextManager[Connection]]
 
@@ -140,13 +152,14 @@ class CompactFinder(PgvectorFinder):
         """The best passages by words and, with a vector, by meaning; see `PgvectorFinder`."""
         terms, depth = asked(query), depth_for(limit)
         with self._reading() as db:
-            dim, passages, length = db.execute(text(_FACTS)).one()
+            dim, passages, length, posted = db.execute(text(_FACTS)).one()
             slope = 1.8 * passages / max(passages, length, 1)
             words: list[Scored] = []
             share = 0.0
             if terms:
-                about = {"terms": list(terms), "passages": passages, "slope": slope}
-                words, share = _by_words(db, about, max(DEEP, limit), filters)
+                about = {"terms": list(terms), "posted": posted, "slope": slope}
+                dead = posted / max(passages, 1)  # so many are posted for one that is there
+                words, share = _by_words(db, about, max(DEEP, limit), dead, filters)
             first = [uuid for uuid, _, _ in words[:depth]]
             near: list[Scored] = []
             if vector is not None and dim:
@@ -158,7 +171,7 @@ class CompactFinder(PgvectorFinder):
 
 
 def _by_words(
-    db: Connection, about: Mapping[str, Any], limit: int, filters: Filters
+    db: Connection, about: Mapping[str, Any], limit: int, dead: float, filters: Filters
 ) -> tuple[list[Scored], float]:
     """Passages with any of the terms by BM25, and the share of the terms that the first has.
 
@@ -168,7 +181,7 @@ def _by_words(
     condition, values = condition_of(filters)
     named = filters.journal_names or filters.publication_types or filters.kind or filters.mesh
     dated = filters.year_from is not None or filters.year_to is not None
-    more = limit * _YEARS if dated else limit + _RETRACTIONS
+    more = int((limit * _YEARS if dated else limit + _RETRACTIONS) * dead)
     passing: list[Any] = []
     for narrow in (True,) if named else (False, True):
         asking = {"limit": limit, "more": limit if narrow else more, **values, **about}
@@ -234,10 +247,46 @@ def make(db: Connection, number: int, statement: str) -> None:
     db.execute(text("DELETE FROM later WHERE number = :number"), {"number": number})
 
 
-def count(db: Connection, *, vectored: bool) -> None:
-    """Write down the counts that ranking needs."""
-    vectors = "count(vector)" if vectored else "0"
-    db.execute(text(_COUNTED.format(vectors=vectors)))
+def remove(db: Connection, numbers: Sequence[int]) -> list[str]:
+    """Forget passages, but for their terms; their UUIDs."""
+    vectored = "vector IS NOT NULL" if _has_vectors(db) else "false"
+    query = text(_REMOVED.format(vectored=vectored))
+    gone = db.execute(query, {"numbers": list(numbers)}).all()
+    lengths, vectors = sum(row.length for row in gone), sum(row.vectored for row in gone)
+    _count(db, passages=-len(gone), length=-lengths, vectors=-vectors)
+    return [row.uuid for row in gone]
+
+
+def without_vectors(db: Connection) -> Iterator[Sequence[Any]]:
+    """Passages without a vector, by number and the digest of their text, some at a time."""
+    after = 0
+    while _has_vectors(db) and (rows := db.execute(text(_WITHOUT), {"after": after}).all()):
+        yield rows
+        after = rows[-1].number
+
+
+def set_vectors(db: Connection, vectors: Mapping[int, NDArray[np.float32]]) -> None:
+    """Give passages that have none their vectors, by number."""
+    if vectors:
+        literals = [vector_literal(one) for one in vectors.values()]
+        db.execute(text(_VECTORS), {"numbers": list(vectors), "vectors": literals})
+        _count(db, vectors=len(vectors))
+
+
+def status_of(db: Connection) -> FinderStatus:
+    """What is in it."""
+    query = "SELECT passages, vectors, model, dim FROM corpus_finder_model"
+    return FinderStatus(*db.execute(text(query)).one())
+
+
+def _has_vectors(db: Connection) -> bool:
+    return bool(db.execute(text("SELECT dim FROM corpus_finder_model")).scalar())
+
+
+def _count(db: Connection, **more: int) -> None:
+    """Correct the counts that ranking needs."""
+    every = dict.fromkeys(("passages", "length", "vectors", "posted"), 0)
+    db.execute(text(_MORE), every | more)
 
 
 def copy(db: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -247,11 +296,25 @@ def copy(db: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequ
             copying.write_row(row)
 
 
-class Loading:
-    """Passages on their way into the tables, numbered from *first* on; `close` ends one load."""
+def copy_out(db: Connection, query: str, path: Path) -> None:
+    """Copy the rows of a query into a file of comma-separated values."""
+    driver: Any = db.connection.driver_connection
+    copying = driver.cursor().copy(f"COPY ({query}) TO STDOUT (FORMAT csv)")
+    with safe_files.disk(path), path.open("wb") as file, copying as blocks:
+        for block in blocks:
+            file.write(block)
 
-    def __init__(self, db: Connection, first: int) -> None:
-        self._db, self._number = db, first
+
+class Loading:
+    """Passages on their way into the tables, ``number`` the next one's; `close` ends a load."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+        posted = db.execute(text("SELECT posted FROM corpus_finder_model")).scalar()
+        self.number = int(posted or 0) + 1
+        self._hold_nothing()
+
+    def _hold_nothing(self) -> None:
         self._names: dict[str, int] = {}
         self._terms, self._passages = array("i"), array("i")
         self._lengths, self._weights = array("h"), array("h")
@@ -259,29 +322,33 @@ class Loading:
     def add(self, loaded: Sequence[LoadedPassage]) -> None:
         """Copy passages with their vectors, and keep their terms for the end."""
         weighed = [terms_of(one.passage) for one in loaded]
-        vectored = any(one.vector is not None for one in loaded)
+        vectors = sum(one.vector is not None for one in loaded)
         rows = (
-            _row(one, self._number + at, length, vectored=vectored)
+            _row(one, self.number + at, length, vectored=bool(vectors))
             for at, (one, (_, length)) in enumerate(zip(loaded, weighed, strict=True))
         )
-        columns = (*_FINDER, "vector") if vectored else _FINDER
+        columns = (*_FINDER, "vector") if vectors else _FINDER
         copy(self._db, "corpus_finder", columns, rows)
         names = self._names
-        for number, (weights, length) in enumerate(weighed, self._number):
+        for number, (weights, length) in enumerate(weighed, self.number):
             for term, weight in weights.items():
                 self._terms.append(names.setdefault(term, len(names)))
                 self._weights.append(min(int(2 * weight), _MOST_SMALL))
             self._passages.extend([number] * len(weights))
             self._lengths.extend([min(length, _MOST_SMALL)] * len(weights))
-        self._number += len(loaded)
+        many, length = len(loaded), sum(length for _, length in weighed)
+        _count(self._db, passages=many, posted=many, length=length, vectors=vectors)
+        self.number += many
+        if len(self._terms) > _POSTINGS:
+            self.close()
 
     def close(self) -> None:
         """Copy the terms, a row each."""
-        with _copying(
-            self._db, "corpus_postings", ("term", "passages", "lengths", "weights")
-        ) as copying:
+        columns = ("term", "passages", "lengths", "weights")
+        with _copying(self._db, "corpus_postings", columns) as copying:
             for row in self._rows():
                 copying.write(row)
+        self._hold_nothing()
 
     def _rows(self) -> Iterator[str]:
         """A term is letters, figures and dots: nothing that COPY reads in another way."""

@@ -1,0 +1,137 @@
+"""What an index of a mirror's passages shows of each: the passage and the facts of its paper.
+
+It is kept packed, by a dictionary that all of an index share: what every abstract says is said
+there once, and a passage can still be read alone. The dictionary lies in the index's folder and is
+made of what is taken in first. Values of before there was one, which are plain JSON, are read too.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..model.identifiers import Ids
+from ..model.paper import Paper
+from ..model.passage import Passage
+from ..system import safe_files
+
+_NAME = "shown.dictionary"
+_DICTIONARY = 16_384  # bytes: of twice as many, packing takes half as long again
+_SAMPLE = 50  # passages that it is made of
+_LEVEL = 4
+_PLAIN = b"{"
+_RETRACTED = "Retracted Publication"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage in the index: the place of its record, the passage and its paper."""
+
+    place: int
+    passage: Passage
+    paper: Paper
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How the values of one index are packed: by its dictionary, if it has one."""
+
+    dictionary: bytes | None
+
+    @classmethod
+    def of(cls, index: Path) -> Packing:
+        """That of an index, as it is now."""
+        path = index / _NAME
+        with safe_files.disk(path, "read"):
+            return cls(path.read_bytes() if path.exists() else None)
+
+    @classmethod
+    def learned(cls, index: Path, shown: Iterable[Mapping[str, Any]]) -> Packing:
+        """The same; where there is no dictionary yet, one is made of the first of some values."""
+        if not (index / _NAME).exists() and (some := [*map(_written, islice(shown, _SAMPLE))]):
+            safe_files.write_whole(index / _NAME, b"".join(some)[-_DICTIONARY:])
+        return cls.of(index)
+
+    def packed(self, shown: Mapping[str, Any]) -> bytes:
+        """A value to be kept."""
+        packer = self._packer.copy()
+        return bytes(packer.compress(_written(shown)) + packer.flush())
+
+    def unpacked(self, kept: bytes) -> dict[str, Any]:
+        """What is shown by a kept value.
+
+        Raises
+        ------
+        ValueError
+            It is damaged, or was packed by another dictionary.
+        """
+        return dict(json.loads(kept if kept.startswith(_PLAIN) else self._unzipped(kept)))
+
+    def _unzipped(self, kept: bytes) -> bytes:
+        unpacker = zlib.decompressobj(zdict=self.dictionary or b"")
+        try:
+            found = unpacker.decompress(kept)
+        except zlib.error as error:
+            msg = f"a passage in it cannot be unpacked ({error})"
+            raise ValueError(msg) from error
+        if not unpacker.eof:
+            msg = "a passage in it is torn"
+            raise ValueError(msg)
+        return found
+
+    @cached_property
+    def _packer(self) -> Any:
+        return zlib.compressobj(_LEVEL, zdict=self.dictionary or b"")
+
+
+def shown_of(place: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a passage and its paper, from their rows."""
+    names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
+    columns = ("title", "year", "journal", "publication_types", "mesh", "retracted", "file")
+    return {
+        **{name: record[name] for name in columns if record.get(name)},
+        **{name: row[name] for name in ("kind", "chunk_id", "section", "ordinal", "start", "end")},
+        "text": row["text"],
+        "ids": names,
+        "place": place,
+    }
+
+
+def found_of(row: Mapping[str, Any]) -> Found:
+    """Passage and paper, by what is shown."""
+    ids = Ids(**{name: str(value) for name, value in row["ids"].items()})
+    types = tuple(row.get("publication_types", ()))
+    if row.get("retracted") and _RETRACTED not in types:  # said by a notice alone
+        types += (_RETRACTED,)
+    year, journal = row.get("year"), row.get("journal", "")
+    title = row.get("title", "")
+    paper = Paper(
+        ids,
+        title=title,
+        journal=journal,
+        published=str(year or ""),
+        publication_types=types,
+        mesh=tuple(row.get("mesh", ())),
+    )
+    passage = Passage(
+        paper=f"pmid:{ids.pmid}" if ids.pmid else ids.key,
+        **{name: row[name] for name in ("chunk_id", "ordinal", "text", "start", "end", "kind")},
+        section=row["section"] or "",
+        file=row.get("file", ""),
+        title=title,
+        year=year,
+        journal=journal,
+        publication_types=types,
+        retracted=bool(row.get("retracted")),
+    )
+    return Found(row["place"], passage, paper)
+
+
+def _written(shown: Mapping[str, Any]) -> bytes:
+    return json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass")
