@@ -220,14 +220,18 @@ def test_who_searches_while_it_is_changed_sees_one_state(mirror, library, world)
     [*mirror.update_pmc()]
     ended, searched, seen = Event(), Semaphore(0), set()
 
+    def look():
+        with library.mirrored._shared.seen() as now:
+            of_record = now.database.record(record.pmid).paper.title.rstrip(".")
+            of_text = now.shelf.find(Ids(pmcid=record.pmcid)).paper.title
+        seen.add((of_record, of_text))
+        searched.release()
+
     def search():
         while not ended.is_set():
-            with library.mirrored._shared.seen() as now:
-                of_record = now.database.record(record.pmid).paper.title.rstrip(".")
-                of_text = now.shelf.find(Ids(pmcid=record.pmcid)).paper.title
-            seen.add((of_record, of_text))
-            searched.release()
+            look()
 
+    look()
     with ThreadPoolExecutor() as threads:
         searching = [threads.submit(search) for _ in range(3)]
         try:
@@ -238,4 +242,5 @@ def test_who_searches_while_it_is_changed_sees_one_state(mirror, library, world)
             ended.set()
         for one in searching:
             one.result()
+    look()
     assert seen == {(record.plain_title,) * 2, ("Of something else",) * 2}
