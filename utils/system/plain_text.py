@@ -49,9 +49,9 @@ _STRAY_JOINER = re.compile(
     f"[\u200c\u200d](?<![{_JOINING}\u2600-\u27bf\ufe0f{_PICTOGRAPHS}].)(?![{_JOINING}])"
     "|[\u200c\u200d](?<=[\u200c\u200d].)"
 )
-# What Python takes for printable, and is not always.
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+# All that any of these rules begins with, and pictographs: where none is, nothing is to be done.
+_SUSPECT = re.compile(
+    f"[{_DECEPTIVE.pattern[1:-1]}\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U0001bca0-\U0010ffff]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile("[\t\n\r]")
@@ -76,7 +76,7 @@ def clean_text(text: str) -> str:
     >>> clean_text("sal\u200dine"), ascii(clean_text("\u0645\u06cc\u200c\u062e"))
     ('saline', "'\\u0645\\u06cc\\u200c\\u062e'")
     """
-    if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
+    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(text):
         return text  # as most do, and there are millions
     if "\n" in text:  # most lines of a whole paper are so, and no rule looks beyond its line
         return "\n".join(map(clean_text, text.replace("\r\n", "\n").split("\n")))
@@ -114,6 +114,8 @@ def one_line(text: str) -> str:
     >>> one_line("A title\n- DOI: 10.1/false\x07")
     'A title - DOI: 10.1/false'
     """
+    if text.isascii() and text.isprintable():  # the only blank in it is a space
+        return " ".join(text.split()) if "  " in text else text.strip()
     return " ".join(clean_text(text).split())
 
 
