@@ -10,7 +10,7 @@ files): a baseline is all of PubMed, and takes the place of the year before; upd
 its numbering and are to be taken in by number; a record in one takes the place of those before it,
 ``DeleteCitation`` at its end takes records out; who is deleted may come again. PMC
 (https://pmc.ncbi.nlm.nih.gov/tools/cloud/): of an article its highest version counts; what is
-listed no more was withdrawn.
+listed no more was withdrawn, a version or the whole of it.
 
 Our own rules beside these: a file that came broken is left out until it comes whole, and the rest
 goes on; one that could only not be reached holds back what follows and is not published yet; a new
@@ -156,7 +156,7 @@ class History:
         self.nlm.begin_year(self.chance)
         self.model, self.days = Model(), dict[str, str]()
         self.articles = {one.pmcid: one for one in world.papers if one.cloud}
-        self.texts: dict[str, int] = {}
+        self.texts = {name: set[int]() for name in self.articles}
         self.met = Counter[str]()
 
     def play(self, days: int) -> None:
@@ -234,19 +234,26 @@ class History:
             for name in chance.sample(sorted(now), 3):
                 self._edit(name, now)
             cloud.edited = now
-        before = dict(self.texts)
+        before = self._texts()
         for name, one in now.items():
-            newest = max(one.cloud, default=0)
-            if newest and day and newest != self.texts.get(name) and chance.random() < 0.3:
+            newest, had = max(one.cloud, default=0), self.texts[name]
+            had -= {version for version in had if version not in one.cloud}  # was withdrawn
+            if newest and newest not in had and day and chance.random() < 0.3:
                 kind = chance.choice(["torn", "vanished"])
                 getattr(cloud, kind).add(f"{name}.{newest}")
                 self.met[f"PMC {kind}"] += 1
             elif newest:
-                self.texts[name] = newest
-            if self.texts.get(name, 0) > newest:  # it was withdrawn
-                del self.texts[name]
-        run = lambda: [*self.mirror.update_pmc(Choice(), retry=True)]  # noqa: E731
-        self._run(run, self._has_texts(before), self._has_texts(dict(self.texts)), day)
+                had.add(newest)
+        after = self._texts()
+
+        def run() -> None:
+            [*self.mirror.update_pmc(Choice(), retry=True)]
+
+        self._run(run, self._has_texts(before), self._has_texts(after), day)
+
+    def _texts(self) -> dict[str, int]:
+        """Of each article the highest version that is listed and came whole."""
+        return {name: max(had) for name, had in self.texts.items() if had}
 
     def _edit(self, name: str, now: dict) -> None:
         one, withdrawn = now[name], sum(not other.cloud for other in now.values())
