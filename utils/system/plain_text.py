@@ -53,6 +53,7 @@ _STRAY_JOINER = re.compile(
 _SUSPECT = re.compile(
     f"[{_DECEPTIVE.pattern[1:-1]}\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U0001bca0-\U0010ffff]"
 )
+_PLAIN = b"\t\n" + bytes(range(0x20, 0x7F))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile("[\t\n\r]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -76,12 +77,18 @@ def clean_text(text: str) -> str:
     >>> clean_text("sal\u200dine"), ascii(clean_text("\u0645\u06cc\u200c\u062e"))
     ('saline', "'\\u0645\\u06cc\\u200c\\u062e'")
     """
-    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(text):
+    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(_beyond_ascii(text)):
         return text  # as most do, and there are millions
     if "\n" in text:  # most lines of a whole paper are so, and no rule looks beyond its line
         return "\n".join(map(clean_text, text.replace("\r\n", "\n").split("\n")))
     text = _DECEPTIVE.sub("", _BREAK.sub("\n", text))
     return text if text.isascii() else _STRAY_JOINER.sub("", _STRAY_SELECTOR.sub("", text))
+
+
+def _beyond_ascii(text: str) -> str:
+    """What is left of a text without the plain signs, which are soon taken out and the most."""
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    return rest.decode("utf-8", "surrogatepass")
 
 
 def clean_values(value: Any) -> Any:
