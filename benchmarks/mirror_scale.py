@@ -9,9 +9,9 @@ a pool of three million, with two words of its own: so words are as frequent as 
 no two passages alike. Only its first words are kept to be shown. Index, merging, vectors and search
 are the product's own: times and memory are those of a mirror of this size. What its index takes on
 disk, and how fast it is made, says `benchmarks.mirror_search`.
-Interrupted, it goes on where it was, with the same ``--folder``. With ``--times 10`` the last size is
-searched ten times over besides, by links to the same files: a search then goes through as much as
-in a mirror of that size, in more segments, but finds each passage ten times, and less is mapped.
+Interrupted, it goes on where it was, with the same ``--folder``. With ``--times 10`` the last size
+is searched ten times over besides, by links to the same files: a search then goes through as much
+as in a mirror of that size, in more segments, but finds each passage ten times, and less is mapped.
 """
 
 from __future__ import annotations
