@@ -178,3 +178,81 @@ def test_the_table_of_citations_proves_itself(shell, library):
     assert (status, f"cited/{path.name} is gone: run `mirror citations`" in out) == (1, True)
     status, _, err = shell("verify", "--citations", "26n0001")
     assert (status, "verified as a whole" in err) == (2, True)
+
+
+def lines(out):
+    """By their label, those without one to that before."""
+    found, name = {}, ""
+    for line in out.splitlines():
+        name = line[:11].strip() or name
+        found.setdefault(name, []).append(line[11:])
+    return found
+
+
+@needed
+def test_status_says_what_is_behind_and_how_to_go_on(shell, world, library):
+    status, out, err = shell("status")
+    assert (status, out) == (0, "")
+    assert "No mirror in" in err
+    assert "mirror plan" in err
+    assert shell("citations", "--engine", "here")[0] == 0
+    [said, shares] = lines(shell("status")[1])["citations"]
+    name = library.mirror.citations.table.name
+    assert said.startswith(f"{name}, ")
+    assert "NIH says" in shares
+    shell("pubmed", "--engine", "here")
+    found = lines(shell("status")[1])
+    assert "server.py mirror index" in found["index"][0]
+    assert found["citations"][-1] == (
+        "not of the records that are published: server.py mirror citations"
+    )
+    shell("index")
+    shell("citations", "--engine", "here")
+    assert "server.py" not in shell("status")[1]
+    world.bulk.updates = {name_of(26, n): articles([n]) for n in range(4, 17)}
+    world.bulk.wrong_md5 = {name_of(26, n) for n in range(5, 17)}
+    shell("pubmed", "--engine", "here")
+    found = lines(shell("status")[1])
+    assert found["files"][0].startswith("4 read, 12 set aside; the last 20")
+    assert len(found["aside"]) == 11
+    assert found["aside"][-1] == "… and 2 more: server.py mirror status --json"
+    assert ["server.py mirror index" in line for line in found["index"]] == [True, True]
+    [path, *_] = (library.mirror.folder / "part" / "citations" / "cited").glob("*.parquet")
+    path.unlink()
+    told = lines(shell("status")[1])["citations"]
+    assert "1 file of them gone; to make them again: server.py mirror citations" in told
+    row = json.loads(shell("status", "--json")[1])["citations"]
+    assert (row["outdated"], row["gone"], row["edges"] > 0) == (True, 1, True)
+
+
+@needed
+def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
+    shell("pubmed", "--engine", "here")
+    shell("citations", "--engine", "here")
+    generation = library.mirror.current()
+    (library.mirror.generations.folder / generation.name / "generation.json").write_text("{")
+    status, out, _ = shell("status")
+    found = lines(out)
+    assert status == 0
+    assert f"{generation.name}, is gone or damaged. " in found["published"][0]
+    assert "Make it again: server.py mirror pubmed" in found["published"][0]
+    assert found["files"][0].startswith("3 read")
+    assert "fault" in json.loads(shell("status", "--json")[1])
+
+
+@needed
+def test_a_plan_says_what_citations_take(shell, world):
+    [said] = lines(shell("plan")[1])["citations"]
+    assert "(NIH, 2026-10-05); about 870,000,000 citations: at most 13 min of one core" in said
+    shell("pubmed", "--engine", "here")
+    shell("citations", "--engine", "here")
+    found = lines(shell("plan")[1])
+    assert (found["citations"], found["to fetch"][0][:11]) == (["nothing new"], "nothing new")
+    world.bulk.updates[name_of(26, 4)] = articles([7])
+    shell("pubmed", "--engine", "here")
+    row = json.loads(shell("plan", "--json")[1])["citations"]
+    assert (row["size"], row["edges"] > 0, row["core_hours"] > 0) == (0, True, True)
+    world.mood("down", "citation_collection")
+    [unknown, said] = lines(shell("plan")[1])["citations"]
+    assert unknown.startswith("NIH's collection could not be looked at: ")
+    assert "to fetch" not in said

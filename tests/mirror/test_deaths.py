@@ -1,9 +1,8 @@
-"""Mirrors that are killed, fill their disk or lose their scheduler: nothing lost or doubled."""
+"""Mirrors that are killed or fill their disk: nothing lost or doubled."""
 
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -13,10 +12,9 @@ import pytest
 
 from tests.examples import share
 from tests.mirror.small_mirror import article, mirror_of, titles, updated, year
-from tests.processes import Process, run
+from tests.processes import run
 from tests.world.pubmed_files import name_of, packed
 from utils.errors import StoreFailed
-from utils.mirror.engines import engine_of
 
 pytestmark = [
     pytest.mark.extras("pyarrow", "duckdb", "distributed", "tantivy"),
@@ -96,35 +94,3 @@ def test_a_full_disk_tears_no_text_and_the_same_command_goes_on(
     assert not [one for one in mirror.verify(source="pmc") if one.faults]
     whole = mirror_of(world, tmp_path / "whole")
     assert [*whole.update_pmc()][-1].generation.digest == done.generation.digest
-
-
-@pytest.mark.minute
-@pytest.mark.real_time
-def test_a_scheduler_that_is_killed_takes_no_work_along(tmp_path):
-    """The next one at its address is given what the first one did not answer."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address, running = f"tcp://127.0.0.1:{port}", []
-
-    def start():
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        for words in (
-            ["dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
-            ["dask_worker", address, "--nworkers", "1", "--nthreads", "1", "--no-dashboard"],
-        ):
-            module = [sys.executable, "-m", f"distributed.cli.{words[0]}", *words[1:]]
-            running.append(Process(module, env=environment, cwd=tmp_path, **quiet))
-
-    def jobs():
-        for number in range(8):
-            if number == 4:
-                for process in running:
-                    process.end()
-                start()
-            yield number
-
-    start()
-    done = engine_of("dask", 1, address, tmp_path, str)(abs, jobs())
-    assert sorted(done) == list(range(8))

@@ -10,7 +10,7 @@ import pytest
 from tests.examples import some
 from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, updated, year
 from tests.world.pubmed_files import name_of, packed
-from utils.errors import BadRequest, StoreFailed, Unreachable
+from utils.errors import BadRequest, StoreFailed
 from utils.mirror.engines import MOST_DEATHS, Lost, engine_of
 
 pytestmark = [
@@ -104,17 +104,6 @@ def test_an_engine_that_is_none_is_refused(tmp_path):
     with pytest.raises(BadRequest, match="spark"):
         engine_of("spark", 1, "", tmp_path, str)
     assert MOST_DEATHS > 1
-
-
-def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
-    import distributed
-
-    def nobody(*_, **__):
-        raise OSError("Timed out")
-
-    monkeypatch.setattr(distributed, "Client", nobody)
-    with pytest.raises(Unreachable, match=r"tcp://127\.0\.0\.1:1"):
-        list(engine_of("dask", 1, "tcp://127.0.0.1:1", tmp_path, str)(squared, [1]))
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from tests.mirror.loading import (
 from tests.mirror.small_mirror import RICH, article, mirror_of, titles, updated, year
 from tests.world.pubmed_files import name_of, packed
 from utils import cli
+from utils.cli.mirror_status import status_lines, status_row
 from utils.errors import EmptyStore, NotConfigured, StoreBusy, StoreFailed
 from utils.model.passage import Filters
 
@@ -176,3 +177,30 @@ def test_the_shell_loads(mirror, tmp_path, url, monkeypatch, capsys, embedder):
     assert "16 papers, 0 full texts, 16 passages, 0 vectors" in capsys.readouterr().out
     assert cli.main(["find", "corals bleach", "--source", "mirror", "--top-k", "1"]) == 0
     assert "Corals bleach" in capsys.readouterr().out
+
+
+def database_lines(library):
+    return [text for name, text in status_lines(library.mirror, library) if name == "database"]
+
+
+def test_status_says_what_is_loaded_and_whether_it_is_of_today(mirror, library, world):
+    [said] = database_lines(library)
+    assert said == "nothing of PubMed for many users; to load it: server.py mirror load"
+    loaded(library)
+    [said] = database_lines(library)
+    assert (
+        said == f"PubMed's {mirror.current().name} in pgvector, 16 papers, 16 passages, 0 vectors"
+    )
+    world.bulk.updates[name_of(26, 5)] = packed([article(5, "Another")])
+    updated(mirror)
+    [said] = database_lines(library)
+    assert said.endswith("; not what is published here: server.py mirror load")
+    row = status_row(library.mirror, library)
+    assert [one["state"] for one in row["database"]] == ["published"]
+
+
+def test_a_database_that_does_not_answer_does_not_hide_the_rest(mirror, open_library):
+    library = open_library(database_url="postgresql://nobody@127.0.0.1:9/none")
+    [said] = database_lines(library)
+    assert said.startswith("could not be asked what is loaded there: The database")
+    assert "could not be used" in status_row(library.mirror, library)["database_unknown"]

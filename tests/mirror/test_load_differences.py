@@ -1,8 +1,11 @@
 """What is changed of a loaded mirror is what a whole load would have made."""
 
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
 from random import Random
+from threading import Event, Semaphore
 
 import pytest
 from sqlalchemy import text
@@ -16,6 +19,9 @@ from tests.world.pubmed_files import name_of, packed
 from tests.world.pubmed_xml import pubmed_article
 from utils.corpus.mirror_difference import NONE
 from utils.corpus.shared_mirror import published
+from utils.errors import StoreFailed
+from utils.mirror.passages import PassageIndex
+from utils.model.identifiers import Ids
 from utils.model.passage import Filters
 
 __all__ = ["library", "new_url", "open_library", "url"]
@@ -149,3 +155,92 @@ def test_another_file_under_the_same_name_is_another(mirror, library, world):
     assert loaded(library).changes.revised == 2
     hits = library.mirrored.find(record.plain_title, filters=Filters(mesh=("Fire",))).hits
     assert {hit.passage.paper for hit in hits} == {f"pmid:{record.pmid}"}
+
+
+_LOST = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND datname = current_database()"""
+_FULL = """
+CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+END $$;
+CREATE TRIGGER full_disk BEFORE INSERT ON "{}".{} FOR EACH ROW EXECUTE FUNCTION full_disk()
+"""
+
+
+@pytest.mark.parametrize("table", ["corpus_records", "corpus_finder", "corpus_postings"])
+def test_a_full_disk_of_the_server_changes_nothing(mirror, library, world, table):
+    [*mirror.embed()]
+    loaded(library)
+    before = everything(library)
+    [schema] = [one.schema for one in published(library.corpus.database) if one.source == "pubmed"]
+    Changed(world, Random(1)).day()
+    updated(mirror)
+    with library.corpus.database.writing() as db:
+        db.execute(text(_FULL.format(schema, table)))
+    with pytest.raises(StoreFailed, match="No space left") as full:
+        loaded(library)
+    assert full.value.hint.startswith("Free disk space at the server.")
+    assert everything(library) == before
+    with library.corpus.database.writing() as db:
+        db.execute(text("DROP FUNCTION full_disk CASCADE"))
+    assert loaded(library).changes != NONE
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_lost_connection_changes_nothing(mirror, library, world, monkeypatch, whole):
+    [*mirror.embed()]
+    if not whole:
+        loaded(library)
+        Changed(world, Random(1)).day()
+        updated(mirror)
+    before = everything(library)
+    read = PassageIndex.passages
+
+    def lost(*args):
+        yield from read(*args)
+        with contextlib.suppress(StoreFailed), library.corpus.database.reading() as db:
+            db.execute(text(_LOST))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PassageIndex, "passages", lost)
+        with pytest.raises(StoreFailed, match="connection is lost") as error:
+            loaded(library)
+    assert "Then run the same command again" in error.value.hint
+    assert everything(library) == before
+    assert loaded(library).changed
+
+
+def test_who_searches_while_it_is_changed_sees_one_state(mirror, library, world):
+    loaded(library)
+    record = of_both(world)
+    revised = replace(record, title="Of something else", mesh=("Fire",))
+    world.cloud.edited[record.pmcid] = replace(record, title="Of something else")
+    world.bulk.updates[name_of(26, 5)] = packed([pubmed_article(revised)])
+    updated(mirror)
+    [*mirror.update_pmc()]
+    ended, searched, seen = Event(), Semaphore(0), set()
+
+    def look():
+        with library.mirrored._shared.seen() as now:
+            of_record = now.database.record(record.pmid).paper.title.rstrip(".")
+            of_text = now.shelf.find(Ids(pmcid=record.pmcid)).paper.title
+        seen.add((of_record, of_text))
+        searched.release()
+
+    def search():
+        while not ended.is_set():
+            look()
+
+    look()
+    with ThreadPoolExecutor() as threads:
+        searching = [threads.submit(search) for _ in range(3)]
+        try:
+            for _ in library.mirrored.load():
+                for _ in range(6):
+                    searched.acquire(timeout=60)
+        finally:
+            ended.set()
+        for one in searching:
+            one.result()
+    look()
+    assert seen == {(record.plain_title,) * 2, ("Of something else",) * 2}

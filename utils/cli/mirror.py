@@ -11,22 +11,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import BadRequest
+from ..mirror import require_packages
 from ..mirror.counts import lines_of
 from ..mirror.engines import ENGINES
-from ..model.paper import now
 from . import mirror_pmc
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count, span, warn
+from .mirror_status import generation_text, plan_lines, status_lines, status_row
+from .output import (
+    NO_FULL_TEXT,
+    UNREACHABLE,
+    command,
+    counted,
+    note,
+    say,
+    show_count,
+    size_of,
+    span,
+    warn,
+)
 
 if TYPE_CHECKING:
     from ..library import Library
     from ..mirror import Mirror
     from ..mirror.citations import CitationsProgress
-    from ..mirror.generations import Generation
-    from ..mirror.plan import MirrorPlan
     from ..mirror.pubmed import MirrorProgress
 
 T = TypeVar("T")
-_GB, _MB = 1e9, 1e6
+_MB = 1e6
 _LINE_EVERY_S = 30.0
 _SHOWN = 10  # faults
 _ENGINE = (
@@ -156,16 +166,7 @@ def _ended(done: MirrorProgress) -> str:
     if now is None:
         return f"{read} Nothing is published yet."
     published = "Published" if done.changed else "Published before"
-    return f"{read} {published}: {_generation_text(now)}."
-
-
-def _generation_text(generation: Generation) -> str:
-    holes = counted(len(generation.missing), "file")
-    lacks = f", not whole: {holes} lacking" if generation.missing else ""
-    return (
-        f"{generation.name}, {counted(generation.papers, 'paper')} "
-        f"of {counted(generation.files, 'file')}{lacks}"
-    )
+    return f"{read} {published}: {generation_text(now)}."
 
 
 def _warn_of_failed(done: MirrorProgress) -> None:
@@ -209,67 +210,34 @@ def progress_text(progress: MirrorProgress) -> str:
 
 
 def _plan(args: argparse.Namespace, library: Library) -> int:
-    plan = mirror_of(args, library).plan(keep=args.keep, workers=args.workers)
-    say(asdict(plan) if args.json else plan_text(plan), args.json)
+    mirror = mirror_of(args, library)
+    plan = mirror.plan(keep=args.keep, workers=args.workers)
+    citations = mirror.plan_citations()
+    if args.json:
+        say({**asdict(plan), "citations": asdict(citations)}, as_json=True)
+    else:
+        _say_lines(plan_lines(plan, citations))
     if plan.disk > plan.free:
-        lacking = (plan.disk - plan.free) / _GB
-        note(f"warning: {lacking:,.1f} GB of disk are lacking: another --folder, or --drop-sources")
+        lacking = size_of(plan.disk - plan.free)
+        note(f"warning: {lacking} of disk are lacking: another --folder, or --drop-sources")
     return 0
-
-
-def plan_text(plan: MirrorPlan) -> str:
-    """A plan in words."""
-    baseline = f"20{plan.year:02}, {plan.baseline:,} files of baseline" if plan.year else "unknown"
-    sources = f" ({plan.kept_sources / _GB:,.1f} GB of them NLM's own files)"
-    cores = f"{span(plan.hours * 3600)} on {counted(plan.cores, 'core')}, by {plan.measured}"
-    words = f"by words {plan.search_hours:,.1f} core-hours, {plan.search_disk / _GB:,.1f} GB"
-    meaning = f"by meaning {plan.vector_hours:,.1f}, {plan.vector_disk / _GB:,.1f} GB"
-    disk = f"{plan.disk / _GB:,.1f} GB{sources if plan.kept_sources else ''}"
-    lines = {
-        "year": f"{baseline}; {plan.listed:,} listed with the updates",
-        "to fetch": f"{counted(plan.files, 'file')}, {plan.size / _GB:,.2f} GB",
-        "to read": f"{plan.core_hours:,.1f} core-hours: {cores}",
-        "disk": f"{disk}; free: {plan.free / _GB:,.1f} GB",
-        "to search": f"{words}; {meaning} (or published vectors)",
-    }
-    return "\n".join(f"{name:<12}{text}" for name, text in lines.items())
 
 
 def _status(args: argparse.Namespace, library: Library) -> int:
     mirror = mirror_of(args, library)
-    generations, current = mirror.generations.all(), mirror.current()
-    files = mirror.files()
+    require_packages()
     if args.json:
-        row: dict[str, Any] = {"published": asdict(current) if current else None}
-        row |= {"files": [asdict(file) for file in files], "indexes": mirror.indexes()}
-        say(row | {"pmc": mirror.pmc_status()}, as_json=True)
-        return 0
-    mirror_pmc.say_status(mirror)
-    if not files and mirror.pmc_status()["published"]:
-        _say_indexes(mirror)
-        return 0
-    if not files:
+        say(status_row(mirror, library), as_json=True)
+    elif lines := status_lines(mirror, library):
+        _say_lines(lines)
+    else:
         note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
-        return 0
-    for one in generations:
-        mark = "published" if current and one.name == current.name else "here"
-        say(f"{mark:<11}{_generation_text(one)}; {one.bytes / _GB:,.2f} GB, made {one.made_at}")
-    states = {state: [file for file in files if file.state == state]
-              for state in ("done", "listed", "aside", "vanished")}  # fmt: skip
-    counts = (f"{len(some):,} {state}" for state, some in states.items() if some)
-    say(f"{'files':<11}{', '.join(counts)}; looked at {now()}")
-    for file in [*states["aside"], *states["vanished"]][:_SHOWN]:
-        say(f"{file.state:<11}{file.name}: {file.reason}")
-    _say_indexes(mirror)
     return 0
 
 
-def _say_indexes(mirror: Mirror) -> None:
-    published = [one.current() for one in (mirror.generations, mirror.pmc_generations)]
-    names = {one.name for one in published if one}
-    for name, generation in mirror.indexes().items():
-        behind = "" if generation in names else ", not of what is published"
-        say(f"{'index':<11}{name}: {generation or 'not whole yet'}{behind}")
+def _say_lines(lines: Iterable[tuple[str, str]]) -> None:
+    for name, text in lines:
+        say(f"{name:<11}{text}")
 
 
 def _verify(args: argparse.Namespace, library: Library) -> int:
@@ -308,7 +276,7 @@ def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
 
 def _use(args: argparse.Namespace, library: Library) -> int:
     generation = mirror_of(args, library).use(args.generation)
-    text = f"Published: {_generation_text(generation)}."
+    text = f"Published: {generation_text(generation)}."
     say(asdict(generation) if args.json else text, args.json)
     note("`mirror pubmed` goes on to the newest again.")
     return 0

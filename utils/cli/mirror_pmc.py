@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, span, warn
+from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, size_of, span, warn
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..mirror.pmc_plan import PmcPlan
     from ..mirror.pubmed import MirrorProgress
 
-_GB = 1e9
 _SHOWN = 10  # articles
 _SMALL = 1_000
 """Articles below which the shelf is named: a folder somebody looks through, minutes of reading."""
@@ -198,29 +197,13 @@ def progress_text(progress: MirrorProgress) -> str:
 
 def plan_text(plan: PmcPlan) -> str:
     """A plan in words."""
-    cores = f"{span(plan.hours * 3600)} on {counted(plan.cores, 'core')}, by {plan.measured}"
+    cores = f"{span(plan.hours * 3600)} of {counted(plan.cores, 'core')}, by {plan.measured}"
     requests = f"{plan.requests:,} requests, {span(plan.request_hours * 3600)} at our pace"
     lines = {
         "listed": f"{counted(plan.listed, 'article')}, {plan.gone:,} gone since",
         "to look at": f"{counted(plan.new, 'new version')}: {requests}",
-        "to fetch": f"{plan.size / _GB:,.2f} GB at most, if all of them fit the choice",
-        "to read": f"{plan.core_hours:,.1f} core-hours: {cores}",
-        "disk": f"{plan.disk / _GB:,.1f} GB; free: {plan.free / _GB:,.1f} GB",
+        "to fetch": f"{size_of(plan.size)} at most, if all of them fit the choice",
+        "to read": f"{span(plan.core_hours * 3600)} of one core, {cores}",
+        "disk": f"{size_of(plan.disk)}; free: {size_of(plan.free)}",
     }
     return "\n".join(f"{name:<12}{text}" for name, text in lines.items())
-
-
-def say_status(mirror: Mirror) -> None:
-    """What is known of a mirror of PMC; nothing where there is none."""
-    status = mirror.pmc_status()
-    if now := status["published"]:
-        size = f"{now['bytes'] / _GB:,.2f} GB"
-        say(f"{'pmc':<11}{now['name']}, {counted(now['papers'], 'full text')}; {size}, "
-            f"made {now['made_at']}")  # fmt: skip
-    if outdated := status["outdated"]:
-        say(f"{'outdated':<11}{outdated:,} batches read by another reader or other judges; "
-            "`mirror pmc` reads them anew")  # fmt: skip
-    if counts := status["articles"]:
-        say(f"{'articles':<11}{', '.join(f'{n:,} {state}' for state, n in counts.items())}")
-    for name, state, reason in status["aside"][:_SHOWN]:
-        say(f"{state:<11}{name}: {reason}")

@@ -233,6 +233,18 @@ def _missing_file_error(word: str) -> BadRequest:
     return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")
 
 
+def size_of(number: float) -> str:
+    """Bytes in words.
+
+    >>> size_of(0), size_of(1200), size_of(9.14e9), size_of(120e9)
+    ('0 kB', '1 kB', '9.1 GB', '120 GB')
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6)):
+        if number >= size:
+            return f"{number / size:,.{1 if number < 20 * size else 0}f} {unit}"
+    return f"{number / 1e3:,.0f} kB"
+
+
 def span(seconds: float) -> str:
     """A stretch of time in words.
 

@@ -70,6 +70,13 @@ _CONNECT_S = 15
 _WRITE_LOCK = 0x70617065  # our word among PostgreSQL's advisory locks
 _POLL_S = 0.2
 _WRITING = "corpus_writing"
+_SERVER_HINTS = {
+    "no space left": "Free disk space at the server.",
+    "statement timeout": "The server is busy: wait a while.",
+    "too many clients": "All its connections are taken: wait a while, or raise max_connections.",
+}
+"""What to do, by words of PostgreSQL's reason."""
+_GOES_ON = " Then run the same command again: nothing is half done, and it goes on."
 
 
 def _text(name: str) -> Column[str]:
@@ -443,7 +450,8 @@ class Connections:
         if "locked" in reason or "busy" in reason or "lock timeout" in reason:
             return "Another process holds it: wait until it is done, or end it."
         if self.is_postgresql:
-            return "See that the server runs, and look at DATABASE_URL."
+            told = (hint for words, hint in _SERVER_HINTS.items() if words in reason)
+            return next(told, "See that the server runs, and look at DATABASE_URL.") + _GOES_ON
         if "malformed" in reason or "not a database" in reason:
             return "It is damaged: move corpus.db away, sync and index again."
         return "Free some disk space, and see that its folder can be written."

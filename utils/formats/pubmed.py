@@ -386,7 +386,8 @@ def _paragraph(element: _Element) -> str:
     text, label = readable_text(element), one_line(element.get("Label", "")).rstrip(": ")
     if not text or not label or label.upper() == "UNLABELLED":
         return text
-    return text if text.upper().startswith(f"{label.upper()}:") else f"{label}: {text}"
+    said = f"{label.upper()}:"
+    return text if text[: len(said)].upper().startswith(said) else f"{label}: {text}"
 
 
 def _other_abstract(element: _Element) -> tuple[str, str] | None:
@@ -466,7 +467,7 @@ def _notice(element: _Element) -> Notice | None:
 
 def _pages(element: _Element) -> str:
     """Pages as PubMed prints them (``11-9`` is 11 to 19), else the first and last."""
-    parts = {child.tag: readable_text(child) for child in element}
+    parts = {child.tag: readable_text(child) for child in children_of(element)}
     span = (parts.get("StartPage", ""), parts.get("EndPage", ""))
     return parts.get("MedlinePgn") or "-".join(part for part in span if part)
 
@@ -480,7 +481,7 @@ def _history(element: _Element, found: Found) -> None:
 
 def _date(element: _Element) -> str:
     """A date of any of PubMed's forms as ISO 8601, as precise as it is."""
-    parts = {child.tag: (child.text or "").strip() for child in element}
+    parts = {child.tag: (child.text or "").strip() for child in children_of(element)}
     if span := parts.get("MedlineDate"):
         return iso_date(span)
     month = parts.get("Month") or parts.get("Season", "")

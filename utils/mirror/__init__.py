@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..web import Rate, Web
     from .citations import CitationsProgress
+    from .citations_plan import CitationsPlan
     from .counts import Differences
     from .embedding import EmbedProgress
     from .engines import Run
@@ -286,6 +287,32 @@ class Mirror:
         run = self._run(engine, workers, scheduler, say)
         yield from update(self.folder, self._web(), run, keep=keep)
 
+    def plan_citations(self) -> CitationsPlan:
+        """What bringing that table up to date would take; see `.citations_plan.plan`."""
+        require_packages()
+        from .citations_plan import plan
+
+        return plan(self.folder, self._web())
+
+    def citations_status(self) -> dict[str, Any] | None:
+        """The table that is published: how many files and bytes, whether of today's records."""
+        from .citation_files import home
+        from .graph import Tables
+
+        if (table := Tables(self.folder).current()) is None:
+            return None
+        names = [("citing", one) for one in table.citing.values()]
+        names += [("cited", one) for one in table.cited.values()]
+        paths = [home(self.folder) / by / name for by, name in names]
+        here = [path.stat().st_size for path in paths if path.exists()]
+        return {
+            **asdict(table),
+            "files": len(paths),
+            "gone": len(paths) - len(here),
+            "bytes": sum(here),
+            "outdated": table.pubmed != _name_of(self.generations),
+        }
+
     @property
     def citations(self) -> Citations:
         """The published table of who cites whom; see `.graph.Citations`."""
@@ -389,6 +416,12 @@ class Mirror:
         web = Web(self.settings, self.rates)
         web.deadline = _LONGEST_S
         return web
+
+
+def _name_of(generations: Generations) -> str:
+    """The name of the published generation; empty where there is none that is whole."""
+    current = generations.whole()
+    return current.name if current else ""
 
 
 def _read(state: Path) -> str | None:

@@ -40,6 +40,7 @@ from .locks import alone
 if TYPE_CHECKING:
     from ..web import Web
 
+_ENOUGH = 1_000_000  # edges, before this machine's own rate counts
 PLACES = ("nih", "citing", "turned", "cited")
 Joined: TypeAlias = dict[int, tuple[Span, Made]]
 """Spans and what was made of each, by their first PMID."""
@@ -105,7 +106,8 @@ class _Update:
     keep: bool
     progress: CitationsProgress = field(default_factory=CitationsProgress)
     began: float = field(default_factory=time.monotonic)
-    failed: str = ""
+    handled: int = 0
+    cpu: float = 0.0
 
     def steps(self) -> Iterator[CitationsProgress]:
         """Fetch, read, put together, turn, publish."""
@@ -123,8 +125,8 @@ class _Update:
         tables = Tables(self.folder)
         before = tables.current()
         made = table_of(collection, generation, citing, turned)
-        if before is None or replace(before, made_at=made.made_at) != made:
-            tables.publish(made)
+        if before is None or replace(before, made_at=made.made_at, rate=0.0) != made:
+            tables.publish(replace(made, rate=self._rate(before)))
             self._go_on(changed=True)
         _tidy(self.folder, tables, collection)
         yield self._go_on(step="done", table=tables.current())
@@ -169,7 +171,7 @@ class _Update:
         try:
             jobs = slices(path, snapshot.md5, path.parent, home(self.folder))
             for one in self.run(read_slice, jobs):
-                result = result_of(one)
+                result = self._take(one)
                 if isinstance(one, Lost):
                     raise NotAvailable(f"Stretch {result.key}: {result.reason}.")
                 made[result.key] = result
@@ -196,12 +198,25 @@ class _Update:
         jobs, results = {span.first: span for span in spans}, Joined()
         yield self._go_on(step=step, done=0, total=len(spans))
         for one in self.run(join_span, iter(spans)) if spans else ():
-            made = result_of(one)
+            made = self._take(one)
             if made.reason:
                 raise EmptyStore(f"PMIDs from {made.key:,} on: {made.reason}", "Run it again.")
             results[made.key] = (jobs[made.key], made)
             yield self._go_on(done=len(results))
         return results
+
+    def _take(self, one: Made | Lost[Slice] | Lost[Span]) -> Made:
+        """What was made of a job; what it took counts."""
+        made = result_of(one)
+        if made.cpu:
+            self.handled, self.cpu = self.handled + made.edges, self.cpu + made.cpu
+        return made
+
+    def _rate(self, before: CitationTable | None) -> float:
+        """Edges a second of one core, in this run; where it made few, in the one before."""
+        if self.cpu and self.handled >= _ENOUGH:
+            return round(self.handled / self.cpu)
+        return before.rate if before else 0.0
 
     def _go_on(self, **facts: Any) -> CitationsProgress:
         seconds = time.monotonic() - self.began

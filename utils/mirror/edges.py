@@ -8,6 +8,7 @@ read, sorted and written some at a time, so that memory does not grow with their
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -68,13 +69,17 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of a stretch or span; ``reason`` says why there is nothing of it."""
+    """What became of a stretch or span; ``reason`` says why there is nothing of it.
+
+    ``cpu`` are seconds of one core that it took (0: it was there already).
+    """
 
     key: int
     edges: int = 0
     by_source: tuple[int, int] = (0, 0)
     digest: str = ""
     reason: str = ""
+    cpu: float = 0.0
 
 
 def read_slice(job: Slice) -> Made:
@@ -85,15 +90,16 @@ def read_slice(job: Slice) -> Made:
     StoreFailed
         The disk cannot be used.
     """
-    part = Path(job.part)
+    part, began = Path(job.part), time.process_time()
+    already = part.exists()
     try:
-        if not part.exists():
+        if not already:
             _write(part, _pairs_in(Path(job.file)), "citing")
     except PaperError as error:
         if isinstance(error, StoreFailed):
             raise
         return Made(job.number, reason=error.message)
-    return _made(job.number, part)
+    return _made(job.number, part, None if already else began)
 
 
 def join_span(job: Span) -> Made:
@@ -104,14 +110,15 @@ def join_span(job: Span) -> Made:
     StoreFailed
         A part is gone or damaged, or the disk cannot be used.
     """
-    made = Path(job.sorted)
-    if not (made.exists() and (not job.turned or Path(job.turned).exists())):
+    made, began = Path(job.sorted), time.process_time()
+    already = made.exists() and (not job.turned or Path(job.turned).exists())
+    if not already:
         _write(made, chain(_of_parts(job), _of_records(job)), job.by, job.turned)
-    return _made(job.first, made)
+    return _made(job.first, made, None if already else began)
 
 
-def _made(key: int, path: Path) -> Made:
-    """What a file of edges says of itself."""
+def _made(key: int, path: Path, began: float | None) -> Made:
+    """What a file of edges says of itself, and what it took since *began* to make it."""
     from pyarrow import parquet
 
     edges, counts = 0, dict.fromkeys(SOURCES.values(), 0)
@@ -121,7 +128,9 @@ def _made(key: int, path: Path) -> Made:
             edges += len(said)
             for bit in counts:
                 counts[bit] += int(((said & bit) > 0).sum())
-    return Made(key, edges, (counts[1], counts[2]), digest_of(path))
+    digest = digest_of(path)
+    cpu = 0.0 if began is None else round(time.process_time() - began, 3)
+    return Made(key, edges, (counts[1], counts[2]), digest, cpu=cpu)
 
 
 def schema() -> pa.Schema:

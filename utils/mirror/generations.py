@@ -89,9 +89,20 @@ class Generations:
         self._pointer = folder / "current" / source
 
     def current(self) -> Generation | None:
-        """The one that is published."""
+        """The one that is published; None where none is.
+
+        Raises
+        ------
+        NotFound
+            It is gone, or damaged.
+        """
         with safe_files.disk(self._pointer, "read"), suppress(FileNotFoundError):
-            return self.read(self._pointer.read_text().strip())
+            name = self._pointer.read_text().strip()
+            try:
+                return self.read(name)
+            except NotFound:
+                msg = f"The generation that is published, {name}, is gone or damaged."
+                raise NotFound(msg, f"Make it again: server.py mirror {self.source}") from None
         return None
 
     def whole(self) -> Generation | None:

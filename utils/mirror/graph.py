@@ -32,7 +32,8 @@ class CitationTable:
     ``collection`` is the day of NIH's snapshot and ``pubmed`` the generation of records it is made
     of (empty: without). Of all ``edges`` NIH's collection says ``nih_occ`` and the records say
     ``records``, many of them both. ``citing`` and ``cited`` are its files by the first PMID of
-    their span, sorted by the one end or the other.
+    their span, sorted by the one end or the other. ``rate`` are edges a second of one core, of each
+    of three steps (read, put together, turned), as this machine made them (0: not known).
     """
 
     name: str
@@ -45,6 +46,7 @@ class CitationTable:
     cited: dict[str, str]
     digest: str
     made_at: str
+    rate: float = 0.0
 
     @property
     def label(self) -> str:

@@ -31,6 +31,7 @@ _HEADER = re.compile(
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+\S")
 _LONGEST_HEADING = 300  # more is a paragraph that begins with a sign
 _FENCE = re.compile(r" {0,3}(```|~~~)")
+_FENCE_LINE = re.compile(r"(?m)^ {0,3}(```|~~~)")
 _ROW = re.compile(r" {0,3}\|")
 _ITEM = re.compile(r"\s{0,12}(?:[-*+\u2022]|\(?\w{1,3}[.)]|\[\d{1,4}\])\s+\S")
 _CAPTION = re.compile(r"\W{0,4}(?:supplementary |extended data )?tab(?:le|\.)\W", re.I)
@@ -40,7 +41,7 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W\d_]{1,7}|\d{1,2}|[^\w\s]|_"
 )
 _MOST_KEPT, _LONGEST_KEPT = 200_000, 64  # words, letters
-_STOP = re.compile(r"[.!?]")
+_STOP = re.compile(r"[.!?](?![^\W_])")  # that of "0.05" ends nothing
 _END = re.compile(
     r"(?:(?<=[^\s.])\.{1,3}|[!?]{1,3})"
     r"(?:[\"'\u2019\u201d)\]*_]|</?\w{1,6}>|\[\d[\d,\s\u2013-]{0,40}\]|(?<=>)\d[\d,\u2013-]{0,20}){0,8}\s+"
@@ -176,7 +177,7 @@ def _add(section: Section, block: Block, text: str) -> None:
 
 def _lines(text: str, start: int) -> Iterator[tuple[int, Block]]:
     """Headings (with their level) and blocks (level 0) in order."""
-    closing = {match[1]: match.start() for match in re.finditer(r"(?m)^ {0,3}(```|~~~)", text)}
+    closing = {match[1]: match.start() for match in _fences(text)}
     fence = ""
     kind: BlockKind = "prose"
     begin = end = -1
@@ -204,6 +205,11 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, Block]]:
             end = last
     if begin >= 0:
         yield 0, Block("code" if fence else kind, begin, end)
+
+
+def _fences(text: str) -> Iterator[re.Match[str]]:
+    """The lines that open or close a fence of code; most texts have none, which is seen at once."""
+    return _FENCE_LINE.finditer(text) if "```" in text or "~~~" in text else iter(())
 
 
 def _each_line(text: str, start: int) -> Iterator[tuple[int, int]]:
@@ -308,6 +314,8 @@ def _units(
 
 def whole(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The spans that are never cut: formulas and bits of code."""
+    if text.find("$", start, end) < 0 and text.find("`", start, end) < 0:
+        return []
     return [match.span() for match in _PROTECTED.finditer(text, start, end)]
 
 
@@ -322,7 +330,8 @@ def _is_end(text: str, match: re.Match[str], begin: int, end: int) -> bool:
         return match[0][0] not in "!?" or bool(_BEGINS.match(text, match.end(), end))
     if not _BEGINS.match(text, match.end(), end):
         return False
-    found = _LAST_WORD.search(text[max(begin, match.start() - 12) : match.start()])
+    before = text[max(begin, match.start() - 12) : match.start()]
+    found = _LAST_WORD.search(before) if before[-1:].isalnum() else None
     if found is None:
         return True
     word = found[0]

@@ -28,6 +28,7 @@ LONGEST = 1500  # a formula or a fence of code that takes more is something brok
 _SHORT = 100
 _LEAD = 150
 _SECTION, _SLUG = 200, 80
+_PARAGRAPH = re.compile(r"\S[^\n]*(?:\n(?!\s*\n)[^\n]*)*")
 
 
 class Atom(NamedTuple):
@@ -114,7 +115,7 @@ def _record(text: str, title: str) -> Iterable[Part]:
         return [([path], [Atom(begin, end, size)])] if begin < end else []
     blocks = [
         Block("prose", start + match.start(), start + match.start() + len(match[0].rstrip()))
-        for match in re.finditer(r"\S(?:[^\n]|\n(?!\s*\n))*", text[start:])
+        for match in _PARAGRAPH.finditer(text[start:])
     ]
     return _join_short([Section(path, "abstract", blocks)], text)
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from ..model.passage import Filters, Hit
 from ..system import safe_files
@@ -298,8 +299,7 @@ def copy(db: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequ
 
 def copy_out(db: Connection, query: str, path: Path) -> None:
     """Copy the rows of a query into a file of comma-separated values."""
-    driver: Any = db.connection.driver_connection
-    copying = driver.cursor().copy(f"COPY ({query}) TO STDOUT (FORMAT csv)")
+    copying = _copy(db, f"COPY ({query}) TO STDOUT (FORMAT csv)")
     with safe_files.disk(path), path.open("wb") as file, copying as blocks:
         for block in blocks:
             file.write(block)
@@ -377,8 +377,20 @@ def _row(one: LoadedPassage, number: int, length: int, *, vectored: bool) -> lis
     return values
 
 
-def _copying(db: Connection, table: str, columns: Sequence[str]) -> Any:
-    """COPY as psycopg does it, inside the transaction of *db*."""
+def _copying(db: Connection, table: str, columns: Sequence[str]) -> AbstractContextManager[Any]:
+    """Rows on their way into a table, in the transaction of *db*."""
     names = ", ".join(f'"{name}"' for name in columns)
+    return _copy(db, f"COPY {table} ({names}) FROM STDIN")
+
+
+@contextmanager
+def _copy(db: Connection, statement: str) -> Iterator[Any]:
+    """COPY as psycopg does it, with its errors as SQLAlchemy has them."""
+    import psycopg
+
     driver: Any = db.connection.driver_connection
-    return driver.cursor().copy(f"COPY {table} ({names}) FROM STDIN")
+    try:
+        with driver.cursor().copy(statement) as copying:
+            yield copying
+    except psycopg.Error as error:
+        raise DBAPIError(statement, None, error) from error

@@ -49,10 +49,11 @@ _STRAY_JOINER = re.compile(
     f"[\u200c\u200d](?<![{_JOINING}\u2600-\u27bf\ufe0f{_PICTOGRAPHS}].)(?![{_JOINING}])"
     "|[\u200c\u200d](?<=[\u200c\u200d].)"
 )
-# What Python takes for printable, and is not always.
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+# All that any of these rules begins with, and pictographs: where none is, nothing is to be done.
+_SUSPECT = re.compile(
+    f"[{_DECEPTIVE.pattern[1:-1]}\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U0001bca0-\U0010ffff]"
 )
+_PLAIN = b"\t\n" + bytes(range(0x20, 0x7F))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile("[\t\n\r]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -76,12 +77,18 @@ def clean_text(text: str) -> str:
     >>> clean_text("sal\u200dine"), ascii(clean_text("\u0645\u06cc\u200c\u062e"))
     ('saline', "'\\u0645\\u06cc\\u200c\\u062e'")
     """
-    if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
+    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(_beyond_ascii(text)):
         return text  # as most do, and there are millions
     if "\n" in text:  # most lines of a whole paper are so, and no rule looks beyond its line
         return "\n".join(map(clean_text, text.replace("\r\n", "\n").split("\n")))
     text = _DECEPTIVE.sub("", _BREAK.sub("\n", text))
     return text if text.isascii() else _STRAY_JOINER.sub("", _STRAY_SELECTOR.sub("", text))
+
+
+def _beyond_ascii(text: str) -> str:
+    """What is left of a text without the plain signs, which are soon taken out and the most."""
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    return rest.decode("utf-8", "surrogatepass")
 
 
 def clean_values(value: Any) -> Any:
@@ -114,6 +121,8 @@ def one_line(text: str) -> str:
     >>> one_line("A title\n- DOI: 10.1/false\x07")
     'A title - DOI: 10.1/false'
     """
+    if text.isascii() and text.isprintable():  # the only blank in it is a space
+        return " ".join(text.split()) if "  " in text else text.strip()
     return " ".join(clean_text(text).split())
 
 

@@ -1,22 +1,19 @@
 """Dask: a cluster that exists, by its scheduler's address, or one of processes on this machine.
 
 A scheduler that goes away takes along what it knew and nothing else: jobs that were not answered
-are given to the one that comes after it.
+are given to the one that comes after it. A job with which workers died may have lain beside another
+one, or they were killed from outside: it is tried again in the end with nothing beside it, and is
+lost only if that kills workers, too.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError
-from contextlib import ExitStack
-from importlib import import_module
-from itertools import islice
 from typing import Any
 
-from ...errors import Unreachable
-from . import MOST_DEATHS, Lost
-
-_PATIENCE_S = 300  # for the first worker
+from . import MOST_DEATHS, Lost, checked
+from .cluster import Cluster, Gone, Killed
 
 
 def run(
@@ -24,36 +21,38 @@ def run(
     *, workers: int, scheduler: str, say: Callable[[str], None], **_: Any,
 ) -> Iterator[Any]:  # fmt: skip
     """See `.engines`."""
-    dask: Any = import_module("distributed")
-    with ExitStack() as stack:
-        # Encrypted, for Dask's own sockets obey every user of the machine.
-        cluster = scheduler or stack.enter_context(
-            dask.LocalCluster(n_workers=workers, threads_per_worker=1, security=True)
-        )
-        try:
-            client = stack.enter_context(dask.Client(cluster, timeout=30, set_as_default=False))
-        except OSError as error:
-            msg = f"No Dask scheduler answers at {scheduler}."
-            raise Unreachable(msg, "Look at --scheduler, and whether it runs.") from error
-        say(f"Dask's dashboard: {client.dashboard_link}")
-        client.wait_for_workers(1 if scheduler else workers, timeout=_PATIENCE_S)
-        left, given = iter(jobs), dict[Any, Any]()
-        running = dask.as_completed(loop=client.loop)
-        # No more than run at once: a worker that dies makes all it has suspicious.
-        more = list(islice(left, max(1, sum(client.nthreads().values()))))
+    left, again, suspects = iter(jobs), list[Any](), list[Any]()
+    given, deaths = dict[Any, Any](), Counter[Any]()
+
+    def take() -> Any:
+        if again:
+            return again.pop()
+        job = next(left, None)
+        return suspects.pop() if job is None and suspects and not given else job
+
+    with Cluster(scheduler, workers, say) as cluster:
         while True:
-            for job in more:
-                given[future := client.submit(function, job, pure=False)] = job
-                running.add(future)
-            if not given:
-                return
-            job = given.pop(future := next(running))
             try:
-                made = future.result()  # made again, where its worker took it along
-            except CancelledError:  # its scheduler is gone
-                more = [job]
-                continue
-            except dask.KilledWorker:
-                made = Lost(job, f"{MOST_DEATHS} workers that read it died")
-            yield made
-            more = list(islice(left, 1))
+                # No more than run at once: a worker that dies makes all it has suspicious.
+                while len(given) < cluster.room() and (job := take()) is not None:
+                    again.append(job)  # until the cluster has it
+                    future = cluster.submit(function, job)
+                    given[future] = again.pop()
+                if not given:
+                    return
+                made = cluster.answer(future := cluster.next_done())
+            except Gone:
+                again += given.values()
+                given.clear()
+                cluster.connect_again(len(again))
+            except Killed as error:
+                job = given.pop(future)
+                deaths[job] += error.deaths
+                if deaths[job] == error.deaths or deaths[job] < MOST_DEATHS:
+                    suspects.append(job)
+                    continue
+                reason = f"{deaths[job]} workers that read it died, the last with nothing beside it"
+                yield Lost(job, reason)
+            else:
+                del given[future]
+                yield checked(made)

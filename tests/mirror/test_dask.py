@@ -1,0 +1,195 @@
+"""A Dask cluster whose nodes are killed, hang, or are not what they should be."""
+
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from tests.examples import share
+from tests.mirror.killed import bulk_of
+from tests.mirror.nodes import Nodes, kill
+from tests.mirror.small_mirror import articles, bytes_of, mirror_of, updated
+from tests.world.pubmed_files import name_of
+from utils.errors import BadRequest, Unreachable
+from utils.mirror import pmc
+from utils.mirror.engines import cluster, engine_of
+from utils.mirror.pmc import Choice
+
+pytestmark = [
+    pytest.mark.extras("pyarrow", "duckdb", "distributed"),
+    pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
+    pytest.mark.real_time,
+]
+# Who has changed how clusters are held lets more die.
+DEATHS = int(os.environ.get("MIRROR_DEATHS", share(24)))
+SEED = int(os.environ.get("MIRROR_SEED", "7"))
+
+
+@pytest.fixture
+def nodes(tmp_path):
+    """A scheduler with two workers."""
+    return Nodes(tmp_path).start()
+
+
+def done(nodes, function, jobs, said=None):
+    """What a cluster makes of jobs."""
+    say = (said if said is not None else []).append
+    return list(engine_of("dask", 1, nodes.address, None, say)(function, jobs))
+
+
+class Killer(threading.Thread):
+    """Kills a node at a random moment each time the work has come a step further."""
+
+    def __init__(self, nodes, chance, most):
+        super().__init__(daemon=True)
+        self.nodes, self.chance, self.most = nodes, chance, most
+        self.deaths, self.further, self.ended = Counter(), threading.Event(), False
+
+    def run(self):
+        while self.deaths.total() < self.most:
+            self.further.wait()
+            time.sleep(self.chance.random() / 4)
+            if self.ended:
+                return
+            self.further.clear()
+            if self.chance.random() < 0.6:
+                self.nodes.kill_a_worker(self.chance)
+                self.deaths["workers"] += 1
+            else:
+                self.nodes.kill_the_scheduler()
+                self.deaths["schedulers"] += 1
+                self.nodes.start()
+
+
+def killed_while(nodes, steps, chance, most):
+    """Go through it while nodes are killed: the last step, and how many were."""
+    killer = Killer(nodes, chance, most)
+    killer.start()
+    try:
+        for step in steps:
+            if step.files:
+                killer.further.set()
+    finally:
+        killer.ended = True
+        killer.further.set()
+        killer.join()
+    return step, killer.deaths
+
+
+def test_many_deaths_of_workers_and_schedulers_lose_and_double_nothing(
+    nodes, world, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(pmc, "BATCH", 1)
+    chance, deaths = random.Random(SEED), Counter()
+    world.bulk = bulk_of(chance)
+    for number in range(11, 30):
+        pmids = range(number, number + 40)
+        world.bulk.updates[name_of(26, number)] = articles(pmids, f"by {number}")
+    whole, mirrors = mirror_of(world, tmp_path / "whole"), []
+    updated(whole)
+    [*whole.update_pmc(Choice())]
+    options = {"engine": "dask", "scheduler": nodes.address}
+    while deaths.total() < DEATHS:
+        mirrors.append(mirror := mirror_of(world, tmp_path / str(len(mirrors))))
+        for steps in (mirror.update(**options), mirror.update_pmc(Choice(), **options)):
+            most = min(8, DEATHS - deaths.total())
+            ended, killed = killed_while(nodes, steps, chance, most)
+            deaths += killed
+            assert not ended.failed
+        assert bytes_of(mirror) == bytes_of(whole)
+        assert mirror.current().digest == whole.current().digest
+        assert mirror.pmc_generations.current().digest == whole.pmc_generations.current().digest
+    rows = mirror.sql().sql("SELECT pmid FROM records").fetchall()
+    assert len(rows) == len(set(rows)) == mirror.current().papers
+    sys.stdout.write(json.dumps({"seed": SEED, "deaths": deaths, "mirrors": len(mirrors)}))
+
+
+def squared(number):
+    return number * number
+
+
+def deadly(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_jobs_that_a_scheduler_took_along_are_given_to_the_next_one(nodes):
+    said = []
+
+    def jobs():
+        for number in range(8):
+            if number == 4:
+                nodes.kill_the_scheduler()
+                nodes.start()
+            yield number
+
+    assert sorted(done(nodes, squared, jobs(), said)) == [n * n for n in range(8)]
+    assert "does not answer any more" in said[1]
+    assert nodes.address in said[1]
+
+
+def test_a_scheduler_that_hangs_is_one_that_is_gone(nodes, monkeypatch):
+    """And when it goes on after all, it is that which answers."""
+    monkeypatch.setattr(cluster, "_LOOK_S", 0.2)
+    monkeypatch.setattr(cluster, "_SILENCE_S", 1.0)
+
+    def say(text):
+        if "does not answer any more" in text:
+            kill(nodes.scheduler, signal.SIGCONT)
+
+    def jobs():
+        for number in range(8):
+            if number == 4:
+                kill(nodes.scheduler, signal.SIGSTOP)
+            yield number
+
+    made = engine_of("dask", 1, nodes.address, None, say)(squared, jobs())
+    assert sorted(made) == [n * n for n in range(8)]
+
+
+def test_a_scheduler_that_does_not_come_back_ends_it_with_what_to_do(nodes, monkeypatch):
+    monkeypatch.setattr(cluster, "_PATIENCE_S", 1.0)
+
+    def jobs():
+        yield 1
+        nodes.kill_the_scheduler()
+        yield 2
+
+    with pytest.raises(Unreachable, match=nodes.address) as raised:
+        done(nodes, squared, jobs())
+    _, _, port = nodes.address.rpartition(":")
+    assert f"dask scheduler --host 127.0.0.1 --port {port}" in raised.value.hint
+    assert "the same command goes on" in raised.value.hint
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "_PATIENCE_S", 1.0)
+    monkeypatch.setattr(cluster, "_LOOK_S", 0.1)
+    nodes, said = Nodes(tmp_path, workers=0).start(), []
+    with pytest.raises(Unreachable, match="no worker") as raised:
+        done(nodes, squared, [1], said)
+    assert f"dask worker {nodes.address}" in raised.value.hint
+    assert "waiting for one" in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "told"),
+    [
+        ("tcp://127.0.0.1:1", Unreachable, "dask scheduler --host 127.0.0.1 --port 1"),
+        ("tls://127.0.0.1:1", BadRequest, "certificates"),
+        ("http://127.0.0.1:8787", BadRequest, "tcp://HOST:8786"),
+        ("nonsense", BadRequest, "tcp://HOST:8786"),
+    ],
+)
+def test_an_address_that_is_wrong_is_named_with_what_to_give(address, error, told, monkeypatch):
+    monkeypatch.setattr(cluster, "_FIRST_S", 0.5)
+    with pytest.raises(error, match=address) as raised:
+        list(engine_of("dask", 1, address, None, str)(squared, [1]))
+    assert told in raised.value.hint

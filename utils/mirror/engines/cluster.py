@@ -1,0 +1,245 @@
+"""The connection to a Dask cluster: who waits for it, notices that it is gone, and says so.
+
+Dask's own client cancels what it was asked for when its scheduler dies, gives up after a while, and
+waits for ever for a scheduler that hangs. Here a scheduler that does not answer is `Gone`, however
+that came; then another connection is made to whoever answers at that address.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import pickle
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
+from queue import Empty, SimpleQueue
+from typing import Any, Self
+
+from ...errors import BadRequest, NotConfigured, Unreachable
+from ...settings import version
+from . import attempt
+
+_FIRST_S = 30.0  # a scheduler that never answered: the address is wrong, or it does not run
+_PATIENCE_S = 300.0  # for one that did answer, and for the first worker
+_SILENCE_S = 30.0  # a scheduler that says nothing for so long hangs
+_LOOK_S = 5.0  # how often a scheduler is asked while nothing is ready
+_TLS = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__TLS__CLIENT__CERT and …__TLS__CLIENT__KEY"
+
+
+class Gone(Exception):
+    """The scheduler answers no more, and nothing that it was given."""
+
+
+class Killed(Exception):
+    """So many workers died while they had a job."""
+
+    def __init__(self, deaths: int) -> None:
+        super().__init__(deaths)
+        self.deaths = deaths
+
+
+class Cluster:
+    """A cluster that exists, or (without *address*) one of *workers* processes of this machine."""
+
+    def __init__(self, address: str, workers: int, say: Callable[[str], None]) -> None:
+        self.address, self._workers, self._say = address, workers, say
+        self._dask: Any = import_module("distributed")
+        self._own: Any = None
+        self._client: Any = None
+        self._done = SimpleQueue[Any]()
+
+    def __enter__(self) -> Self:
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
+        with ExitStack() as stack:
+            if not self.address:
+                self._own = stack.enter_context(self._start())
+                self.address = self._own.scheduler_address
+            stack.callback(self._disconnect)
+            self._connect(_FIRST_S)
+            self._ended = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.close()
+
+    @contextmanager
+    def _start(self) -> Iterator[Any]:
+        """A cluster of our own: encrypted, for Dask's own sockets obey every user of the machine.
+
+        It would take a worker for lost, and end who starts it again, after fifteen seconds.
+        """
+        slow = {"distributed.deploy.lost-worker-timeout": _PATIENCE_S}
+        size = {"n_workers": self._workers, "threads_per_worker": 1}
+        told = {"scheduler_kwargs": {"allowed_failures": 0}, "security": True}
+        with (
+            import_module("dask").config.set(slow),
+            self._dask.LocalCluster(**size, **told) as own,
+        ):
+            yield own
+
+    # -- the work ----------------------------------------------------------------------------
+
+    def room(self) -> int:
+        """How many jobs it can do at once; waits for a worker where it has none.
+
+        Raises
+        ------
+        Gone
+            The scheduler does not answer.
+        Unreachable
+            No worker came.
+        """
+        began, said = time.monotonic(), False
+        while not (threads := sum(self._ask("ncores").values())):
+            waited = time.monotonic() - began
+            if waited > _PATIENCE_S:
+                msg = f"The Dask cluster at {self.address} had no worker for {waited:.0f} s."
+                raise Unreachable(msg, _start_one(f"worker {self.address}"))
+            if waited > _LOOK_S and not said:
+                self._say(f"The Dask cluster at {self.address} has no worker: waiting for one.")
+                said = True
+            time.sleep(0.2)
+        return int(threads)
+
+    def submit(self, function: Callable[[Any], Any], job: Any) -> Any:
+        """Give it a job; the future is what `next_done` returns when it is done."""
+        # Packed: a scheduler needs nothing of ours, and a worker without it says so.
+        packed = pickle.dumps(_Call(function, job))
+        try:
+            future = self._client.submit(pickle.loads, packed, pure=False)
+            future.add_done_callback(self._done.put)
+        except (OSError, self._dask.client.ClosedClientError) as error:
+            raise Gone from error
+        return future
+
+    def next_done(self) -> Any:
+        """The next future that is done; raises as `room` does."""
+        while True:
+            try:
+                return self._done.get(timeout=_LOOK_S)
+            except Empty:
+                self.room()
+
+    def answer(self, future: Any) -> Any:
+        """What a job came to, or what it raised, to be `checked`.
+
+        Raises
+        ------
+        Killed
+            Workers died with it, as many as the cluster allows.
+        Gone
+            The scheduler does not answer.
+        NotConfigured
+            A worker cannot do it: it lacks Papershelf, or has another version.
+        """
+        while True:
+            try:
+                return future.result(timeout=_SILENCE_S)  # made again, if its worker died meanwhile
+            except self._dask.KilledWorker as error:
+                raise Killed(error.allowed_failures + 1) from None
+            except self._dask.TimeoutError:
+                self.room()
+            except (CancelledError, OSError) as error:
+                raise Gone from error
+            except (ImportError, AttributeError) as error:
+                raise _unfit("A worker of the Dask cluster", f"cannot load it: {error}") from error
+
+    def _ask(self, what: str) -> Any:
+        try:
+            asked = getattr(self._client.scheduler, what)
+            return self._client.sync(asked, callback_timeout=_SILENCE_S)
+        except (OSError, AttributeError, self._dask.client.ClosedClientError) as error:
+            raise Gone from error  # a client that gave up has no scheduler
+
+    # -- who is there ------------------------------------------------------------------------
+
+    def connect_again(self, jobs: int) -> None:
+        """Wait for whoever answers at the address next; *jobs* are given to it once more.
+
+        Raises
+        ------
+        Unreachable
+            Nobody did, for five minutes.
+        """
+        self._say(
+            f"The Dask scheduler at {self.address} does not answer any more: waiting for it, for "
+            f"{_PATIENCE_S / 60:.0f} minutes at the most. It is given {jobs} jobs once more."
+        )
+        self._connect(_PATIENCE_S)
+
+    def _connect(self, patience: float) -> None:
+        until = time.monotonic() + patience
+        while True:
+            self._disconnect()
+            try:
+                left = max(1.0, min(_SILENCE_S, until - time.monotonic()))
+                self._client = self._dask.Client(
+                    self._own or self.address, timeout=left, set_as_default=False
+                )
+                self._say(f"Dask's dashboard: {self._dashboard()}")
+                return
+            except (OSError, Gone) as error:
+                if time.monotonic() >= until:
+                    raise self._nobody(patience, error) from error
+            except (TypeError, ValueError, ImportError) as error:
+                msg = f"No Dask scheduler can be asked at {self.address!r}: {error}."
+                hint = "Give --scheduler tcp://HOST:8786."
+                raise BadRequest(msg, hint, f"One at tls:// needs certificates: {_TLS}.") from error
+            time.sleep(1)
+
+    def _disconnect(self) -> None:
+        client, self._client, self._done = self._client, None, SimpleQueue()
+        if client:
+            with suppress(OSError, self._dask.client.ClosedClientError):
+                client.close(timeout=_LOOK_S)
+        # A client that failed ends where it is collected; inside another's start, that hangs.
+        gc.collect()
+
+    def _dashboard(self) -> str:
+        host = re.sub(r"^\w+://|:\d+$", "", self.address)
+        port = self._ask("identity")["services"].get("dashboard")
+        return self._dask.utils.format_dashboard_link(host, port) if port else "none"
+
+    def _nobody(self, patience: float, error: Exception) -> Unreachable:
+        msg = f"No Dask scheduler answers at {self.address}, for {patience:.0f} s: {error}."
+        hint = "Look at --scheduler, and whether it runs; one that encrypts is at tls://."
+        host, _, port = re.sub(r"^\w+://", "", self.address).rpartition(":")
+        return Unreachable(msg, hint, _start_one(f"scheduler --host {host} --port {port}"))
+
+
+class _Call:
+    """A job with its function, which is done where it is unpacked."""
+
+    def __init__(self, function: Callable[[Any], Any], job: Any) -> None:
+        self._parts = (version(), function, job)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _do, self._parts
+
+
+def _do(wanted: str, function: Callable[[Any], Any], job: Any) -> Any:
+    """What a function makes of a job here, on a worker; or what it raised."""
+    if version() != wanted:
+        return _unfit(f"The Dask worker on {socket.gethostname()}", f"has {version()}")
+    made = attempt(function, job)
+    if isinstance(made, ImportError):
+        return _unfit(f"The Dask worker on {socket.gethostname()}", f"lacks a package: {made}")
+    return made
+
+
+def _unfit(who: str, why: str) -> NotConfigured:
+    """Why a worker cannot do what is asked, and what makes it able."""
+    return NotConfigured(
+        f"{who} cannot work for Papershelf {version()}: it {why}.",
+        "Install the same there, and start it again: "
+        f'pip install "papershelf[mirror]=={version()}"',
+    )
+
+
+def _start_one(what: str) -> str:
+    return f"Start one: dask {what}; then the same command goes on from there."
