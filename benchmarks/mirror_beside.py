@@ -47,24 +47,16 @@ class Rival(NamedTuple):
     makes: str
 
 
-class Spent(NamedTuple):
-    """Seconds of processor time, and the MB of the largest process."""
-
-    cpu: float
-    memory: float
-
-
 def compare(paths: list[Path], records: int, wheel: Path, place: Path, rounds: int) -> None:
     """Print what each takes at best, us among them."""
     environment = {**os.environ, "PYTHONPATH": f"{Path.cwd()}{os.pathsep}{wheel}"}
-    best: dict[str, tuple[Spent, str]] = {}
+    best: dict[str, tuple[float, str]] = {}
     for _ in range(rounds):
         for rival in _rivals(list(map(str, paths))):
             spent = _spent(rival.command, environment, place / "rival")
             best[rival.name] = min((spent, rival.makes), best.get(rival.name, (spent, rival.makes)))
     for name, (spent, makes) in best.items():
-        rate = f"{records / spent.cpu:>8,.0f} records/s a core, {spent.memory:5,.0f} MB"
-        print(f"{name:<16}{rate}: {makes}")
+        print(f"{name:<16}{records / spent:>8,.0f} records/s a core: {makes}")
 
 
 def _rivals(files: list[str]) -> list[Rival]:
@@ -87,8 +79,8 @@ def _rivals(files: list[str]) -> list[Rival]:
     return found
 
 
-def _spent(command: list[str], environment: dict[str, str], place: Path) -> Spent:
-    """Run it in a folder of its own."""
+def _spent(command: list[str], environment: dict[str, str], place: Path) -> float:
+    """Seconds of processor time that it takes, all its processes together."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     quiet = subprocess.DEVNULL
@@ -97,4 +89,4 @@ def _spent(command: list[str], environment: dict[str, str], place: Path) -> Spen
         run.returncode = os.waitstatus_to_exitcode(status)
     if run.returncode:
         raise subprocess.CalledProcessError(run.returncode, command[:3])
-    return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    return usage.ru_utime + usage.ru_stime
