@@ -3,23 +3,28 @@
 import json
 import os
 import random
+import re
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from tests.examples import share
 from tests.mirror.killed import bulk_of
-from tests.mirror.nodes import Nodes, kill
+from tests.mirror.nodes import ROOT, Nodes, is_there, kill
 from tests.mirror.small_mirror import articles, bytes_of, mirror_of, updated
+from tests.processes import Process
 from tests.world.pubmed_files import name_of
-from utils.errors import BadRequest, Unreachable
+from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.mirror import pmc
-from utils.mirror.engines import cluster, engine_of
+from utils.mirror.engines import Lost, cluster, engine_of
 from utils.mirror.pmc import Choice
+from utils.settings import version
+from utils.system.signals import INTERRUPTED
 
 pytestmark = [
     pytest.mark.extras("pyarrow", "duckdb", "distributed"),
@@ -27,7 +32,7 @@ pytestmark = [
     pytest.mark.real_time,
 ]
 # Who has changed how clusters are held lets more die.
-DEATHS = int(os.environ.get("MIRROR_DEATHS", share(24)))
+DEATHS = int(os.environ.get("MIRROR_DEATHS", "8"))
 SEED = int(os.environ.get("MIRROR_SEED", "7"))
 
 
@@ -193,3 +198,91 @@ def test_an_address_that_is_wrong_is_named_with_what_to_give(address, error, tol
     with pytest.raises(error, match=address) as raised:
         list(engine_of("dask", 1, address, None, str)(squared, [1]))
     assert told in raised.value.hint
+
+
+@pytest.mark.minute
+def test_a_job_that_kills_its_workers_is_lost_and_none_that_was_beside_it(nodes):
+    """Workers without anybody who starts them again; so the test does."""
+    ended = threading.Event()
+
+    def keep_alive():
+        while not ended.wait(0.1):
+            nodes.replace_the_dead()
+
+    keeper = threading.Thread(target=keep_alive)
+    keeper.start()
+    try:
+        made = done(nodes, deadly, range(6))
+    finally:
+        ended.set()
+        keeper.join()
+    assert sorted(one for one in made if not isinstance(one, Lost)) == [0, 1, 2, 4, 5]
+    [lost] = [one for one in made if isinstance(one, Lost)]
+    assert lost.job == 3
+    assert lost.reason == "8 workers that read it died, the last with nothing beside it"
+
+
+def waits_for_the_killer(job):
+    """Says who works here, and waits until somebody has killed it five times."""
+    number, folder = job
+    begun = len(list(Path(folder).iterdir()))
+    (Path(folder) / f"{begun}-{os.getpid()}").touch()
+    if begun < 5:
+        threading.Event().wait()
+    return number
+
+
+def test_a_job_whose_workers_are_killed_from_outside_is_not_set_aside(nodes, tmp_path):
+    """More often than the scheduler allows (four times)."""
+    (place := tmp_path / "begun").mkdir()
+    ended, killed = threading.Event(), set()
+
+    def murder():
+        while not ended.wait(0.05):
+            for mark in set(place.iterdir()) - killed:
+                killed.add(mark)
+                if len(killed) <= 5:
+                    kill(int(mark.name.partition("-")[2]))
+            nodes.replace_the_dead()
+
+    murderer = threading.Thread(target=murder)
+    murderer.start()
+    try:
+        assert done(nodes, waits_for_the_killer, [(1, str(place))]) == [1]
+    finally:
+        ended.set()
+        murderer.join()
+    assert len(killed) == 6
+
+
+@pytest.mark.parametrize(
+    ("amiss", "why"),
+    [("no_package", "cannot load it (No module named 'utils')"), ("another_version", "has 0.0.1")],
+)
+def test_a_worker_that_is_not_ours_is_named_with_what_to_do(tmp_path, amiss, why):
+    nodes = Nodes(tmp_path, amiss=amiss).start()
+    with pytest.raises(NotConfigured, match=re.escape(why)) as raised:
+        done(nodes, squared, [1])
+    assert f"papershelf[mirror]=={version()}" in raised.value.hint
+
+
+@pytest.mark.parametrize("where", ["ours", "theirs", "theirs, which hangs"])
+def test_a_signal_ends_it_and_leaves_no_process(world, settings, tmp_path, where):
+    """Whoever waits for a worker, too; a cluster that is not ours stays as it is."""
+    world.bulk = bulk_of(random.Random(1))
+    words = ["mirror", "pubmed", "--folder", tmp_path / "m", "--engine", "dask", "--workers", "1"]
+    if where != "ours":
+        nodes = Nodes(tmp_path, workers=0).start()
+        words += ["--scheduler", nodes.address]
+    environment = {name.upper(): str(value) for name, value in settings.items()}
+    command, pipe = [sys.executable, ROOT / "server.py", *words], subprocess.PIPE
+    with Process(command, env={**os.environ, **environment}, stderr=pipe, text=True) as process:
+        assert "dashboard" in process.stderr.readline()
+        if where.endswith("hangs"):
+            kill(nodes.scheduler, signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        told = process.stderr.read()
+        assert process.wait() == INTERRUPTED
+        assert "Traceback" not in told
+        assert process.nothing_left()
+    assert where == "ours" or is_there(nodes.scheduler)

@@ -13,6 +13,7 @@ import pickle
 import re
 import socket
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,6 +23,7 @@ from typing import Any, Self
 
 from ...errors import BadRequest, NotConfigured, Unreachable
 from ...settings import version
+from ..parts import READERS
 from . import attempt
 
 _FIRST_S = 30.0  # a scheduler that never answered: the address is wrong, or it does not run
@@ -75,11 +77,12 @@ class Cluster:
         """
         slow = {"distributed.deploy.lost-worker-timeout": _PATIENCE_S}
         size = {"n_workers": self._workers, "threads_per_worker": 1}
-        told = {"scheduler_kwargs": {"allowed_failures": 0}, "security": True}
-        with (
-            import_module("dask").config.set(slow),
-            self._dask.LocalCluster(**size, **told) as own,
-        ):
+        told = {"scheduler_kwargs": {"allowed_failures": 0}, "silence_logs": logging.CRITICAL}
+        with ExitStack() as stack:
+            stack.enter_context(import_module("dask").config.set(slow))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a port that is taken; the dashboard is named
+                own = stack.enter_context(self._dask.LocalCluster(security=True, **size, **told))
             yield own
 
     # -- the work ----------------------------------------------------------------------------
@@ -147,7 +150,8 @@ class Cluster:
             except (CancelledError, OSError) as error:
                 raise Gone from error
             except (ImportError, AttributeError) as error:
-                raise _unfit("A worker of the Dask cluster", f"cannot load it: {error}") from error
+                why = f"it cannot load it ({error})"
+                raise _unfit("A worker of the Dask cluster", why, version()) from error
 
     def _ask(self, what: str) -> Any:
         try:
@@ -216,28 +220,29 @@ class _Call:
     """A job with its function, which is done where it is unpacked."""
 
     def __init__(self, function: Callable[[Any], Any], job: Any) -> None:
-        self._parts = (version(), function, job)
+        self._parts = (version(), READERS, function, job)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _do, self._parts
 
 
-def _do(wanted: str, function: Callable[[Any], Any], job: Any) -> Any:
+def _do(wanted: str, readers: dict[str, int], function: Callable[[Any], Any], job: Any) -> Any:
     """What a function makes of a job here, on a worker; or what it raised."""
-    if version() != wanted:
-        return _unfit(f"The Dask worker on {socket.gethostname()}", f"has {version()}")
+    who = f"The Dask worker on {socket.gethostname()}"
+    if (version(), READERS) != (wanted, readers):
+        other = f"it has {version()} with the readers {READERS} and not {readers}"
+        return _unfit(who, other, wanted)
     made = attempt(function, job)
     if isinstance(made, ImportError):
-        return _unfit(f"The Dask worker on {socket.gethostname()}", f"lacks a package: {made}")
+        return _unfit(who, f"it lacks a package ({made})", wanted)
     return made
 
 
-def _unfit(who: str, why: str) -> NotConfigured:
+def _unfit(who: str, why: str, wanted: str) -> NotConfigured:
     """Why a worker cannot do what is asked, and what makes it able."""
     return NotConfigured(
-        f"{who} cannot work for Papershelf {version()}: it {why}.",
-        "Install the same there, and start it again: "
-        f'pip install "papershelf[mirror]=={version()}"',
+        f"{who} cannot work for Papershelf {wanted}: {why}.",
+        f'Install the same there, and start it again: pip install "papershelf[mirror]=={wanted}"',
     )
 
 
