@@ -21,6 +21,8 @@ from tests.mirror.small_mirror import mirror_of, updated
 from tests.tools.calling import call
 from tests.world.pubmed_files import name_of, packed
 from tests.world.pubmed_xml import pubmed_article
+from utils import Library
+from utils.errors import PaperError
 from utils.model.passage import Filters
 
 __all__ = ["at_weaviate", "library", "new_url", "open_library", "url", "weaviate"]
@@ -85,6 +87,32 @@ def test_records_and_texts_change_together_and_what_is_the_same_stays(mirror, li
         hits = library.mirrored.find(record.plain_title).hits
         seen.add((step.step == "done", title, hits[0].passage.kind))
     assert len({one for one in seen if not one[0]}) == len({one for one in seen if one[0]}) == 1
+
+
+def test_a_colleague_without_the_files_reads_and_downloads_from_there(mirror, library, url, world):
+    places = {"papers_mirror_dir": mirror.folder / "none", "papers_offline": True}
+    places["pubmed_email"] = "ada@papershelf.org"
+    shared = {"database_url": url, "papers_mirror_store": "database"}
+    record = paper_of_both(world)
+
+    def of(folder, **more):
+        return Library(papers_dir=mirror.folder / folder, **{**places, **more})
+
+    with pytest.raises(PaperError):
+        of("early", **shared).read(record.pmcid)
+    loaded(library)
+    with_files = of("files", papers_mirror_dir=mirror.folder)
+    expected = with_files.read(record.pmcid)
+    for name in (record.pmcid, record.pmid, record.doi):
+        colleague = of(f"of-{name.replace('/', '-')}", **shared)
+        found = colleague.read(name)
+        assert (found.stored.via, found.stored.license) == ("mirror", expected.stored.license)
+        bodies = [one.text.partition("\n---\n")[2] for one in (found, expected)]
+        assert bodies[0] == bodies[1]
+        objects = [one.objects(name, fetch=False).objects for one in (colleague, with_files)]
+        assert objects[0] == objects[1]
+    harvester = of("harvest", **shared)
+    assert [*harvester.harvest([record.pmcid])][-1].job.counts.full_text == 1
 
 
 @pytest.mark.anyio

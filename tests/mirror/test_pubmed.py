@@ -270,7 +270,7 @@ def test_a_number_that_was_never_listed_is_named():
                    26 * YEAR + n, state="done", reader=READERS["pubmed"])
         for n in (1, 2, 3, 5)
     ]  # fmt: skip
-    [chain] = chains(files, (26, 2))
+    [chain] = chains(files, {26: 2})
     assert list(chain.missing) == [name_of(26, 4)]
     assert len(chain.files) == 4
 
@@ -294,6 +294,43 @@ def test_what_a_generation_lacks_or_has_otherwise_is_told_and_made_again(mirror)
     (folder / "generation.json").write_bytes(b"{")
     assert updated(mirror).generation.name == name
     assert not [one for one in mirror.verify() if one.faults]
+
+
+@pytest.mark.parametrize("damage", ["facts", "rows", "pointer"])
+def test_a_damaged_generation_does_not_make_room_for_a_year_with_a_hole(mirror, world, damage):
+    """It is made again; the old year stays until the new one is whole."""
+    first = updated(mirror).generation
+    before, folder = titles(mirror), mirror.generations.folder / first.name
+    world.bulk = year(27)
+    world.bulk.wrong_md5 = {name_of(27, 2)}
+    if damage == "pointer":
+        (mirror.folder / "current" / "pubmed").unlink()
+    elif damage == "rows":
+        (folder / "live.parquet").unlink()
+    else:
+        (folder / "generation.json").write_bytes(b"{")
+    done = updated(mirror)
+    assert done.generation.name == first.name
+    assert titles(mirror) == before
+    assert f"{name_of(27, 2)} of the new baseline" in done.waits_for
+    world.bulk.wrong_md5 = set()
+    assert updated(mirror).generation.year == 27
+
+
+def test_a_damaged_generation_that_cannot_be_made_again_is_told(mirror, world):
+    """Nothing takes its place without a word."""
+    first = updated(mirror).generation
+    world.bulk = year(27)
+    world.bulk.wrong_md5 = {name_of(27, 2)}
+    (mirror.generations.folder / first.name / "generation.json").write_bytes(b"{")
+    (mirror.folder / "manifest.db").unlink()
+    done = updated(mirror)
+    assert done.generation is None
+    assert first.name in done.waits_for
+    assert f"{name_of(27, 2)} of the new baseline" in done.waits_for
+    assert list((mirror.folder / "part" / "pubmed").glob("26n0001-*"))
+    world.bulk.wrong_md5 = set()
+    assert updated(mirror).generation.year == 27
 
 
 def test_the_published_generation_is_never_away_while_it_is_made_anew(mirror, world, monkeypatch):

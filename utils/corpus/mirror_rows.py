@@ -7,6 +7,7 @@ or a PMCID), and which passages are its own: so many, numbered from ``first`` on
 from __future__ import annotations
 
 import json
+import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from ..errors import StoreFailed
+from ..errors import PaperError, StoreFailed
+from ..mirror.bundles import objects_in
 from ..mirror.columns import paper_of
 from ..mirror.passages import key_of
 from ..mirror.reading import rows_at
@@ -53,8 +55,9 @@ CREATE TABLE corpus_rows (
 CREATE TABLE corpus_texts (
     pmcid integer PRIMARY KEY, pmid integer, doi text, version integer NOT NULL, title text,
     journal text, year integer, license text, text_version text, retracted boolean, verdict text,
-    evidence text, text text NOT NULL
+    evidence text, text text NOT NULL, metadata bytea, jats bytea
 );
+ALTER TABLE corpus_texts ALTER jats SET STORAGE EXTERNAL;
 CREATE INDEX corpus_texts_pmid ON corpus_texts (pmid);
 CREATE INDEX corpus_texts_doi ON corpus_texts (doi)
 """
@@ -114,16 +117,25 @@ class MirrorRows:
         return [row["pmid"] for row in made]
 
     def _texts(self, db: Connection, file: SourceFile, positions: Sequence[int]) -> list[int]:
-        """The texts themselves: quotations are compared with them."""
+        """The texts themselves, and what the Cloud Service sent, as far as that is still here."""
         columns = (*COLUMNS, "text")
-        part = file.part(self.source.mirror)
-        rows = [
+        found = list(rows_at(file.part(self.source.mirror), positions, columns))
+        rows = (
             [plain(row[one]) if isinstance(row[one], str) else row[one] for one in columns]
-            for row in rows_at(part, positions, columns)
-        ]
-        pgvector_compact.copy(db, "corpus_texts", columns, rows)
-        at = columns.index("pmcid")
-        return [int(row[at]) for row in rows]
+            + self._objects(file, row)
+            for row in found
+        )
+        pgvector_compact.copy(db, "corpus_texts", (*columns, "metadata", "jats"), rows)
+        return [int(row["pmcid"]) for row in found]
+
+    def _objects(self, file: SourceFile, row: Mapping[str, Any]) -> list[bytes | None]:
+        """The metadata and the packed JATS of a text; None where its bundle was deleted."""
+        bundle = self.source.mirror / "source" / "pmc" / file.name
+        try:
+            metadata, jats = objects_in(bundle, f"PMC{row['pmcid']}.{row['version']}")
+        except PaperError:
+            return [None, None]
+        return [metadata, zlib.compress(jats)]
 
     def _passages(
         self,

@@ -24,13 +24,14 @@ from ..model.passage import Filters
 from . import Corpus
 from .database import CorpusDatabase
 from .mirrored_texts import MirroredTexts
-from .shared_corpus import SOME, SharedMirror, record_of
+from .shared_corpus import SOME, SharedArticles, SharedMirror, record_of
 from .stored_records import CorpusCounts, CorpusRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..mirror import Mirror
+    from ..mirror.articles import Articles
     from ..mirror.vectors import VectorStore
     from ..model.passage import Passage
     from ..passages import Finder
@@ -57,6 +58,11 @@ class Mirrored(Corpus):
         self._indexes: dict[str, PassageIndex] = {}
         self._kept: dict[Path, VectorStore] = {}
         self._shared = SharedMirror(corpus)
+
+    @property
+    def articles(self) -> Articles:
+        """The full texts of PMC that many users share, as a rung of downloads."""
+        return SharedArticles(self._shared)
 
     @property
     def is_shared(self) -> bool:

@@ -8,21 +8,24 @@ of the mirror's files, or of the database of many users.
 from __future__ import annotations
 
 import re
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
 from ..errors import NotFound
 from ..mirror.articles import VIA, pmcids_of
+from ..mirror.bundles import as_fetched
 from ..mirror.reading import live_places, rows_at
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper, StoredPaper
 
 if TYPE_CHECKING:
     from ..mirror.passages import Snapshot
-    from ..model.paper import Version
+    from ..model.paper import Fetched, Version
     from ..store import Shelf
     from .shared_mirror import SeenTables
 
@@ -108,6 +111,14 @@ class SharedTexts(TextsBeside):
     def __init__(self, shelf: Shelf, tables: SeenTables) -> None:
         super().__init__(shelf)
         self._tables = tables
+
+    def article(self, ids: Ids) -> Fetched | None:
+        """A text as the Cloud Service sent it once; None where it is not here."""
+        named = self._pmcid(ids)
+        row = self._row(named, ("metadata", "jats")) if named else None
+        if not row or row["jats"] is None:
+            return None
+        return replace(as_fetched(row["metadata"], zlib.decompress(row["jats"])), via=VIA)
 
     def _pmcid(self, ids: Ids) -> int:
         digits = ids.pmcid.removeprefix("PMC").partition(".")[0]

@@ -7,6 +7,7 @@ the tables say.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import text
 
+from ..errors import PaperError
 from ..mirror.finder import BothFinder
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper
@@ -25,12 +27,14 @@ from .stored_records import CorpusCounts, CorpusRecord
 
 if TYPE_CHECKING:
     from ..mirror import Mirror
+    from ..model.paper import Fetched
     from ..model.passage import Passage
     from ..passages import Finder
     from ..passages.weaviate_finder import WeaviateFinder
     from ..store import Shelf
     from .names import Kind
 
+log = logging.getLogger(__name__)
 SOME = "Not every passage has a vector: without, it is found by words. server.py mirror embed"
 
 
@@ -40,6 +44,11 @@ class SharedMirror:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self._clients: dict[str, WeaviateFinder] = {}
+
+    @property
+    def is_postgresql(self) -> bool:
+        """Whether there is a server that could have been loaded."""
+        return self._corpus.database.is_postgresql
 
     @contextmanager
     def seen(self, *, one_text: bool = False) -> Iterator[SharedCorpus]:
@@ -65,6 +74,29 @@ class SharedMirror:
         for client in self._clients.values():
             client.close()
         self._clients.clear()
+
+
+class SharedArticles:
+    """Full texts of PMC in the stores that many users share; see `..mirror.articles.Articles`."""
+
+    def __init__(self, mirror: SharedMirror) -> None:
+        self._mirror = mirror
+
+    @property
+    def are_here(self) -> bool:
+        """Whether there may be some; asks nobody."""
+        return self._mirror.is_postgresql
+
+    def find(self, wanted: Iterable[Ids]) -> dict[Ids, Fetched]:
+        """What is published of these papers; why it cannot be read is told in the log."""
+        try:
+            with self._mirror.seen() as seen:
+                texts = seen.shelf if isinstance(seen.shelf, SharedTexts) else None
+                each = ((ids, texts.article(ids)) for ids in wanted) if texts else ()
+                return {ids: fetched for ids, fetched in each if fetched}
+        except PaperError as error:
+            log.warning("The mirror in the database was not asked: %s", error)
+            return {}
 
 
 class SharedCorpus(Corpus):

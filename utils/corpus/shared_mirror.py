@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..passages import Finder
     from ..settings import Settings
 
-FORMAT = 3
+FORMAT = 4
 """Of the tables of a generation: what another version of Papershelf loaded is loaded anew."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS corpus_mirrors (

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import NotFound, PaperError
-from ..mirror.articles import articles
 from ..model.identifiers import Ids
 from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answered
 from ..model.versions import NAMES, STAND_INS, meant, serves
@@ -175,7 +174,7 @@ def _from_mirror(
     wanted: Sequence[Ids], ladder: Ladder
 ) -> Iterator[tuple[Ids, Download | PaperError]]:
     """Put on the shelf what a mirror of PMC has, without a request; for the rest say why not."""
-    there = articles(wanted, ladder.web.settings)
+    there = ladder.mirrored.find(wanted)
     records = look_up(list(there), ladder.web, ladder.sources) if there else {}
     for ids in wanted:
         if ids not in there:

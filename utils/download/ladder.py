@@ -28,7 +28,7 @@ from ..errors import (
     SourceMiss,
     Unreachable,
 )
-from ..mirror.articles import VIA, fetch_from_mirror, has_articles
+from ..mirror.articles import VIA, ArticleFiles, Articles, fetch_from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import (
     INCONCLUSIVE,
@@ -135,6 +135,8 @@ class Ladder:
         Makes text of what a site sent and judges it; a bulk run does so in other processes.
     only_mirror : bool, optional
         Whether the mirror of PMC is the only rung.
+    articles : Articles, optional
+        The full texts of that mirror, where they do not lie in its files.
     """
 
     web: Web
@@ -143,6 +145,12 @@ class Ladder:
     order: Sequence[str]
     read: Callable[[Fetched, Paper], Document] = formats.read
     only_mirror: bool = False
+    articles: Articles | None = None
+
+    @property
+    def mirrored(self) -> Articles:
+        """The full texts of a mirror of PMC."""
+        return self.articles or ArticleFiles(self.web.settings)
 
     @cached_property
     def second_opinion(self) -> SecondOpinion:
@@ -155,7 +163,8 @@ class Ladder:
         named = {source.name: source for source in self.sources}
         chosen = [named[name] for name in self.order]
         mirrored = [source for source in chosen if source.name == PMC.name]
-        first = [Rung(self._mirror, source) for source in mirrored] if self._has_mirror else []
+        there = self.mirrored.are_here
+        first = [Rung(self._mirror, source) for source in mirrored] if there else []
         if self.only_mirror:
             return tuple(first)
         return tuple(first) + tuple(
@@ -163,17 +172,11 @@ class Ladder:
         )
 
     @property
-    def _has_mirror(self) -> bool:
-        return has_articles(self.web.settings)
-
-    @property
     def _mirror(self) -> Route:
         """A mirror of PMC as a route: it is asked before anybody, and needs no network."""
 
-        def fetch(
-            papers: Sequence[Paper], web: Web
-        ) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
-            return fetch_from_mirror(papers, web.settings)
+        def fetch(papers: Sequence[Paper], _: Web) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
+            return fetch_from_mirror(papers, self.mirrored)
 
         return Route(VIA, ("pmcid", "pmid", "doi"), fetch, shares=(0.95, 0.5))
 

@@ -130,14 +130,14 @@ class ReadVerbs(CollectVerbs):
         from contextlib import suppress
 
         from ..errors import PaperError
-        from ..mirror.articles import articles, has_articles
         from ..model.identifiers import Ids
 
-        if not has_articles(self.settings) or self.shelf.find_by_file(paper.strip()):
+        mirrored = self._ladder.mirrored
+        if not mirrored.are_here or self.shelf.find_by_file(paper.strip()):
             return
         with suppress(PaperError):
             ids = Ids.parse(paper)
-            if self.shelf.find(ids) is None and articles([ids], self.settings):
+            if self.shelf.find(ids) is None and mirrored.find([ids]):
                 self.download(ids)
 
     def objects(

@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..errors import NotAvailable, PaperError, SourceMiss
 from ..model.identifiers import Ids
@@ -33,11 +33,38 @@ def has_articles(settings: Settings) -> bool:
     return there and find_spec("pyarrow") is not None and find_spec("duckdb") is not None
 
 
+class Articles(Protocol):
+    """Full texts of a mirror of PMC, wherever they lie."""
+
+    @property
+    def are_here(self) -> bool:
+        """Whether there may be some; asks nobody."""
+
+    def find(self, wanted: Iterable[Ids]) -> dict[Ids, Fetched]:
+        """What is published of these papers; none where that cannot be read."""
+
+
+@dataclass(frozen=True)
+class ArticleFiles:
+    """Those of the mirror's own files."""
+
+    settings: Settings
+
+    @property
+    def are_here(self) -> bool:
+        """Whether there is a mirror that can be read."""
+        return has_articles(self.settings)
+
+    def find(self, wanted: Iterable[Ids]) -> dict[Ids, Fetched]:
+        """What the published generation has of these papers."""
+        return articles(wanted, self.settings)
+
+
 def fetch_from_mirror(
-    papers: Sequence[Paper], settings: Settings
+    papers: Sequence[Paper], there: Articles
 ) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
     """The JATS of papers, as the Cloud Service sent it once; by PMCID, else by PMID or DOI."""
-    found = articles([paper.ids for paper in papers], settings)
+    found = there.find([paper.ids for paper in papers])
     for paper in papers:
         if fetched := found.get(paper.ids):
             yield paper, fetched

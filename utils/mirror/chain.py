@@ -7,7 +7,7 @@ and the rest goes on; one that could only not be reached holds back what follows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .manifest import SourceFile
@@ -29,19 +29,19 @@ class Chain:
     hole_in_baseline: bool = False
 
 
-def chains(files: Sequence[SourceFile], notice: tuple[int, int]) -> Iterator[Chain]:
+def chains(files: Sequence[SourceFile], last: Mapping[int, int]) -> Iterator[Chain]:
     """The chain of each year there are files of, the newest first.
 
     Parameters
     ----------
     files : sequence of SourceFile
         All that are known.
-    notice : tuple of int
-        Year and number of a baseline's last file, by NLM's notice; zeros where that is not known.
+    last : mapping of int
+        The number of a baseline's last file by its year, of years of which that is known.
     """
     for year in sorted({file.year for file in files}, reverse=True):
         of_year = {file.number: file for file in files if file.year == year}
-        yield _chain(year, of_year, notice[1] if notice[0] == year else 0)
+        yield _chain(year, of_year, last.get(year, 0))
 
 
 def _chain(year: int, files: dict[int, SourceFile], last: int) -> Chain:

@@ -113,6 +113,16 @@ class Generations:
                 return current
         return None
 
+    def last_published(self) -> str:
+        """The name of the one that is published, also where it is damaged; empty: there is none.
+
+        Where nothing says which it is, the newest that lies here counts.
+        """
+        with safe_files.disk(self._pointer, "read"), suppress(FileNotFoundError):
+            return self._pointer.read_text().strip()
+        here = (path.name for path in self.folder.glob("[!.]*-*"))
+        return max(here, key=lambda name: name.partition("-")[0], default="")
+
     def require_current(self) -> Generation:
         """The one that is published.
 

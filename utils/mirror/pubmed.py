@@ -242,11 +242,12 @@ class _Update:
 
     def _publish(self, notice: tuple[int, int]) -> None:
         """Build and publish the newest generation that can be, if it is not published yet."""
-        current = self.generations.whole()
+        current, last = self.generations.whole(), self.generations.last_published()
         waits_for = ""
-        for chain in chains(list(self.files.values()), notice):
-            waits_for = waits_for or self._obstacle(chain, current)
-            if self._obstacle(chain, current):
+        for chain in chains(list(self.files.values()), self._last_of_baselines(notice, last)):
+            obstacle = _obstacle(chain, last)
+            waits_for = waits_for or obstacle
+            if obstacle:
                 continue
             if not current or _differs(chain, self.generations.files(current), current):
                 made = self.generations.build(chain.files, chain.missing)
@@ -255,18 +256,26 @@ class _Update:
                 self._tidy(made)
             self._go_on(held_back=chain.holds_back)
             break
-        self._go_on(generation=self.generations.current(), waits_for=waits_for)
+        published = self.generations.whole()
+        if last and not published:
+            waits_for += (
+                f" ({last}, published before, is damaged and cannot be made again from here)"
+            )
+        self._go_on(generation=published, waits_for=waits_for)
 
-    def _obstacle(self, chain: Chain, current: Generation | None) -> str:
-        """Why a year cannot be published; empty where it can."""
-        if chain.waits_for or not chain.files:
-            return chain.waits_for or "a file that can be read"
-        if current and chain.year < current.year:
-            return f"nothing: 20{current.year:02} is published already"
-        if current and chain.year > current.year and chain.hole_in_baseline:
-            holes = ", ".join(list(chain.missing)[:3])
-            return f"{holes} of the new baseline; the old year stays meanwhile"
-        return ""
+    def _last_of_baselines(self, notice: tuple[int, int], last: str) -> dict[int, int]:
+        """The number of a baseline's last file by its year, by NLM's notice and by what was here.
+
+        A year that was published had its baseline whole; once NLM's notice is on the next one,
+        nobody else says which of its files was the last.
+        """
+        year, number = _place_of(last)
+        here = (
+            file.number
+            for file in self.files.values()
+            if (file.folder, file.year) == ("baseline", year) and file.number <= number
+        )
+        return {year: max(here, default=0), notice[0]: notice[1]}
 
     def _tidy(self, published: Generation) -> None:
         """Drop what no generation that is kept needs, and no file that is still to come."""
@@ -304,6 +313,28 @@ def wanted(file: SourceFile) -> BulkFile:
     """A file as the site has it."""
     folder: Folder = "baseline" if file.folder == "baseline" else "updatefiles"
     return BulkFile(file.name, folder, file.year, file.number)
+
+
+def _obstacle(chain: Chain, last: str) -> str:
+    """Why a year cannot be published after the generation *last* was; empty where it can.
+
+    That one may be damaged: then it is made again, and no other takes its place meanwhile.
+    """
+    year, _ = _place_of(last)
+    if chain.waits_for or not chain.files:
+        return chain.waits_for or "a file that can be read"
+    if chain.year < year:
+        return f"nothing: 20{year:02} is published already"
+    if year and chain.year > year and chain.hole_in_baseline:
+        holes = ", ".join(list(chain.missing)[:3])
+        return f"{holes} of the new baseline; the old year stays meanwhile"
+    return ""
+
+
+def _place_of(generation: str) -> tuple[int, int]:
+    """Year and number of a generation's last file, by its name; zeros where there is none."""
+    year, _, number = generation.partition("-")[0].partition("n")
+    return (int(year), int(number)) if year.isdecimal() and number.isdecimal() else (0, 0)
 
 
 def _differs(chain: Chain, files: Sequence[SourceFile], current: Generation) -> bool:
