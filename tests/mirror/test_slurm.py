@@ -110,7 +110,10 @@ def test_a_signal_leaves_no_job_in_the_queue(world, settings, tmp_path):
     world.bulk = bulk_of(random.Random(1))
     words = ["mirror", "pubmed", "--folder", tmp_path / "m", "--engine", "slurm", "--workers", "4"]
     environment = {**os.environ, **{name.upper(): str(to) for name, to in settings.items()}}
-    environment["SBATCH_HOLD"] = "1"  # for ever, if nobody takes them out
+    held = tmp_path / "sbatch"
+    held.write_text(f'#!/bin/sh\nexec {shutil.which("sbatch")} --hold "$@"\n')
+    held.chmod(0o755)  # what it puts in stays for ever, if nobody takes it out
+    environment["PATH"] = f"{tmp_path}:{environment['PATH']}"
     command, pipe = [sys.executable, ROOT / "server.py", *words], subprocess.PIPE
     with Process(command, env=environment, stderr=pipe, text=True) as process:
         assert eventually(queued)
@@ -118,3 +121,4 @@ def test_a_signal_leaves_no_job_in_the_queue(world, settings, tmp_path):
         told = process.stderr.read()
         assert process.wait() == INTERRUPTED
     assert "Traceback" not in told
+    assert not queued()
