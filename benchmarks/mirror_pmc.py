@@ -1,28 +1,33 @@
 """How fast articles of PMC become parts of a mirror: read, judged, cut and written, on one core.
 
-Run from the checkout: ``python -m benchmarks.mirror_pmc FOLDER [--most N]``. FOLDER holds real
-articles as ``PMC…/jats.xml``; a bundle is made of them with metadata as the Cloud Service has them,
-for what the articles say of themselves is not measured here.
+Run from the checkout: ``python -m benchmarks.mirror_pmc FOLDER [--most N] [--workers N] [--times N]
+[--engine NAME]``. FOLDER holds real articles as ``PMC…/jats.xml``; a bundle is made of them with
+metadata as the Cloud Service has them, for what the articles say of themselves is not measured.
 
 - *read and judged*: JATS to markdown and both judges; *and cut*: into passages; *and written*: from
   the ZIP to two Parquet files on the disk. Articles a second of processor time, one after the
   other: what others do on the machine is not in it;
-- *memory*: the largest resident size of this process.
+- *CPU efficiency*, *wall*, *memory a worker*: as in `benchmarks.mirror`; at last the memory of a
+  worker that reads a whole bundle of the tenth of the articles that is largest.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
-import resource
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import cycle, islice
 from pathlib import Path
 
+from benchmarks.mirror import compare, measured
 from utils.mirror.bundles import Member, md5_of, pack
-from utils.mirror.parts import ReadJob
+from utils.mirror.engines import ENGINES
+from utils.mirror.parts import Part, ReadJob
 from utils.mirror.pmc import BATCH
 from utils.mirror.texts import TextRow, _passages, read_member, read_texts
 from utils.sources.pmc_inventory import ObjectVersion
@@ -47,6 +52,15 @@ def members_of(folder: Path, most: int) -> list[Member]:
     return made
 
 
+def heaviest(some: list[Member]) -> list[Member]:
+    """A whole bundle of the tenth that is largest, each as often as it takes, by other names."""
+    largest = sorted(some, key=lambda one: -len(one.xml))[: max(1, len(some) // 10)]
+    return [
+        replace(one, listed=one.listed._replace(pmcid=number))
+        for number, one in enumerate(islice(cycle(largest), BATCH), 1)
+    ]
+
+
 def timed(name: str, articles: int, work: Callable[[], object]) -> object:
     """Do it, and say how fast it was."""
     began = time.process_time()
@@ -60,7 +74,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--most", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--engine", choices=ENGINES, default="processes")
     options = parser.parse_args()
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     some = members_of(options.folder, options.most)
     read_member(some[0])  # imports
     rows: list[TextRow] = []
@@ -74,9 +92,13 @@ def main() -> None:
             ReadJob(str(path), "pmc", path.name, f"{n:07}", n, md5_of(path), name)
             for n, path in enumerate(bundles, 1)
         ]
-        made = [*map(read_texts, jobs[:0])]
+        made: list[Part] = []
         timed("and written", len(some), lambda: made.extend(map(read_texts, jobs)))
         sizes = [path.stat().st_size for path in bundles]
+        shards = [some[at :: options.workers * 2] for at in range(options.workers * 2)]
+        compare(options, [pack(one, place, f"{n:07}") for n, one in enumerate(shards, 101)])
+        heavy = pack(heaviest(some), place, "0000201")
+        print(f"{BATCH} of the largest: {measured('here', 1, [heavy], 1)['memory']:,.0f} MB")
     size = sum(len(one.xml) for one in some)
     print(
         f"{size / 1e6:,.1f} MB of JATS, {sum(sizes) / 1e6:,.1f} MB in ZIP files, "
@@ -85,8 +107,6 @@ def main() -> None:
         f"{sum(one.deletions for one in made):,} refused, "
         f"{sum(one.passages for one in made):,} passages"
     )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{peak:,.0f} MB, all articles in memory among it")
 
 
 if __name__ == "__main__":

@@ -9,13 +9,17 @@ a pool of three million, with two words of its own: so words are as frequent as 
 no two passages alike. Only its first words are kept to be shown. Index, merging, vectors and search
 are the product's own: times and memory are those of a mirror of this size. What its index takes on
 disk, and how fast it is made, says `benchmarks.mirror_search`.
-Interrupted, it goes on where it was, with the same ``--folder``.
+Interrupted, it goes on where it was, with the same ``--folder``. With ``--times 10`` the last size
+is searched ten times over besides, by links to the same files: a search then goes through as much
+as in a mirror of that size, in more segments, but finds each passage ten times, and less is mapped.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +27,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -52,17 +57,44 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--data", type=Path, help="a folder with pubmed*n*.xml.gz")
+    parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--only-make", action="store_true")
     args = parser.parse_args()
     if not (args.folder / "words.json").exists():
         Words.counted(args.data).folded().keep(args.folder)
     for passages in sorted(args.passages):
         _grow(args.folder, passages, args.dim)
-        again = [sys.executable, "-m", "benchmarks.mirror_search", "--only-search"]
-        again += ["--passages", str(passages), "--dim", str(args.dim)]
-        again += ["--questions", str(args.questions), "--folder", str(args.folder)]
         if not args.only_make:
-            subprocess.run(again, check=True)
+            _search(args.folder, passages, args)
+    if args.times > 1:
+        linked = args.folder.with_name(f"{args.folder.name}-{args.times}-times")
+        _link(args.folder, linked, args.times)
+        _search(linked, max(args.passages) * args.times, args)
+
+
+def _search(folder: Path, passages: int, args: argparse.Namespace) -> None:
+    again = [sys.executable, "-m", "benchmarks.mirror_search", "--only-search", "--exact", "0"]
+    again += ["--passages", str(passages), "--dim", str(args.dim)]
+    again += ["--questions", str(args.questions), "--folder", str(folder)]
+    subprocess.run(again, check=True)
+
+
+def _link(folder: Path, linked: Path, times: int) -> None:
+    """A mirror that has the segments of another so many times."""
+    shutil.rmtree(linked, ignore_errors=True)
+    shutil.copytree(folder, linked, copy_function=os.link)
+    index = PassageIndex(Generations(linked, "pubmed")).folder / "index"
+    about = json.loads((index / "meta.json").read_text())
+    for segment in about["segments"] * (times - 1):
+        other, name = uuid4(), segment["segment_id"].replace("-", "")
+        for path in index.glob(f"{name}.*"):
+            os.link(path, index / f"{other.hex}{path.name.removeprefix(name)}")
+        about["segments"].append({**segment, "segment_id": str(other)})
+    safe_files.write_whole(index / "meta.json", json.dumps(about).encode())
+    vectors = linked / "vectors"
+    state = json.loads((vectors / "state.json").read_text())
+    state["segments"] *= times  # a folder may be mapped more than once
+    safe_files.write_whole(vectors / "state.json", json.dumps(state).encode())
 
 
 def _grow(folder: Path, passages: int, dim: int) -> None:

@@ -256,3 +256,25 @@ def test_a_plan_says_what_citations_take(shell, world):
     [unknown, said] = lines(shell("plan")[1])["citations"]
     assert unknown.startswith("NIH's collection could not be looked at: ")
     assert "to fetch" not in said
+
+
+@needed
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["plan", "--workers", "-3"], "'-3' is no whole number"),
+        (["pubmed", "--most", "-1"], "'-1' is no whole number"),
+        (["verify", "--sample", "many"], "'many' is no whole number"),
+        (["pmc", "--where", "/nowhere/list.txt", "--plan"], "/nowhere/list.txt"),
+        (["pmc", "--year", "2024-2020", "--plan"], "Write 2020-2024"),
+        (["pmc", "--license", " ", "--plan"], "chooses nothing"),
+        (["pubmed", "--from", "/nowhere"], "/nowhere"),
+        (["status", "--folder", __file__], "another --folder"),
+        (["pubmed", "--folder", __file__], "another --folder"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_and_nobody_is_asked(shell, world, words, said):
+    status, out, err = shell(*words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert not world.requests

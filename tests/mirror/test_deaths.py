@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.examples import share
-from tests.mirror.small_mirror import article, mirror_of, titles, updated, year
+from tests.mirror.small_mirror import article, bytes_of, mirror_of, titles, updated, year
 from tests.processes import run
 from tests.world.pubmed_files import name_of, packed
 from utils.errors import StoreFailed
@@ -108,3 +109,61 @@ def test_a_full_disk_tears_no_text_and_the_same_command_goes_on(
     assert not [one for one in mirror.verify(source="pmc") if one.faults]
     whole = mirror_of(world, tmp_path / "whole")
     assert [*whole.update_pmc()][-1].generation.digest == done.generation.digest
+
+
+def _indexed(mirror):
+    """All that both indexes show."""
+    from tantivy import Query
+
+    found = []
+    for index in mirror.passage_indexes():
+        searcher = index.snapshot().searcher
+        hits = searcher.search(Query.all_query(), 100_000).hits
+        found += sorted(bytes(searcher.doc(at)["shown"][0]) for _, at in hits)
+    papers = mirror.find("corals", max_results=99).papers
+    return found, sorted(paper.ids.pmid for paper in papers)
+
+
+def _embedded(mirror):
+    """The vectors by their keys; of each text one."""
+    store = mirror.vectors("letters-1")
+    generation = mirror.current().name
+    assert (store.generation, store.size) == (generation, mirror.current().papers)
+    return store.size
+
+
+def _edges(mirror):
+    table = mirror.citations.table
+    assert not [one for one in mirror.verify(source="citations") if one.faults]
+    return table.name, bytes_of(mirror)
+
+
+@pytest.mark.minute
+@pytest.mark.parametrize(
+    ("work", "look"),
+    [("index", _indexed), ("embed", _embedded), ("update_citations", _edges)],
+    ids=["index", "embed", "citations"],
+)
+def test_a_full_disk_tears_nothing_that_is_made_of_a_mirror(
+    disk, world, tmp_path, embedder, work, look
+):
+    """Wherever it fills up it is told, and the same command goes on to the same result."""
+    world.bulk = year(files=4, each=12)
+    whole = mirror_of(world, tmp_path / "whole")
+    mirror = mirror_of(world, tmp_path).at(disk / "mirror")
+    assert run(["mount", "-o", "remount,size=40m", str(disk)]).returncode == 0
+    for one in (whole, mirror):
+        updated(one)
+    [*getattr(whole, work)()]
+    hints: list[str] = []
+    for _ in range(60):
+        room = shutil.disk_usage(disk).used + 16 * 1024 * (len(hints) + 1)
+        assert run(["mount", "-o", f"remount,size={room}", str(disk)]).returncode == 0
+        try:
+            [*getattr(mirror, work)()]
+            break
+        except StoreFailed as error:
+            hints.append(error.hint)
+    assert {"free some space" in hint.lower() for hint in hints} == {True}
+    [*getattr(mirror, work)()]
+    assert look(mirror) == look(whole)

@@ -21,6 +21,7 @@ from .output import (
     UNREACHABLE,
     command,
     counted,
+    natural,
     note,
     say,
     show_count,
@@ -53,7 +54,7 @@ def add(commands: Any) -> None:
     _engine_options(pubmed)
     _keep_option(pubmed)
     pubmed.add_argument(
-        "--most", type=int, default=0, metavar="N", help="at most N files this time"
+        "--most", type=natural, default=0, metavar="N", help="at most N files this time"
     )
     pubmed.add_argument(
         "--from",
@@ -64,12 +65,12 @@ def add(commands: Any) -> None:
     plan = command(
         verbs, "plan", _plan, "files, GB, core-hours and disk, before anything is fetched"
     )
-    plan.add_argument("--workers", type=int, default=0, help="that would read (one a core)")
+    plan.add_argument("--workers", type=natural, default=0, help="that would read (one a core)")
     _keep_option(plan)
     status = command(verbs, "status", _status, "what is published, how old, what is lacking")
     verify = command(verbs, "verify", _verify, "make parts again from their sources and compare")
     verify.add_argument("file", nargs="*", help="26n0001 or pubmed26n0001.xml.gz; else all")
-    verify.add_argument("--sample", type=int, default=0, metavar="N", help="N of them, evenly")
+    verify.add_argument("--sample", type=natural, default=0, metavar="N", help="N of them, evenly")
     verify.add_argument(
         "--count",
         action="store_true",
@@ -102,7 +103,7 @@ def add(commands: Any) -> None:
 
 def _engine_options(parser: argparse.ArgumentParser, usual: str = "processes") -> None:
     parser.add_argument("--engine", choices=ENGINES, default=usual, help=_ENGINE)
-    parser.add_argument("--workers", type=int, default=0, help="at once (one a core)")
+    parser.add_argument("--workers", type=natural, default=0, help="at once (one a core)")
     parser.add_argument(
         "--scheduler",
         default="",
@@ -121,8 +122,18 @@ def _keep_option(parser: argparse.ArgumentParser) -> None:
 
 
 def mirror_of(args: argparse.Namespace, library: Library) -> Mirror:
-    """The mirror that is meant."""
-    return library.mirror.at(args.folder) if args.folder else library.mirror
+    """The mirror that is meant.
+
+    Raises
+    ------
+    BadRequest
+        A file is where its folder should be.
+    """
+    mirror = library.mirror.at(args.folder) if args.folder else library.mirror
+    if mirror.folder.exists() and not mirror.folder.is_dir():
+        msg = f"{mirror.folder} is a file; a mirror lies in a folder."
+        raise BadRequest(msg, "Give another --folder, or set PAPERS_MIRROR_DIR to one.")
+    return mirror
 
 
 def _pubmed(args: argparse.Namespace, library: Library) -> int:

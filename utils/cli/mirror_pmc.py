@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, size_of, span, warn
+from .output import (
+    NO_FULL_TEXT,
+    UNREACHABLE,
+    command,
+    counted,
+    natural,
+    note,
+    read_arguments,
+    say,
+    size_of,
+    span,
+    warn,
+)
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -45,7 +55,7 @@ def add(verbs: Any) -> argparse.ArgumentParser:
     pmc.add_argument("--retry", action="store_true", help="ask again for what was set aside")
     pmc.add_argument("--plan", action="store_true", help="what it would take; fetches no article")
     pmc.add_argument(
-        "--most", type=int, default=0, metavar="N", help="at most N new articles this time"
+        "--most", type=natural, default=0, metavar="N", help="at most N new articles this time"
     )
     pmc.add_argument(
         "--to", choices=("parts", "shelf"), default="parts",
@@ -121,6 +131,8 @@ def choice_of(args: argparse.Namespace, library: Library) -> Choice | None:
     """What was chosen; None where nothing was said."""
     if not (args.license or args.year or args.journal or args.where or args.all):
         return None
+    if not all(one.strip() for one in (*args.license, *args.journal)):
+        raise BadRequest("A license or journal without a name chooses nothing.", "Name it.")
     return Choice(
         licenses=tuple(args.license),
         years=_years(args.year),
@@ -133,6 +145,9 @@ def _years(text: str) -> tuple[int, int]:
     first, _, last = text.partition("-")
     if text and not (first.isdecimal() and (last or first).isdecimal()):
         raise BadRequest(f"{text!r} is no year.", "Write 2024, or 2020-2024.")
+    if text and int(first) > int(last or first):
+        msg = f"{text} ends before it begins: no article is chosen."
+        raise BadRequest(msg, f"Write {last}-{first}.")
     return (int(first), int(last or first)) if text else (0, 0)
 
 
@@ -140,13 +155,9 @@ def _pmcids(where: str, library: Library) -> tuple[int, ...]:
     """The PMCIDs of a list's papers, or of a query's; papers without one are not in PMC."""
     from ..model.paper import Paper
 
-    if where == "-" or Path(where).is_file():
-        from ..lists.references import entries_in
-
-        data = sys.stdin.buffer.read() if where == "-" else Path(where).read_bytes()
-        asked = [entry.ids for entry in entries_in(data, where) if entry.ids]
-    else:
-        asked = _found(where, library)
+    wanted = read_arguments([where])
+    asked = [entry.ids for entry in wanted.entries if entry.ids]
+    asked += _found(wanted.query, library) if wanted.query else []
     unnamed = [ids for ids in asked if not ids.pmcid]
     found = [ids for ids in asked if ids.pmcid]
     found += [record.ids for _, record in library.records(unnamed) if isinstance(record, Paper)]

@@ -233,6 +233,19 @@ def _missing_file_error(word: str) -> BadRequest:
     return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")
 
 
+def natural(text: str) -> int:
+    """A number of things, for `argparse`.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        It is none.
+    """
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+    return int(text)
+
+
 def size_of(number: float) -> str:
     """Bytes in words.
 

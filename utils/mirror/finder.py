@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ..passages import FinderStatus, terms
@@ -37,12 +38,17 @@ class MirrorFinder:
             The vector is of another width than those of the passages.
         """
         asked, depth = terms.asked(query), depth_for(limit)
-        words = self.snapshot.by_words(asked, max(DEEP, limit), filters)
-        first = [at for at, _ in words[:depth]]
-        near: dict[At, float] = {}
-        if vector is not None and self._vectors and self._vectors.dim:
-            near = self._by_meaning(checked_query(vector, self._vectors.dim), depth, filters)
-            near |= self._cosines(checked_query(vector, self._vectors.dim), first)
+        if self._vectors and self._vectors.dim and vector is not None:
+            vector = checked_query(vector, self._vectors.dim)
+            with ThreadPoolExecutor(1, "by meaning") as other:  # either way waits for no other
+                meant = other.submit(self._by_meaning, vector, depth, filters)
+                words = self.snapshot.by_words(asked, max(DEEP, limit), filters)
+                near = meant.result()
+            first = [at for at, _ in words[:depth]]
+            near |= self._cosines(vector, first)
+        else:
+            words, near = self.snapshot.by_words(asked, max(DEEP, limit), filters), {}
+            first = [at for at, _ in words[:depth]]
         read = self.snapshot.read([*dict.fromkeys([*first, *near])])
         by_words = [(at, score) for at, score in words if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]

@@ -369,7 +369,10 @@ class WordIndex:
                 yield
         except (ValueError, RuntimeError) as error:  # all that tantivy raises
             self.__dict__.pop("index", None)
-            raise StoreFailed(f"{self.folder} cannot be used: {error}.", _REBUILT) from error
+            # Its threads do not always say why; what it could not write, it has deleted again.
+            is_full = shutil.disk_usage(self.generations.mirror).free < HEAP
+            hint = "The disk is full: free some space and try again." if is_full else _REBUILT
+            raise StoreFailed(f"{self.folder} cannot be used: {error}.", hint) from error
 
     def _start_anew(self) -> None:
         self.__dict__.pop("index", None)
