@@ -1,8 +1,9 @@
 """How fast articles of PMC become parts of a mirror: read, judged, cut and written, on one core.
 
 Run from the checkout: ``python -m benchmarks.mirror_pmc FOLDER [--most N] [--workers N] [--times N]
-[--engine NAME]``. FOLDER holds real articles as ``PMC…/jats.xml``; a bundle is made of them with
-metadata as the Cloud Service has them, for what the articles say of themselves is not measured.
+[--rounds N] [--engine NAME]``. FOLDER holds real articles as ``PMC…/jats.xml``; a bundle is made of
+them with metadata as the Cloud Service has them, for what the articles say of themselves is not
+measured.
 
 - *read and judged*: JATS to markdown and both judges; *and cut*: into passages; *and written*: from
   the ZIP to two Parquet files on the disk. Articles a second of processor time, one after the
@@ -76,6 +77,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--engine", choices=ENGINES, default="processes")
     options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

@@ -1,7 +1,8 @@
 """Measured rates, by which plans reckon until a machine has its own: all in one place.
 
 Seconds are those of one core, measured on two cores that others used, too; how: `benchmarks`
-(README, the module named with each).
+(README, the module named with each). A machine with many times the work it has cores for takes up
+to twice as long.
 """
 
 from __future__ import annotations
