@@ -9,7 +9,7 @@ word in their titles. Vectors (384 numbers) are made of a seed: only their numbe
 server is PostgreSQL with pgvector, on this machine. In one run: all loaded, the update brought in,
 and all of it loaded into another database. With ``--clients`` so many ask in a row, by words, while
 nothing is loaded, and while the difference is. CPU is this process's; a client is a thread of
-others.
+others, and has asked once before it is measured.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 
 import numpy as np
 
@@ -135,12 +135,19 @@ def ask(url: str, folder: str, until: str) -> None:
     library = opened(url, Path(folder))
     words = ["effect", "patients", "rats", "treatment", "response", "cells", "acute", "blood"]
 
+    everybody = Barrier(_EACH, action=lambda: print("ready", flush=True))
+
     def one(number: int) -> None:
         chance = np.random.default_rng(number)
+
+        def question() -> None:
+            assert library.mirrored.find(" ".join(chance.choice(words, 3)), by="words").hits
+
+        question()
+        everybody.wait()
         while not Path(until).exists():
             began = time.perf_counter()
-            answer = library.mirrored.find(" ".join(chance.choice(words, 3)), by="words")
-            assert answer.hits
+            question()
             took.append(time.perf_counter() - began)
 
     threads = [Thread(target=one, args=(number,)) for number in range(_EACH)]
@@ -160,6 +167,9 @@ def clients(many: int, url: str, folder: Path, name: str) -> Iterator[None]:
         subprocess.Popen([*command, str(until)], stdout=subprocess.PIPE, text=True)
         for _ in range(many // _EACH)
     ]
+    for each in running:
+        assert each.stdout
+        assert each.stdout.readline() == "ready\n"
     try:
         yield
     finally:

@@ -237,6 +237,13 @@ def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
     assert f"{generation.name}, is gone or damaged. " in found["published"][0]
     assert "Make it again: server.py mirror pubmed" in found["published"][0]
     assert found["files"][0].startswith("3 read")
+    library.mirror.citations  # noqa: B018 - it is there
+    [table] = (library.mirror.folder / "generation" / "citations").glob("*.json")
+    table.write_text("{")
+    assert (
+        "the published table is gone or damaged; to make it again: server.py mirror"
+        in (lines(shell("status")[1])["citations"][0])
+    )
     assert "fault" in json.loads(shell("status", "--json")[1])
 
 

@@ -2,13 +2,15 @@
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
 from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, titles, updated, year
 from tests.world.pubmed_files import Bulk, name_of, packed
-from utils.errors import EmptyStore, NotFound, StoreBusy, Unreachable
+from utils.errors import EmptyStore, NotFound, StoreBusy, StoreFailed, Unreachable
 from utils.mirror.chain import chains
 from utils.mirror.locks import alone
 from utils.mirror.manifest import YEAR, SourceFile
@@ -384,6 +386,16 @@ def test_the_table_is_made_again_from_listing_and_parts(mirror, world):
     assert again.generation.digest == done.generation.digest
     assert len(asked(world)) == before  # only the MD5s are asked for
     assert mirror.files()[0].records == 4
+
+
+def test_a_table_of_another_version_is_not_read_as_ours(mirror):
+    updated(mirror)
+    with closing(sqlite3.connect(mirror.folder / "manifest.db")) as db:
+        db.execute("ALTER TABLE sources RENAME COLUMN md5 TO another")
+        db.commit()
+    with pytest.raises(StoreFailed, match=r"no such column: sources\.md5") as raised:
+        mirror.files()
+    assert "Delete it: it is made again" in raised.value.hint
 
 
 def test_an_empty_folder_is_said_to_be_empty(mirror):

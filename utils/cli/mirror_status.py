@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, PaperError
+from ..mirror.graph import Tables
 from ..mirror.rates import CITATIONS_EDGES
 from .output import counted, size_of, span
 
@@ -136,13 +137,15 @@ def _indexes(mirror: Mirror, current: Iterable[Generation]) -> Iterator[Line]:
 
 
 def _citations(mirror: Mirror) -> Iterator[Line]:
+    again = "server.py mirror citations"
+    if Tables(mirror.folder).is_damaged:
+        yield "citations", f"the published table is gone or damaged; to make it again: {again}"
     if not (found := mirror.citations_status()):
         return
     files = f"{counted(found['files'], 'file')}; {size_of(found['bytes'])}"
     text = f"{found['name']}, {counted(found['edges'], 'citation')} of {files}"
     yield "citations", f"{text}, made {found['made_at']}"
     yield "", f"NIH says {found['nih_occ']:,}, PubMed's records say {found['records']:,}"
-    again = "server.py mirror citations"
     if found["gone"]:
         yield "", f"{counted(found['gone'], 'file')} of them gone; to make them again: {again}"
     if found["outdated"]:

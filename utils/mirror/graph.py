@@ -71,6 +71,11 @@ class Tables:
             return CitationTable(**json.loads((self.folder / f"{name}.json").read_text()))
         return None
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether one is published that is gone, or cannot be read."""
+        return self._pointer.exists() and self.current() is None
+
     def all(self) -> list[CitationTable]:
         """All that are here, the newest last."""
         found = []

@@ -109,7 +109,8 @@ class Manifest:
         """All files ever listed, in their order."""
         if not self._path.exists():
             return []
-        columns = ", ".join(f'"{name}"' for name in _COLUMNS)
+        # By the table's name, for without it SQLite takes a column that is not there for a text.
+        columns = ", ".join(f'sources."{name}"' for name in _COLUMNS)
         with self._open() as db:
             rows = db.execute(
                 f'SELECT {columns} FROM sources WHERE source = ? ORDER BY "order"',  # noqa: S608
