@@ -7,7 +7,7 @@ import pytest
 from tests.corpus.small_corpus import LetterEmbedder
 from tests.mirror.small_mirror import mirror_of, updated
 from tests.tools.calling import call
-from tests.world.pubmed_files import name_of, packed
+from tests.world.pubmed_files import name_of, packed, small_bulk
 from tests.world.pubmed_xml import pubmed_article
 from utils import Library
 from utils.corpus.certificates import check, parsed
@@ -171,6 +171,19 @@ def test_what_pubmed_says_later_reaches_the_texts(both, mirrored, world):
         for hit in found(mirrored, record.plain_title, top_k=50)
         if hit.passage.paper == f"pmid:{record.pmid}"
     ]
+
+
+def test_a_record_that_is_another_in_the_same_place_reaches_its_text(both, mirrored, world):
+    record = next(one for one in in_both(world) if one.mesh)
+    assert found(mirrored, record.plain_title)[0].passage.paper == f"pmid:{record.pmid}"
+    revised = replace(record, types=("Retracted Publication",))
+    world.bulk = small_bulk([revised if one is record else one for one in world.papers])
+    world.bulk.days = dict.fromkeys([*world.bulk.baseline, *world.bulk.updates], "2026-03-01 10:00")
+    assert updated(both).changed
+    indexed(both)
+    hits = found(mirrored, record.plain_title, top_k=50)
+    assert f"pmid:{record.pmid}" not in {hit.passage.paper for hit in hits}
+    assert indexed(both).total == 0
 
 
 def test_a_mirror_of_pmc_alone_is_asked_alone(world, tmp_path):

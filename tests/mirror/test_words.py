@@ -103,6 +103,21 @@ def test_a_new_year_is_indexed_anew(mirror, world):
     assert mirror.find("catenin").total == 0
 
 
+def test_a_file_that_is_another_under_its_name_is_indexed_anew(mirror, world):
+    indexed(mirror)
+    assert found(mirror, "bleach") == [5]
+    world.bulk.baseline[name_of(26, 2)] = packed(
+        [article(5, "Corals recover"), article(6, "Of seas"), article(7), RICH]
+    )
+    world.bulk.days[name_of(26, 2)] = "2026-03-01 10:00"
+    assert updated(mirror).changed
+    assert indexed(mirror).added == 4
+    assert found(mirror, "bleach") == []
+    assert found(mirror, "recover") == [5]
+    assert mirror.find("corals").total == 11
+    assert indexed(mirror).total == 0
+
+
 def test_what_cannot_be_asked_is_said(mirror, monkeypatch):
     with pytest.raises(EmptyStore, match="mirror index"):
         mirror.find("corals")

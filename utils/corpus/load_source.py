@@ -101,11 +101,6 @@ class LoadSource:
         )
 
 
-def digest_of(file: SourceFile) -> str:
-    """What the two parts of a file hold, in few letters."""
-    return f"{file.digest} {file.passages_digest}"
-
-
 def sources(corpus: Corpus, mirror: Mirror) -> list[LoadSource]:
     """The mirrors that are published here, PubMed's first.
 

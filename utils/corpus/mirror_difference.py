@@ -23,7 +23,6 @@ from ..mirror.reading import readable
 from ..mirror.words import by_file
 from ..passages import pgvector_compact
 from ..system import safe_files
-from .load_source import digest_of
 from .mirror_rows import MirrorRows
 from .shared_mirror import FORMAT, all_at_once, look_into
 
@@ -111,7 +110,7 @@ class Difference:
         there = {(row.source, row.sequence): row.digest for row in db.execute(query)}
         changed: dict[str, list[int]] = {"pubmed": [], "pmc": []}
         for source, file in self.source.parts():
-            if there.get((source, file.order), digest_of(file)) != digest_of(file):
+            if there.get((source, file.order), file.holds) != file.holds:
                 changed[source].append(file.order)
         return changed[self.source.name], changed["pubmed"] if self.source.name == "pmc" else []
 

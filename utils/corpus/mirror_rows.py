@@ -27,7 +27,7 @@ from ..passages import LoadedPassage, pgvector_compact
 from ..passages.ranking import plain
 from ..passages.weaviate_finder import WeaviateFinder
 from .database import passage_row
-from .load_source import LoadSource, digest_of
+from .load_source import LoadSource
 from .mirrored_texts import COLUMNS
 from .names import forget_names, names_in, note_names
 from .stored_records import paper_row
@@ -251,7 +251,7 @@ def _numbers(row: Any) -> Iterator[int]:
 
 
 def _part(source: str, file: SourceFile) -> dict[str, Any]:
-    return {"source": source, "sequence": file.order, "digest": digest_of(file)}
+    return {"source": source, "sequence": file.order, "digest": file.holds}
 
 
 def _differ(made: SharedGeneration, there: str, here: str) -> StoreFailed:

@@ -6,6 +6,7 @@ themselves what is in them.
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -55,6 +56,12 @@ class SourceFile:
     cpu: float = 0.0
     reason: str = ""
     at: str = ""
+
+    @property
+    def holds(self) -> str:
+        """What its two parts hold, in few letters."""
+        both = f"{self.digest} {self.passages_digest}".encode()
+        return hashlib.sha256(both).hexdigest()[:16]
 
     @property
     def year(self) -> int:

@@ -39,6 +39,7 @@ _COUNTED = """
         PARTITION BY CASE WHEN name.pmid > 0 THEN name.pmid ELSE -pmcid END ORDER BY pmcid DESC
     ) = 1 ORDER BY 1, 2
 """
+_RECORDS = "pubmed "
 _NONE = "(SELECT 0 AS pmid, 0 AS sequence, 0 AS position WHERE false)"
 _BESIDE = f"""
     SELECT text.sequence, text.position, {", ".join(f"row.{name}" for name in FACTS)}
@@ -89,6 +90,23 @@ class TextPassageIndex(PassageIndex):
             wanted = {row[0] for row in db.execute(query, [str(counted), list(orders)]).fetchall()}
         files = self._pubmed.files(beside)
         return [str(file.part(self._pubmed.mirror)) for file in files if file.order in wanted]
+
+    def _digests(self) -> dict[str, str]:
+        """Of the records beside, too."""
+        beside = self._records_of
+        files = self._pubmed.files(beside) if beside else []
+        return super()._digests() | {f"{_RECORDS}{file.order}": file.holds for file in files}
+
+    def _made_of(self, renewed: set[str], counted: Path) -> dict[int, Any]:
+        """Rows whose record is in such a part, too, with all others of their file."""
+        query = """
+            SELECT DISTINCT sequence FROM read_parquet(?)
+            WHERE beside > 0 AND beside // 1000000 IN (SELECT unnest(CAST(? AS BIGINT[])))
+        """
+        told = [name.removeprefix(_RECORDS) for name in renewed if name.startswith(_RECORDS)]
+        with closing(connect(self.generations.mirror)) as db, readable():
+            found = db.execute(query, [str(counted), [int(order) for order in told]]).fetchall()
+        return super()._made_of(renewed | {str(order) for (order,) in found}, counted)
 
     def _written(self, name: str, query: str, params: list[Any]) -> Path:
         """Have the rows of a query in a file of the index's folder."""

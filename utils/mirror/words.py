@@ -135,6 +135,7 @@ class WordIndex:
             self._write([], fresh, gone, again=True)
             progress = replace(progress, dropped=len(gone))
         safe_files.write_whole(self.folder / "live.parquet", counted.read_bytes())
+        safe_files.write_whole(self._parts, json.dumps(self._digests()).encode())
         self._write_state({"generation": generation.name, **self.facts()})
         yield progress
 
@@ -152,17 +153,40 @@ class WordIndex:
     def _differences(self, new: Path) -> tuple[dict[int, Any], list[int]]:
         """Positions by file of rows that are new, and places of those that count no more.
 
-        Where most of what is indexed counts no more, as in a new year, it is all made anew.
+        Rows whose file another version of a reader has read anew are new. Where most of what is
+        indexed counts no more, as in a new year, it is all made anew.
         """
         old = self.folder / "live.parquet"
         if not old.exists():
             return by_file(new, None), []
-        gone = by_file(old, new, self.told_by)
-        if sum(map(len, gone.values())) > _rows_of(old) // 2:
+        gone, again = by_file(old, new, self.told_by), self._read_anew(new)
+        if sum(map(len, (*gone.values(), *again.values()))) > _rows_of(old) // 2:
             self._start_anew()
             return by_file(new, None), []
         places = [place_of(order, int(at)) for order, some in gone.items() for at in some]
-        return by_file(new, old, self.told_by), places
+        return {**by_file(new, old, self.told_by), **again}, places
+
+    @property
+    def _parts(self) -> Path:
+        return self.folder / "parts.json"
+
+    def _digests(self) -> dict[str, str]:
+        """What the parts hold that the index is made of, by file."""
+        return {str(file.order): file.holds for file in self._files}
+
+    def _read_anew(self, counted: Path) -> dict[int, Any]:
+        """The positions, by file, of rows that may say something else than when indexed."""
+        if not self._parts.exists():  # of a version that did not write it down
+            return {}
+        with self.explained():
+            before, now = json.loads(self._parts.read_bytes()), self._digests()
+        renewed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
+        return self._made_of(renewed, counted) if renewed else {}
+
+    def _made_of(self, renewed: set[str], counted: Path) -> dict[int, Any]:
+        """The positions, by file, of the rows that are made of some parts."""
+        every = by_file(counted, None)
+        return {order: some for order, some in every.items() if str(order) in renewed}
 
     def _write(
         self,
@@ -377,7 +401,7 @@ class WordIndex:
     def _start_anew(self) -> None:
         self.__dict__.pop("index", None)
         shutil.rmtree(self.folder / "index", ignore_errors=True)
-        for name in ("live.parquet", self._state.name):
+        for name in ("live.parquet", self._parts.name, self._state.name):
             safe_files.remove(self.folder / name)
 
     def _read_state(self) -> dict[str, Any]:
