@@ -44,7 +44,7 @@ OWN = {"token", "demo", "--transport", "--help", "--version"}
 # Of pip, uv, hosts and the like; `server.py --transport` has a parser of its own.
 FOREIGN_OPTIONS = {
     *("--extra", "--group", "--no-deps", "--transport", "--host", "--port", "--scopes", "--days"),
-    *("--env", "--scope", "--directory", "--field", "--until-eof"),
+    *("--env", "--scope", "--directory", "--field", "--until-eof", "--me", "--noheader"),
 }
 FOREIGN_VARIABLES = {"HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_XET"}
 
