@@ -114,7 +114,8 @@ def assert_complete(library: Library, harvest: Harvest, records: Iterable[Record
     assert not wrong, wrong
     files = [row.file for row in rows]
     assert len(set(files)) == len(files)
-    assert sorted(path.name for path in folder.glob("*.txt")) == sorted(files)
+    there = {path.name for path in folder.glob("*.txt")}
+    assert there == set(files), there ^ set(files)
     assert not torn(folder)
     assert_kept(folder, harvest.ledger.path)
     for row in rows:
