@@ -10,13 +10,10 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any, Self
-
-import submitit
-from submitit.core.utils import FailedJobError, FailedSubmissionError, UncompletedJobError
-from submitit.slurm.slurm import SlurmInfoWatcher
 
 from ...errors import NotConfigured, Unreachable
 
@@ -24,28 +21,34 @@ _NEEDS = {"time": 60, "mem": "2GB", "cpus_per_task": 1}
 _LOOK_S = 30  # at the most between two looks at the queue
 
 
-class _Queue(SlurmInfoWatcher):
-    """What became of jobs: those that the queue does not have any more are gone.
+@cache
+def _executor() -> Any:
+    """Submitit's executor for Slurm, with jobs that are looked up in the queue."""
+    from submitit import SlurmExecutor, SlurmJob
+    from submitit.slurm.slurm import SlurmInfoWatcher
 
-    Where it cannot be looked at, nothing is known, and submitit goes on waiting.
-    """
+    class Watcher(SlurmInfoWatcher):
+        """What became of jobs: those that the queue does not have any more are gone.
 
-    def _make_command(self) -> list[str] | None:
-        ours = self._registered - self._finished
-        return ["squeue", "--me", "--noheader", "--format=%A %T"] if ours else None
+        Where it cannot be looked at, nothing is known, and submitit goes on waiting.
+        """
 
-    def read_info(self, string: bytes | str) -> dict[str, dict[str, str]]:
-        told = string if isinstance(string, str) else string.decode()
-        there = dict(line.split()[:2] for line in told.splitlines() if line.strip())
-        return {job: {"State": there.get(job, "GONE")} for job in self._registered}
+        def _make_command(self) -> list[str] | None:
+            ours = self._registered - self._finished
+            return ["squeue", "--me", "--noheader", "--format=%A %T"] if ours else None
 
+        def read_info(self, string: bytes | str) -> dict[str, dict[str, str]]:
+            told = string if isinstance(string, str) else string.decode()
+            there = dict(line.split()[:2] for line in told.splitlines() if line.strip())
+            return {job: {"State": there.get(job, "GONE")} for job in self._registered}
 
-class _Job(submitit.SlurmJob[Any]):
-    watcher = _Queue(delay_s=_LOOK_S)
+    class Job(SlurmJob[Any]):
+        watcher = Watcher(delay_s=_LOOK_S)
 
+    class Executor(SlurmExecutor):
+        job_class = Job
 
-class _Slurm(submitit.SlurmExecutor):
-    job_class = _Job
+    return Executor
 
 
 class Refused(Exception):
@@ -66,10 +69,12 @@ class Queue:
     """
 
     def __init__(self, folder: Path, scheduler: str) -> None:
+        from submitit import LocalExecutor
+
         self._jobs = list[Any]()
         try:
             local = scheduler == "local"
-            self._executor: Any = (submitit.LocalExecutor if local else _Slurm)(folder)
+            self._executor: Any = (LocalExecutor if local else _executor())(folder)
         except RuntimeError as error:
             msg = f"There is no Slurm here: {error}."
             raise Unreachable(msg, "Run it where sbatch is.", lasting=True) from None
@@ -87,6 +92,8 @@ class Queue:
 
     def submit(self, function: Callable[..., Any], *given: Any) -> Any:
         """Put in a job; raises `Refused` where Slurm does not take it."""
+        from submitit.core.utils import FailedJobError, FailedSubmissionError
+
         try:
             with redirect_stderr(StringIO()):  # submitit says there what it raises
                 job = self._executor.submit(function, *given)
@@ -111,6 +118,8 @@ class Queue:
         NotConfigured
             Its node could not even begin.
         """
+        from submitit.core.utils import FailedJobError, UncompletedJobError
+
         try:
             return job.result()
         except FailedJobError as error:
