@@ -11,7 +11,8 @@ import pytest
 from tests.own_words import prose
 from utils.errors import BadContent
 from utils.formats import html, jats, read
-from utils.judges.check import completeness, identity, judge
+from utils.judges.check import completeness, judge
+from utils.judges.identity import identify
 from utils.judges.likeness import title_likeness
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper
@@ -335,7 +336,7 @@ def test_a_correction_that_prints_the_doi_of_what_it_corrects_is_not_the_paper()
     correction = Document(
         markdown=text, title="Journal of Bees", ids=PAPER.ids, body_words=600, pages=1
     )
-    assert identity(correction, PAPER).verdict == "wrong_paper"
+    assert identify(correction, PAPER).answer == "other"
 
 
 @pytest.mark.shared
@@ -367,7 +368,7 @@ def test_no_real_article_is_refused_and_no_stranger_accepted(shared: Path) -> No
         (papers[number].title, papers[number - step].title)
         for number, document in enumerate(documents)
         for step in (1, 2, 3)
-        if identity(replace(document, ids=Ids()), papers[number - step]).verdict == "full_text"
+        if identify(replace(document, ids=Ids()), papers[number - step]).answer == "same"
     ]
     assert accepted == []
 

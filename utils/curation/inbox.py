@@ -230,7 +230,7 @@ class Inbox:
 
     def _papers_with_title(self, title: str) -> list[Paper]:
         """Papers of the shelf with this title; those of harvests lie there as abstracts."""
-        from ..judges.check import SAME_TITLE
+        from ..judges.identity import SAME_TITLE
         from ..judges.likeness import title_likeness, title_words
 
         words = sorted(title_words(title), key=len, reverse=True)
@@ -375,13 +375,13 @@ def _judge(found: InboxFile, paper: Paper, match: Match, ladder: Ladder) -> Docu
     Where *paper* was only found by an identifier printed in the text, that identifier proves
     nothing: it may be that of a paper cited on the first page. Then the rest has to agree.
     """
-    from ..judges.check import identity
+    from ..judges.identity import identify
 
     fetched = replace(found.fetched, ids=paper.ids)
     document = ladder.second_opinion.read(formats.read, fetched, paper)
     if found.fetched.media in _PRINTED and not match.is_supported_for(paper):
-        judged = identity(replace(document, ids=Ids()), paper)
-        if judged.verdict != "full_text":
+        judged = identify(replace(document, ids=Ids()), paper)
+        if judged.answer != "same":
             msg = f"It names {paper.ids}, but seems to be another paper: {judged.evidence}."
             raise BadContent(msg, f"If it is that one: {_BY_NAME}", verdict="wrong_paper")
     return document
