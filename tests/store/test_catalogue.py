@@ -10,11 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Process, run
-from tests.store.papers import assert_consistent, paper, save
+from tests.store.papers import assert_consistent, paper, save, texts
 from utils.errors import StoreFailed
 from utils.model.identifiers import Ids
-from utils.store import Shelf
+from utils.model.paper import Attempt
+from utils.store import Shelf, paper_file
 from utils.store import catalogue as catalogue_module
+from utils.store.catalogue import Catalogue
+from utils.store.records import Record, abstract_record
+from utils.store.shelf_writer import Entries, ShelfWriter
+from utils.system import sqlite
 
 
 def catalogue(shelf: Shelf) -> Path:
@@ -165,3 +170,53 @@ def test_a_writer_sees_what_it_wrote_and_others_do_not_before_the_end(shelf: She
         reader.join()
     assert seen == ["hello", ""]
     assert kept.note("greeting") == "hello"
+
+
+def test_no_thread_writes_to_a_new_catalogue_before_the_files_are_in_it(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that is about to save an abstract, while another one replaces the catalogue."""
+    first = shelf.save_abstract(paper(pmid="1"), ())
+    shelf.close()
+    catalogue(shelf).write_bytes(b"no database at all" * 500)
+    again = abstract_record(
+        paper(pmid="1"), [Attempt("pmc_cloud", "not_offered", "none")], "pubmed"
+    )
+    move_aside, filed = Catalogue.move_aside, list[Record]()
+
+    def save_again() -> None:
+        filed.append(shelf._writer.file(again, lambda one: paper_file.abstract_only(one.stored)))
+
+    def overtake(self: Catalogue) -> None:
+        move_aside(self)
+        late = threading.Thread(target=save_again)
+        late.start()
+        late.join()
+
+    monkeypatch.setattr(Catalogue, "move_aside", overtake)
+    assert shelf.find(Ids(pmid="1"))
+    assert [record.file for record in filed] == texts(shelf) == [Path(first.path).name]
+    assert_consistent(shelf)
+
+
+def test_what_is_written_to_a_catalogue_that_was_set_aside_is_written_again(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process replaces the file and reads the folder in the middle of a change."""
+    save(shelf, paper(pmid="1"))
+    other, enter = Shelf(shelf.folder), ShelfWriter.enter
+
+    def interrupted(self: ShelfWriter, record: Record, same: Entries) -> None:
+        enter(self, record, same)
+        if self is shelf._writer:
+            monkeypatch.setattr(ShelfWriter, "enter", enter)
+            sqlite.set_aside(catalogue(shelf), sqlite.aside_of(catalogue(shelf)))
+            Path(record.stored.path).rename(kept := shelf.folder / "not yet written")
+            assert other.counts()["papers"] == 1
+            kept.rename(record.stored.path)
+
+    monkeypatch.setattr(ShelfWriter, "enter", interrupted)
+    save(shelf, paper(pmid="2"))
+    assert other.counts()["papers"] == shelf.counts()["papers"] == 2
+    assert_consistent(shelf)
+    other.close()

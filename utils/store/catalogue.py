@@ -110,6 +110,11 @@ def create(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))
 
 
+def _has_words(connection: sqlite3.Connection) -> bool:
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'words'"
+    return connection.execute(query).fetchone() is not None
+
+
 class CatalogueBroken(Exception):
     """The database file is damaged; it can be made again from the files."""
 
@@ -165,10 +170,17 @@ class Catalogue:
 
     A thread borrows a connection for what it does: a hundred threads take no hundred connections,
     each with its descriptors and pages.
+
+    Attributes
+    ----------
+    fill : callable
+        Enters the files of the shelf into new tables, in the transaction that makes the tables: no
+        thread or process ever reads a catalogue that lacks them.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.fill: Callable[[], object] = lambda: None
         self._local = threading.local()
         self._idle: list[_Connection] = []
         self._inherited: list[
@@ -201,10 +213,15 @@ class Catalogue:
         if (writing := self._writing_connection()) is not None:
             yield writing
             return
+        with self._lend() as one:
+            yield one.connection
+
+    @contextlib.contextmanager
+    def _lend(self) -> Iterator[_Connection]:
         with self._translate_errors():
             one = self._borrow() or self._open()
             try:
-                yield one.connection
+                yield one
             finally:
                 self._give_back(one)
 
@@ -232,12 +249,13 @@ class Catalogue:
     def _open(self) -> _Connection:
         epoch = self._epoch
         connection = self._connect()
+        inode = self._inode()
         try:
             self._prepare(connection)
         except BaseException:
             connection.close()
             raise
-        return _Connection(connection, self._inode(), os.getpid(), epoch)
+        return _Connection(connection, inode, os.getpid(), epoch)
 
     def _give_back(self, one: _Connection) -> None:
         with self._lending:
@@ -273,9 +291,7 @@ class Catalogue:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         found = version(connection)
         if found is None:
-            with sqlite.transaction(connection):
-                if version(connection) is None:  # nobody was faster
-                    create(connection)
+            self._create(connection)
             found = VERSION
         if found < VERSION:
             msg = f"schema {found} of an older version"
@@ -285,8 +301,15 @@ class Catalogue:
             hint = f"Use that version, or delete {self.path.name}: it is made again from the files."
             raise StoreFailed(msg, hint)
         if self._fts is None:
-            query = "SELECT 1 FROM sqlite_master WHERE name = 'words'"
-            self._fts = connection.execute(query).fetchone() is not None
+            self._fts = _has_words(connection)
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        """Make the tables and fill them, unless another thread or process was faster."""
+        with self._turn, sqlite.transaction(connection), self._write_with(connection):
+            if version(connection) is None:
+                create(connection)
+                self._fts = _has_words(connection)
+                self.fill()
 
     def close(self) -> None:
         """Close all connections; the next call opens a new one.
@@ -301,7 +324,8 @@ class Catalogue:
 
     def move_aside(self) -> None:
         """Set a damaged database aside; one that another process has made anew by now stays."""
-        with exclusive_lock(self.path.with_name("healing.lock")):
+        # No thread of ours may commit to a file that is about to be moved away.
+        with self._turn, exclusive_lock(self.path.with_name("healing.lock")):
             self.close()
             with contextlib.suppress(CatalogueBroken, StoreFailed):
                 if self._rows("PRAGMA quick_check")[0][0] == "ok":
@@ -311,11 +335,17 @@ class Catalogue:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold the write lock of all threads and processes; commit at the end or undo all."""
-        with self._turn, self.using() as connection:
-            if connection.in_transaction:
-                yield connection
-                return
+        """Hold the write lock of all threads and processes; commit at the end or undo all.
+
+        Raises
+        ------
+        CatalogueBroken
+            Another process set the file aside meanwhile: what was written would be lost with it.
+        """
+        if (connection := self._writing_connection()) is not None:
+            yield connection
+            return
+        with self._turn, self._lend() as one:
             if self._read_only:
                 if access_error := sharing.access_error(self.path) or sharing.access_error(
                     self.path.parent
@@ -323,12 +353,20 @@ class Catalogue:
                     raise access_error
                 msg = f"The catalogue {self.path} is readonly."
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
-            with sqlite.transaction(connection):
-                self._local.writing = (connection, os.getpid())
-                try:
-                    yield connection
-                finally:
-                    self._local.writing = (None, 0)
+            with sqlite.transaction(one.connection), self._write_with(one.connection):
+                yield one.connection
+                if self._inode() != one.inode:
+                    msg = "another process set it aside while this one wrote to it"
+                    raise CatalogueBroken(msg)
+
+    @contextlib.contextmanager
+    def _write_with(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Have this thread do everything with *connection*, which is in a transaction."""
+        self._local.writing = (connection, os.getpid())
+        try:
+            yield
+        finally:
+            self._local.writing = (None, 0)
 
     @contextlib.contextmanager
     def _translate_errors(self) -> Iterator[None]:

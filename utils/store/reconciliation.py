@@ -205,13 +205,9 @@ class Reconciler:
         with self.catalogue.writing():
             self.catalogue.clear()
             with self.writer.defer_index():
-                known, foreign = self._split_files()
-                for record in known:
-                    self.writer.register(record)
+                foreign = self._enter_recorded_files()
                 reasons = [(path.name, self._take_in(path)) for path in foreign]
-            for path in sorted(self.writer.records.glob("*.json")):
-                if not (self.folder / f"{path.stem}.txt").exists():
-                    self._remove(f"{path.stem}.txt", text=False)
+            self._drop_records_without_file()
             for name in ("complete", SURVEYED):
                 self.catalogue.set_note(name, now())
             self.writer.rewrite_index()
@@ -226,6 +222,34 @@ class Reconciler:
             adopted=self.catalogue.adopted(ADOPTED),
             ignored=tuple((name, reason) for name, reason in reasons if reason),
         )
+
+    def fill(self) -> None:
+        """Enter the files that have a record into a new catalogue, within its first transaction.
+
+        Foreign files take long to judge: they wait for a listing, or for somebody who asks for one.
+        """
+        if self.has_records():
+            log.warning("The catalogue is missing: making it again from the files.")
+        with self.writer.defer_index():
+            foreign = self._enter_recorded_files()
+        self.catalogue.set_note("complete", now())
+        if not foreign:  # one of these may be a recorded file that a person renamed
+            self._drop_records_without_file()
+            self.catalogue.set_note(SURVEYED, now())
+        if self.catalogue.size():
+            self.writer.rewrite_index()
+
+    def _enter_recorded_files(self) -> list[Path]:
+        """Enter the files that have a record; return the others."""
+        known, foreign = self._split_files()
+        for record in known:
+            self.writer.register(record)
+        return foreign
+
+    def _drop_records_without_file(self) -> None:
+        for path in sorted(self.writer.records.glob("*.json")):
+            if not (self.folder / f"{path.stem}.txt").exists():
+                self._remove(f"{path.stem}.txt", text=False)
 
     def _judge_foreign_files(self) -> None:
         """Judge foreign files before the catalogue is locked, because it may take long.

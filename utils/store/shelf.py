@@ -66,6 +66,7 @@ class Shelf:
         self._catalogue = Catalogue(self._private / "catalogue.db")
         self._writer = ShelfWriter(self.folder, self._catalogue)
         self._stock = Reconciler(self._writer)
+        self._catalogue.fill = self._stock.fill
         self._opened = False
         self.verdicts = Verdicts(self._writer, self._survey, self.heal)
 
@@ -438,8 +439,8 @@ class Shelf:
             self._writer.prepare()
             require_locks(self._private)
         self._opened = True
-        if not self._catalogue.note("complete"):
-            self._complete()
+        if not self._catalogue.note("complete"):  # left so by an older version
+            self._stock.rebuild()
         self._stock.tidy()
         return True
 
@@ -450,16 +451,6 @@ class Shelf:
         sharing.share_if_requested(self.folder)
         if self._private.is_dir():
             require_locks(self._private)
-
-    def _complete(self) -> None:
-        """A new catalogue: fill it if there are files it must know."""
-        if self._stock.has_records():
-            log.warning("The catalogue is missing: making it again from the files.")
-            self._stock.rebuild()
-            return
-        self._catalogue.set_note("complete", now())
-        if not self._stock.texts():
-            self._catalogue.set_note(SURVEYED, now())
 
     def heal(self, error: CatalogueBroken) -> None:
         """Set a damaged catalogue aside and make it again from the files."""
