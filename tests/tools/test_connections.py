@@ -87,9 +87,9 @@ def test_a_good_caller_is_served_beside_any_number_of_silent_ones(endpoint, room
         assert answers == [200] * 5
         # Of one address no more are kept waiting than may; those who came last.
         assert eventually(
-            lambda: sum(not line.ended() for line in lines) <= connections.MOST_SILENT_OF_ONE
+            lambda: sum(not line.ended() for line in lines) <= connections.PATIENT_OF_ONE
         )
-        assert all(line.ended() for line in lines[: -connections.MOST_SILENT_OF_ONE])
+        assert all(line.ended() for line in lines[: -connections.PATIENT_OF_ONE])
 
 
 def _drip(lines: list[Line], done: threading.Event) -> None:
@@ -150,8 +150,9 @@ def test_the_deadline_is_for_headers_and_for_those_of_every_request(endpoint, mo
         assert eventually(begins_another)
 
 
-def test_who_waits_longest_gives_way_to_others_of_its_address_first(endpoint, monkeypatch):
-    monkeypatch.setattr(connections, "MOST_SILENT_OF_ONE", 3)
+def test_the_oldest_of_too_many_connections_of_an_address_is_hurried(endpoint, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENT_OF_ONE", 3)
+    monkeypatch.setattr(connections, "HURRIED_S", 0.2)
     with ExitStack() as held:
         other = held.enter_context(Line(endpoint, "127.0.0.2"))
         lines = [held.enter_context(Line(endpoint)) for _ in range(5)]
@@ -160,9 +161,34 @@ def test_who_waits_longest_gives_way_to_others_of_its_address_first(endpoint, mo
         assert not other.ended()
 
 
-def test_who_waits_longest_gives_way_whatever_its_address(endpoint, monkeypatch):
-    monkeypatch.setattr(connections, "MOST_SILENT", 3)
+def test_the_oldest_of_too_many_connections_is_hurried_whatever_its_address(endpoint, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENT", 3)
+    monkeypatch.setattr(connections, "HURRIED_S", 0.2)
     with ExitStack() as held:
         lines = [held.enter_context(Line(endpoint, f"127.0.0.{one}")) for one in range(2, 7)]
         assert eventually(lambda: sum(line.ended() for line in lines) == 2)
         assert [line.ended() for line in lines] == [True, True, False, False, False]
+
+
+def test_a_burst_of_connections_that_send_their_requests_late_loses_none(endpoint, monkeypatch):
+    """The oldest of 60 new connections of one address were answered with an empty 408 at once."""
+    monkeypatch.setattr(connections, "HEADERS_S", 200)
+    monkeypatch.setattr(connections, "HURRIED_S", 200)
+    request = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with ExitStack() as held:
+        lines = [held.enter_context(Line(endpoint)) for _ in range(60)]
+        assert endpoint.get("/healthz").status_code == 200  # the server has accepted all of them
+        for line in lines:
+            line.say(request)
+        assert eventually(lambda: all(not line.ended() and line.heard for line in lines))
+        assert {line.heard[:15] for line in lines} == {b"HTTP/1.1 200 OK"}
+
+
+def test_a_crowd_beyond_all_bounds_is_told_when_to_come_again(endpoint, monkeypatch):
+    monkeypatch.setattr(connections, "MOST_WAITING", 3)
+    with ExitStack() as held:
+        lines = [held.enter_context(Line(endpoint)) for _ in range(5)]
+        assert eventually(lambda: sum(line.ended() for line in lines) == 2)
+        assert [line.ended() for line in lines] == [True, True, False, False, False]
+        assert lines[0].heard.startswith(b"HTTP/1.1 429 ")
+        assert b"retry-after: 1" in lines[0].heard

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import httpx2
@@ -231,7 +232,7 @@ def test_origins_are_listed_whole(monkeypatch, origins):
 
 def test_one_caller_is_slowed_down_and_the_others_are_not(endpoint, monkeypatch):
     monkeypatch.setattr(http, "BURST", 3)
-    monkeypatch.setattr(http, "REQUESTS_PER_S", 0.001)
+    monkeypatch.setattr(http, "REQUESTS_PER_S", 0.001)  # a turn is further away than `QUEUE_S`
     alice, bob = endpoint.token(subject="alice"), endpoint.token(subject="bob")
     statuses = [endpoint.post(alice).status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
@@ -248,45 +249,90 @@ def test_who_guesses_tokens_takes_no_turn_of_those_who_have_one(endpoint, monkey
     assert endpoint.post(endpoint.token()).status_code == 200
 
 
+class Held:
+    """`Shares` before an application that answers nothing until `go_on` is set."""
+
+    def __init__(self) -> None:
+        self.go_on, self.served, self.refused = anyio.Event(), [], []
+        self.shares = http.Shares(self._serve)
+
+    async def _serve(self, scope, receive, send):
+        self.served.append(scope["client"][0])
+        await self.go_on.wait()
+
+    async def ask(self, client, token=""):
+        async def send(message):
+            if message["type"] == "http.response.start":
+                self.refused.append((message["status"], dict(message["headers"])))
+
+        user = SimpleNamespace(access_token=SimpleNamespace(client_id=token, subject=token))
+        scope = {"type": "http", "client": (client, 1), "headers": [], "method": "POST"}
+        await self.shares(scope | ({"user": user} if token else {}), None, send)
+
+
 @pytest.mark.anyio
-async def test_one_caller_does_not_take_every_worker():
-    """As many calls as one may have under way wait; the next is refused, another's is not."""
-    go_on, answers = anyio.Event(), []
+async def test_fifty_calls_at_once_are_all_served_in_turn_and_take_not_every_worker():
+    held = Held()
+    async with anyio.create_task_group() as group:
+        for _ in range(50):
+            group.start_soon(held.ask, "a", "alice")
+        await anyio.wait_all_tasks_blocked()
+        assert held.served == ["a"] * http.AT_ONCE
+        group.start_soon(held.ask, "b", "bob")
+        await anyio.wait_all_tasks_blocked()
+        assert held.served[-1] == "b"
+        held.go_on.set()
+    assert (len(held.served), held.refused) == (51, [])
 
-    async def slow(scope, receive, send):
-        await go_on.wait()
 
-    async def send(message):
-        if message["type"] == "http.response.start":
-            answers.append(message["status"])
-
-    shares = http.Shares(slow)
-
-    def asked(client):
-        return {"type": "http", "client": (client, 1), "headers": [], "method": "POST"}
-
+@pytest.mark.anyio
+async def test_requests_without_a_token_do_not_wait_for_a_slot():
+    held = Held()
     async with anyio.create_task_group() as group:
         for _ in range(http.AT_ONCE):
-            group.start_soon(shares, asked("a"), None, send)
+            group.start_soon(held.ask, "a")
         await anyio.wait_all_tasks_blocked()
-        await shares(asked("a"), None, send)
-        assert answers == [429]
-        group.start_soon(shares, asked("b"), None, send)
+        await held.ask("a")
+        [(status, headers)] = held.refused
+        assert (status, headers[b"retry-after"]) == (429, b"2")
+        held.go_on.set()
+
+
+@pytest.mark.anyio
+async def test_a_queue_has_an_end_in_length_and_in_time(monkeypatch):
+    monkeypatch.setattr(http, "AT_ONCE", 1)
+    monkeypatch.setattr(http, "MOST_QUEUED", 2)
+    held = Held()
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(held.ask, "a", "alice")
         await anyio.wait_all_tasks_blocked()
-        assert answers == [429]
-        go_on.set()
-    assert shares._share("address a").under_way == 0
+        await held.ask("a", "alice")
+        assert [status for status, _ in held.refused] == [429]
+        held.go_on.set()
+    assert len(held.served) == 3
+    held = Held()
+    monkeypatch.setattr(http, "QUEUE_S", 0.01)
+    async with anyio.create_task_group() as group:
+        group.start_soon(held.ask, "a", "alice")
+        await anyio.wait_all_tasks_blocked()
+        await held.ask("a", "alice")
+        assert [status for status, _ in held.refused] == [429]
+        held.go_on.set()
 
 
 def test_turns_come_back_with_time():
     shares = http.Shares(None)
     share = shares._share("alice")
     share.left = 0
-    wait = shares._wait(share)
+    wait = shares._reserve(share)
     assert 0 < wait <= 1 / http.REQUESTS_PER_S
     share.at -= 2
-    assert shares._wait(share) == 0
+    assert shares._reserve(share) == 0
     assert share.left == pytest.approx(2 * http.REQUESTS_PER_S - 1, abs=1)
+    share.left = 0
+    waits = [shares._reserve(share, http.QUEUE_S) for _ in range(3)]
+    assert waits == pytest.approx([n / http.REQUESTS_PER_S for n in (1, 2, 3)], abs=0.05)
 
 
 def test_callers_are_not_remembered_without_end(monkeypatch):

@@ -21,7 +21,8 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -61,7 +62,10 @@ LONGEST_BODY_S = 30.0
 REQUESTS_PER_S = 10.0
 BURST = 100
 AT_ONCE = 16
-"""Calls of one caller under way: of the 40 worker threads nobody gets all."""
+"""Requests of one caller that are served at once: no caller takes all of the 40 worker threads."""
+QUEUE_S = 30.0
+"""Longest wait of a request for its turn: with a call of 20 s, less than the minute of hosts."""
+MOST_QUEUED = 100
 MOST_CONNECTIONS = 512
 
 _CALLERS = 10_000
@@ -198,18 +202,24 @@ class RequestLog:
 
 @dataclass(slots=True)
 class _Share:
-    """One caller's token bucket, and how many of its requests are under way."""
+    """One caller's token bucket, its slots, and the number of its requests that wait."""
 
     left: float = BURST
     at: float = 0.0
-    under_way: int = 0
+    queued: int = 0
+    slots: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(AT_ONCE))
 
 
 class Shares:
-    """At most `BURST` requests at once and `REQUESTS_PER_S` in the long run, for each caller.
+    """Give each caller `BURST` requests in a row, then `REQUESTS_PER_S`, `AT_ONCE` side by side.
 
-    A caller is who the token names; without a valid token it is the address that connected, so
-    that guessing tokens costs nobody else a turn. Each process counts for itself.
+    A request beyond that waits for its turn in the order of arrival. A request that would wait
+    longer than `QUEUE_S`, or behind `MOST_QUEUED` others, is answered with 429 and Retry-After:
+    few clients send a refused request again.
+
+    A caller is the subject of the token. Requests without a valid token share the turns of their
+    address and never wait, so that guessing tokens costs other callers nothing. Each process
+    counts for itself.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -217,22 +227,19 @@ class Shares:
         self._shares: OrderedDict[str, _Share] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on while its caller has a share left."""
+        """Pass the request on when its turn has come."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         share = self._share(_caller(scope))
-        wait = self._wait(share)
-        if wait or share.under_way >= AT_ONCE:
-            seconds = str(max(1, round(wait + 0.5)))
-            refusal = _refusal(429, "Too many requests; slow down.", {"retry-after": seconds})
-            await refusal(scope, receive, send)
+        if retry_after := await self._wait_for_turn(share, QUEUE_S if _token(scope) else 0.0):
+            headers = {"retry-after": str(max(1, round(retry_after + 0.5)))}
+            await _refusal(429, "Too many requests; slow down.", headers)(scope, receive, send)
             return
-        share.under_way += 1
         try:
             await self._app(scope, receive, send)
         finally:
-            share.under_way -= 1
+            share.slots.release()
 
     def _share(self, caller: str) -> _Share:
         share = self._shares.setdefault(caller, _Share(at=time.monotonic()))
@@ -241,15 +248,34 @@ class Shares:
             self._shares.popitem(last=False)
         return share
 
-    def _wait(self, share: _Share) -> float:
-        """Seconds until the next turn; 0 takes one now."""
+    async def _wait_for_turn(self, share: _Share, patience: float) -> float:
+        """Take one of the slots and return 0, or return the seconds after which to ask again."""
+        patience = patience if share.queued < MOST_QUEUED else 0.0
+        if (wait := self._reserve(share, patience)) > patience:
+            return wait
+        if not wait:
+            with suppress(anyio.WouldBlock):
+                share.slots.acquire_nowait()
+                return 0.0
+        share.queued += 1
+        try:
+            with anyio.move_on_after(patience):
+                await anyio.sleep(wait)
+                await share.slots.acquire()
+                return 0.0
+        finally:
+            share.queued -= 1
+        return 1.0
+
+    def _reserve(self, share: _Share, patience: float = 0.0) -> float:
+        """Return the seconds until the next turn; reserve it if they are within *patience*."""
         now = time.monotonic()
         share.left = min(BURST, share.left + (now - share.at) * REQUESTS_PER_S)
         share.at = now
-        if share.left < 1:
-            return (1 - share.left) / REQUESTS_PER_S
-        share.left -= 1
-        return 0.0
+        wait = max(0.0, (1 - share.left) / REQUESTS_PER_S)
+        if wait <= patience:
+            share.left -= 1
+        return wait
 
 
 class Bodies:
