@@ -76,14 +76,20 @@ def pylatexenc(folder: Path) -> str:
     reader = LatexNodes2Text(math_mode="verbatim", strict_latex_spaces=True)
     reader.set_tex_input_directory(str(folder))
     try:
-        return str(reader.latex_to_text((folder / "main.tex").read_text()))
+        return str(reader.latex_to_text((folder / "main.tex").read_text(encoding="utf-8")))
     except IndexError:  # it stumbles over an accented command of the second article
         return ""
 
 
 def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        encoding="utf-8",
     )
 
 
@@ -95,7 +101,7 @@ def laid_out(article: Article, folder: Path) -> None:
     """Write a submission into a folder, packed and unpacked, and the page LaTeXML makes of it."""
     for name, text in {"main.tex": article.tex, **article.files}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     (folder / "submission.tar.gz").write_bytes(article.packed())
     if shutil.which("latexmlc"):
         _run(["latexmlc", "--quiet", "--format=html5", "--dest=main.html", "main.tex"], folder)

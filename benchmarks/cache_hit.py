@@ -47,7 +47,9 @@ def fill(shelf: Shelf, papers: int) -> None:
         for number in range(1, papers + 1):
             record = made(shelf, number)
             path = Path(record.stored.path)
-            path.write_text(paper_file.full_text(record.stored, TEXT[: 4000 + number % 8000]))
+            path.write_text(
+                paper_file.full_text(record.stored, TEXT[: 4000 + number % 8000]), encoding="utf-8"
+            )
             status = path.stat()
             entry = NewEntry(
                 file=record.file,
@@ -105,7 +107,7 @@ def measure(shelf: Shelf, cache: diskcache.Cache, papers: int, lookups: int) -> 
 
     def plain(number: int) -> str:
         path = shelf.folder / f"{doi(number).replace('/', '_')}.txt"
-        return path.read_text() if path.exists() else ""
+        return path.read_text(encoding="utf-8") if path.exists() else ""
 
     ways: dict[str, Callable[[int], object]] = {
         "find by PMID": lambda number: shelf.find(Ids(pmid=str(number))),

@@ -103,7 +103,9 @@ def citeproc_js(folder: Path) -> Engine:
     def made(items: Sequence[Item], style: Style) -> list[str]:
         context = quickjs.Context()
         context.eval(f"var module = {{exports: {{}}}}, exports = module.exports;\n{code}\n{render}")
-        context.get("load")((CSL / f"{style.file}.csl").read_text(), LOCALE.read_text("utf-8"))
+        context.get("load")(
+            (CSL / f"{style.file}.csl").read_text(encoding="utf-8"), LOCALE.read_text("utf-8")
+        )
         reference = context.get("reference")
         return [printed(reference(json.dumps({**item, "id": "item"}))) for item in items]
 

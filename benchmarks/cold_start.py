@@ -50,6 +50,7 @@ def started(script: Path) -> float:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        encoding="utf-8",
     ) as server:
         for message in HELLO:
             server.stdin.write(json.dumps(message) + "\n")
@@ -69,7 +70,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder) / "empty.py"
-        empty.write_text(EMPTY)
+        empty.write_text(EMPTY, encoding="utf-8")
         pairs = []
         for run in range(options.runs + 1):
             pair = started(ROOT / "server.py"), started(empty)

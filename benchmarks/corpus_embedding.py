@@ -79,7 +79,7 @@ def run(way: str, texts: Sequence[str], cache: Path) -> dict[str, Any]:
 def in_a_process(way: str, texts: Path, cache: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.corpus_embedding", "--way", way]
     command += ["--texts", str(texts), "--cache", str(cache)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8")
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 
@@ -87,7 +87,7 @@ def in_a_process(way: str, texts: Path, cache: Path) -> dict[str, Any]:
 def report(texts: Sequence[str], rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file, cache = Path(folder) / "texts.json", Path(folder) / "models"
-        file.write_text(json.dumps(texts))
+        file.write_text(json.dumps(texts), encoding="utf-8")
         began = time.perf_counter()
         model("int8", cache)
         print(f"graph built in {time.perf_counter() - began:.1f} s; {len(texts)} passages")
@@ -120,7 +120,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", default="", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.way:
-        texts = json.loads(Path(given.texts).read_text())
+        texts = json.loads(Path(given.texts).read_text(encoding="utf-8"))
         print(json.dumps(run(given.way, texts, Path(given.cache))))
         return
     if missing := MiniLM().available():

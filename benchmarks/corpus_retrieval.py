@@ -149,7 +149,7 @@ def beside(
         np.save(f"{folder}/vectors.npy", vectors)
         np.save(f"{folder}/asked.npy", asked)
         for name, words in (("texts", texts), ("asking", asking)):
-            Path(folder, f"{name}.json").write_text(json.dumps(words))
+            Path(folder, f"{name}.json").write_text(json.dumps(words), encoding="utf-8")
         program = str(Path(__file__).with_name(f"corpus_retrieval_{package}.py"))
         run = ["uv", "run", "--no-project", "--with", package, "python", program, folder]
         told = subprocess.check_output([*run, str(LIMIT)])

@@ -21,8 +21,8 @@ from lancedb.rerankers import RRFReranker  # type: ignore[import-not-found, unus
 
 def main(folder: Path, limit: int) -> None:
     vectors, asked = np.load(folder / "vectors.npy"), np.load(folder / "asked.npy")
-    texts = json.loads((folder / "texts.json").read_text())
-    asking = json.loads((folder / "asking.json").read_text())
+    texts = json.loads((folder / "texts.json").read_text(encoding="utf-8"))
+    asking = json.loads((folder / "asking.json").read_text(encoding="utf-8"))
     rows = [{"id": at, "text": texts[at], "vector": row} for at, row in enumerate(vectors)]
     found = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:

@@ -57,7 +57,7 @@ def invent(folder: Path, data: Path, count: int) -> None:
     """Passages, vectors and questions, written for every way to read."""
     chance, noise = random.Random(7), np.random.default_rng(7)
     real = stretches(data)
-    with (folder / "passages.jsonl").open("w") as file:
+    with (folder / "passages.jsonl").open("w", encoding="utf-8") as file:
         for number in range(count):
             (title, first), (_, second) = real[number % len(real)], chance.choice(real)
             file.write(json.dumps([title, f"{first} {second}"]) + "\n")
@@ -73,12 +73,12 @@ def invent(folder: Path, data: Path, count: int) -> None:
         at, long = chance.randrange(0, len(words) - 14), chance.randint(8, 14)
         near = rows[number] + 0.03 * noise.standard_normal(DIM, np.float32)
         asked.append([" ".join(words[at : at + long]), (near / np.linalg.norm(near)).tolist()])
-    (folder / "questions.json").write_text(json.dumps(asked))
+    (folder / "questions.json").write_text(json.dumps(asked), encoding="utf-8")
 
 
 def batches(folder: Path) -> Iterator[tuple[int, list[list[str]], np.ndarray]]:
     vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-    with (folder / "passages.jsonl").open() as file:
+    with (folder / "passages.jsonl").open(encoding="utf-8") as file:
         for start in range(0, len(vectors), BATCH):
             texts = [json.loads(file.readline()) for _ in range(min(BATCH, len(vectors) - start))]
             yield start, texts, np.array(vectors[start : start + len(texts)])
@@ -86,7 +86,7 @@ def batches(folder: Path) -> Iterator[tuple[int, list[list[str]], np.ndarray]]:
 
 def timed(ask: Callable[[str, np.ndarray], object], folder: Path) -> str:
     """Median and 95th percentile in ms, and the CPU's median, after ten questions to warm up."""
-    questions = json.loads((folder / "questions.json").read_text())
+    questions = json.loads((folder / "questions.json").read_text(encoding="utf-8"))
     taken, worked = [], []
     for words, vector in questions[:10] + questions:
         row = np.array(vector, np.float32)
@@ -250,7 +250,7 @@ def told(
 
 def _own_mb() -> str:
     try:
-        status = Path("/proc/self/status").read_text()
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
     except FileNotFoundError:
         return "?"
     [kilobytes] = [line.split()[1] for line in status.splitlines() if line.startswith("RssAnon")]

@@ -89,7 +89,7 @@ def ours(records: list[Record], folder: Path) -> Run:
     for record in records:
         stored = library.find(record.pmid)
         full = stored.kind == "full_text"
-        score.add(record, Path(stored.path).read_text() if full else None)
+        score.add(record, Path(stored.path).read_text(encoding="utf-8") if full else None)
     library.shelf.close()
     run = Run("papershelf", len(records), seconds, score, world.traffic(), peak)
     run.notes = [str(last.job.counts)]
@@ -102,7 +102,7 @@ def beside(name: str, given: list[Record], wanted: int, folder: Path, path: str 
         rows = [
             {"pmid": r.pmid, "pmcid": r.pmcid, "doi": r.doi, "title": r.plain_title} for r in given
         ]
-        (folder / "papers.json").write_text(json.dumps(rows))
+        (folder / "papers.json").write_text(json.dumps(rows), encoding="utf-8")
         driver = ROOT / "benchmarks" / f"harvest_{name}.py"
         environment = {**os.environ, **world.environment, "HOME": str(folder)}
         environment["UV_CACHE_DIR"] = _uv_cache()
@@ -110,7 +110,7 @@ def beside(name: str, given: list[Record], wanted: int, folder: Path, path: str 
             environment["PYTHONPATH"] = path
         command = [*BESIDE.get(name, (sys.executable,)), driver, folder]
         subprocess.run(command, env=environment, cwd=folder, check=True)
-    told = json.loads((folder / "told.json").read_text())
+    told = json.loads((folder / "told.json").read_text(encoding="utf-8"))
     score = Score()
     for record in given:
         file = told["files"].get(record.pmid)
@@ -124,7 +124,7 @@ def beside(name: str, given: list[Record], wanted: int, folder: Path, path: str 
 
 def _text_of(path: Path) -> str:
     if path.suffix != ".pdf":
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     import pypdfium2
 
     document = pypdfium2.PdfDocument(path)
@@ -134,7 +134,9 @@ def _text_of(path: Path) -> str:
 
 
 def _uv_cache() -> str:
-    told = subprocess.run(["uv", "cache", "dir"], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        ["uv", "cache", "dir"], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     return told.stdout.strip()
 
 

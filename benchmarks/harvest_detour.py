@@ -67,7 +67,7 @@ def _detour(url: str) -> str:
 
 def papers(folder: Path) -> list[dict[str, str]]:
     """The list everybody gets."""
-    return list(json.loads((folder / "papers.json").read_text()))
+    return list(json.loads((folder / "papers.json").read_text(encoding="utf-8")))
 
 
 def tell(folder: Path, files: dict[str, str], notes: list[str]) -> None:
@@ -79,4 +79,4 @@ def tell(folder: Path, files: dict[str, str], notes: list[str]) -> None:
     )
     seconds = time.perf_counter() - clock["began"]
     told = {"files": files, "notes": notes, "peak_mb": peak / 1024, "seconds": seconds}
-    (folder / "told.json").write_text(json.dumps(told))
+    (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")

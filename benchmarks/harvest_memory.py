@@ -68,7 +68,7 @@ def measured(papers: int, folder: Path) -> list[Sample]:
     fast_clock.begin()
     with fast_clock.FastWorld(papers, folder) as stand_in:
         folders = {"papers_dir": str(folder / "papers"), "papers_pace_dir": str(folder / "pace")}
-        told = (folder / "told").open("w+")
+        told = (folder / "told").open("w+", encoding="utf-8")
         program = subprocess.Popen(
             [sys.executable, "-m", __spec__.name, "--child"],
             cwd=ROOT,
@@ -87,7 +87,7 @@ def _curve(program: subprocess.Popen[bytes], told: Path) -> list[Sample]:
         seconds = time.monotonic() - began
         if seconds > _PATIENCE_S:
             program.kill()
-        lines = told.read_text().splitlines()
+        lines = told.read_text(encoding="utf-8").splitlines()
         ended = int(lines[-1].split()[0]) if lines else 0
         own, others = _rss(program.pid), sum(map(_rss, _descendants(program.pid)))
         if own:
@@ -106,7 +106,7 @@ def _rss(pid: int) -> float:
 
 def _status(pid: int) -> dict[str, int]:
     with suppress(OSError):
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
         rows = (line.split() for line in lines if line.endswith("kB"))
         return {name.rstrip(":"): int(size) for name, size, _ in rows}
     return {}
@@ -117,7 +117,7 @@ def _descendants(pid: int) -> list[int]:
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             with suppress(OSError):
-                children += map(int, (task / "children").read_text().split())
+                children += map(int, (task / "children").read_text(encoding="utf-8").split())
     return children + [one for child in children for one in _descendants(child)]
 
 

@@ -23,11 +23,11 @@ def main(folder: Path) -> None:
     articles, _ = pubget.extract_articles(articlesets)
     data, _ = pubget.extract_data_to_csv(articles)
     files = {}
-    with (Path(data) / "text.csv").open(newline="") as rows:
+    with (Path(data) / "text.csv").open(newline="", encoding="utf-8") as rows:
         for row in csv.DictReader(rows):
             if row["body"].strip():
                 name = f"pubget_{row['pmcid']}.txt"
-                (folder / name).write_text(row["body"])
+                (folder / name).write_text(row["body"], encoding="utf-8")
                 files[pmids[row["pmcid"]]] = name
     notes = [
         f"given {len(pmids)} PMCIDs, download {state.name}; papers outside PMC are not its job"

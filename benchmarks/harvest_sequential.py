@@ -84,7 +84,7 @@ def main(folder: Path) -> None:
         if not (folder / name).exists():
             text, full = download(row)
             name = name if full else f"pmid_{row['pmid']}_abstract.txt"
-            (folder / name).write_text(text)
+            (folder / name).write_text(text, encoding="utf-8")
         if not name.endswith("_abstract.txt"):
             files[row["pmid"]] = name
     tell(

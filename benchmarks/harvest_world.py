@@ -104,11 +104,13 @@ class WorldProcess:
             self.subscribed,
         ]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-        while not (names.exists() and names.read_text().endswith("\n")):
+        while not (names.exists() and names.read_text(encoding="utf-8").endswith("\n")):
             if self.process.poll() is not None:
                 raise RuntimeError("the stand-in internet did not start")
             time.sleep(0.1)
-        self.environment = dict(line.split("=", 1) for line in names.read_text().splitlines())
+        self.environment = dict(
+            line.split("=", 1) for line in names.read_text(encoding="utf-8").splitlines()
+        )
         return self
 
     def __exit__(

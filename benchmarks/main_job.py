@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--first", type=int, default=10_000, help="only so many articles")
     options = parser.parse_args()
-    rows = [json.loads(line) for line in (options.data / "articles.jsonl").open()]
+    rows = [json.loads(line) for line in (options.data / "articles.jsonl").open(encoding="utf-8")]
     chain = {row["pmid"]: row for row in rows if row.get("chain")}
     wanted = [Ids(pmid=pmid) for pmid in list(chain)[: options.first]]
     with World(corpus=options.data) as world, tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ def _report(outcomes: dict[Ids, object], chain: dict[str, dict], seconds: float)
 
 def _is(done: object, row: dict) -> bool:
     """Whether what was kept is the article of this row, and at least half as long as its body."""
-    text = Path(done.file_path).read_text()
+    text = Path(done.file_path).read_text(encoding="utf-8")
     named = done.stored.paper.ids.doi == (row["doi"] or "").lower()
     return named and len(text) > 0.5 * row["body_chars"]
 

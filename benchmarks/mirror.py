@@ -104,7 +104,9 @@ def steps(paths: list[Path], folder: Path) -> None:
 def read(job: ReadJob) -> tuple[int, int]:
     """Records of a file, and the largest size of this process so far, in kB."""
     made = (read_texts if job.source == "pmc" else read_part)(job)
-    status = Path("/proc/self/status").read_text()  # getrusage would tell a parent's size, too
+    status = Path("/proc/self/status").read_text(
+        encoding="utf-8"
+    )  # getrusage would tell a parent's size, too
     return made.records, int(status.partition("VmHWM:")[2].split()[0])
 
 
@@ -130,7 +132,7 @@ def measured(engine: str, workers: int, files: list[Path], times: int) -> dict[s
     """A run in a process of its own, so that what ended before does not count."""
     options = [engine, str(workers), str(times), *map(str, files)]
     command = [sys.executable, "-m", "benchmarks.mirror", "--one", *options]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8")
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 

@@ -55,7 +55,9 @@ def worker(function: Callable[[Any], Any], jobs: list[Any], pipe: Any) -> None:
     began = time.process_time()
     made = [function(job) for job in jobs]
     seconds = time.process_time() - began
-    status = Path("/proc/self/status").read_text()  # getrusage would tell a parent's size, too
+    status = Path("/proc/self/status").read_text(
+        encoding="utf-8"
+    )  # getrusage would tell a parent's size, too
     pipe.send((made, seconds, int(status.partition("VmHWM:")[2].split()[0]) / 1024))
 
 

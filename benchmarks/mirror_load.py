@@ -74,7 +74,7 @@ def lay_down(files: list[Path], folder: Path) -> None:
     for number, path in enumerate(files, 1):
         (folder / "baseline" / f"pubmed26n{number:04}.xml.gz").symlink_to(path.resolve())
     notice = _NOTICE.format(len(files), len(files) + 1)
-    (folder / "baseline" / "README.txt").write_text(notice)
+    (folder / "baseline" / "README.txt").write_text(notice, encoding="utf-8")
 
 
 def revise(files: list[Path], folder: Path, share: float) -> int:
@@ -164,7 +164,9 @@ def clients(many: int, url: str, folder: Path, name: str) -> Iterator[None]:
     until = folder / f"until-{name}"
     command = [sys.executable, "-m", "benchmarks.mirror_load", "--ask", url, str(folder)]
     running = [
-        subprocess.Popen([*command, str(until)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [*command, str(until)], stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
         for _ in range(many // _EACH)
     ]
     for each in running:

@@ -84,7 +84,7 @@ def _link(folder: Path, linked: Path, times: int) -> None:
     shutil.rmtree(linked, ignore_errors=True)
     shutil.copytree(folder, linked, copy_function=os.link)
     index = PassageIndex(Generations(linked, "pubmed")).folder / "index"
-    about = json.loads((index / "meta.json").read_text())
+    about = json.loads((index / "meta.json").read_text(encoding="utf-8"))
     for segment in about["segments"] * (times - 1):
         other, name = uuid4(), segment["segment_id"].replace("-", "")
         for path in index.glob(f"{name}.*"):
@@ -92,7 +92,7 @@ def _link(folder: Path, linked: Path, times: int) -> None:
         about["segments"].append({**segment, "segment_id": str(other)})
     safe_files.write_whole(index / "meta.json", json.dumps(about).encode())
     vectors = linked / "vectors"
-    state = json.loads((vectors / "state.json").read_text())
+    state = json.loads((vectors / "state.json").read_text(encoding="utf-8"))
     state["segments"] *= times  # a folder may be mapped more than once
     safe_files.write_whole(vectors / "state.json", json.dumps(state).encode())
 
@@ -130,7 +130,9 @@ def _done(index: PassageIndex) -> int:
     """How many passages are indexed; the index is as good as one of the generation."""
     safe_files.make_folder(index.folder)
     name = index.generations.require_current().name
-    (index.folder / "generation.json").write_text(json.dumps({"generation": name}))
+    (index.folder / "generation.json").write_text(
+        json.dumps({"generation": name}), encoding="utf-8"
+    )
     index.index.reload()
     return int(index.index.searcher().num_docs)
 

@@ -76,12 +76,12 @@ class Words:
         """Write them down for the process that searches."""
         folder.mkdir(parents=True, exist_ok=True)
         about = {"words": self.words, "shares": self.shares.tolist(), "once": self.once}
-        (folder / "words.json").write_text(json.dumps(about))
+        (folder / "words.json").write_text(json.dumps(about), encoding="utf-8")
 
     @classmethod
     def kept(cls, folder: Path) -> Words:
         """Those that were written down."""
-        about = json.loads((folder / "words.json").read_text())
+        about = json.loads((folder / "words.json").read_text(encoding="utf-8"))
         return cls(about["words"], np.array(about["shares"]), about["once"])
 
     def folded(self) -> Words:
@@ -274,7 +274,10 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
             MirrorFinder(index.snapshot(), store).search(query, direction, 60, filters)
             took[name].append((time.perf_counter() - began) * 1000)
             took[f"{name}, CPU"].append((time.process_time() - cpu) * 1000)
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    status = dict(
+        line.split(":", 1)
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    )
     own = int(status["RssAnon"].split()[0]) / 1024
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     exact = [vector for _, vector in questions[: args.exact]]

@@ -76,10 +76,12 @@ def _row(name: str, records: list[Record], world: WorldProcess, curve: Path | No
     for record in records:
         stored = library.find(record.pmid)
         full = stored.kind == "full_text"
-        score.add(record, Path(stored.path).read_text() if full else None)
+        score.add(record, Path(stored.path).read_text(encoding="utf-8") if full else None)
     if curve:
         drawn = library.yields(job_id=harvest.job_id).write()
-        (curve / f"{name.replace(' ', '_')}.svg").write_text(drawn.read_text())
+        (curve / f"{name.replace(' ', '_')}.svg").write_text(
+            drawn.read_text(encoding="utf-8"), encoding="utf-8"
+        )
     library.shelf.close()
     traffic = world.traffic()
     each, busiest = traffic.hosts.total() / len(records), next(iter(traffic.bounds()), "")

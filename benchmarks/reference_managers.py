@@ -42,6 +42,12 @@ def missing() -> str:
 
 def _keys(named: re.Pattern[str], command: list[str], folder: str) -> set[str]:
     ran = subprocess.run(
-        command, check=True, capture_output=True, text=True, cwd=folder, timeout=120
+        command,
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=120,
+        encoding="utf-8",
     )
     return set(named.findall(ran.stdout + ran.stderr))

@@ -39,7 +39,9 @@ def manifest() -> dict[str, Any]:
     """The hand-written manifest, with the version and the tools of this checkout, all of them."""
     from utils.settings import version
 
-    written: dict[str, Any] = json.loads((ROOT / "packaging" / "manifest.json").read_text())
+    written: dict[str, Any] = json.loads(
+        (ROOT / "packaging" / "manifest.json").read_text(encoding="utf-8")
+    )
     return {**written, "version": version(), "tools": asyncio.run(_tools())}
 
 
@@ -135,7 +137,9 @@ def main() -> int:
     sys.stdout.write(f"{path}\n")
     if args.release:
         entry = args.to / "server.json"
-        entry.write_text(f"{json.dumps(registry_entry(path, args.release), indent=2)}\n")
+        entry.write_text(
+            f"{json.dumps(registry_entry(path, args.release), indent=2)}\n", encoding="utf-8"
+        )
         sys.stdout.write(f"{entry}\n")
     return 0
 

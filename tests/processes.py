@@ -41,6 +41,8 @@ class Process(subprocess.Popen[Any]):
     """A process that ends with the test, or where its ``with`` is left by an error."""
 
     def __init__(self, command: Any, *, env: Any = None, **options: Any) -> None:
+        if options.get("text"):
+            options.setdefault("encoding", "utf-8")
         self.mark = f"{_MARK}={_run_id()}.{os.getpid()}.{next(_numbers)}"
         name, _, value = self.mark.partition("=")
         environment = {**(os.environ if env is None else env), name: value}

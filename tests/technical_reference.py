@@ -189,13 +189,13 @@ def generated(page: str) -> str:
 
 
 def main() -> int:
-    page = PAGE.read_text()
+    page = PAGE.read_text(encoding="utf-8")
     new = generated(page)
     if "--check" in sys.argv:
         if new != page:
             sys.stderr.write(f"{PAGE.name} is out of date: uv run tests/technical_reference.py\n")
         return int(new != page)
-    PAGE.write_text(new)
+    PAGE.write_text(new, encoding="utf-8")
     return 0
 
 

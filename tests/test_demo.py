@@ -46,7 +46,7 @@ def test_a_newcomer_sees_a_harvest_its_report_and_what_to_do_next(worlds, capsys
     expected = [record.expected for record in Field(6)]
     assert told["counts"]["full_text"] == expected.count("full_text")
     assert told["counts"]["requested"] == 6
-    assert Path(told["report"]).read_text().startswith("<!doctype html>")
+    assert Path(told["report"]).read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "PUBMED_EMAIL" in said.err.splitlines()[-1]
     assert [world.poll() is not None for world in worlds] == [True]
 

@@ -197,7 +197,8 @@ def test_a_notebook_without_a_main_guard_downloads_a_pdf(environment, world, tmp
         f"import sys; sys.path.insert(0, {str(Path(SERVER).parent)!r})\n"
         "from utils import Library\n"
         f"done = Library().download({pmid!r})\n"
-        "print(done.stored.kind, done.stored.via)\n"
+        "print(done.stored.kind, done.stored.via)\n",
+        encoding="utf-8",
     )
     done = run(
         [sys.executable, str(script)], env=environment,
@@ -221,7 +222,7 @@ def test_ctrl_c_ends_a_long_download_at_once_and_the_same_command_goes_on(enviro
     shelf = Path(environment["PAPERS_DIR"])
     assert 0 < len(list(shelf.glob("*.txt"))) < len(wanted)
     # A file under way stays behind hidden, and is swept later; what has a name is whole.
-    assert all(text.read_text().rstrip() for text in shelf.glob("*.txt"))
+    assert all(text.read_text(encoding="utf-8").rstrip() for text in shelf.glob("*.txt"))
 
 
 def test_the_server_ends_when_the_host_hangs_up_in_the_middle_of_a_call(environment, world):

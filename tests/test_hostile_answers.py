@@ -58,7 +58,7 @@ def test_no_mood_of_any_service_does_harm(library, held, world, caplog, mood, se
     ids = Ids(pmid=record.pmid) if record.pmid else Ids(arxiv=record.arxiv)
     with contextlib.suppress(PaperError):  # a sentence is as good as a file; a crash is not
         done = library.download(ids)
-        text = Path(done.file_path).read_text()
+        text = Path(done.file_path).read_text(encoding="utf-8")
         assert record.title.split()[0].strip("*<i>") in text
         assert done.stored.paper.title
     after = shelf_bytes(library.settings.papers_dir)
@@ -93,7 +93,7 @@ def test_hostile_xml_is_rejected_and_the_ladder_goes_on(library, world, mood):
     done = library.download(world.paper("pmc_cloud").pmid)
     assert done.stored.kind in {"full_text", "abstract"}
     assert done.stored.attempts[0].outcome != "saved" or mood == "deep_nesting"
-    assert "root:" not in Path(done.file_path).read_text()
+    assert "root:" not in Path(done.file_path).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("mood", ["huge", "gzip_bomb"])

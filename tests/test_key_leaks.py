@@ -269,7 +269,7 @@ async def test_no_key_leaves_over_stdio(world, tmp_path, secrets):
     async with fastmcp_client(place, "legacy") as session:
         heard = await everything(session, world)
     assert any("API key" in answer for answer in heard)
-    assert '"tool": "download_paper"' in log.read_text()
+    assert '"tool": "download_paper"' in log.read_text(encoding="utf-8")
     left = kept(*(tmp_path / name for name in FOLDERS if (tmp_path / name).exists()))
     assert leaks(PLANTED, *heard, log.read_bytes(), *left) == []
     assert leaks({"pubmed_email": EMAIL}, log.read_bytes(), *left) == []

@@ -58,7 +58,7 @@ def known(tmp_path):
 
 
 def written(settings):
-    return (settings.logs_dir / logs.FILE).read_text()
+    return (settings.logs_dir / logs.FILE).read_text(encoding="utf-8")
 
 
 def lines(settings):
@@ -202,7 +202,7 @@ def test_files_rotate_and_the_oldest_go(tmp_path, monkeypatch):
     assert len(kept) == logs.OLDER_FILES + 1
     assert all(path.stat().st_size <= 400 for path in kept)
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in kept)
-    assert "line 099" in (tmp_path / "x.log").read_text()
+    assert "line 099" in (tmp_path / "x.log").read_text(encoding="utf-8")
 
 
 def test_processes_that_share_a_file_lose_no_line(tmp_path):
@@ -222,7 +222,11 @@ def test_processes_that_share_a_file_lose_no_line(tmp_path):
         for name in ("one", "two")
     ]
     assert [process.wait() for process in running] == [0, 0]
-    found = [line for each in tmp_path.glob("x.log*") for line in each.read_text().splitlines()]
+    found = [
+        line
+        for each in tmp_path.glob("x.log*")
+        for line in each.read_text(encoding="utf-8").splitlines()
+    ]
     assert sorted(found) == sorted(f"{name} {n}" for name in ("one", "two") for n in range(300))
 
 
@@ -285,6 +289,6 @@ def test_a_line_that_cannot_be_written_is_not_shown_instead(known, capsys, monke
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
-    (tmp_path / "taken").write_text("a file")
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
     with pytest.raises(BadRequest, match="LOGS_DIR"):
         begin_logs(load_settings(logs_dir=tmp_path / "taken"))

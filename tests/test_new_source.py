@@ -119,9 +119,9 @@ def copy(tmp_path):
 
 
 def inserted(file, before, what):
-    page = file.read_text()
+    page = file.read_text(encoding="utf-8")
     assert page.count(before) == 1
-    file.write_text(page.replace(before, what + before))
+    file.write_text(page.replace(before, what + before), encoding="utf-8")
 
 
 def environment(world, tmp_path, **more):
@@ -133,7 +133,7 @@ def environment(world, tmp_path, **more):
 def seen(copy, world, tmp_path, monkeypatch):
     """What a process of the changed package says of the new source."""
     monkeypatch.setitem(services.SERVICES, "glade", known(world))
-    (copy / "utils/sources/glade.py").write_text(SOURCE)
+    (copy / "utils/sources/glade.py").write_text(SOURCE, encoding="utf-8")
     inserted(copy / "utils/model/sites.py", '    Site(\n        "publisher",', ENTRY)
     doi = world.paper("paywall").doi
     done = run(

@@ -69,7 +69,7 @@ def test_after_them():
 def test_a_test_that_hangs_ends_with_its_processes_and_the_others_go_on(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    (tmp_path / "test_hangs.py").write_text(_HANGS)
+    (tmp_path / "test_hangs.py").write_text(_HANGS, encoding="utf-8")
     settings = ("timeout=2", "timeout_method=signal", "faulthandler_timeout=8")
     options = [f"--override-ini={one}" for one in (*settings, "faulthandler_exit_on_timeout=true")]
     done = run(

@@ -125,7 +125,7 @@ def test_floors_rise_with_the_scores_and_never_sink(tmp_path: Path) -> None:
     after = floors.raised(before, "own", higher)
     assert after == {"own": {"cells": 0.95, "order": 0.5, "captions": 0.33333}}
     floors.save(after, path)
-    assert json.loads(path.read_text()) == after
+    assert json.loads(path.read_text(encoding="utf-8")) == after
     with pytest.raises(floors.WouldLower, match="cells"):
         floors.raised(after, "own", {**higher, "cells": Score(94, 100)})
     assert floors.load(path) == after

@@ -119,7 +119,9 @@ def test_the_table_counts_both_ways_of_being_wrong() -> None:
 
 def test_held_out_documents_are_not_shown_without_being_spent(tmp_path: Path) -> None:
     asked = [sys.executable, "-m", "tests.quality.lab", "--save", str(tmp_path)]
-    answer = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        asked, cwd=ROOT, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
     assert answer.returncode == 2
     assert "--unseal" in answer.stderr
 

@@ -12,7 +12,7 @@ from utils.cli import _parser
 from utils.curation.mcp_hosts import host_settings
 from utils.settings import Settings, load_settings
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 COMMANDS = [
     re.split(r"[#>]", part.split("server.py", 1)[1])[0].strip()
     for block in re.findall(r"```bash\n(.*?)```", README, re.S)

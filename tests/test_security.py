@@ -212,7 +212,7 @@ def outside(tmp_path, home):
         for place in (around, around / "papers", around / "papers" / "reports"):
             place.mkdir(exist_ok=True)
             for name in ("report.html", "secret", "secret.txt"):
-                (place / name).write_text("OUTSIDE")
+                (place / name).write_text("OUTSIDE", encoding="utf-8")
 
 
 @pytest.mark.parametrize("uri", list(ways_out()))

@@ -126,5 +126,7 @@ def test_no_record_of_it_deceives(source, settings, world):
 @pytest.mark.parametrize("way", sorted(Path(utils.sources.__path__[0]).glob("*.py")), ids=str)
 def test_what_a_site_says_is_read_where_it_is_cleaned(way):
     """`Answer.json`, `safe_xml.parse` and `unescaped` clean; what is read past them is not."""
-    passed_by = re.findall(r"json\.loads\(.*body|etree\.fromstring|html\.unescape", way.read_text())
+    passed_by = re.findall(
+        r"json\.loads\(.*body|etree\.fromstring|html\.unescape", way.read_text(encoding="utf-8")
+    )
     assert not passed_by

@@ -98,7 +98,7 @@ def test_a_keyword_takes_what_its_setting_takes():
 
 
 def test_the_version_is_that_of_the_project():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert utils.__version__ == project["version"]
 
 

@@ -580,7 +580,9 @@ def version() -> str:
     try:
         return metadata.version("papershelf")
     except metadata.PackageNotFoundError:
-        found = re.search(r'^version = "(.+)"', (_ROOT / "pyproject.toml").read_text(), re.M)
+        found = re.search(
+            r'^version = "(.+)"', (_ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M
+        )
         return found[1] if found else "0"
 
 

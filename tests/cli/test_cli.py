@@ -38,7 +38,7 @@ def hostile(library, settings, monkeypatch):
     )
     # As somebody else's file: it is served as it is.
     foreign = f"Title: A\nPMID: 5\n\ntwo\nlines {ESCAPES.removesuffix(chr(0xD800))} " + "word " * 60
-    (library.shelf.folder / "pmid_5.txt").write_text(foreign)
+    (library.shelf.folder / "pmid_5.txt").write_text(foreign, encoding="utf-8")
     return about
 
 

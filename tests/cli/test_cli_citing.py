@@ -43,7 +43,7 @@ def test_cites_what_is_on_the_shelf_without_asking_anybody(shell, world):
 
 
 def test_a_list_of_references_is_one_file_for_the_manager(shell, tmp_path):
-    (tmp_path / "mine.txt").write_text(f"{IN_PUBMED}\narXiv:{ARXIV_ONLY}\n")
+    (tmp_path / "mine.txt").write_text(f"{IN_PUBMED}\narXiv:{ARXIV_ONLY}\n", encoding="utf-8")
     _, ris, _ = shell("cite", "mine.txt", "--style", "ris")
     assert [record["type_of_reference"] for record in rispy.loads(ris)] == ["JOUR", "UNPB"]
     _, bib, _ = shell("cite", "mine.txt", "--style", "bibtex")

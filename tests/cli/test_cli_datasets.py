@@ -65,7 +65,7 @@ def test_all_rows_become_a_file(shell, dataset, tmp_path):
     target = tmp_path / "coral.csv"
     status, [line], _ = shell("sql", dataset, "SELECT pmid FROM articles", "--out", str(target))
     assert (status, line) == (0, f"3 rows in {target}")
-    assert len(list(csv.DictReader(target.open()))) == 3
+    assert len(list(csv.DictReader(target.open(encoding="utf-8")))) == 3
 
 
 @pytest.mark.parametrize(

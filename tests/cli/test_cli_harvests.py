@@ -52,7 +52,7 @@ def shell(settings, monkeypatch, capsys):
     monkeypatch.setattr(harvests, "leave", leave)
 
     def run(*words, piped=None):
-        stdin = io.TextIOWrapper(io.BytesIO(piped or b""))
+        stdin = io.TextIOWrapper(io.BytesIO(piped or b""), encoding="utf-8")
         stdin.isatty = lambda: piped is None
         monkeypatch.setattr(sys, "stdin", stdin)
         try:
@@ -82,14 +82,16 @@ def interrupted(monkeypatch):
 
 @pytest.mark.parametrize(("name", "papers"), list(zip(FILES, (3, 2, 1, 2, 2), strict=True)))
 def test_files_of_every_kind_are_lists(tmp_path, name, papers):
-    (tmp_path / name).write_text(FILES[name])
+    (tmp_path / name).write_text(FILES[name], encoding="utf-8")
     asked = read_arguments([str(tmp_path / name)])
     assert (len(asked.entries), asked.query, asked.title) == (papers, "", name)
 
 
 def test_files_identifiers_and_stdin_mix(tmp_path, monkeypatch):
-    (tmp_path / "zotero.ris").write_text(RIS)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"10.1000/a, PMC7")))
+    (tmp_path / "zotero.ris").write_text(RIS, encoding="utf-8")
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(b"10.1000/a, PMC7"), encoding="utf-8")
+    )
     asked = read_arguments(["31452104", "zotero.ris", "-"])
     assert [str(entry.ids) for entry in asked.entries] == [
         *("PMID 31452104", "doi:10.1000/c", "doi:10.1000/a", "PMC7")
@@ -178,7 +180,7 @@ def test_a_file_that_is_no_list_is_named(shell, tmp_path, data, said):
 
 
 def test_a_file_that_cannot_be_read_is_a_bad_request(tmp_path, monkeypatch):
-    (tmp_path / "list.txt").write_text("1")
+    (tmp_path / "list.txt").write_text("1", encoding="utf-8")
 
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
@@ -236,7 +238,7 @@ def test_what_would_be_ignored_is_refused(shell, world, words, ignored):
 
 @pytest.mark.parametrize("broken", ["", "{", '{"papers": [{"pmid": "../../x"}]}', "[1]"])
 def test_a_broken_lock_is_refused(shell, tmp_path, broken):
-    (tmp_path / "papers.lock.json").write_text(broken)
+    (tmp_path / "papers.lock.json").write_text(broken, encoding="utf-8")
     status, _, err = shell("harvest", "--lock", "papers.lock.json")
     assert status == 2
     assert "papers.lock.json" in err
@@ -510,7 +512,7 @@ def test_a_harvest_is_exported_for_reference_managers(shell, world):
     paths = [Path(json.loads(line)["file_path"]) for line in out]
     assert status == 0
     assert [path.name for path in paths] == ["references.ris", "references.bib"]
-    assert all(world.paper("pmc_cloud").doi in path.read_text() for path in paths)
+    assert all(world.paper("pmc_cloud").doi in path.read_text(encoding="utf-8") for path in paths)
 
 
 def test_a_recheck_names_the_new_copies_and_how_to_get_them(shell, world, library):
@@ -548,7 +550,7 @@ def test_a_report_comes_with_letters_where_they_are_asked_for(shell, library, wo
     assert (status, page) == (0, str(harvest.folder / "report.html"))
     assert "1 new letter" in told
     assert "Nothing was sent" in err
-    assert 'href="letters/"' in Path(page).read_text()
+    assert 'href="letters/"' in Path(page).read_text(encoding="utf-8")
     status, [line], _ = shell("report", harvest.job_id, "--letters", "--json")
     told = json.loads(line)["letters"]
     assert (told["written"], told["kept"]) == (0, 1)

@@ -142,7 +142,7 @@ def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path):
     assert "--all" in err
     records = [record for record in world.papers if record.cloud and record.pmid][:3]
     names = tmp_path / "names.txt"
-    names.write_text("\n".join(record.pmid for record in records))
+    names.write_text("\n".join(record.pmid for record in records), encoding="utf-8")
     status, out, err = shell("pmc", "--where", names, "--plan")
     assert (status, "3 new versions" in out) == (0, True)
     assert "3 papers of 3 are in PMC" in err
@@ -230,7 +230,9 @@ def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
     shell("pubmed", "--engine", "here")
     shell("citations", "--engine", "here")
     generation = library.mirror.current()
-    (library.mirror.generations.folder / generation.name / "generation.json").write_text("{")
+    (library.mirror.generations.folder / generation.name / "generation.json").write_text(
+        "{", encoding="utf-8"
+    )
     status, out, _ = shell("status")
     found = lines(out)
     assert status == 0
@@ -239,7 +241,7 @@ def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
     assert found["files"][0].startswith("3 read")
     library.mirror.citations  # noqa: B018 - it is there
     [table] = (library.mirror.folder / "generation" / "citations").glob("*.json")
-    table.write_text("{")
+    table.write_text("{", encoding="utf-8")
     assert (
         "the published table is gone or damaged; to make it again: server.py mirror"
         in (lines(shell("status")[1])["citations"][0])

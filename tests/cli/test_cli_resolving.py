@@ -31,7 +31,7 @@ def export(world, tmp_path):
     rows.append(["Zyzzyva xylophagous quokkas juggle brightly", "2019", "J Tests", "", "", ""])
     rows.append(["Given", "2025", "J", "", "", world.paper("paywall").doi])
     path = tmp_path / "covidence.csv"
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["Title", "Year", "Journal", "Volume", "Pages", "DOI"], *rows])
     return path
 

@@ -40,14 +40,20 @@ def packages() -> tuple[Path | None, str]:
     if not named:
         return None, "PAPERSHELF_NPM=1 would let npm install the clients"
     folder = Path(tempfile.gettempdir()) / "papershelf-npm" if named == "1" else Path(named)
-    wanted = (HERE / "package.json").read_text()
+    wanted = (HERE / "package.json").read_text(encoding="utf-8")
     kept = folder / "package.json"
-    if kept.exists() and kept.read_text() == wanted and (folder / "node_modules").exists():
+    if (
+        kept.exists()
+        and kept.read_text(encoding="utf-8") == wanted
+        and (folder / "node_modules").exists()
+    ):
         return folder, ""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "package.json").write_text(wanted)
+    (folder / "package.json").write_text(wanted, encoding="utf-8")
     npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"]
-    done = subprocess.run(npm, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        npm, cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
     return (None, f"npm: {done.stderr[-300:]}") if done.returncode else (folder, "")
 
 

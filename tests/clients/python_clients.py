@@ -118,7 +118,7 @@ async def official_client(place: Place, mode: str, **known: Any) -> AsyncIterato
         return
     command, *arguments = place.command
     server = StdioServerParameters(command=command, args=arguments, env=place.environment, cwd=ROOT)
-    with place.log.open("w") as log:
+    with place.log.open("w", encoding="utf-8") as log:
         async with OfficialClient(stdio_client(server, errlog=log), mode=mode, **known) as one:
             yield _Taken(one, "")
 

@@ -51,4 +51,4 @@ async def test_the_whole_tour_over_http(settings, world, client, mode):
 async def test_the_whole_tour_over_stdio(tmp_path, patient_world, client, mode):
     place = Place(environment(patient_world, tmp_path), log=tmp_path / "stderr")
     await as_promised(place, client, mode, patient_world)
-    assert "Traceback" not in place.log.read_text()
+    assert "Traceback" not in place.log.read_text(encoding="utf-8")

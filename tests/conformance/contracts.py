@@ -88,7 +88,10 @@ def index_row(**wanted: str) -> Check:
 
     def check(met: Met) -> None:
         table = list(csv.DictReader((met.shelf / "index.csv").read_text("utf-8").splitlines()))
-        lines = [json.loads(line) for line in (met.shelf / "index.jsonl").read_text().splitlines()]
+        lines = [
+            json.loads(line)
+            for line in (met.shelf / "index.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
         for rows in (table, lines):
             [row] = [row for row in rows if row["pmid"] == wanted["pmid"]]
             assert {name: str(row[name]) for name in wanted} == wanted
@@ -99,8 +102,12 @@ def index_row(**wanted: str) -> Check:
 def lock(met: Met) -> None:
     """The lock has the checksum of each text below its header, which tells when it came."""
     path = next(met.shelf.glob("reports/*/papers.lock.json"))
-    [entry] = [e for e in json.loads(path.read_text())["papers"] if e.get("pmid") == WHOLE.pmid]
-    text = body_of((met.shelf / FILE).read_text())
+    [entry] = [
+        e
+        for e in json.loads(path.read_text(encoding="utf-8"))["papers"]
+        if e.get("pmid") == WHOLE.pmid
+    ]
+    text = body_of((met.shelf / FILE).read_text(encoding="utf-8"))
     assert entry["sha256"] == hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -108,7 +115,7 @@ def header(name: str, first: str, *words: str) -> Check:
     """A file's first line begins so, and its header holds these."""
 
     def check(met: Met) -> None:
-        text = (met.shelf / name).read_text()
+        text = (met.shelf / name).read_text(encoding="utf-8")
         assert text.startswith(first), text[:300]
         head = text.partition("\n---\n")[0]
         assert not [word for word in words if word not in head], head
@@ -175,11 +182,11 @@ def _verbs_missing() -> list[str]:
 
 
 def _first_line(met: Met, word: str) -> None:
-    assert word in Path(one(met.value)["file_path"]).read_text().splitlines()[0]
+    assert word in Path(one(met.value)["file_path"]).read_text(encoding="utf-8").splitlines()[0]
 
 
 def _lies_alone(met: Met) -> None:
-    text = Path(one(met.value)["file_path"]).read_text()
+    text = Path(one(met.value)["file_path"]).read_text(encoding="utf-8")
     assert sum(f"- DOI: {twin.doi}\n" in text for twin in TWINS) == 1
 
 
@@ -291,11 +298,11 @@ ITEMS = (
     item("§4", "the second has a hash", "download", _lies_alone, {"doi": TWINS[1].doi}),
     item("§4", "one row a paper, for spreadsheets", "download", index_row(pmid=WHOLE.pmid, kind="full_text", doi=WHOLE.doi), PMID),
     item("§4", "what the site sent is kept, compressed", "download", beside(".papershelf/raw/*", ".papershelf/catalogue.db"), PMID),
-    item("§4", "what was rejected lies in quarantine, with the reason", "download", kept(lambda shelf: any(json.loads(p.read_text())["verdict"] for p in (shelf / ".papershelf" / "quarantine").glob("*.json"))), {"pmid": of("captcha_200")}),
+    item("§4", "what was rejected lies in quarantine, with the reason", "download", kept(lambda shelf: any(json.loads(p.read_text(encoding="utf-8"))["verdict"] for p in (shelf / ".papershelf" / "quarantine").glob("*.json"))), {"pmid": of("captcha_200")}),
     item("§4", "nothing half written", "download", kept(lambda shelf: not list(shelf.glob("*.tmp*"))), PMID),
     item("§4", "no key in any file", "download", no_secret_on_shelf, PMID),
     item("§4", "references for Zotero", "shell", beside("references.ris", "references.bib"), {"words": ["export"]}),
-    item("§4", "an older program's full text is read as it is", "download", all_of(is_(source="Cache", kind="full_text"), kept(lambda shelf: (shelf / "10.1038_nature12345.txt").read_text() == OLD)), {"doi": "10.1038/nature12345"}, "the databases are asked once who it is, so that lists and references know its title; where none answers, it is given all the same", settings=SLOW, meanwhile=lambda world: world.mood("down"), before={"10.1038_nature12345.txt": OLD, "pmid_10492251_abstract.txt": OLD_ABSTRACT}),
+    item("§4", "an older program's full text is read as it is", "download", all_of(is_(source="Cache", kind="full_text"), kept(lambda shelf: (shelf / "10.1038_nature12345.txt").read_text(encoding="utf-8") == OLD)), {"doi": "10.1038/nature12345"}, "the databases are asked once who it is, so that lists and references know its title; where none answers, it is given all the same", settings=SLOW, meanwhile=lambda world: world.mood("down"), before={"10.1038_nature12345.txt": OLD, "pmid_10492251_abstract.txt": OLD_ABSTRACT}),
     item("§4", "its abstracts too", "list", that(lambda v: [(p["pmid"], p["kind"]) for p in papers(v)] == [("10492251", "abstract")]), {"kind": "abstract"}, settings=SLOW),
     item("§4", "the catalogue is made again from the files", "library", that(lambda v: v["before"] == v["after"] > 3), {"does": rebuilt}),
     # -- §5: the ladder

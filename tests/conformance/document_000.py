@@ -72,7 +72,7 @@ def logged(*words: str, never: str = "") -> Check:
         lines = [
             line
             for path in (met.shelf.parent / "logs").glob("*.log*")
-            for line in path.read_text().splitlines()
+            for line in path.read_text(encoding="utf-8").splitlines()
         ]
         assert lines
         assert any(all(word in line for word in words) for line in lines), lines[:5]

@@ -78,7 +78,7 @@ def written(name: str, *words: str, first: str = "") -> Check:
     """A file of the shelf holds these words."""
 
     def check(met: Met) -> None:
-        text = (met.shelf / name).read_text()
+        text = (met.shelf / name).read_text(encoding="utf-8")
         assert text.startswith(first), text[:200]
         assert not [word for word in words if word not in text], text[:1_000]
 
@@ -100,7 +100,7 @@ def needs(*packages: str) -> Check:
     """The program depends on these, in versions no older than named."""
 
     def check(met: Met) -> None:
-        about = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         least = {one.partition(">=")[0]: one.partition(">=")[2] for one in about["dependencies"]}
         for name, _, wanted in (one.partition(">=") for one in packages):
             ours = least[name].split(",")[0].split(".")

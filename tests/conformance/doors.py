@@ -70,7 +70,7 @@ class Stage:
         """Let befall the world what does during the call; gives what checks the answer."""
         for name, text in item.before.items():
             shelf.mkdir(parents=True, exist_ok=True)
-            (shelf / name).write_text(text)
+            (shelf / name).write_text(text, encoding="utf-8")
         if item.meanwhile:
             item.meanwhile(self.world)
         requests, naps = len(self.world.requests), len(self.clock.naps)
@@ -210,7 +210,7 @@ def shell(items: list[Item], stage: Stage) -> Answers:
             for item in group:
                 arguments = stage.arguments(item)
                 piped = io.BytesIO(arguments.get("stdin", "").encode())
-                patch.setattr(sys, "stdin", io.TextIOWrapper(piped))
+                patch.setattr(sys, "stdin", io.TextIOWrapper(piped, encoding="utf-8"))
                 with (
                     stage.during(item, Path(environment["PAPERS_DIR"])) as met,
                     contextlib.redirect_stdout(io.StringIO()) as printed,

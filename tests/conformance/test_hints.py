@@ -70,7 +70,7 @@ def spelled(node: ast.AST) -> str | None:
 
 def texts_in(path: Path) -> Iterator[Text]:
     """Every text of a module but its docstrings; the pieces of a longer one are not repeated."""
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     left_out: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr):
@@ -84,7 +84,7 @@ def texts_in(path: Path) -> Iterator[Text]:
 
 def hints_in(path: Path) -> Iterator[Text]:
     """What a reader is told to do: the arguments of our errors behind the message, and advice."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
         values: list[ast.AST] = []
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ERRORS:

@@ -36,13 +36,16 @@ def faults(
 
     def at(door: str) -> dict[str, str]:
         told = together / f"ledger-{door}.json"
-        with (together / f"ledger-{door}.lock").open("w") as turn:
+        with (together / f"ledger-{door}.lock").open("w", encoding="utf-8") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
             if not told.exists():
                 with doors.staged(_running_world, tmp_path_factory.mktemp) as stage:
                     answers = DOORS[door](over(LEDGER, door), stage)
-                told.write_text(json.dumps({name: wrong for name, (_, wrong) in answers.items()}))
-        found: dict[str, str] = json.loads(told.read_text())
+                told.write_text(
+                    json.dumps({name: wrong for name, (_, wrong) in answers.items()}),
+                    encoding="utf-8",
+                )
+        found: dict[str, str] = json.loads(told.read_text(encoding="utf-8"))
         return found
 
     return at

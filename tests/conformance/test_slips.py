@@ -43,7 +43,7 @@ def shell(settings, monkeypatch, capsys):
         monkeypatch.setenv(name.upper(), str(value))
 
     def run(*words, piped=""):
-        stdin = io.TextIOWrapper(io.BytesIO(piped.encode()))
+        stdin = io.TextIOWrapper(io.BytesIO(piped.encode()), encoding="utf-8")
         monkeypatch.setattr("sys.stdin", stdin)
         status = cli.main([*map(str, words), "--json"])
         return status, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -133,7 +133,7 @@ def test_the_shell_piped(shell, good, slip, verb):
 
 @pytest.mark.parametrize("slip", SLIPS)
 def test_the_shell_harvests_what_can_be_read(shell, good, slip, tmp_path):
-    (tmp_path / "list.txt").write_text("\n".join(mixed(good, slip)))
+    (tmp_path / "list.txt").write_text("\n".join(mixed(good, slip)), encoding="utf-8")
     status, rows = shell("harvest", "list.txt")
     assert status == 1
     assert rows[-1]["counts"]["full_text"] == 3

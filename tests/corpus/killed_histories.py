@@ -194,7 +194,7 @@ class Cron:
     def examine(self, key: str) -> None:
         """Hold what is stored, read by plain SQL, against PubMed."""
         wanted = self.pubmed.matching(key)
-        told = json.loads((self.folder / "told.json").read_text())
+        told = json.loads((self.folder / "told.json").read_text(encoding="utf-8"))
         assert (told["members"], told["members_at_pubmed"]) == (len(wanted), len(wanted)), told
         assert not told["warnings"], told
         query = text(

@@ -80,7 +80,7 @@ def sync_till(at: int, library: Library, folder: Path, *asked: str, full: bool =
         event.listen(engine, "commit", lambda _: fate.step())
         event.listen(engine, "checkin", lambda *_: fate.step())
     done = library.corpus.sync(*asked, full=full)
-    (folder / "told.json").write_text(json.dumps(asdict(done)))
+    (folder / "told.json").write_text(json.dumps(asdict(done)), encoding="utf-8")
 
 
 def ended(work: Callable[[], object], seconds: float = 0.0) -> int:
@@ -181,7 +181,7 @@ class Run:
         if before != whole:
             self.taken_up += is_open(folder)
             assert child(self.world, folder, 0) == 0
-            told = json.loads((folder / "told.json").read_text())
+            told = json.loads((folder / "told.json").read_text(encoding="utf-8"))
             wanted = {name: counts[again] for name, counts in _TOLD.items()}
             assert {name: told[name] for name in _TOLD} == wanted, (before, told)
         assert kept(folder) == whole, kept(folder)

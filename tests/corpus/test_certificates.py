@@ -151,9 +151,9 @@ def test_a_text_that_is_given_is_enough(
     assert stored
     whole = corpus.shelf.read_text(stored)
     given = tmp_path / "text.txt"
-    given.write_text(whole if header else paper_file.body_of(whole), newline="")
+    given.write_text(whole if header else paper_file.body_of(whole), newline="", encoding="utf-8")
     assert outcome(certified(corpus, GROWTH), bare, given) == "confirmed"
-    given.write_text(TEXT.replace("5.2", "2.5"), newline="")
+    given.write_text(TEXT.replace("5.2", "2.5"), newline="", encoding="utf-8")
     checked = check(parsed(certified(corpus, GROWTH)), bare, given)
     assert checked.outcome == "unclear"  # of another text: the certificate's may have the words
     told = " ".join(one.said for one in checked.checks)

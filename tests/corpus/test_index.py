@@ -213,7 +213,10 @@ def test_only_what_changed_in_a_text_is_embedded_again(corpus: Corpus) -> None:
     stored = corpus.shelf.find(Ids(pmid="2"))
     assert stored
     path = Path(stored.path)
-    path.write_text(path.read_text().replace("## Results\n\n", "## Results\n\nAnother word. "))
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("## Results\n\n", "## Results\n\nAnother word. "),
+        encoding="utf-8",
+    )
     last = run(corpus)
     assert 0 < last.vectors == len(model.read) < corpus.finder.status().passages
     assert all("Results" in text for text in model.read)
@@ -436,7 +439,10 @@ def changed(corpus: Corpus, round_: int) -> None:
     )
     stored = save(corpus.shelf, paper("4", title="On eels"), body("eel"))
     path = Path(stored.path)
-    path.write_text(path.read_text().replace("Nr 7 of", f"Nr {round_} and 7 of"))
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("Nr 7 of", f"Nr {round_} and 7 of"),
+        encoding="utf-8",
+    )
     gone = save(corpus.shelf, paper("5"), body("whelk", 20))
     if round_:
         Path(gone.path).unlink()
@@ -477,13 +483,13 @@ def test_a_text_that_returns_to_what_it_was_after_a_death_is_whole(corpus: Corpu
     stored = corpus.shelf.find(Ids(pmid="4"))
     assert stored
     path = Path(stored.path)
-    original = path.read_text()
-    path.write_text(original.replace("## Results", "## Outcome"))
+    original = path.read_text(encoding="utf-8")
+    path.write_text(original.replace("## Results", "## Outcome"), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         dying(corpus, 3, after=False, monkeypatch=patch)
         with pytest.raises(Died):
             run(corpus)
-    path.write_text(original)
+    path.write_text(original, encoding="utf-8")
     run(corpus)
     check_whole(corpus)
 

@@ -66,7 +66,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
 
 def check_place(corpus: Corpus, found: Quotation) -> None:
     if found.file:
-        text = (corpus.shelf.folder / found.file).read_text()
+        text = (corpus.shelf.folder / found.file).read_text(encoding="utf-8")
     else:
         record = corpus.database.record(found.paper.removeprefix("pmid:"))
         assert record
@@ -152,7 +152,7 @@ def test_what_differs_in_a_figure_a_sign_or_a_not_is_not_verbatim(
 
 def test_a_quotation_across_the_border_of_passages_is_found(corpus: Corpus) -> None:
     passages = corpus.database.passages_of("pmid:2")
-    text = (corpus.shelf.folder / passages[0].file).read_text()
+    text = (corpus.shelf.folder / passages[0].file).read_text(encoding="utf-8")
     one, other = next((a, b) for a, b in pairwise(passages) if b.start < a.end)
     quotation = text[other.start - 100 : one.end + 100]
     assert not any(quotation in passage.text for passage in passages)

@@ -110,7 +110,7 @@ def test_nlms_lists_are_learned(corpus: Corpus, tmp_path: Path) -> None:
     files = {"desc2026.xml": MESH, "Homo_sapiens.gene_info": GENES, "J_Medline.txt": JOURNALS}
     counts = {}
     for name, text in files.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
         counts[name] = corpus.learn(tmp_path / name)
     assert counts == {"desc2026.xml": 2, "Homo_sapiens.gene_info": 10, "J_Medline.txt": 5}
     answer = corpus.find("myocardial infarction and age")
@@ -121,7 +121,7 @@ def test_nlms_lists_are_learned(corpus: Corpus, tmp_path: Path) -> None:
     for journal in ("J Am Acad Dermatol", "0190-9622", "1097-6787"):
         assert len(corpus.find("PD", filters=Filters(journal=journal)).hits)
     # What texts themselves say comes before what lists say, learned twice or not.
-    (tmp_path / "again.xml").write_text(MESH.replace("Heart Attack", "PD"))
+    (tmp_path / "again.xml").write_text(MESH.replace("Heart Attack", "PD"), encoding="utf-8")
     corpus.learn(tmp_path / "again.xml")
     corpus.learn(tmp_path / "desc2026.xml")
     first = corpus.find("PD gait").wordings[0]

@@ -39,8 +39,8 @@ def old_folder(folder: Path) -> dict[str, bytes]:
     """Twelve non-papers and one paper, as the older program named its files."""
     folder.mkdir(parents=True, exist_ok=True)
     for kind, text in ALL.items():
-        (folder / f"{doi_of(kind).replace('/', '_')}.txt").write_text(text)
-    (folder / "10.1000_whole.txt").write_text(BODY)
+        (folder / f"{doi_of(kind).replace('/', '_')}.txt").write_text(text, encoding="utf-8")
+    (folder / "10.1000_whole.txt").write_text(BODY, encoding="utf-8")
     return {path.name: path.read_bytes() for path in folder.glob("*.txt")}
 
 
@@ -94,11 +94,11 @@ def test_a_download_asks_anew_for_what_was_rejected_and_deletes_nothing(library,
     record = world.paper("pmc_cloud")
     library.settings.papers_dir.mkdir()
     junk = library.settings.papers_dir / f"{record.doi.lower().replace('/', '_')}.txt"
-    junk.write_text(ALL["sign_in"])
+    junk.write_text(ALL["sign_in"], encoding="utf-8")
     done = library.download(record.pmid)
     assert (done.stored.kind, done.cached) == ("full_text", False)
     assert done.file_path != str(junk)
-    assert junk.read_text() == ALL["sign_in"]
+    assert junk.read_text(encoding="utf-8") == ALL["sign_in"]
     assert library.find(record.doi).path == done.file_path
     assert_consistent(library.shelf)
     assert library.find(record.doi).path == done.file_path
@@ -109,12 +109,16 @@ def test_a_harvest_does_not_count_what_was_rejected_as_retrieved(library, world)
     library.settings.papers_dir.mkdir()
     for record in (got, closed):
         name = f"{record.doi.lower().replace('/', '_')}.txt"
-        (library.settings.papers_dir / name).write_text(ALL["proxy"])
+        (library.settings.papers_dir / name).write_text(ALL["proxy"], encoding="utf-8")
     harvest = library.harvest([got.doi, closed.doi])
     list(harvest)
     counts = harvest.job().counts
     assert (counts.full_text, counts.abstract) == (1, 1)
-    kept = [path for path in harvest.folder.parents[1].glob("*.txt") if "PIN" in path.read_text()]
+    kept = [
+        path
+        for path in harvest.folder.parents[1].glob("*.txt")
+        if "PIN" in path.read_text(encoding="utf-8")
+    ]
     assert len(kept) == 2
     assert_consistent(library.shelf)
 
@@ -202,8 +206,8 @@ def test_fix_rejects_keeps_the_file_and_asks_anew(library, world, held, stricter
     assert [one.outcome for one in found].count("changed") == 1
     now = library.find(bad.paper.ids.pmid)
     assert (now.kind, now.verdict, now.evidence) == ("rejected", "paywall", "it sells itself")
-    said = paper_file.parse(Path(now.path).read_text())
-    assert said.body == paper_file.parse(Path(bad.path).read_text()).body
+    said = paper_file.parse(Path(now.path).read_text(encoding="utf-8"))
+    assert said.body == paper_file.parse(Path(bad.path).read_text(encoding="utf-8")).body
     assert (said.kind, said.header["Verdict"]) == ("rejected", "paywall")
     assert said.header["Evidence"] == "it sells itself"
     assert library.shelf.raw(now) is not None
@@ -228,7 +232,7 @@ def test_a_rejected_text_that_passes_today_is_served_again(library, held, strict
     found = here(library, fix=True)
     assert {(one.was, one.now) for one in found} == {("paywall", "full_text")}
     assert library.shelf.counts()["full_text"] == len(held)
-    assert "Evidence" not in Path(held[0].path).read_text().partition("\n---\n")[0]
+    assert "Evidence" not in Path(held[0].path).read_text(encoding="utf-8").partition("\n---\n")[0]
     assert_consistent(library.shelf)
 
 
@@ -247,7 +251,7 @@ def test_a_harvest_that_counted_a_rejected_text_asks_for_it_again(library, world
         [found] = here(library, fix=True)
     assert found.jobs == (harvest.job_id,)
     assert harvest.job().counts.pending == 1
-    assert "not tried yet (n = 1)" in (harvest.folder / "prisma.svg").read_text()
+    assert "not tried yet (n = 1)" in (harvest.folder / "prisma.svg").read_text(encoding="utf-8")
     again = library.harvest([record.pmid], title="One")
     list(again)
     assert again.job().counts.full_text == 1
@@ -277,7 +281,7 @@ def test_once_its_record_is_known_an_adopted_file_is_held_against_it(library, wo
     """A whole paper under another's name: only the name told which it is."""
     record = world.paper("pmc_cloud")
     library.settings.papers_dir.mkdir()
-    (library.settings.papers_dir / f"pmid_{record.pmid}.txt").write_text(BODY)
+    (library.settings.papers_dir / f"pmid_{record.pmid}.txt").write_text(BODY, encoding="utf-8")
     assert library.find(record.pmid).kind == "full_text"
     list(library.recheck(crossref=False))
     assert library.find(record.pmid).paper.recorded_by
@@ -288,8 +292,8 @@ def test_once_its_record_is_known_an_adopted_file_is_held_against_it(library, wo
 
 def test_the_bytes_are_judged_where_they_were_kept_the_text_where_a_hand_was_at_it(library, held):
     path = Path(held[0].path)
-    head, rule, _ = path.read_text().partition("\n\n---\n\n")
-    path.write_text(f"{head}{rule}# Gone\n\nPlease log in.\n")
+    head, rule, _ = path.read_text(encoding="utf-8").partition("\n\n---\n\n")
+    path.write_text(f"{head}{rule}# Gone\n\nPlease log in.\n", encoding="utf-8")
     found = {one.file_path: one for one in here(library)}
     assert found[str(path)].now != "full_text"
     assert [one.outcome for one in found.values()].count("unchanged") == len(held) - 1
@@ -305,14 +309,14 @@ def test_a_file_changed_under_the_audit_is_left_for_the_next_one(
 
     def read(fetched, paper, **options):
         if paper.ids == held[0].paper.ids:
-            path.write_text(path.read_text() + "\nMY NOTE.\n")
+            path.write_text(path.read_text(encoding="utf-8") + "\nMY NOTE.\n", encoding="utf-8")
         return formats.read(fetched, paper, **options)
 
     outcomes = {
         one.file_path: one.outcome for one in Audit(library._ladder, made.files, True, read)
     }
     assert outcomes[str(path)] == ("unchanged" if verdict == "full_text" else "not_read")
-    assert path.read_text().endswith("MY NOTE.\n")
+    assert path.read_text(encoding="utf-8").endswith("MY NOTE.\n")
     assert library.find(held[0].paper.ids.pmid).sha256 == sha256(path.read_bytes())
     assert library.shelf.verdicts.due() == 1
     assert_consistent(library.shelf)
@@ -345,7 +349,10 @@ def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
         for number in range(30):
             about = Paper(Ids(pmid=str(number + 1)), title=f"Paper {number}")
             shelf.save(about, Document(BODY), fetched(), source="PMC", attempts=())
-        bodies = {path.name: paper_file.body_of(path.read_text()) for path in home.glob("*.txt")}
+        bodies = {
+            path.name: paper_file.body_of(path.read_text(encoding="utf-8"))
+            for path in home.glob("*.txt")
+        }
     for turn in range(share(10)):
         child = Process(
             [sys.executable, "-m", "tests.auditing", str(home), str(turn % 2)],
@@ -365,7 +372,10 @@ def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
                 assert shelf.find(Ids(pmid=str(number + 1))) is not None
             assert shelf.counts()["papers"] == 43
             assert_consistent(shelf)
-        now = {path.name: paper_file.body_of(path.read_text()) for path in home.glob("*.txt")}
+        now = {
+            path.name: paper_file.body_of(path.read_text(encoding="utf-8"))
+            for path in home.glob("*.txt")
+        }
         assert now == bodies
     assert {name: (home / name).read_bytes() for name in before} == before
 
@@ -433,7 +443,7 @@ def test_a_text_rejected_by_hand_is_not_taken_again_from_the_same_site(library, 
     record = world.paper("pmc_cloud")
     first = library.download(record.pmid).stored
     library.keep(record.pmid, "rejected", "it is the erratum")
-    text = Path(first.path).read_text()
+    text = Path(first.path).read_text(encoding="utf-8")
     assert "- Verdict: by_hand\n" in text
     assert "- Evidence: it is the erratum\n" in text
     again = library.download(record.pmid)
@@ -463,7 +473,7 @@ def test_what_was_accepted_by_hand_stands_in_report_prisma_and_lock(library, wor
     inbox = library.settings.papers_dir / "inbox"
     inbox.mkdir()
     page = f"# {record.plain_title}\n\nhttps://doi.org/{record.doi}\n\nThe author's few lines.\n"
-    (inbox / f"{record.pmid}.md").write_text(page)
+    (inbox / f"{record.pmid}.md").write_text(page, encoding="utf-8")
     [refused] = library.take_in()
     assert refused.outcome == "rejected"
     [done] = library.take_in(accept="the author sent it")
@@ -474,11 +484,13 @@ def test_what_was_accepted_by_hand_stands_in_report_prisma_and_lock(library, wor
         "full_text", "by_hand", "the author sent it",
     )  # fmt: skip
     assert harvest.job().counts.full_text == 1
-    [locked] = json.loads((harvest.folder / "papers.lock.json").read_text())["papers"]
+    [locked] = json.loads((harvest.folder / "papers.lock.json").read_text(encoding="utf-8"))[
+        "papers"
+    ]
     assert locked["by_hand"] == "the author sent it"
-    assert "Accepted by hand (n = 1)" in (harvest.folder / "prisma.svg").read_text()
-    assert "the author sent it" in (harvest.folder / "report.html").read_text()
-    assert "by_hand" in (harvest.folder / "papers.csv").read_text()
+    assert "Accepted by hand (n = 1)" in (harvest.folder / "prisma.svg").read_text(encoding="utf-8")
+    assert "the author sent it" in (harvest.folder / "report.html").read_text(encoding="utf-8")
+    assert "by_hand" in (harvest.folder / "papers.csv").read_text(encoding="utf-8")
     assert_consistent(library.shelf)
 
 
@@ -500,8 +512,8 @@ def test_a_record_without_an_abstract_is_counted_apart(library, world):
     list(harvest)
     row = harvest.job().row()
     assert (row["abstract"], row["record"]) == (1, 1)
-    assert "record" in (harvest.folder / "papers.csv").read_text()
-    assert "Record only" in (harvest.folder / "report.html").read_text()
+    assert "record" in (harvest.folder / "papers.csv").read_text(encoding="utf-8")
+    assert "Record only" in (harvest.folder / "report.html").read_text(encoding="utf-8")
     assert_consistent(library.shelf)
     assert library.shelf.counts()["record"] == 1
 
@@ -524,7 +536,7 @@ def test_an_old_shelfs_abstract_without_one_is_a_record_on_next_contact(library,
         db.execute("DELETE FROM notes WHERE name LIKE 'surveyed%'")
         db.execute("INSERT INTO notes VALUES ('surveyed', 'then')")
     (shelf.folder / ".papershelf/records" / f"{Path(stored.path).stem}.json").write_text(
-        json.dumps(as_it_was)
+        json.dumps(as_it_was), encoding="utf-8"
     )
     with harvest.ledger._writing() as db:
         db.execute("UPDATE papers SET state = 'abstract'")

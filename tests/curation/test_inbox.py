@@ -94,7 +94,7 @@ def test_a_harvest_that_lacked_the_text_says_it_has_it_now(library, world, inbox
     assert (row.state, row.via, row.reason, row.detail) == ("full_text", "manual", "", "")
     assert row.file == Path(done.file_path).name
     assert row.attempts[-1].source == "manual"
-    missing = (harvest.folder / "not_retrieved.csv").read_text()
+    missing = (harvest.folder / "not_retrieved.csv").read_text(encoding="utf-8")
     assert closed.pmid not in missing
     assert other.pmid in missing
     assert not list(library.settings.papers_dir.glob(f"pmid_{closed.pmid}_abstract.txt"))
@@ -251,9 +251,9 @@ def test_a_text_of_another_shelf_is_taken_without_its_header(library, world, set
     drop(inbox, file.name, file.read_bytes())
     [done] = taken(library).values()
     assert done.outcome == "filed", done.detail
-    mine = Path(done.file_path).read_text()
+    mine = Path(done.file_path).read_text(encoding="utf-8")
     assert mine.count("- Kind: full_text") == 1
-    assert body_of(mine) == body_of(file.read_text())
+    assert body_of(mine) == body_of(file.read_text(encoding="utf-8"))
     theirs.shelf.close()
 
 
@@ -352,7 +352,7 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
     [done] = taken(library).values()
 
     assert done.outcome == "filed"
-    assert record.pmid not in (harvest.folder / "not_retrieved.csv").read_text()
+    assert record.pmid not in (harvest.folder / "not_retrieved.csv").read_text(encoding="utf-8")
     [row] = harvest.ledger.rows()
     assert [a.source for a in row.attempts].count("manual") == 1
     assert harvest.job().counts.full_text == 1

@@ -82,7 +82,7 @@ def reads(monkeypatch):
 
 
 def worklist(harvest):
-    return (harvest.folder / "worklist.html").read_text()
+    return (harvest.folder / "worklist.html").read_text(encoding="utf-8")
 
 
 def state(folder):
@@ -201,10 +201,10 @@ def test_what_is_kept_of_a_foreign_folder_tells_nobody_what_is_in_it(library, wo
     drop(downloads, "love letter.pdf", pdf_of(other))
     list(library.take_in(folder=downloads))
     [kept] = (library.settings.papers_dir / ".papershelf" / "looked_at").iterdir()
-    text = str(kept) + kept.read_text()
-    assert json.loads(kept.read_text())
+    text = str(kept) + kept.read_text(encoding="utf-8")
+    assert json.loads(kept.read_text(encoding="utf-8"))
     assert not [word for word in ("letter", other.doi, other.plain_title) if word in text]
-    kept.write_text("[damaged")
+    kept.write_text("[damaged", encoding="utf-8")
     assert list(library.take_in(folder=downloads)) == []
 
 
@@ -274,7 +274,7 @@ def test_a_refusal_is_told_once_and_again_when_the_file_has_changed(
     drop(inbox, "junk.pdf", b"%PDF-1.4 nothing")
     told = watched(
         *[lambda: None] * 3,
-        lambda: page.write_text(pages.article_page(record, "https://e.org")),
+        lambda: page.write_text(pages.article_page(record, "https://e.org"), encoding="utf-8"),
         folder=downloads,
     )
     outcomes = [[one.outcome for one in step] for step in told]
@@ -372,7 +372,7 @@ def test_among_real_articles_those_asked_for_are_filed_and_each_as_itself(
 @pytest.mark.parametrize("name", ["nowhere", "file.txt", "papers", "papers/inbox"])
 def test_a_folder_that_cannot_be_looked_at_is_refused_by_name(library, tmp_path, name):
     (tmp_path / "papers" / "inbox").mkdir(parents=True)
-    (tmp_path / "file.txt").write_text("")
+    (tmp_path / "file.txt").write_text("", encoding="utf-8")
     with pytest.raises(BadRequest, match=name):
         list(library.take_in(folder=tmp_path / name))
 

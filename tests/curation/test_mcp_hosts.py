@@ -117,7 +117,9 @@ def test_what_is_as_ever_is_not_said(monkeypatch):
 
 def test_what_the_file_says_is_left_to_the_file(monkeypatch, tmp_path):
     """Else it would hold for the assistant when the file has long said something else."""
-    (tmp_path / ".env").write_text("PAPERS_DIR=/of/the/file\nPUBMED_EMAIL=me@lab.edu\n")
+    (tmp_path / ".env").write_text(
+        "PAPERS_DIR=/of/the/file\nPUBMED_EMAIL=me@lab.edu\n", encoding="utf-8"
+    )
     monkeypatch.setattr("utils.settings._ROOT", tmp_path)
     told = {"PAPERS_DIR", "PUBMED_EMAIL"}
     same = load_settings(papers_dir="/of/the/file", pubmed_email="me@lab.edu")

@@ -20,7 +20,7 @@ def older_text(settings, tmp_path):
     library = Library(**{**settings, "papers_dir": tmp_path / "elsewhere"})
 
     def text(about):
-        body = body_of(Path(library.download(about.pmid).file_path).read_text())
+        body = body_of(Path(library.download(about.pmid).file_path).read_text(encoding="utf-8"))
         head = f"Title: {about.plain_title}\n\nURL Source: https://e.org/x\n\n"
         return f"{head}Markdown Content:\n{body}"
 
@@ -36,7 +36,7 @@ def old(library, world):
 
     def put(record, text, name=""):
         path = folder / (name or f"{record.doi.lower().replace('/', '_')}.txt")
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         return path
 
     return put
@@ -107,7 +107,7 @@ def test_offline_a_file_is_taken_at_its_name_and_nobody_is_asked(settings, world
 
 def test_a_paper_nobody_has_a_record_of_is_taken_at_its_name(library, old):
     path = library.settings.papers_dir / "10.9999_unheard.txt"
-    path.write_text(BODY)
+    path.write_text(BODY, encoding="utf-8")
     harvest = library.harvest(["10.9999/unheard"])
     list(harvest)
     assert harvest.job().counts.full_text == 1
@@ -138,7 +138,7 @@ def test_an_old_abstract_is_asked_for_at_once_whatever_its_date(library, world, 
     harvest = library.harvest([record.pmid])
     list(harvest)
     assert harvest.job().counts.full_text == 1
-    assert path.read_text() == text
+    assert path.read_text(encoding="utf-8") == text
 
 
 def test_an_old_abstract_of_a_closed_paper_is_not_asked_for_each_time(library, world, old):
@@ -153,7 +153,7 @@ def test_an_old_abstract_of_a_closed_paper_is_not_asked_for_each_time(library, w
     asked = len(world.requests)
     assert library.download(record.pmid).stored.attempts == done.stored.attempts
     assert len(world.requests) == asked
-    assert path.read_text() == text
+    assert path.read_text(encoding="utf-8") == text
 
 
 def test_an_audit_killed_before_it_told_the_harvests_is_made_good_by_the_next(library, world):
@@ -163,8 +163,8 @@ def test_an_audit_killed_before_it_told_the_harvests_is_made_good_by_the_next(li
     stored = library.find(record.pmid)
     library.shelf.verdicts.state(replace(stored, kind="rejected", verdict="paywall"))
     path = Path(stored.path)
-    head, rule, _ = path.read_text().partition("\n\n---\n\n")
-    path.write_text(f"{head}{rule}# Gone\n\nPlease log in.\n")
+    head, rule, _ = path.read_text(encoding="utf-8").partition("\n\n---\n\n")
+    path.write_text(f"{head}{rule}# Gone\n\nPlease log in.\n", encoding="utf-8")
     library.find(record.pmid)
     assert Ledger(harvest.ledger.path).job().counts.full_text == 1
     [one] = library.audit(fix=True)

@@ -196,7 +196,7 @@ def test_the_record_and_the_index_keep_the_sections(library, grown):
     assert kept == [(text[s.start : s.end], s.roles, s.floats) for s in library.sections("7")]
     methods = next(s for s in grown.sections if s.title == "Experimental procedures")
     assert (methods.roles, methods.floats) == (("methods",), ("Table 1", "Figure 2"))
-    [line] = (library.shelf.folder / "index.jsonl").read_text().splitlines()
+    [line] = (library.shelf.folder / "index.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["sections"] == ["abstract", "introduction", "methods", "figures"]
 
 
@@ -220,9 +220,9 @@ def test_the_publishers_word_for_a_section_outlives_the_reading(library):
 
 def test_a_record_of_before_gets_its_sections_from_the_text(library, grown):
     [record] = (library.shelf.folder / ".papershelf/records").glob("*.json")
-    row = json.loads(record.read_text())
+    row = json.loads(record.read_text(encoding="utf-8"))
     del row["stored"]["sections"]
-    record.write_text(json.dumps(row))
+    record.write_text(json.dumps(row), encoding="utf-8")
     (library.shelf.folder / ".papershelf/catalogue.db").unlink()
     assert library.read("7", section="methods").text.startswith("## Experimental procedures")
     library.rebuild()

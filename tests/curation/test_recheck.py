@@ -49,11 +49,13 @@ def ncbi(world):
 def test_nothing_new_is_said_of_papers_to_which_nothing_happened(library, world):
     for branch in ("retracted", "concern", "publisher_html", "paywall"):
         library.download(world.paper(branch).pmid)
-    first_lines = [Path(s.path).read_text() for s in library.list_papers()[1]]
+    first_lines = [Path(s.path).read_text(encoding="utf-8") for s in library.list_papers()[1]]
     asked = len(ncbi(world))
     assert news(library) == {}
     assert len(ncbi(world)) - asked == 1
-    assert [Path(s.path).read_text() for s in library.list_papers()[1]] == first_lines
+    assert [
+        Path(s.path).read_text(encoding="utf-8") for s in library.list_papers()[1]
+    ] == first_lines
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,9 @@ def test_a_notice_published_since_is_told_once_and_kept(
     again = library.find(record.pmid)
     assert again.paper.notices[-1].pmid == "41999999"
     assert again.paper.retracted == (outcome == "retracted")
-    assert Path(stored.path).read_text().startswith("RETRACTED:") == (outcome == "retracted")
+    assert Path(stored.path).read_text(encoding="utf-8").startswith("RETRACTED:") == (
+        outcome == "retracted"
+    )
     assert news(library) == {}
 
 
@@ -203,7 +207,7 @@ def test_crossref_is_asked_about_papers_pubmed_does_not_have(library, world, hap
     happens(record, notices=(notice,))
     assert list(news(library, crossref=False).values()) == [["not_asked"]]
     assert list(news(library).values()) == [["retracted"]]
-    assert Path(stored.path).read_text().startswith("RETRACTED:")
+    assert Path(stored.path).read_text(encoding="utf-8").startswith("RETRACTED:")
     assert library.find(record.doi).paper.title == stored.paper.title
 
 

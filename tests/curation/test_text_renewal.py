@@ -55,7 +55,7 @@ def test_a_better_reader_renews_its_texts_and_only_those(library, held, better):
     found = outcomes(library)
 
     assert list(found.items()) == [(str(paper.paper.ids), "changed")]
-    assert "Read better." in Path(paper.path).read_text()
+    assert "Read better." in Path(paper.path).read_text(encoding="utf-8")
     assert outcomes(library) == {}
     again = library.find(paper.paper.ids.pmid)
     assert (again.saved_at, again.attempts) == (paper.saved_at, paper.attempts)
@@ -65,7 +65,7 @@ def test_a_better_reader_renews_its_texts_and_only_those(library, held, better):
 @pytest.mark.parametrize("looked_at", [True, False])
 def test_what_a_hand_wrote_into_a_text_is_kept(library, held, better, looked_at):
     path = Path(held[0].path)
-    path.write_text(path.read_text() + "\nMY OWN NOTE.\n")
+    path.write_text(path.read_text(encoding="utf-8") + "\nMY OWN NOTE.\n", encoding="utf-8")
     if looked_at:
         assert library.find(held[0].paper.ids.pmid).sha256 != held[0].sha256
     mine = path.read_bytes()
@@ -80,7 +80,9 @@ def test_what_a_hand_wrote_into_a_text_is_kept(library, held, better, looked_at)
 
 def test_a_text_that_took_the_place_of_ours_is_kept(library, held, better):
     path = Path(held[0].path)
-    path.write_text("# My better transcription\n\n" + "Text of mine that I typed. " * 100)
+    path.write_text(
+        "# My better transcription\n\n" + "Text of mine that I typed. " * 100, encoding="utf-8"
+    )
     mine = path.read_bytes()
     better(with_a_mark)
     assert [renewal.outcome for renewal in library.reextract()] == ["kept"]
@@ -130,13 +132,13 @@ def test_the_article_that_was_asked_for_is_read_again(library, held, monkeypatch
 
 def test_what_a_better_reading_finds_is_noted(library, held, better):
     path = Path(held[0].path)
-    assert not path.read_text().startswith("RETRACTED")
+    assert not path.read_text(encoding="utf-8").startswith("RETRACTED")
     better(lambda document: replace(document, retracted=True, license="CC0"))
     assert [renewal.outcome for renewal in library.reextract()] == ["changed"]
     again = library.find(held[0].paper.ids.pmid)
     assert again.paper.retracted
     assert again.license == held[0].license != ""
-    assert path.read_text().startswith("RETRACTED:")
+    assert path.read_text(encoding="utf-8").startswith("RETRACTED:")
 
 
 def test_a_license_found_by_a_better_reading_fills_an_empty_one(library, better):

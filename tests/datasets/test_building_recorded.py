@@ -76,7 +76,7 @@ def test_what_the_databases_say_in_numbers(tmp_path):
 )
 def test_errors_are_no_datasets(path, tmp_path):
     page = Page("pmc", "docsum_xml", path.read_bytes())
-    if "DocumentSummarySet" in path.read_text():
+    if "DocumentSummarySet" in path.read_text(encoding="utf-8"):
         built = build([page], tmp_path / "x.db", {})
         check(built)
         assert (built.records, built.not_found) == (2, ("1",))

@@ -169,10 +169,10 @@ def test_what_fails_leaves_the_old_file_and_no_other(
     genes: Path, tmp_path: Path, sql: str, how: dict[str, Any], message: str
 ) -> None:
     target = tmp_path / "a.csv"
-    target.write_text("the old one")
+    target.write_text("the old one", encoding="utf-8")
     with pytest.raises(BadRequest, match=message):
         export(genes, sql, target, **how)
-    assert target.read_text() == "the old one"
+    assert target.read_text(encoding="utf-8") == "the old one"
     assert list(tmp_path.iterdir()) == [target]
 
 

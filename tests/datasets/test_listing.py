@@ -96,7 +96,7 @@ def test_leftovers_of_writers_are_swept_and_other_files_are_not(folder: Path) ->
     leftover = used(folder / "gene_00000001.db", 0).with_name(".gene_00000001.db.1.ab.part")
     others = [folder / "notes.db", folder / "gene_00000001.txt", folder / "GENE_00000001.db"]
     for file in (leftover, *others):
-        file.write_text("x")
+        file.write_text("x", encoding="utf-8")
         used(file, 300)
     (folder / "gene_0000000a.db").mkdir()
     assert sweep(folder) == []
@@ -107,7 +107,7 @@ def test_leftovers_of_writers_are_swept_and_other_files_are_not(folder: Path) ->
 
 def test_broken_datasets_are_listed_as_such(folder: Path) -> None:
     (folder / "sra_0000000a.db").write_bytes(b"")
-    (folder / "sra_0000000b.db").write_text("not a database " * 1000)
+    (folder / "sra_0000000b.db").write_text("not a database " * 1000, encoding="utf-8")
     whole = dataset(folder, "sra_0000000c")
     whole.write_bytes(whole.read_bytes()[:4096])
     told = {one.id: one for one in datasets(folder)}

@@ -220,7 +220,7 @@ def test_what_is_no_dataset_is_a_failure_of_the_store(tmp_path: Path) -> None:
     torn = dataset(tmp_path)
     torn.write_bytes(torn.read_bytes()[:5000])
     text = tmp_path / "gene_00000002.db"
-    text.write_text("no database at all " * 100)
+    text.write_text("no database at all " * 100, encoding="utf-8")
     for file in (torn, text, tmp_path / "gene_00000003.db", tmp_path):
         with pytest.raises(StoreFailed, match="cannot be read") as caught:
             ask(file, "SELECT * FROM gene")

@@ -70,7 +70,7 @@ def test_the_usual_bound_is_two_seconds(genes: Path, sql: str) -> None:
 
 def test_a_library_elsewhere_is_not_loaded_nor_a_file_read(genes: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
-    secret.write_text("the secret words")
+    secret.write_text("the secret words", encoding="utf-8")
     for sql in (
         f"SELECT readfile('{secret}')",
         f"SELECT load_extension('{secret}')",

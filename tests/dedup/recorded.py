@@ -93,7 +93,7 @@ def _entries(feed: bytes) -> Iterator[Any]:
 def _objects(folder: Path, names: str = "*.json") -> Iterator[dict[str, Any]]:
     for file in sorted(folder.glob(names)):
         with suppress(ValueError):
-            yield from _dicts(json.loads(file.read_text()))
+            yield from _dicts(json.loads(file.read_text(encoding="utf-8")))
 
 
 def _dicts(value: Any) -> Iterator[dict[str, Any]]:

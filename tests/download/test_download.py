@@ -90,7 +90,7 @@ def test_full_text_is_kept_from_the_first_rung_that_has_it(library, world, branc
     brought = "other_version" if branch in ACCEPTED else "saved"
     assert (via, brought) in story(done)
     assert brought == "other_version" or story(done)[-1] == (via, brought)
-    text = Path(done.file_path).read_text()
+    text = Path(done.file_path).read_text(encoding="utf-8")
     assert record.sections[0].heading in text if hasattr(record, "sections") else text
     assert len(text.split()) > 150
 
@@ -106,7 +106,7 @@ def test_what_is_not_the_paper_is_named_and_only_the_abstract_is_kept(
     assert done.stored.kind == kind
     assert done.source == "PubMed_Abstract"
     assert verdict in [outcome for _, outcome in story(done)]
-    text = Path(done.file_path).read_text()
+    text = Path(done.file_path).read_text(encoding="utf-8")
     assert record.pmid in text
     assert done.file_path.endswith(f"pmid_{record.pmid}_{kind}.txt")
 
@@ -114,7 +114,7 @@ def test_what_is_not_the_paper_is_named_and_only_the_abstract_is_kept(
 def test_rejected_bytes_lie_in_quarantine_with_their_reason(library, world):
     done = library.download(ids_of(world.paper("captcha_200")))
     folder = Path(done.file_path).parent / ".papershelf" / "quarantine"
-    reasons = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+    reasons = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")]
     assert any(reason["verdict"] == "bot_check" for reason in reasons)
 
 
@@ -241,13 +241,15 @@ def test_output_path_stays_on_the_shelf_and_is_refused_before_anything_is_asked(
 def test_output_path_gets_a_copy(library, world):
     done = library.download(world.paper("pmc_cloud").pmid, output_path="review/first.txt")
     assert Path(done.file_path).name == "first.txt"
-    assert Path(done.file_path).read_text() == Path(done.stored.path).read_text()
+    assert Path(done.file_path).read_text(encoding="utf-8") == Path(done.stored.path).read_text(
+        encoding="utf-8"
+    )
 
 
 def test_retracted_papers_say_so_in_the_first_line(library, world):
     done = library.download(world.paper("retracted").pmid)
     assert done.row()["retracted"] is True
-    assert "RETRACTED" in Path(done.file_path).read_text().splitlines()[0]
+    assert "RETRACTED" in Path(done.file_path).read_text(encoding="utf-8").splitlines()[0]
     notice = library.download(world.paper("retraction_notice").pmid)
     assert notice.row()["retracted"] is False
 
@@ -279,8 +281,11 @@ def test_index_files_are_current(library, world):
     for branch in ("pmc_cloud", "paywall", "editorial"):
         library.download(world.paper(branch).pmid)
     folder = library.settings.papers_dir
-    rows = list(csv.DictReader((folder / "index.csv").open(newline="")))
-    lines = [json.loads(line) for line in (folder / "index.jsonl").read_text().splitlines()]
+    rows = list(csv.DictReader((folder / "index.csv").open(newline="", encoding="utf-8")))
+    lines = [
+        json.loads(line)
+        for line in (folder / "index.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert [row["pmid"] for row in rows] == [str(line["pmid"]) for line in lines]
     assert {row["kind"] for row in rows} == {"full_text", "abstract"}
 
@@ -365,13 +370,13 @@ def test_a_preprints_text_is_called_one(library, world):
     done = library.download(f"arXiv:{world.paper('arxiv_published').arxiv}")
     assert done.stored.of_preprint
     assert "the preprint of" in done.message
-    header = Path(done.file_path).read_text().partition("---")[0]
+    header = Path(done.file_path).read_text(encoding="utf-8").partition("---")[0]
     assert "- Version: preprint; the published article may differ" in header
 
 
 def test_a_withdrawn_preprint_says_so_wherever_a_retraction_does(library):
     done = library.download("arXiv:2604.00005")
     assert done.row()["retracted"]
-    assert Path(done.file_path).read_text().startswith("RETRACTED:")
+    assert Path(done.file_path).read_text(encoding="utf-8").startswith("RETRACTED:")
     [made] = library.citations([done.stored.paper], ["bibtex"])
     assert "etracted" in made["bibtex"]

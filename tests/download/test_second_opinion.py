@@ -60,7 +60,9 @@ def got(library: Library, world, branch: str, **options):
 
 def record_of(library: Library, stored) -> str:
     name = Path(stored.path).name.removesuffix(".txt")
-    return (library.settings.papers_dir / ".papershelf" / "records" / f"{name}.json").read_text()
+    return (library.settings.papers_dir / ".papershelf" / "records" / f"{name}.json").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("server", KINDS, indirect=True)

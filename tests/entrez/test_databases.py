@@ -20,7 +20,9 @@ every = pytest.mark.parametrize("name", DATABASES)
 @pytest.mark.shared
 @pytest.mark.parametrize("file", ["biopython_einfo1.xml", "biopython_einfo4.xml"])
 def test_every_database_that_einfo_names_is_in_the_table(shared, file):
-    told = re.findall("<DbName>(.*?)<", (shared / "eutils" / "einfo" / file).read_text())
+    told = re.findall(
+        "<DbName>(.*?)<", (shared / "eutils" / "einfo" / file).read_text(encoding="utf-8")
+    )
     assert len(told) > 30
     assert set(told) <= set(DATABASES)
 
@@ -30,7 +32,7 @@ def test_the_table_names_no_database_that_einfo_does_not(shared):
     folder = shared / "eutils" / "einfo"
     told = set()
     for file in folder.glob("biopython_einfo*.xml"):
-        told |= set(re.findall("<DbName>(.*?)<", file.read_text()))
+        told |= set(re.findall("<DbName>(.*?)<", file.read_text(encoding="utf-8")))
     assert set(DATABASES) == told
 
 

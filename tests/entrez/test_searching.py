@@ -197,7 +197,7 @@ def forgetful(settings):
     from utils import Library
 
     settings["papers_dir"].mkdir()
-    (settings["papers_dir"] / ".papershelf").write_text("in the way")
+    (settings["papers_dir"] / ".papershelf").write_text("in the way", encoding="utf-8")
     return Library(**settings).entrez
 
 

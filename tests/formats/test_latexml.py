@@ -191,7 +191,7 @@ def test_source_and_page_of_a_paper_agree(name: str, tmp_path: Path) -> None:
     article = ARTICLES[name]
     for file, text in {"main.tex": article.tex, **article.files}.items():
         (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).write_text(text)
+        (tmp_path / file).write_text(text, encoding="utf-8")
     command = ["latexmlc", "--quiet", "--format=html5", "--dest=main.html", "main.tex"]
     run(command, cwd=tmp_path, check=True)
     body = (tmp_path / "main.html").read_bytes()

@@ -98,7 +98,7 @@ def test_a_truncated_gzip_file_is_bad_content() -> None:
 
 def test_entities_never_expand(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
-    secret.write_text("SECRET")
+    secret.write_text("SECRET", encoding="utf-8")
     doctype = (
         f'<!DOCTYPE PubmedArticleSet [<!ENTITY file SYSTEM "{secret.as_uri()}">'
         '<!ENTITY word "EXPANDED">]>'
@@ -110,7 +110,7 @@ def test_entities_never_expand(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scheme", ["http://dtd.invalid/", "https://dtd.invalid/", "ftp://x/", ""])
 def test_no_dtd_is_opened_wherever_it_is_said_to_be(scheme: str, tmp_path: Path) -> None:
     """lxml's ``collect_ids=False`` makes libxml2 load it, whatever ``load_dtd`` says."""
-    (tmp_path / "own.dtd").write_text("<!ELEMENT broken")
+    (tmp_path / "own.dtd").write_text("<!ELEMENT broken", encoding="utf-8")
     address = f"{scheme}pubmed.dtd" if scheme else (tmp_path / "own.dtd").as_uri()
     body = pack(article(pmid="7"), doctype=f'<!DOCTYPE PubmedArticleSet SYSTEM "{address}">')
     assert [record.ids.pmid for record in read_records(body)] == ["7"]  # type: ignore[union-attr]

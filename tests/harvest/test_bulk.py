@@ -56,7 +56,7 @@ def test_texts_are_the_papers_own(library: Library, world: World) -> None:
     records = [world.paper(branch) for branch in ("pmc_cloud", "efetch_only", "publisher_html")]
     for record, row in zip(records, done(library.harvest(map(ids_of, records))), strict=True):
         assert row.state == "full_text"
-        text = (library.shelf.folder / row.file).read_text()
+        text = (library.shelf.folder / row.file).read_text(encoding="utf-8")
         assert record.plain_title in text
         assert len(text.split()) > 700
 
@@ -244,7 +244,7 @@ def test_a_title_only_list_is_harvested(library: Library, world: World) -> None:
     assert [bool(row.identity) for row in rows] == [True, True, True, False]
     assert "0.99" in rows[0].identity
     assert records[0].pmid in rows[0].identity
-    with (harvest.folder / "papers.csv").open(newline="") as file:
+    with (harvest.folder / "papers.csv").open(newline="", encoding="utf-8") as file:
         assert next(csv.DictReader(file))["identity"] == rows[0].identity
 
 
@@ -263,7 +263,7 @@ def test_what_is_not_sure_is_listed_with_what_it_may_be(library: Library, world:
     [row] = done(harvest := library.harvest([described(record, title="Quite another title here")]))
     assert (row.state, row.reason) == ("failed", "no_identifier")
     assert "with another title" in row.detail
-    missing = (harvest.folder / "not_retrieved.csv").read_text()
+    missing = (harvest.folder / "not_retrieved.csv").read_text(encoding="utf-8")
     assert record.pmid in missing
     assert "server.py resolve" in missing
     assert "Quite another title here" in missing

@@ -41,7 +41,7 @@ def rebuilt(library, lock):
 
 
 def rows_in(path):
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -51,7 +51,7 @@ def test_the_same_world_gives_the_same_corpus(elsewhere, lock):
     assert made.differences.same == 4
     assert rows_in(made.table) == []
     assert made.sentences == ("4 papers are unchanged.", "1 is still without full text.")
-    summary = made.table.with_name("differences.txt").read_text()
+    summary = made.table.with_name("differences.txt").read_text(encoding="utf-8")
     assert summary.splitlines() == list(made.sentences)
 
 
@@ -131,14 +131,14 @@ def test_why_a_text_changed_is_said_as_far_as_it_is_known(elsewhere, lock, made_
 
 def test_a_lock_of_an_older_version_is_read_without_its_reasons(library, world, lock, tmp_path):
     [path] = (library.settings.papers_dir / "reports").glob("*/papers.lock.json")
-    made = json.loads(path.read_text())
+    made = json.loads(path.read_text(encoding="utf-8"))
     assert made["made_by"].startswith("Papershelf ")
     assert {paper["via"] for paper in made["papers"]} >= {"pmc_cloud", "publisher"}
     del made["made_by"]
     for paper in made["papers"]:
         paper["via"] = "\x1b[2J"
     old = tmp_path / "old.json"
-    old.write_text(json.dumps(made))
+    old.write_text(json.dumps(made), encoding="utf-8")
     assert {was.via for was in read_lock(old).papers} == {""}
     assert read_lock(old).made_by == ""
 

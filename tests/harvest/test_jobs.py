@@ -146,10 +146,10 @@ def test_a_limit_holds_also_when_there_are_new_hits(
 
 def test_the_report_says_how_many_hits_are_beyond_the_limit(near: Library) -> None:
     page = near.harvest(query="field[ti]", max_papers=5).report()
-    numbers = read_as_r_does(page.with_name("prisma.csv").read_text())
+    numbers = read_as_r_does(page.with_name("prisma.csv").read_text(encoding="utf-8"))
     assert numbers["database_specific_results"] == [("PubMed", 12)]
     assert (numbers["records_excluded"], numbers["excluded_other"]) == (None, 0)
-    figure = page.with_name("prisma.svg").read_text()
+    figure = page.with_name("prisma.svg").read_text(encoding="utf-8")
     assert "7 of the records identified lie beyond the limit of this harvest." in figure
 
 
@@ -245,7 +245,7 @@ def test_a_finished_harvest_has_its_report(near: Library, small: World) -> None:
     harvest = near.harvest(map(ids_of, small.field[:3]))
     assert not harvest.folder.exists()
     done(harvest)
-    lock = json.loads((harvest.folder / "papers.lock.json").read_text())
+    lock = json.loads((harvest.folder / "papers.lock.json").read_text(encoding="utf-8"))
     assert len(lock["papers"]) == 3
     assert (harvest.folder / "report.html").is_file()
 

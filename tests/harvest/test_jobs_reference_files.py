@@ -46,7 +46,7 @@ def test_a_shelf_is_gone_through_page_by_page(shelf, monkeypatch, page):
 
 def test_an_empty_shelf_gives_empty_files(library):
     for path in library.write_references():
-        assert not path.read_text().strip()
+        assert not path.read_text(encoding="utf-8").strip()
 
 
 def test_of_a_harvest_only_what_is_on_the_shelf_is_listed():
@@ -76,7 +76,7 @@ def test_both_are_written_or_neither(shelf, tmp_path):
 
 
 def test_a_folder_that_cannot_be_is_said(shelf, tmp_path):
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(StoreFailed):
         write_references(lambda: of_shelf(shelf), tmp_path / "file")
 

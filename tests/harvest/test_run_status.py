@@ -162,14 +162,14 @@ def test_the_report_is_there_and_says_so_before_the_slowest_site_is_done(
     page, early = harvest.folder / "report.html", ""
     for progress in harvest:
         if not early and page.exists():
-            early = page.read_text()
+            early = page.read_text(encoding="utf-8")
             assert progress.only_waits
             [wait] = progress.job.waits
             assert (wait.papers, wait.since) == (len(slow), "")
             gate.set()
     assert f"{len(slow)} papers still wait for 127.0.0.1" in early
     assert "This page is renewed then." in early
-    assert "still wait" not in page.read_text()
+    assert "still wait" not in page.read_text(encoding="utf-8")
     assert_complete(far, harvest, records)
 
 

@@ -144,10 +144,10 @@ def test_the_report_says_what_was_searched(near: Library) -> None:
         ("Europe PMC", "field"),
     ]
     assert all(row["searched_at"] and int(row["hits"]) >= int(row["taken"]) for row in rows)
-    prisma = read_as_r_does((harvest.folder / "prisma.csv").read_text())
+    prisma = read_as_r_does((harvest.folder / "prisma.csv").read_text(encoding="utf-8"))
     assert prisma["database_specific_results"] == [(row["where"], int(row["hits"])) for row in rows]
     assert prisma["database_results"] == sum(int(row["hits"]) for row in rows)
-    assert "searches.csv" in (harvest.folder / "report.html").read_text()
+    assert "searches.csv" in (harvest.folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_plan_of_several_searches_counts_each_paper_once(near: Library) -> None:

@@ -301,7 +301,7 @@ def test_the_files_say_what_was_counted(tmp_path: Path, library: Library) -> Non
 
     figures = figures_of(paper({"jina": "saved"}), paper({"elsevier": "saved"}))
     figures.write(tmp_path)
-    with (tmp_path / "yield.csv").open() as file:
+    with (tmp_path / "yield.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["via"], row["first"], row["cumulative"]) for row in rows] == [
         ("pmc_cloud", "0", "0"),
@@ -314,7 +314,7 @@ def test_the_files_say_what_was_counted(tmp_path: Path, library: Library) -> Non
     assert "Full text of 2 of 2 papers" in words
     assert "<b>&" in words
     assert "the same without your keys" in words
-    with (tmp_path / "yields_papers.csv").open() as file:
+    with (tmp_path / "yields_papers.csv").open(encoding="utf-8") as file:
         assert [row["first"] for row in csv.DictReader(file)] == ["jina", "elsevier"]
 
 
@@ -376,7 +376,7 @@ def test_the_shell_prints_a_table_and_writes_the_files(
     shell: Callable[..., tuple[int, str, str]], world: World, tmp_path: Path
 ) -> None:
     listed = [record.pmid for record in records(world, "pmc_cloud", "publisher_html")]
-    (tmp_path / "list.txt").write_text("\n".join(listed))
+    (tmp_path / "list.txt").write_text("\n".join(listed), encoding="utf-8")
     status, said, remarks = shell("yield", str(tmp_path / "list.txt"))
     assert (status, "0 with full text" in said, "--ask-all" in remarks) == (0, True, True)
     status, said, _ = shell("yield", str(tmp_path / "list.txt"), "--ask-all")

@@ -342,7 +342,10 @@ def test_a_correction_that_prints_the_doi_of_what_it_corrects_is_not_the_paper()
 @pytest.mark.shared
 def test_no_real_article_is_refused_and_no_stranger_accepted(shared: Path) -> None:
     """Every recorded JATS article against its own record, and against three others'."""
-    rows = [json.loads(line) for line in (shared / "articles.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (shared / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     rows = [row for row in rows if row["jats_status"] == "full"][::5]
     papers = [
         Paper(

@@ -90,8 +90,12 @@ def in_a_child(work: Callable[[], Any], *, at: int = 0, seconds: float = 0) -> i
 def kill_a_worker(parent: int, chance: random.Random) -> bool:
     """Kill one of the processes that work for *parent*; False where it has none."""
     children = Path(f"/proc/{parent}/task/{parent}/children")
-    found = children.read_text().split() if children.exists() else []
-    workers = [pid for pid in found if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+    found = children.read_text(encoding="utf-8").split() if children.exists() else []
+    workers = [
+        pid
+        for pid in found
+        if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+    ]
     if not workers:
         return False
     os.kill(int(chance.choice(workers)), signal.SIGKILL)

@@ -34,7 +34,7 @@ class Nodes:
     def __init__(self, folder: Path, workers: int = 2, amiss: str = "") -> None:
         command, pipe = [sys.executable, "-m", "tests.mirror.nodes"], subprocess.PIPE
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        with (folder / "nodes.log").open("w") as log:
+        with (folder / "nodes.log").open("w", encoding="utf-8") as log:
             self._process = Process(
                 command, stdin=pipe, stdout=pipe, stderr=log, cwd=folder, env=environment, text=True
             )

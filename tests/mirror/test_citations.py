@@ -292,8 +292,8 @@ def test_a_table_that_says_other_than_its_files_is_found(mirror):
     updated(mirror)
     table = ended(mirror, keep=True).table
     path = mirror.folder / "generation" / "citations" / f"{table.name}.json"
-    facts = json.loads(path.read_text())
-    path.write_text(json.dumps({**facts, "edges": 8, "cited": {}}))
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**facts, "edges": 8, "cited": {}}), encoding="utf-8")
     assert faults(mirror)["cited"] == (
         "edges of PMIDs 200,000 to 399,999: the table has none of them",
     )

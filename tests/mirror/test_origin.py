@@ -28,7 +28,7 @@ def filled(bulk, tmp_path):
         for name, data in files.items():
             (folder / place / name).write_bytes(data)
             md5 = hashlib.md5(data, usedforsecurity=False).hexdigest()
-            (folder / place / f"{name}.md5").write_text(f"MD5({name})= {md5}\n")
+            (folder / place / f"{name}.md5").write_text(f"MD5({name})= {md5}\n", encoding="utf-8")
     return folder
 
 
@@ -39,7 +39,7 @@ def flat(filled, tmp_path, notice=True):
     for path in filled.rglob("*.gz"):
         (folder / path.name).write_bytes(path.read_bytes())
     if notice:
-        (folder / "README.txt").write_text(NOTICE)
+        (folder / "README.txt").write_text(NOTICE, encoding="utf-8")
     return folder.parent
 
 
@@ -57,7 +57,7 @@ def test_files_in_one_place_need_a_notice_to_be_a_whole_baseline(world, filled, 
     mirror = mirror_of(world, tmp_path / "one")
     done = updated(mirror, filled=flat(filled, tmp_path, notice=False))
     assert "last of 2026" in done.waits_for
-    (tmp_path / "flat" / "README.txt").write_text(NOTICE)
+    (tmp_path / "flat" / "README.txt").write_text(NOTICE, encoding="utf-8")
     assert updated(mirror, filled=tmp_path / "flat").changed
     assert titles(mirror)[3] == "Revised"
     assert not world.requests
@@ -91,7 +91,7 @@ def test_a_new_year_in_the_folder_waits_until_it_is_whole(world, filled, tmp_pat
     old = updated(mirror, filled=filled).generation
     new = year(27, files=3)
     notice = NOTICE.replace("pubmed26", "pubmed27")
-    (filled / "baseline" / "README.txt").write_text(notice)
+    (filled / "baseline" / "README.txt").write_text(notice, encoding="utf-8")
     for number in (3, 2):
         name = name_of(27, number)
         (filled / "baseline" / name).write_bytes(new.baseline[name])

@@ -123,7 +123,7 @@ def test_what_is_poisoned_is_set_aside_with_its_reason_and_the_rest_goes_on(
     world.cloud.torn = {f"{torn.pmcid}.{max(torn.cloud)}"}
     world.cloud.vanished = {f"{gone.pmcid}.{max(gone.cloud)}"}
     stub = tmp_path / "stub.xml"
-    stub.write_text("<article><front/></article>")
+    stub.write_text("<article><front/></article>", encoding="utf-8")
     world.cloud.edited[empty.pmcid] = replace(empty, title="A stub", files={"jats": stub})
     done = updated(mirror)
     reasons = {name.partition(".")[0]: why for name, why in done.failed.items()}

@@ -111,7 +111,7 @@ def test_a_signal_leaves_no_job_in_the_queue(world, settings, tmp_path):
     words = ["mirror", "pubmed", "--folder", tmp_path / "m", "--engine", "slurm", "--workers", "4"]
     environment = {**os.environ, **{name.upper(): str(to) for name, to in settings.items()}}
     held = tmp_path / "sbatch"
-    held.write_text(f'#!/bin/sh\nexec {shutil.which("sbatch")} --hold "$@"\n')
+    held.write_text(f'#!/bin/sh\nexec {shutil.which("sbatch")} --hold "$@"\n', encoding="utf-8")
     held.chmod(0o755)  # what it puts in stays for ever, if nobody takes it out
     environment["PATH"] = f"{tmp_path}:{environment['PATH']}"
     command, pipe = [sys.executable, ROOT / "server.py", *words], subprocess.PIPE

@@ -90,12 +90,14 @@ def published(folder, number, papers):
     folder.mkdir(exist_ok=True)
     rows = np.random.default_rng(number).normal(size=(len(papers), 16)).astype("<f4")
     np.save(folder / f"embeds_chunk_{number}.npy", rows)
-    (folder / f"pmids_chunk_{number}.json").write_text(json.dumps([one[0] for one in papers]))
+    (folder / f"pmids_chunk_{number}.json").write_text(
+        json.dumps([one[0] for one in papers]), encoding="utf-8"
+    )
     about = {
         pmid: {"d": "20200101", "t": title, "a": abstract, "m": ""}
         for pmid, title, abstract in papers
     }
-    (folder / f"pubmed_chunk_{number}.json").write_text(json.dumps(about))
+    (folder / f"pubmed_chunk_{number}.json").write_text(json.dumps(about), encoding="utf-8")
     return rows
 
 
@@ -125,7 +127,7 @@ def test_what_is_not_published_whole_or_of_another_model_is_refused(mirror, embe
     with pytest.raises(BadRequest, match="MedCPT"):
         embedded(mirror, published=folder)
     embedder.model = "ncbi/MedCPT-Article-Encoder@1:m"
-    (folder / "pmids_chunk_3.json").write_text('["5"]')
+    (folder / "pmids_chunk_3.json").write_text('["5"]', encoding="utf-8")
     with pytest.raises(BadContent, match="embeds_chunk_3"):
         embedded(mirror, published=folder)
     (folder / "embeds_chunk_3.npy").write_bytes(b"torn")

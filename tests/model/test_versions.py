@@ -127,7 +127,7 @@ def test_an_accepted_manuscript_is_named_and_the_published_version_looked_for(li
     assert Path(one.file_path).name.endswith("_accepted.txt")
     assert story(one.stored)["efetch"] == "other_version"  # PMC has one article, asked for once
     assert "publisher" in story(one.stored)
-    assert "- Version: accepted manuscript" in Path(one.file_path).read_text()
+    assert "- Version: accepted manuscript" in Path(one.file_path).read_text(encoding="utf-8")
     assert not library.download(record.pmcid).message.count("stands in")  # that is what PMC has
 
 
@@ -220,10 +220,10 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
 def aged(folder: Path) -> None:
     """Make the records those of a program that knew no versions."""
     for path in (folder / ".papershelf" / "records").glob("*.json"):
-        record = json.loads(path.read_text())
+        record = json.loads(path.read_text(encoding="utf-8"))
         for name in ("version", "preprint_version"):
             del record["stored"][name]
-        path.write_text(json.dumps(record))
+        path.write_text(json.dumps(record), encoding="utf-8")
     (folder / ".papershelf" / "catalogue.db").unlink()
 
 
@@ -237,10 +237,10 @@ def test_an_old_shelf_learns_its_versions_from_the_routes_and_loses_nothing(tmp_
         shelf.save_abstract(paper(pmid="8"), ())
     # Of old, a preprint lay under the DOI of its article.
     private = folder / ".papershelf"
-    record = json.loads((private / "records" / f"{old.stem}.json").read_text())
+    record = json.loads((private / "records" / f"{old.stem}.json").read_text(encoding="utf-8"))
     record["stored"]["path"] = "10.1000_a.txt"
     (private / "records" / f"{old.stem}.json").unlink()
-    (private / "records" / "10.1000_a.json").write_text(json.dumps(record))
+    (private / "records" / "10.1000_a.json").write_text(json.dumps(record), encoding="utf-8")
     (private / "raw" / f"{old.stem}.jats.gz").rename(private / "raw" / "10.1000_a.jats.gz")
     old.rename(folder / "10.1000_a.txt")
     aged(folder)
@@ -341,11 +341,11 @@ def test_a_harvest_by_doi_names_the_preprint_it_found_and_counts_it_apart(librar
     assert {a.source for a in row.attempts} >= {"publisher", "arxiv"}
     counts = harvest.job().counts
     assert (counts.full_text, counts.preprint, counts.accepted) == (1, 1, 0)
-    with (harvest.folder / "papers.csv").open(newline="") as file:
+    with (harvest.folder / "papers.csv").open(newline="", encoding="utf-8") as file:
         assert [line["version"] for line in csv.DictReader(file)] == ["preprint"]
-    flow = (harvest.folder / "prisma.svg").read_text()
+    flow = (harvest.folder / "prisma.svg").read_text(encoding="utf-8")
     assert "Of the reports retrieved: Preprints (n = 1)." in flow
-    assert "Preprint" in (harvest.folder / "report.html").read_text()
+    assert "Preprint" in (harvest.folder / "report.html").read_text(encoding="utf-8")
     assert read_lock(harvest.folder / "papers.lock.json").papers[0].version == "preprint"
     assert harvest.retry("preprint") == 1
 
@@ -448,7 +448,7 @@ def test_a_lock_of_an_earlier_program_is_read(tmp_path):
         "effective_query": "",
         "made_at": "",
     }
-    path.write_text(json.dumps({**head, "papers": [one]}))
+    path.write_text(json.dumps({**head, "papers": [one]}), encoding="utf-8")
     assert read_lock(path).papers[0].version == ""
 
 
@@ -463,7 +463,7 @@ def test_a_text_says_its_version_wherever_it_is_shown(library):
     assert listed.text_row()["version"] == "preprint"
     [row] = index(library.shelf.folder)
     assert (row["version"], row["preprint_version"]) == ("preprint", "2")
-    header = Path(one.file_path).read_text().partition("\n---")[0]
+    header = Path(one.file_path).read_text(encoding="utf-8").partition("\n---")[0]
     assert "- Version: preprint; the published article may differ" in header
     assert "- PreprintVersion: 2" in header
 

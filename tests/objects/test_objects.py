@@ -54,7 +54,7 @@ def test_a_paper_in_pmc_has_all_its_objects_beside_its_text(
         assert one.license == rich.license
         assert one.url.endswith(f"/{name}")
     assert asked_for(world, "fig1.gif") == 0  # one form of a picture is enough
-    listed = json.loads((found.folder / "objects.json").read_text())
+    listed = json.loads((found.folder / "objects.json").read_text(encoding="utf-8"))
     assert [row["label"] for row in listed] == [one.label for one in found.objects]
 
 
@@ -64,7 +64,7 @@ def test_a_table_is_csv_for_people_and_json_for_programs(library: Library, rich:
     with Path(one.file).open(encoding="utf-8-sig", newline="") as file:
         head, *rows = csv.reader(file)
     assert (len(rows), len(head)) == (one.rows, one.columns)
-    [table] = json.loads((found.folder / "tables.json").read_text())
+    [table] = json.loads((found.folder / "tables.json").read_text(encoding="utf-8"))
     assert [column["name"] for column in table["columns"]] == head
     assert table["rows"] == rows
     assert table["notes"] == ["* P < 0.01 against control."]
@@ -223,12 +223,12 @@ def test_a_moved_shelf_still_knows_its_objects(
 
 def test_files_of_an_earlier_text_stay_in_the_list(library: Library, rich: Record) -> None:
     folder = library.objects(rich.pmid).folder
-    listed = json.loads((folder / "objects.json").read_text())
-    (folder / "table-9.csv").write_text("of an earlier text")
+    listed = json.loads((folder / "objects.json").read_text(encoding="utf-8"))
+    (folder / "table-9.csv").write_text("of an earlier text", encoding="utf-8")
     earlier = {**listed[0], "label": "Table 9", "file": "table-9.csv"}
-    (folder / "objects.json").write_text(json.dumps([*listed, earlier]))
+    (folder / "objects.json").write_text(json.dumps([*listed, earlier]), encoding="utf-8")
     library.objects(rich.pmid)
-    rows = json.loads((folder / "objects.json").read_text())
+    rows = json.loads((folder / "objects.json").read_text(encoding="utf-8"))
     assert [row["label"] for row in rows].count("Table 9") == 1
     assert {row["label"] for row in rows} == {row["label"] for row in (*listed, earlier)}
 

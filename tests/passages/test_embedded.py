@@ -308,7 +308,7 @@ def test_an_index_of_tantivy_that_is_damaged_is_made_again(folder: Path) -> None
     with closing(EmbeddedFinder(folder, 0)) as first:
         fill(first)
     (home,) = folder.glob("tantivy-*")
-    (home / "meta.json").write_text("{")
+    (home / "meta.json").write_text("{", encoding="utf-8")
     with closing(EmbeddedFinder(folder, 0)) as finder:
         with pytest.raises(StoreFailed) as raised:
             finder.search("word7", None, 5, Filters())

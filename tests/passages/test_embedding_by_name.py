@@ -199,7 +199,7 @@ def test_what_another_program_fetched_is_used(made, bge, world, tmp_path):
         note.unlink()
     head = tmp_path / "hf" / "hub" / f"models--{BGE.replace('/', '--')}" / "refs" / "main"
     head.parent.mkdir(parents=True, exist_ok=True)
-    head.write_text(bge.commit)
+    head.write_text(bge.commit, encoding="utf-8")
     before = len(world.requests)
     assert made(BGE, papers_offline=True).embed(["pain"]).shape == (1, 24)
     assert len(world.requests) == before
@@ -233,7 +233,7 @@ def test_the_token_goes_to_the_hub_alone(made, bge, world):
 
 def test_a_token_that_lies_about_is_not_sent(made, bge, world, tmp_path, monkeypatch):
     (tmp_path / "hf").mkdir()
-    (tmp_path / "hf" / "token").write_text("hf_somebody")
+    (tmp_path / "hf" / "token").write_text("hf_somebody", encoding="utf-8")
     monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "hf" / "token"))
     made(BGE).embed(["pain"])
     assert not any("authorization" in one.headers for one in world.requests)

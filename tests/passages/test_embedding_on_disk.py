@@ -149,7 +149,7 @@ def test_a_damaged_graph_is_built_again(weighed, tmp_path):
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path):
-    (tmp_path / "cache").write_text("a file is in the way")
+    (tmp_path / "cache").write_text("a file is in the way", encoding="utf-8")
     embedder = MiniLM(str(lay_out(tmp_path / "tiny")), cache=tmp_path / "cache")
     assert embedder.embed(TEXTS).shape == (4, 24)
 
@@ -187,7 +187,7 @@ def test_a_name_is_looked_up_where_the_hub_keeps_models(tmp_path, exact):
     kept = tmp_path / "hf" / "hub" / "models--lab--tiny"
     lay_out(kept / "snapshots" / "c0ffee", exact)
     (kept / "refs").mkdir()
-    (kept / "refs" / "main").write_text("c0ffee")
+    (kept / "refs" / "main").write_text("c0ffee", encoding="utf-8")
     offline = load_settings(hf_home=tmp_path / "hf", hf_hub_offline=True)
     embedder = HubModel("lab/tiny", "main", offline, cache=tmp_path / "cache")
     assert embedder.available() == ""
@@ -210,7 +210,7 @@ def test_a_name_is_looked_up_where_the_hub_keeps_models(tmp_path, exact):
     ids=["cls", "last", "max", "sqrt", "weighted"],
 )
 def test_pooling_is_as_the_folder_says(folder, told, pool):
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(told))
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(told), encoding="utf-8")
     ids = tiny_bert.tokenizer().encode(TEXTS[0]).ids
     wanted = pool(tiny_bert.word_vectors(tiny_weights(), CONFIG, ids))
     vector = OnnxFolder(str(folder)).embed(TEXTS[:1])[0]
@@ -218,7 +218,7 @@ def test_pooling_is_as_the_folder_says(folder, told, pool):
 
 
 def test_as_much_of_a_text_is_read_as_the_folder_says(folder):
-    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 4}')
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 4}', encoding="utf-8")
     first, second = OnnxFolder(str(folder)).embed(["the heart fails", "the heart weigh less"])
     assert (first == second).all()
 
@@ -243,7 +243,7 @@ def test_a_folder_that_is_not_right_says_so(folder, name, content, said):
     if content is None:
         (folder / name).unlink()
     else:
-        (folder / name).write_text(content)
+        (folder / name).write_text(content, encoding="utf-8")
     with pytest.raises(EmbeddingsFailed, match=said):
         OnnxFolder(str(folder)).embed(TEXTS)
 
@@ -260,7 +260,7 @@ def test_a_folder_that_is_not_right_says_so(folder, name, content, said):
     ids=str,
 )
 def test_weights_of_another_kind_of_model_are_refused(weighed, change, said):
-    (weighed.folder / "config.json").write_text(json.dumps(CONFIG | change))
+    (weighed.folder / "config.json").write_text(json.dumps(CONFIG | change), encoding="utf-8")
     with pytest.raises(EmbeddingsFailed, match=said):
         weighed.embed(TEXTS)
 

@@ -127,8 +127,10 @@ def lay_out(folder: Path, graph: bytes = b"") -> Path:
     """A folder as sentence-transformers makes one; with *graph*, as ``model.onnx``."""
     (folder / "1_Pooling").mkdir(parents=True)
     tokenizer().save(str(folder / "tokenizer.json"))
-    (folder / "config.json").write_text(json.dumps(CONFIG))
-    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    (folder / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    (folder / "1_Pooling" / "config.json").write_text(
+        '{"pooling_mode_mean_tokens": true}', encoding="utf-8"
+    )
     if graph:
         (folder / "model.onnx").write_bytes(graph)
     else:

@@ -44,7 +44,7 @@ def fetchable(row: Harvested) -> bool:
 
 def loans(folder: Path, *rows: Harvested) -> str:
     write_report(invented.job(), lambda: iter(rows), folder)
-    return (folder / LOANS).read_text() if (folder / LOANS).exists() else ""
+    return (folder / LOANS).read_text(encoding="utf-8") if (folder / LOANS).exists() else ""
 
 
 def test_every_field_that_a_library_needs_is_there_and_no_more(tmp_path: Path) -> None:

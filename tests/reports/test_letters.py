@@ -25,7 +25,7 @@ def by(*authors: tuple[str, str]) -> Paper:
 def written(folder: Path, *papers: Paper, sender: str = "me@lab.edu") -> list[str]:
     rows = [replace(ROW, paper=paper) for paper in papers]
     write_letters(rows, folder, sender)
-    return [(folder / "letters" / file_name(paper)).read_text() for paper in papers]
+    return [(folder / "letters" / file_name(paper)).read_text(encoding="utf-8") for paper in papers]
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_no_text_from_outside_adds_a_line_to_the_head(tmp_path: Path) -> None:
 def test_a_letter_that_somebody_changed_stays(tmp_path: Path) -> None:
     [_] = written(tmp_path, PAPER)
     path = tmp_path / "letters" / file_name(PAPER)
-    path.write_text("Dear Ada, how are you?")
+    path.write_text("Dear Ada, how are you?", encoding="utf-8")
     done = write_letters([ROW], tmp_path)
     assert (done.written, done.kept) == (0, 1)
-    assert path.read_text() == "Dear Ada, how are you?"
+    assert path.read_text(encoding="utf-8") == "Dear Ada, how are you?"
 
 
 def test_there_is_one_for_each_paper_a_person_has_to_fetch(tmp_path: Path) -> None:

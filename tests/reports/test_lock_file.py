@@ -52,7 +52,7 @@ def test_the_same_harvest_makes_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_paper_is_a_line(tmp_path: Path) -> None:
-    lines = written(tmp_path, list(invented.rows(20))).read_text().splitlines()
+    lines = written(tmp_path, list(invented.rows(20))).read_text(encoding="utf-8").splitlines()
     assert len(lines) == 22
     assert all(json.loads(line.rstrip(","))["pmid"] for line in lines[1:-1])
 
@@ -65,14 +65,14 @@ def test_a_paper_nobody_can_ask_for_is_counted_and_left_out(tmp_path: Path) -> N
     nameless = Harvested(1, "Smith 1990", "failed", Paper(Ids()))
     odd = Harvested(2, "x", "failed", Paper(Ids(pmid="no number", doi="10.1000/\x07")))
     path = written(tmp_path, [nameless, odd, paper(3)])
-    assert json.loads(path.read_text())["without_identifier"] == 2
+    assert json.loads(path.read_text(encoding="utf-8"))["without_identifier"] == 2
     assert [was.ids.pmid for was in read_lock(path).papers] == ["3"]
 
 
 def lock_with(tmp_path: Path, **changes: Any) -> Path:
-    good = json.loads(written(tmp_path / "good", [paper(1)]).read_text())
+    good = json.loads(written(tmp_path / "good", [paper(1)]).read_text(encoding="utf-8"))
     path = tmp_path / NAME
-    path.write_text(json.dumps({**good, **changes}))
+    path.write_text(json.dumps({**good, **changes}), encoding="utf-8")
     return path
 
 

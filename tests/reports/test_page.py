@@ -222,7 +222,7 @@ def test_the_page_of_many_papers_is_small(tmp_path: Path) -> None:
 
 
 def test_references_are_listed_where_they_are(tmp_path: Path) -> None:
-    (tmp_path / "references.ris").write_text("TY  - JOUR")
+    (tmp_path / "references.ris").write_text("TY  - JOUR", encoding="utf-8")
     page = page_of(tmp_path, invented.job(), lambda: invented.rows(3))
     assert page.xpath("//*[@id='files']//a[@href='references.ris']")
     assert not page.xpath("//a[@href='references.bib']")

@@ -324,32 +324,34 @@ def test_an_empty_harvest_has_a_diagram_of_noughts() -> None:
 def test_a_duplicate_found_while_the_report_is_written_is_one(tmp_path: Path) -> None:
     job = invented.job(hits=20, duplicates=0, counts=Counts(requested=20))
     page = write_report(job, lambda: invented.rows(19), tmp_path)
-    read = read_as_r_does(page.with_name("prisma.csv").read_text())
+    read = read_as_r_does(page.with_name("prisma.csv").read_text(encoding="utf-8"))
     assert (read["database_results"], read["duplicates"], read["dbr_sought_reports"]) == (20, 1, 19)
-    assert "limit" not in page.with_name("prisma.svg").read_text()
+    assert "limit" not in page.with_name("prisma.svg").read_text(encoding="utf-8")
 
 
 def report(folder: Path) -> dict[str, Any]:
     page = write_report(invented.job(), lambda: invented.rows(1000), folder)
-    return read_as_r_does(page.with_name("prisma.csv").read_text())
+    return read_as_r_does(page.with_name("prisma.csv").read_text(encoding="utf-8"))
 
 
 def test_what_only_people_know_is_filled_into_a_file_beside_the_figure(tmp_path: Path) -> None:
     before = report(tmp_path)
     form = tmp_path / "prisma.yaml"
-    told = form.read_text().replace("# records_screened: 0", "records_screened: 900")
+    told = form.read_text(encoding="utf-8").replace(
+        "# records_screened: 0", "records_screened: 900"
+    )
     told = told.replace("# citations_results: 0", "citations_results: 12")
     told = told.replace(
         "# dbr_excluded:                   # reports excluded, by reason\n#   Wrong population: 0",
         "dbr_excluded:\n  Wrong population: 5\n  Wrong, outcome: 6",
     )
-    form.write_text(told)
+    form.write_text(told, encoding="utf-8")
     after = report(tmp_path)
     assert (before["records_screened"], after["records_screened"]) == (None, 900)
     assert after["citations_results"] == 12
     assert after["dbr_excluded"] == [("Wrong population", 5), ("Wrong / outcome", 6)]
-    assert "via other methods" in (tmp_path / "report.html").read_text()
-    assert form.read_text() == told
+    assert "via other methods" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert form.read_text(encoding="utf-8") == told
 
 
 @pytest.mark.parametrize(
@@ -368,7 +370,9 @@ def test_what_only_people_know_is_filled_into_a_file_beside_the_figure(tmp_path:
 def test_an_entry_that_cannot_be_used_is_told_in_the_figure(
     text: str, words: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "prisma.yaml").write_text(f"new_studies: 3\n{text}\n" if ": " in text else text)
+    (tmp_path / "prisma.yaml").write_text(
+        f"new_studies: 3\n{text}\n" if ": " in text else text, encoding="utf-8"
+    )
     report(tmp_path)
     drawn = etree.fromstring((tmp_path / "prisma.svg").read_bytes())
     notes = " ".join(t.text or "" for t in drawn.iter(f"{SVG}text") if t.get("class") == "note")

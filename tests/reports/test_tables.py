@@ -81,7 +81,7 @@ def test_a_failure_leaves_the_files_as_they_were(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(StoreFailed, match="file"):
         write_report(invented.job(), lambda: invented.rows(1), tmp_path / "file" / "job")
 
@@ -143,4 +143,4 @@ def test_what_did_not_change_is_not_written_again(
     assert renewed == {
         *("papers.csv", "not_retrieved.csv", "report.html", "worklist.html"),
     }
-    assert "1 January 2031" in (tmp_path / "report.html").read_text()
+    assert "1 January 2031" in (tmp_path / "report.html").read_text(encoding="utf-8")

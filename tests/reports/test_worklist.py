@@ -40,7 +40,7 @@ def row(number: int, state: str, doi: str = "", **more: object) -> Harvested:
 
 def page_of(folder: Path, rows: Iterable[Harvested], library=RESOLVER) -> str:
     write_report(invented.job(), lambda: iter(list(rows)), folder, library)
-    return (folder / "worklist.html").read_text()
+    return (folder / "worklist.html").read_text(encoding="utf-8")
 
 
 def test_the_publisher_with_most_to_fetch_comes_first(tmp_path):
@@ -126,13 +126,15 @@ def test_titles_from_outside_are_text(tmp_path):
 
 def test_every_missing_paper_has_its_librarys_link_in_the_table(tmp_path):
     page_of(tmp_path, [row(1, "abstract", "10.1002/a")])
-    assert "https://sfx.lib.edu/x?url_ver" in (tmp_path / "not_retrieved.csv").read_text()
+    assert "https://sfx.lib.edu/x?url_ver" in (tmp_path / "not_retrieved.csv").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_every_missing_paper_has_its_librarys_link_in_the_report(tmp_path):
     page_of(tmp_path, [row(1, "abstract", "10.1002/a"), row(2, "full_text", "10.1002/b")])
-    text = (tmp_path / "report.html").read_text()
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert text.count(">Your library</a>") == 1
     assert 'href="https://sfx.lib.edu/x?url_ver=' in text
     page_of(tmp_path, [row(1, "abstract", "10.1002/a")], ReadersLibrary())
-    assert "library</a>" not in (tmp_path / "report.html").read_text()
+    assert "library</a>" not in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -50,7 +50,7 @@ def shell(
 
 def changes(review: Review) -> list[tuple[str, str]]:
     review.report()
-    with (review.folder / "changes.csv").open(newline="") as file:
+    with (review.folder / "changes.csv").open(newline="", encoding="utf-8") as file:
         return [(row["outcome"], row["pmid"]) for row in csv.DictReader(file)]
 
 
@@ -86,7 +86,7 @@ def test_who_cites_what_is_included_joins_once_and_decisions_stay(
 
 def figure(review: Review) -> str:
     review.report()
-    return (review.folder / "prisma.csv").read_text()
+    return (review.folder / "prisma.csv").read_text(encoding="utf-8")
 
 
 def test_news_since_the_published_state_are_told_until_the_next_is_published(
@@ -114,7 +114,7 @@ def test_news_since_the_published_state_are_told_until_the_next_is_published(
     status, out, _ = shell("review", "status", "fields")
     assert "Since the state published" in out
     [page, *_] = included.report()
-    text = " ".join(html.fromstring(page.read_text()).text_content().split())
+    text = " ".join(html.fromstring(page.read_text(encoding="utf-8")).text_content().split())
     assert "New since the state published" in text
     assert new.title in text
     rows = [[cell.text_content() for cell in row] for row in html.parse(page).iter("tr")]
@@ -138,7 +138,10 @@ def test_a_database_that_is_down_keeps_its_search_and_is_named(
     assert after["Europe PMC"] == before["Europe PMC"]
     assert after["PubMed"].searched_at > before["PubMed"].searched_at
     [page, *_] = included.report()
-    assert "Europe PMC could not be searched" in html.fromstring(page.read_text()).text_content()
+    assert (
+        "Europe PMC could not be searched"
+        in html.fromstring(page.read_text(encoding="utf-8")).text_content()
+    )
     assert included.status()["could_not_tell"]
     field.calm()
     time.sleep(DAY)
@@ -164,7 +167,7 @@ def test_who_does_not_answer_about_a_record_is_no_proof_that_nothing_happened(
 
 def test_the_first_search_has_to_be_answered_by_all(library: Library, field: World) -> None:
     review = library.new_review("fields")
-    (review.folder / "protocol.yaml").write_text(PROTOCOL)
+    (review.folder / "protocol.yaml").write_text(PROTOCOL, encoding="utf-8")
     field.mood("down", "europepmc")
     with pytest.raises(Unreachable, match="Europe PMC could not be searched"):
         review.update()
@@ -206,7 +209,7 @@ def test_an_update_that_was_killed_keeps_whole_steps_and_goes_on(
 
 def test_reports_whose_citations_nobody_searched_are_named(library: Library, field: World) -> None:
     review = library.new_review("fields")
-    (review.folder / "protocol.yaml").write_text(PROTOCOL)
+    (review.folder / "protocol.yaml").write_text(PROTOCOL, encoding="utf-8")
     review.update()
     doi = next(r.paper.ids.doi for r in review.ledger.records() if r.paper.ids.pmid)
     rows = "\n".join(["doi,decision,stage", *(f"{doi},include,{stage}" for stage in STAGES)])

@@ -119,8 +119,8 @@ def review(library: Library, field: World) -> Review:
         ],
     }
     for name, rows in lists.items():
-        (review.folder / name).write_text(ris(rows))
-    (review.folder / "protocol.yaml").write_text(PROTOCOL.format(until=2030))
+        (review.folder / name).write_text(ris(rows), encoding="utf-8")
+    (review.folder / "protocol.yaml").write_text(PROTOCOL.format(until=2030), encoding="utf-8")
     return review
 
 
@@ -146,7 +146,7 @@ def raw_titles(world: World) -> dict[str, list[str]]:
 
 def figure(review: Review) -> dict[str, Any]:
     review.report()
-    return read_as_r_does((review.folder / "prisma.csv").read_text())
+    return read_as_r_does((review.folder / "prisma.csv").read_text(encoding="utf-8"))
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -207,7 +207,7 @@ def in_asreview(exported: Path, votes: Votes) -> str:
 def in_zotero(exported: Path, votes: Votes) -> str:
     """Our export after Ama tagged it in Zotero, which writes notes as HTML."""
     made = []
-    for block in exported.read_text().split("\n\n"):
+    for block in exported.read_text(encoding="utf-8").split("\n\n"):
         title = re.search(r"^TI  - (.*)$", block, re.M)
         said = votes.get(plain(title[1]), {}).get("Ama") if title else None
         lines = [line for line in block.splitlines() if not line.startswith("KW  - papershelf")]
@@ -258,7 +258,7 @@ def counted_again(folder: Path) -> tuple[dict[str, Votes], dict[str, str]]:
         first[title]["Ama"] = tag
     for row in rows_of(folder / "review_7_irrelevant_csv_20261102.csv"):
         first[plain(row["Title"])]["consensus"] = "exclude"
-    for one in json.loads((folder / "eppi.json").read_text())["References"]:
+    for one in json.loads((folder / "eppi.json").read_text(encoding="utf-8"))["References"]:
         second[plain(one["Title"])]["consensus"] = "exclude"
         why[plain(one["Title"])] = "no data"
     return {"first": first, "second": second}, reasons | why
@@ -278,7 +278,7 @@ def told_in_rayyan(path: Path) -> tuple[Votes, dict[str, str]]:
 
 def told_in_zotero(path: Path) -> dict[str, str]:
     made, tag = {}, ""
-    for line in path.read_text().splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("TY  - "):
             tag = ""
         if line.startswith("KW  - papershelf/"):
@@ -342,9 +342,11 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     files = {kind: review.export(kind)[0] for kind in ("rayyan", "asreview", "zotero")}
     folder = tmp_path / "decided"
     folder.mkdir()
-    (folder / "rayyan_first.csv").write_text(in_rayyan(files["rayyan"], half, {}, dice))
-    (folder / "asreview.csv").write_text(in_asreview(files["asreview"], rest))
-    (folder / "zotero.ris").write_text(in_zotero(files["zotero"], rest))
+    (folder / "rayyan_first.csv").write_text(
+        in_rayyan(files["rayyan"], half, {}, dice), encoding="utf-8"
+    )
+    (folder / "asreview.csv").write_text(in_asreview(files["asreview"], rest), encoding="utf-8")
+    (folder / "zotero.ris").write_text(in_zotero(files["zotero"], rest), encoding="utf-8")
     for name, told in (
         ("rayyan_first.csv", None),
         ("asreview.csv", None),
@@ -356,7 +358,9 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     conflicts = [row for row in records if first[plain(row["title"])] == "conflict"]
     assert len(conflicts) > 3
     # Over coffee they agree to exclude all of these but two.
-    (folder / "review_7_irrelevant_csv_20261102.csv").write_text(in_covidence(conflicts[2:]))
+    (folder / "review_7_irrelevant_csv_20261102.csv").write_text(
+        in_covidence(conflicts[2:]), encoding="utf-8"
+    )
     name = "review_7_irrelevant_csv_20261102.csv"
     assert not review.read_decisions((folder / name).read_bytes(), name).unmatched
 
@@ -369,13 +373,17 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     second = wishes([title_of(one) for one in have[:-3]], dice)
     why = {title: dice.choice(REASONS) for title in second}
     rayyan = review.export("rayyan", stage="full_text")[0]
-    (folder / "rayyan_second.csv").write_text(in_rayyan(rayyan, second, why, dice))
+    (folder / "rayyan_second.csv").write_text(
+        in_rayyan(rayyan, second, why, dice), encoding="utf-8"
+    )
     review.read_decisions(
         (folder / "rayyan_second.csv").read_bytes(), "r.csv", Told(stage="full_text")
     )
     torn = [s for s in review.standings() if s.second == "conflict"]
     by_title = {plain(row["title"]): row for row in records}
-    (folder / "eppi.json").write_text(in_eppi([by_title[title_of(s)] for s in torn[1:]]))
+    (folder / "eppi.json").write_text(
+        in_eppi([by_title[title_of(s)] for s in torn[1:]]), encoding="utf-8"
+    )
     told = Told(screener="consensus")
     review.read_decisions((folder / "eppi.json").read_bytes(), "eppi.json", told)
 
@@ -478,7 +486,7 @@ def held_against_the_files(
         assert listed == dict(out)
     assert read["new_reports"] == sum(one == "include" for one in judged.values())
     assert read["new_studies"] == 7
-    remarks = (review.folder / "prisma.svg").read_text()
+    remarks = (review.folder / "prisma.svg").read_text(encoding="utf-8")
     conflicts = sum(one == "conflict" for one in first.values())
     assert (f"disagree about (n = {conflicts})" in remarks) is bool(conflicts)
     table = rows_of(review.folder / "conflicts.csv")

@@ -46,7 +46,7 @@ def shell(
 
 
 def searching(review: Review, more: str = "") -> Review:
-    (review.folder / "protocol.yaml").write_text(SEARCHES + more)
+    (review.folder / "protocol.yaml").write_text(SEARCHES + more, encoding="utf-8")
     return review
 
 
@@ -67,16 +67,18 @@ def test_a_review_goes_from_new_to_its_figure_in_the_shell(shell: Shell, tmp_pat
     protocol = Path(out.strip())
     assert status == 0
     assert "review update moss" in err
-    protocol.write_text(SEARCHES + "screeners: 1\n")
+    protocol.write_text(SEARCHES + "screeners: 1\n", encoding="utf-8")
     status, out, _ = shell("review", "update", "moss")
     assert (status, f"{FIELD} new records in moss" in out) == (0, True)
     status, out, _ = shell("review", "export", "moss", "--for", "asreview")
     exported = Path(out.strip())
-    rows = list(csv.DictReader(exported.read_text().splitlines()))
-    text = exported.read_text().splitlines()
+    rows = list(csv.DictReader(exported.read_text(encoding="utf-8").splitlines()))
+    text = exported.read_text(encoding="utf-8").splitlines()
     labelled = [line.replace(",,ps-", f",{at % 2},ps-") for at, line in enumerate(text)]
     decided = tmp_path / "asreview.csv"
-    decided.write_text("\n".join(labelled).replace(",included,", ",asreview_label,"))
+    decided.write_text(
+        "\n".join(labelled).replace(",included,", ",asreview_label,"), encoding="utf-8"
+    )
     status, out, _ = shell("review", "import", "moss", decided, "--screener", "Ama", "--json")
     assert json.loads(out)["decisions"] == len(rows) == FIELD
     status, out, _ = shell("review", "harvest", "moss", "--json")
@@ -129,7 +131,7 @@ def test_wrong_commands_are_refused_in_a_sentence(shell: Shell, words: tuple[str
 )
 def test_a_protocol_that_cannot_be_used_says_where(library: Library, text: str, words: str) -> None:
     review = library.new_review("moss")
-    (review.folder / "protocol.yaml").write_text(text)
+    (review.folder / "protocol.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(BadRequest, match=words):
         review.update()
     assert not review.ledger.records()
@@ -138,7 +140,7 @@ def test_a_protocol_that_cannot_be_used_says_where(library: Library, text: str, 
 def test_a_new_protocol_can_be_read_as_it_is(library: Library) -> None:
     review = library.new_review("moss")
     assert review.protocol().screeners == 2
-    (review.folder / "protocol.yaml").write_text("title: mine\n")
+    (review.folder / "protocol.yaml").write_text("title: mine\n", encoding="utf-8")
     assert library.new_review("moss").protocol().title == "mine"
     assert [one.name for one in library.reviews()] == ["moss"]
     with pytest.raises(NotFound):
@@ -183,7 +185,7 @@ def test_conflicts_are_kept_and_named(library: Library) -> None:
     rows = table((doi, "exclude", "Kofi", "too late"), (doi, "include", "Ama", ""))
     review.read_decisions(rows, "both.csv")
     review.report()
-    text = (review.folder / "conflicts.csv").read_text()
+    text = (review.folder / "conflicts.csv").read_text(encoding="utf-8")
     named = [(row["screener"], row["decision"], row["reason"])
              for row in csv.DictReader(text.splitlines())]  # fmt: skip
     assert named == [("Kofi", "exclude", "too late"), ("Ama", "include", "")]
@@ -210,7 +212,7 @@ def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> 
     keys = {record.key for record in review.ledger.records()}
     for path in review.export(program):  # type: ignore[arg-type]
         if path.suffix == ".json":
-            items = json.loads(path.read_text())
+            items = json.loads(path.read_text(encoding="utf-8"))
             assert {item["id"] for item in items} == keys
             assert all(f"papershelf_key: {item['id']}" in item["note"] for item in items)
             continue
@@ -223,7 +225,11 @@ def test_links_lead_from_the_export_to_the_full_texts(library: Library) -> None:
     review.update()
     done(review.harvest())
     [ris, _] = review.export("zotero")
-    links = [line[6:] for line in ris.read_text().splitlines() if line.startswith("L1  - ")]
+    links = [
+        line[6:]
+        for line in ris.read_text(encoding="utf-8").splitlines()
+        if line.startswith("L1  - ")
+    ]
     assert links
     assert all((ris.parent / link).is_file() for link in links)
 
@@ -245,7 +251,7 @@ def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Libr
 def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) -> None:
     review = library.new_review("moss")
     (review.folder / "protocol.yaml").write_text(
-        "databases:\n  - {source: pubmed, query: 'field[ti]', max_date: 2021}\n"
+        "databases:\n  - {source: pubmed, query: 'field[ti]', max_date: 2021}\n", encoding="utf-8"
     )
     first = review.update()
     assert 0 < len(first.new) < FIELD
@@ -256,7 +262,7 @@ def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) ->
     second = review.update()
     assert len(first.new) + len(second.new) == FIELD
     review.report()
-    with (review.folder / "changes.csv").open(newline="") as file:
+    with (review.folder / "changes.csv").open(newline="", encoding="utf-8") as file:
         changes = list(csv.DictReader(file))
     assert [row["outcome"] for row in changes] == ["new"] * FIELD
     latest = {row["papershelf_key"] for row in changes[: len(second.new)]}
@@ -274,7 +280,7 @@ def test_tools_are_counted_apart(library: Library) -> None:
     numbers = review.numbers()
     assert (numbers.records_excluded, numbers.excluded_by_tools) == (2, 1)
     review.report()
-    drawn = (review.folder / "prisma.svg").read_text()
+    drawn = (review.folder / "prisma.svg").read_text(encoding="utf-8")
     assert "Excluded by a human (n = 1)" in drawn
     assert "Excluded by automation tools" in drawn
 
@@ -285,7 +291,7 @@ def test_the_appendix_has_each_search_as_run_and_leaves_open_what_only_people_kn
     review = searching(library.new_review("moss"), "prisma_s: {peer_review: PRESS by Yaa}\n")
     review.update()
     review.report()
-    text = (review.folder / "prisma-s.md").read_text()
+    text = (review.folder / "prisma-s.md").read_text(encoding="utf-8")
     assert "       field[ti]\n" in text
     assert '"field"[Title]' in text
     assert "**14. Peer review.** PRESS by Yaa" in text
@@ -300,7 +306,7 @@ def test_the_page_shows_where_the_review_stands_and_loads_nothing(library: Libra
     rows = table((doi, "exclude", ATTACK, ATTACK), (doi, "include", "Ama", ""))
     review.read_decisions(rows, "a.csv")
     [path, *_] = review.report()
-    page = html.fromstring(path.read_text())
+    page = html.fromstring(path.read_text(encoding="utf-8"))
     text = page.text_content()
     assert "Screeners disagree about 1 record" in text
     assert ATTACK in text
@@ -315,4 +321,4 @@ def test_the_page_shows_where_the_review_stands_and_loads_nothing(library: Libra
 
 def test_a_review_that_never_searched_has_a_page_too(library: Library) -> None:
     [path, *_] = library.new_review("moss").report()
-    assert "Not searched yet" in path.read_text()
+    assert "Not searched yet" in path.read_text(encoding="utf-8")

@@ -182,12 +182,12 @@ def test_printed_references_without_identifier_are_listed_and_no_candidates(
     before = library.snowball(seed, directions=("backward",))
     assert not before.unmatched
     # As older journals print them; no index knows the last one.
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     bare = re.sub(r"(?m)(^\d+\. .*?)\s*(?:https://doi\.org/|doi:\s*)?10\.9998/\S+$", r"\1", text)
     last = "77. Nobody N. A pamphlet on the moss of northern roofs. Leaflets. 1961;3:1-9."
     head, line, rest = bare.rpartition("\n1. ")
     assert line
-    path.write_text(f"{head}\n{last}{line}{rest}")
+    path.write_text(f"{head}\n{last}{line}{rest}", encoding="utf-8")
     found = library.snowball(seed, directions=("backward",))
     assert [line for _, line in found.unmatched] == [last]
     assert {one.paper.ids.key for one in found.candidates} == {
@@ -213,7 +213,7 @@ def included(library: Library, field: World) -> Review:
     """A review with one included report."""
     review = library.new_review("chase")
     (review.folder / "protocol.yaml").write_text(
-        "screeners: 1\ndatabases:\n  - {source: pubmed, query: 'field[ti]'}\n"
+        "screeners: 1\ndatabases:\n  - {source: pubmed, query: 'field[ti]'}\n", encoding="utf-8"
     )
     review.update()
     done(review.harvest())
@@ -230,16 +230,16 @@ def test_new_papers_join_the_review_as_citation_searching(included: Review, fiel
     others = [one for one in included.ledger.records() if one.arm == "other"]
     assert len(included.ledger.records()) - before == len(others) == len(found.candidates)
     included.report()
-    read = read_as_r_does((included.folder / "prisma.csv").read_text())
+    read = read_as_r_does((included.folder / "prisma.csv").read_text(encoding="utf-8"))
     assert read["citations_results"] == len(others)
     assert read["other_sought_reports"] is None  # nobody has screened them
-    appendix = (included.folder / "prisma-s.md").read_text()
+    appendix = (included.folder / "prisma-s.md").read_text(encoding="utf-8")
     assert "**5. Citation searching.** Citation searching (backward and forward) in" in appendix
     with pytest.raises(BadRequest, match="no included report to begin with, or no new one"):
         included.snowball()
     included.update()  # searches again, and forgets nothing that was chased
     included.report()
-    read = read_as_r_does((included.folder / "prisma.csv").read_text())
+    read = read_as_r_does((included.folder / "prisma.csv").read_text(encoding="utf-8"))
     assert read["citations_results"] == len(others)
 
 
@@ -255,7 +255,7 @@ def test_a_list_is_chased_in_the_shell(
     monkeypatch.setenv("PAPERS_PACE_DIR", str(tmp_path / "pace"))
     records = seeds_of(field)
     seeds = tmp_path / "seeds.txt"
-    seeds.write_text("\n".join(record.pmid for record in records))
+    seeds.write_text("\n".join(record.pmid for record in records), encoding="utf-8")
     table = tmp_path / "found.csv"
     words = ["snowball", str(seeds), "--backward", "--output", str(table), "--json"]
     assert cli.main(words) == 0
@@ -263,7 +263,7 @@ def test_a_list_is_chased_in_the_shell(
     rows = [json.loads(line) for line in said.out.splitlines()]
     expected = counted(records, field, "backward")
     assert {row["pmid"]: row["papers"] for row in rows if row["pmid"]} == expected
-    with table.open(newline="") as file:
+    with table.open(newline="", encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == len(rows)
     assert "asked: NCBI ELink, Europe PMC, OpenCitations, NIH iCite" in said.err
     assert cli.main(["snowball", str(seeds), "--rounds", "9"]) == 2

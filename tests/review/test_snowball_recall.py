@@ -26,7 +26,7 @@ def review(tmp_path: Path) -> Path:
     """A folder as SYNERGY has it: papers with a DOI, a PMID, both or neither."""
     folder = tmp_path / "Roe_2020"
     folder.mkdir()
-    with (folder / "labels.csv").open("w", newline="") as file:
+    with (folder / "labels.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("openalex_id", "doi", "pmid", "label_included"))
         for at in range(1, 10):

@@ -116,7 +116,7 @@ def test_an_article_does_not_fill_the_memory_with_paragraphs():
 def test_recorded_bioc_is_read(shared):
     """PubTator's answers are BioC, too: abstracts, which have no sections."""
     recorded = shared / "apis" / "pubtator" / "illumination_biocjson_two_abstracts.json"
-    documents = json.loads(recorded.read_text())["PubTator3"]
+    documents = json.loads(recorded.read_text(encoding="utf-8"))["PubTator3"]
     for document in documents:
         kinds = [paragraph.kind for paragraph in read({"documents": [document]}).paragraphs]
         assert kinds == ["title", "abstract"]

@@ -39,7 +39,7 @@ def test_a_reader_with_rights_gets_the_whole_text(reader, world, branch, via, me
 )
 def test_a_text_under_a_publishers_terms_says_so_in_its_file(reader, world, branch, bound):
     world.subscribed.add("elsevier")
-    text = Path(reader.download(world.paper(branch).pmid).file_path).read_text()
+    text = Path(reader.download(world.paper(branch).pmid).file_path).read_text(encoding="utf-8")
     assert ("- Terms: For your own research only" in text) == bound
 
 

@@ -259,7 +259,7 @@ def test_papers_of_another_compound_are_not_taken(library, monkeypatch):
 
 @pytest.mark.shared
 def test_recorded_answers_are_read(library, monkeypatch, shared):
-    rows = json.loads((shared / "errors" / "transcribed.json").read_text())
+    rows = json.loads((shared / "errors" / "transcribed.json").read_text(encoding="utf-8"))
     told = {row["case"]: json.loads(row["body"]) for row in rows if row["service"] == "pubchem"}
     answering(monkeypatch, told["unknown name"])
     assert find_compounds("name", "x", library.web) == ()

@@ -51,7 +51,7 @@ def test_a_copy_nobody_else_knows_makes_a_text(settings, world):
     done = Library(**{**settings, "papers_dir": folder / "b"}).download(record.doi)
     assert (done.stored.kind, done.stored.via) == ("full_text", "semantic_scholar")
     assert done.stored.version == "accepted"
-    assert record.plain_title in Path(done.file_path).read_text()
+    assert record.plain_title in Path(done.file_path).read_text(encoding="utf-8")
 
 
 def test_what_was_told_is_not_asked_again(library, world):

@@ -261,7 +261,9 @@ def test_a_recorded_spelling_is_read(library, monkeypatch, shared):
 
 @pytest.mark.shared
 def test_recorded_matches_are_read(library, monkeypatch, shared):
-    body = (shared / "eutils" / "ecitmatch" / "illumination_citmatch_found.txt").read_text()
+    body = (shared / "eutils" / "ecitmatch" / "illumination_citmatch_found.txt").read_text(
+        encoding="utf-8"
+    )
     # Our keys are the places in the list.
     answering(monkeypatch, body.replace("Art1", "0").replace("Art2", "1"))
     assert fetch_matches([{"journal": "a"}, {"journal": "b"}], library.web) == {

@@ -86,7 +86,7 @@ def test_a_shelf_that_cannot_be_written_is_still_read(
 ) -> None:
     saved = save(shelf, paper(doi="10.1000/a", pmid="1"))
     legacy = shelf.folder / "pmid_2.txt"
-    legacy.write_text("# Old\n\n" + "text of the older program " * 30)
+    legacy.write_text("# Old\n\n" + "text of the older program " * 30, encoding="utf-8")
     shelf.close()
     monkeypatch.setattr("os.access", lambda *_: False)  # tests may run as root
     before = sorted(shelf.folder.rglob("*"))

@@ -37,7 +37,7 @@ def start(folder: Path, seed: int, *more: str) -> Process:
 def assert_whole(folder: Path) -> None:
     """Every text is one of those that were written, to its last line."""
     for path in folder.glob("*.txt"):
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         assert text.startswith("- Title: On cells\n")
         if text.endswith(f"{NO_FULL_TEXT}\n"):
             continue

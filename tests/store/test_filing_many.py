@@ -32,7 +32,7 @@ def test_all_are_there_in_their_order(shelf: Shelf) -> None:
     assert {one.kind for one in stored} == {"abstract"}
     assert {one.via for one in stored} == {"pubmed"}
     for one in stored:
-        assert Path(one.path).read_text().endswith(f"{NO_FULL_TEXT}\n")
+        assert Path(one.path).read_text(encoding="utf-8").endswith(f"{NO_FULL_TEXT}\n")
         assert shelf.find(one.paper.ids) == one
     assert len(index(shelf.folder)) == len(MANY)
     assert_consistent(shelf)
@@ -96,10 +96,10 @@ def test_an_older_programs_full_text_under_the_name_counts_as_being_there(shelf:
     shelf.folder.mkdir(parents=True)
     words = whole(900)
     path = shelf.folder / "pmid_1.txt"
-    path.write_text(f"On cells\n\n{words}")
+    path.write_text(f"On cells\n\n{words}", encoding="utf-8")
     stored = shelf.save_abstracts([recorded(pmid="1"), recorded(pmid="2")])
     assert (stored[0].kind, Path(stored[0].path).name) == ("full_text", "pmid_1.txt")
-    assert words in path.read_text()
+    assert words in path.read_text(encoding="utf-8")
     assert texts(shelf) == ["pmid_1.txt", "pmid_2_abstract.txt"]
 
 
@@ -143,7 +143,7 @@ def test_killed_at_each_step_in_turn(tmp_path: Path) -> None:
             part.unlink()
         with Shelf(folder) as shelf:
             for path in folder.glob("pmid_?_abstract.txt"):
-                assert path.read_text().endswith(f"{NO_FULL_TEXT}\n")
+                assert path.read_text(encoding="utf-8").endswith(f"{NO_FULL_TEXT}\n")
             shelf.save_abstracts(few)
             assert shelf.counts()["papers"] == len(few) + 1
             assert len(texts(shelf)) == len(few) + 1

@@ -16,7 +16,7 @@ from utils.store import Shelf, body_of
 def test_an_edited_file_is_served_as_it_is_now(shelf: Shelf) -> None:
     old = save(shelf, paper(pmid="7"), "words")
     path = Path(old.path)
-    path.write_text(path.read_text() + "and my notes\n")
+    path.write_text(path.read_text(encoding="utf-8") + "and my notes\n", encoding="utf-8")
     new = shelf.find(Ids(pmid="7"))
     assert new is not None
     assert new.sha256 != old.sha256
@@ -49,7 +49,9 @@ def test_a_date_written_by_hand_is_read_as_one_or_not_at_all(
 ) -> None:
     stored = shelf.save_abstract(paper(pmid="7"), ())
     path = Path(stored.path)
-    path.write_text(path.read_text().replace(stored.saved_at, written))
+    path.write_text(
+        path.read_text(encoding="utf-8").replace(stored.saved_at, written), encoding="utf-8"
+    )
     os.utime(path, (1e9, 1e9))
     known = stored.saved_at
     if lost:
@@ -76,7 +78,7 @@ def test_a_file_whose_name_is_not_utf8_stops_nothing(shelf: Shelf) -> None:
 
 def test_a_file_replaced_by_no_paper_is_rejected(shelf: Shelf) -> None:
     stored = save(shelf, paper(pmid="7"))
-    Path(stored.path).write_text("Please log in to read on.")
+    Path(stored.path).write_text("Please log in to read on.", encoding="utf-8")
     found = shelf.find(Ids(pmid="7"))
     assert found is not None
     assert (found.kind, found.verdict) == ("rejected", "not_a_paper")
@@ -86,7 +88,7 @@ def test_a_file_replaced_by_no_paper_is_rejected(shelf: Shelf) -> None:
 @pytest.mark.parametrize("text", ["", "\n"])
 def test_an_emptied_file_is_no_paper_any_more(shelf: Shelf, text: str) -> None:
     stored = save(shelf, paper(pmid="7"))
-    Path(stored.path).write_text(text)
+    Path(stored.path).write_text(text, encoding="utf-8")
     assert shelf.find(Ids(pmid="7")) is None
     assert shelf.counts()["papers"] == 0
     assert save(shelf, paper(pmid="7")).path == stored.path
@@ -95,7 +97,9 @@ def test_an_emptied_file_is_no_paper_any_more(shelf: Shelf, text: str) -> None:
 
 def test_a_file_replaced_by_an_abstract_is_an_abstract(shelf: Shelf) -> None:
     stored = save(shelf, paper(pmid="7"))
-    Path(stored.path).write_text("Title: On cells\nPMID: 7\n\nAbstract:\nWe counted.\n")
+    Path(stored.path).write_text(
+        "Title: On cells\nPMID: 7\n\nAbstract:\nWe counted.\n", encoding="utf-8"
+    )
     found = shelf.find(Ids(pmid="7"))
     assert found is not None
     assert (found.kind, found.via) == ("abstract", "adopted")
@@ -139,7 +143,7 @@ def test_a_broken_record_is_no_reason_to_lose_a_paper(shelf: Shelf) -> None:
     save(shelf, paper(pmid="7"))
     record = shelf.folder / ".papershelf" / "records" / "pmid_7.json"
     for text in ("{", "[]", '{"stored": null}', '{"stored": {"path": "../../x.txt"}}', "null"):
-        record.write_text(text)
+        record.write_text(text, encoding="utf-8")
         shelf.rebuild()
         found = shelf.find(Ids(pmid="7"))
         assert found is not None

@@ -68,9 +68,9 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def test_full_texts_and_abstracts_are_found_and_left_alone(folder: Path, shelf: Shelf) -> None:
-    (folder / "10.1038_nature12345.txt").write_text(JINA)
-    (folder / "pmid_33239918.txt").write_text(JINA)
-    (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT)
+    (folder / "10.1038_nature12345.txt").write_text(JINA, encoding="utf-8")
+    (folder / "pmid_33239918.txt").write_text(JINA, encoding="utf-8")
+    (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
     before = snapshot(folder)
     full = shelf.find(Ids(doi="10.1038/nature12345"))
     assert full is not None
@@ -99,7 +99,7 @@ def test_full_texts_and_abstracts_are_found_and_left_alone(folder: Path, shelf: 
 def test_kind_is_read_from_the_content_not_the_name(
     folder: Path, shelf: Shelf, text: str, name: str
 ) -> None:
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     ids = Ids(doi="10.1000/a") if name.startswith("10") else Ids(pmid="10492251")
     found = shelf.find(ids)
     assert found is not None
@@ -109,15 +109,15 @@ def test_kind_is_read_from_the_content_not_the_name(
 
 
 def test_a_full_text_under_an_abstracts_name_is_a_full_text(folder: Path, shelf: Shelf) -> None:
-    (folder / "pmid_7_abstract.txt").write_text(JINA)
+    (folder / "pmid_7_abstract.txt").write_text(JINA, encoding="utf-8")
     found = shelf.find(Ids(pmid="7"))
     assert found is not None
     assert found.kind == "full_text"
 
 
 def test_a_full_text_comes_before_an_abstract(folder: Path, shelf: Shelf) -> None:
-    (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT)
-    (folder / "pmid_10492251.txt").write_text(JINA)
+    (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
+    (folder / "pmid_10492251.txt").write_text(JINA, encoding="utf-8")
     found = shelf.find(Ids(pmid="10492251"))
     assert found is not None
     assert found.kind == "full_text"
@@ -125,9 +125,9 @@ def test_a_full_text_comes_before_an_abstract(folder: Path, shelf: Shelf) -> Non
 
 @pytest.mark.parametrize("text", ["", " \n" * 300])
 def test_empty_files_are_not_taken(folder: Path, shelf: Shelf, text: str) -> None:
-    (folder / "10.1000_a.txt").write_text(text)
+    (folder / "10.1000_a.txt").write_text(text, encoding="utf-8")
     assert shelf.find(Ids(doi="10.1000/a")) is None
-    assert (folder / "10.1000_a.txt").read_text() == text
+    assert (folder / "10.1000_a.txt").read_text(encoding="utf-8") == text
     saved = save(shelf, paper(doi="10.1000/a"))  # and they are in nobody's way
     assert texts(shelf) == ["10.1000_a.txt"]
     assert shelf.find(Ids(doi="10.1000/a")) == saved
@@ -146,7 +146,7 @@ def test_empty_files_are_not_taken(folder: Path, shelf: Shelf, text: str) -> Non
     ],
 )
 def test_error_pages_are_rejected_and_never_replaced(folder: Path, shelf: Shelf, text: str) -> None:
-    (folder / "10.1000_a.txt").write_text(text)
+    (folder / "10.1000_a.txt").write_text(text, encoding="utf-8")
     found = shelf.find(Ids(doi="10.1000/a"))
     assert found is not None
     assert (found.kind, found.paper) == ("rejected", Paper(Ids(doi="10.1000/a")))
@@ -154,7 +154,7 @@ def test_error_pages_are_rejected_and_never_replaced(folder: Path, shelf: Shelf,
     assert found.evidence
     saved = save(shelf, paper(doi="10.1000/a"))  # and they are in nobody's way
     assert len(texts(shelf)) == 2
-    assert (folder / "10.1000_a.txt").read_text() == text
+    assert (folder / "10.1000_a.txt").read_text(encoding="utf-8") == text
     assert shelf.find(Ids(doi="10.1000/a")) == saved
     assert_consistent(shelf)
 
@@ -162,7 +162,9 @@ def test_error_pages_are_rejected_and_never_replaced(folder: Path, shelf: Shelf,
 def test_a_text_that_names_another_doi_of_that_file_name_is_not_taken(
     folder: Path, shelf: Shelf
 ) -> None:
-    (folder / "10.1000_a_b.txt").write_text(JINA.format(extra="(doi:10.1000/a:b)."))
+    (folder / "10.1000_a_b.txt").write_text(
+        JINA.format(extra="(doi:10.1000/a:b)."), encoding="utf-8"
+    )
     assert shelf.find(Ids(doi="10.1000/a/b")) is None
     other = save(shelf, paper(doi="10.1000/a/b"))
     assert Path(other.path).name != "10.1000_a_b.txt"
@@ -173,13 +175,13 @@ def test_a_text_that_names_another_doi_of_that_file_name_is_not_taken(
 
 
 def test_an_abstract_that_names_another_pmid_is_not_taken(folder: Path, shelf: Shelf) -> None:
-    (folder / "pmid_7_abstract.txt").write_text(ABSTRACT)
+    (folder / "pmid_7_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
     assert shelf.find(Ids(pmid="7")) is None
     assert shelf.find_by_file("pmid_7_abstract") is None
 
 
 def test_only_the_name_that_led_to_a_file_is_believed(folder: Path, shelf: Shelf) -> None:
-    (folder / "10.1000_a.txt").write_text(JINA)
+    (folder / "10.1000_a.txt").write_text(JINA, encoding="utf-8")
     found = shelf.find(Ids(doi="10.1000/a", pmid="8"))  # who asks may be wrong about the PMID
     assert found is not None
     assert found.paper.ids == Ids(doi="10.1000/a")
@@ -192,7 +194,7 @@ def test_only_the_name_that_led_to_a_file_is_believed(folder: Path, shelf: Shelf
 
 
 def test_capitals_of_the_older_program_are_found(folder: Path, shelf: Shelf) -> None:
-    (folder / "10.1016_S0140-6736(20)30183-5.txt").write_text(JINA)
+    (folder / "10.1016_S0140-6736(20)30183-5.txt").write_text(JINA, encoding="utf-8")
     found = shelf.find(Ids(doi="10.1016/S0140-6736(20)30183-5"))
     assert found is not None
     assert found.paper.ids.doi == "10.1016/s0140-6736(20)30183-5"
@@ -201,14 +203,14 @@ def test_capitals_of_the_older_program_are_found(folder: Path, shelf: Shelf) -> 
 
 def test_characters_the_older_program_left_are_found(folder: Path, shelf: Shelf) -> None:
     doi = "10.1002/(sici)1(1998)17:15/16<1661::aid-sim968>3.0.co;2-2"
-    (folder / f"{doi.replace('/', '_').replace(':', '_')}.txt").write_text(JINA)
+    (folder / f"{doi.replace('/', '_').replace(':', '_')}.txt").write_text(JINA, encoding="utf-8")
     assert shelf.find(Ids(doi=doi)) is not None
 
 
 def test_an_adopted_abstract_gives_way_to_a_full_text_and_stays_on_the_disk(
     folder: Path, shelf: Shelf
 ) -> None:
-    (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT)
+    (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
     before = snapshot(folder)
     saved = save(shelf, paper(doi="10.1000/a", pmid="10492251"))
     assert texts(shelf) == ["10.1000_a.txt", "pmid_10492251_abstract.txt"]
@@ -221,7 +223,9 @@ def test_an_adopted_abstract_gives_way_to_a_full_text_and_stays_on_the_disk(
 
 
 def test_an_adopted_abstract_is_never_rewritten_by_ours(folder: Path, shelf: Shelf) -> None:
-    (folder / "pmid_10492251_abstract.txt").write_text(f"{ABSTRACT}\nMY OWN NOTES.\n")
+    (folder / "pmid_10492251_abstract.txt").write_text(
+        f"{ABSTRACT}\nMY OWN NOTES.\n", encoding="utf-8"
+    )
     before = snapshot(folder)
     tried = (Attempt("pmc_cloud", "not_offered", "It has none."),)
     about = paper(pmid="10492251")
@@ -233,7 +237,7 @@ def test_an_adopted_abstract_is_never_rewritten_by_ours(folder: Path, shelf: She
 
 
 def test_an_adopted_citation_stays_beside_our_abstract(folder: Path, shelf: Shelf) -> None:
-    (folder / "pmid_10492251.txt").write_text(MARKDOWN_ABSTRACT)
+    (folder / "pmid_10492251.txt").write_text(MARKDOWN_ABSTRACT, encoding="utf-8")
     before = snapshot(folder)
     about = paper(pmid="10492251")
     assert shelf.save_abstract(about, ()).kind == "abstract"
@@ -243,10 +247,10 @@ def test_an_adopted_citation_stays_beside_our_abstract(folder: Path, shelf: Shel
 
 
 def test_rebuild_says_of_each_file_left_alone_why(folder: Path, shelf: Shelf) -> None:
-    (folder / "10.1093_nar_gky1.txt").write_text(JINA)
-    (folder / "10.1000_b_c&d.txt").write_text(JINA)
-    (folder / "pmid_7_abstract.txt").write_text(ABSTRACT)
-    (folder / "notes.txt").write_text(JINA)
+    (folder / "10.1093_nar_gky1.txt").write_text(JINA, encoding="utf-8")
+    (folder / "10.1000_b_c&d.txt").write_text(JINA, encoding="utf-8")
+    (folder / "pmid_7_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
+    (folder / "notes.txt").write_text(JINA, encoding="utf-8")
     (folder / "empty.txt").write_bytes(b"\n\xef\xbb\xbf\n")
     said = dict(shelf.rebuild().ignored)
     assert said["10.1093_nar_gky1.txt"].endswith(": server.py download 10.1093/nar/gky1")
@@ -262,12 +266,12 @@ def test_an_address_tells_which_of_several_dois_a_name_means(
 ) -> None:
     text = JINA.replace("URL Source: https://www.nature.com/articles/nature12345",
                         f"URL Source: https://e.org/doi/10.1000/a/b{end}")  # fmt: skip
-    (folder / "10.1000_a_b.txt").write_text(text)
+    (folder / "10.1000_a_b.txt").write_text(text, encoding="utf-8")
     assert [stored.paper.ids.doi for stored in shelf.list()[1]] == ["10.1000/a/b"]
 
 
 def test_an_adopted_full_text_is_not_replaced_by_an_abstract(folder: Path, shelf: Shelf) -> None:
-    (folder / "pmid_10492251.txt").write_text(JINA)
+    (folder / "pmid_10492251.txt").write_text(JINA, encoding="utf-8")
     kept = shelf.save_abstract(paper(doi="10.1000/a", pmid="10492251"), ())
     assert (kept.kind, Path(kept.path).name) == ("full_text", "pmid_10492251.txt")
     assert texts(shelf) == ["pmid_10492251.txt"]
@@ -275,12 +279,14 @@ def test_an_adopted_full_text_is_not_replaced_by_an_abstract(folder: Path, shelf
 
 
 def test_listing_such_a_folder_takes_everything_in(folder: Path, shelf: Shelf) -> None:
-    (folder / "10.1038_nature12345.txt").write_text(JINA)
-    (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT)
-    (folder / "10.1000_a_b.txt").write_text(JINA.format(extra="doi 10.1000/a/b"))
-    (folder / "10.1000_c_d.txt").write_text(JINA)  # c/d, c:d or c_d: nobody can tell
-    (folder / "notes.txt").write_text("my notes on cells " * 50)
-    (folder / "empty.txt").write_text("")
+    (folder / "10.1038_nature12345.txt").write_text(JINA, encoding="utf-8")
+    (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
+    (folder / "10.1000_a_b.txt").write_text(JINA.format(extra="doi 10.1000/a/b"), encoding="utf-8")
+    (folder / "10.1000_c_d.txt").write_text(
+        JINA, encoding="utf-8"
+    )  # c/d, c:d or c_d: nobody can tell
+    (folder / "notes.txt").write_text("my notes on cells " * 50, encoding="utf-8")
+    (folder / "empty.txt").write_text("", encoding="utf-8")
     total, found = shelf.list()
     assert total == 3
     assert {s.paper.ids.key for s in found} == {
@@ -298,7 +304,7 @@ def test_listing_such_a_folder_takes_everything_in(folder: Path, shelf: Shelf) -
 def test_a_file_is_found_by_its_name_before_anybody_asked_by_identifier(
     folder: Path, shelf: Shelf
 ) -> None:
-    (folder / "pmid_33239918.txt").write_text(JINA)
+    (folder / "pmid_33239918.txt").write_text(JINA, encoding="utf-8")
     found = shelf.find_by_file("pmid_33239918")
     assert found is not None
     assert found.paper.ids == Ids(pmid="33239918")
@@ -309,7 +315,7 @@ def test_a_directory_or_a_huge_file_is_no_paper(
 ) -> None:
     (folder / "pmid_1.txt").mkdir()
     monkeypatch.setattr("utils.store.adoption._LONGEST_FILE", 100)
-    (folder / "pmid_2.txt").write_text(JINA)
+    (folder / "pmid_2.txt").write_text(JINA, encoding="utf-8")
     assert shelf.find(Ids(pmid="1")) is None
     assert shelf.find(Ids(pmid="2")) is None
     assert Path(save(shelf, paper(pmid="1")).path).is_file()

@@ -60,7 +60,7 @@ def locks_that(fault: str, tmp_path: Path) -> str:
     if not (compiler := shutil.which("cc")):
         pytest.skip("needs a C compiler")
     source, made = tmp_path / "locks.c", tmp_path / "locks.so"
-    source.write_text(_SHIM)
+    source.write_text(_SHIM, encoding="utf-8")
     build = [compiler, "-shared", "-fPIC", f"-DFAULT={fault}", "-o", made, source, "-ldl"]
     subprocess.run(build, check=True)
     return str(made)

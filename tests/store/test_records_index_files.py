@@ -47,7 +47,7 @@ def test_a_title_with_breaks_and_quotes_stays_one_row(shelf: Shelf) -> None:
     about = replace(paper(pmid="1"), title='a,"b"\nc\r\nd\u2028e\x00f\ud83d')
     shelf.save_abstract(about, ())
     assert index(shelf.folder)[0]["title"] == 'a,"b" c d ef\ufffd'
-    assert len((shelf.folder / "index.csv").read_text().splitlines()) == 2
+    assert len((shelf.folder / "index.csv").read_text(encoding="utf-8").splitlines()) == 2
 
 
 @pytest.mark.parametrize("name", ["index.csv", "index.jsonl"])
@@ -113,7 +113,7 @@ def test_files_that_would_be_the_same_are_left_in_place(shelf: Shelf) -> None:
     shelf._writer.rewrite_index()
     shelf.rebuild()
     assert seen(shelf.folder) == before
-    with (shelf.folder / "index.csv").open("a") as file:
+    with (shelf.folder / "index.csv").open("a", encoding="utf-8") as file:
         file.write("by hand")
     shelf.rebuild()
     assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
@@ -136,4 +136,4 @@ def test_the_files_are_written_line_by_line(tmp_path: Path) -> None:
     whole = [tmp_path / name for name in ("index.csv", "index.jsonl")]
     left = [path.stat().st_size for path in whole]
     assert sum(written) > sum(left) - 100_000
-    assert [path.read_text().count("\n") for path in whole] == [count + 1, count]
+    assert [path.read_text(encoding="utf-8").count("\n") for path in whole] == [count + 1, count]

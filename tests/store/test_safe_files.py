@@ -68,7 +68,7 @@ def test_a_copy_is_written_where_it_was_asked_for(shelf: Shelf) -> None:
     text = shelf.read_text(stored)
     for wanted in ("mine.txt", "review/one.md", str(shelf.folder / "two.md")):
         path = shelf.copy_to(stored, wanted)
-        assert path.read_text() == text
+        assert path.read_text(encoding="utf-8") == text
         assert path.is_relative_to(shelf.folder)
         assert shelf.copy_to(stored, wanted) == path  # again is no error
     assert shelf.copy_to(stored, "pmid_7.txt") == Path(stored.path)
@@ -84,12 +84,12 @@ def test_a_copy_never_replaces_anything(shelf: Shelf) -> None:
         shelf.copy_to(one, "pmid_8.txt")
     with pytest.raises(BadRequest, match="another paper"):
         shelf.copy_to(one, "PMID_8.txt")  # the same file on Windows and macOS
-    (shelf.folder / "notes.txt").write_text("mine")
+    (shelf.folder / "notes.txt").write_text("mine", encoding="utf-8")
     (shelf.folder / "folder.txt").mkdir()
     for taken in ("notes.txt", "folder.txt"):
         with pytest.raises(BadRequest, match="holds something else"):
             shelf.copy_to(one, taken)
-    assert (shelf.folder / "notes.txt").read_text() == "mine"
+    assert (shelf.folder / "notes.txt").read_text(encoding="utf-8") == "mine"
     assert shelf.find(Ids(pmid="8")) == two
 
 
@@ -103,7 +103,7 @@ def test_a_copy_named_like_another_paper_does_not_pass_for_it(shelf: Shelf) -> N
 
 
 def test_only_names_are_looked_up_as_files(shelf: Shelf, tmp_path: Path) -> None:
-    (tmp_path / "pmid_1.txt").write_text("x " * 500)
+    (tmp_path / "pmid_1.txt").write_text("x " * 500, encoding="utf-8")
     save(shelf, paper(pmid="7"))
     for name in ("../pmid_1", "../pmid_1.txt", str(tmp_path / "pmid_1.txt"), ".papershelf", "a\0"):
         assert shelf.find_by_file(name) is None
@@ -123,7 +123,7 @@ def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:
 
 def test_leftovers_are_swept_when_old(tmp_path: Path) -> None:
     for name in (".a.txt.1.ff.part", ".b.txt.1.ff.part", "mine.part", ".keep"):
-        (tmp_path / name).write_text("x")
+        (tmp_path / name).write_text("x", encoding="utf-8")
     hours_ago = time.time() - 7200
     for name in (".a.txt.1.ff.part", "mine.part", ".keep"):
         os.utime(tmp_path / name, (hours_ago, hours_ago))
@@ -136,7 +136,7 @@ def test_the_shelf_sweeps_when_it_is_opened(shelf: Shelf) -> None:
     save(shelf, paper(pmid="7"))
     shelf.close()
     part = shelf.folder / ".pmid_8.txt.1.ff.part"
-    part.write_text("torn")
+    part.write_text("torn", encoding="utf-8")
     os.utime(part, (1, 1))
     time.sleep(8 * 86_400)  # the stage clock
     assert shelf.find(Ids(pmid="7")) is not None
@@ -197,7 +197,7 @@ def test_a_full_disk_leaves_no_half_state(
 
 
 def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
+    (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(StoreFailed, match="file") as failed:
         save(Shelf(tmp_path / "file" / "papers"), paper(pmid="7"))
     assert "PAPERS_DIR" in failed.value.hint

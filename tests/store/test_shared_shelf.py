@@ -184,7 +184,7 @@ def test_handing_over_leaves_logs_hidden_files_and_links_alone(
     folder, outside = tmp_path / "papers", tmp_path / "outside.txt"
     folder.mkdir()
     for path in (outside, folder / ".env", folder / "papershelf.log", folder / "a.txt"):
-        path.write_text("x")
+        path.write_text("x", encoding="utf-8")
         path.chmod(0o600)
     (folder / "link.txt").symlink_to(outside)
     before = Library(**settings)

@@ -294,7 +294,7 @@ def test_a_retraction_learnt_about_a_stored_paper_is_written_into_the_file(
 def test_a_retraction_learnt_leaves_the_file_of_somebody_else_alone(shelf: Shelf) -> None:
     shelf.folder.mkdir()
     path = shelf.folder / "pmid_7.txt"
-    path.write_text("Title: On cells\nPMID: 7\n\n" + "The text of it. " * 60)
+    path.write_text("Title: On cells\nPMID: 7\n\n" + "The text of it. " * 60, encoding="utf-8")
     before = path.read_bytes()
     found = shelf.find(Ids(pmid="7"))
     assert found is not None
@@ -306,7 +306,7 @@ def test_a_retraction_learnt_leaves_the_file_of_somebody_else_alone(shelf: Shelf
 def test_what_a_hand_wrote_stays_when_a_retraction_is_learnt(shelf: Shelf) -> None:
     stored = save(shelf, paper(pmid="7"), "the text")
     path = Path(stored.path)
-    path.write_text(path.read_text() + "and my notes\n")
+    path.write_text(path.read_text(encoding="utf-8") + "and my notes\n", encoding="utf-8")
     learnt = shelf.learn(stored, replace(paper(pmid="7"), notices=(Notice("retraction"),)))
     text = shelf.read_text(learnt)
     assert text.startswith("RETRACTED:")
@@ -365,7 +365,9 @@ def test_rejected_content_is_kept_with_the_reason(shelf: Shelf) -> None:
     assert path.parent == shelf.folder / ".papershelf" / "quarantine"
     assert path.name.startswith("10.1_a-captcha-")
     assert gzip.decompress(path.read_bytes()) == b"captcha!"
-    why = json.loads(path.with_name(path.name.replace(".jats.gz", ".json")).read_text())
+    why = json.loads(
+        path.with_name(path.name.replace(".jats.gz", ".json")).read_text(encoding="utf-8")
+    )
     assert (why["reason"], why["url"]) == ("a robot check", "https://example.org/a.xml")
     assert shelf.find(Ids(doi="10.1/a")) is None
     assert shelf.counts()["quarantined"] == 1

@@ -150,7 +150,7 @@ async def test_rows_become_a_file(library):
     staged = await answer(library, "entrez_data", operation="fetch_and_stage", term="coral")
     ask = {"dataset": staged["dataset"], "sql": "SELECT pmid, title FROM articles"}
     made = await answer(library, "entrez_data", operation="export", file="coral.csv", **ask)
-    rows = list(csv.DictReader(Path(made["file"]).read_text().splitlines()))
+    rows = list(csv.DictReader(Path(made["file"]).read_text(encoding="utf-8").splitlines()))
     assert len(rows) == made["written"] == 3
     again = await answer(library, "entrez_data", operation="export", file="coral.csv", **ask)
     assert again["file"] == made["file"]

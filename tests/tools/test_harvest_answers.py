@@ -181,7 +181,7 @@ async def test_lists_keep_their_names(library, world):
     begun = await answer(library, "harvest_papers", lists=wanted, ids=[LOST[0]])
     job_id = begun["job_id"]
     assert (await finished(library, job_id))["counts"]["requested"] == 3
-    with (library.harvest(job_id=job_id).folder / "searches.csv").open() as table:
+    with (library.harvest(job_id=job_id).folder / "searches.csv").open(encoding="utf-8") as table:
         taken = {row["where"]: int(row["taken"]) for row in csv.DictReader(table)}
     assert taken == {"From the guideline": 1, "By hand": 2, "Identifiers": 1}
 

@@ -25,7 +25,9 @@ from utils.tools.rag import Indexing
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 # Cut out of the document, word for word.
-DOCUMENT = json.loads((Path(__file__).parent / "corpus_document_schemas.json").read_text())
+DOCUMENT = json.loads(
+    (Path(__file__).parent / "corpus_document_schemas.json").read_text(encoding="utf-8")
+)
 NAMES = {
     "pubmed_sync_delta": "pubmed.sync_delta",
     "rag_search": "rag.search",

@@ -226,7 +226,7 @@ OUTSIDE = (
 @pytest.mark.parametrize("key", OUTSIDE)
 async def test_no_address_leads_out_of_the_shelf(library, world, tmp_path, key):
     library.download(world.paper("pmc_cloud").pmid)
-    (tmp_path / "secret.txt").write_text("the secret")
+    (tmp_path / "secret.txt").write_text("the secret", encoding="utf-8")
     (tmp_path / "papers" / "link.txt").symlink_to(tmp_path / "secret.txt")
     async with Client(build(library)) as client:
         with pytest.raises(MCPError) as refused:

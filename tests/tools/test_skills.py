@@ -57,18 +57,24 @@ async def test_a_skill_names_only_tools_and_arguments_there_are(client, file):
     known = {tool.name for tool in tools} | {
         name for tool in tools for name in tool.input_schema["properties"]
     }
-    assert {tool.name for tool in tools} & set(re.findall(r"`(\w+)`", file.read_text()))
-    named = {word for word in re.findall(r"`([^`]+)`", file.read_text()) if not OTHER.search(word)}
+    assert {tool.name for tool in tools} & set(
+        re.findall(r"`(\w+)`", file.read_text(encoding="utf-8"))
+    )
+    named = {
+        word
+        for word in re.findall(r"`([^`]+)`", file.read_text(encoding="utf-8"))
+        if not OTHER.search(word)
+    }
     answers = {"effective_query", "next_start"}
     assert named - known - answers == set()
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 def test_a_skill_says_when_it_is_wanted_and_warns_of_what_papers_say(file):
-    head = yaml.safe_load(file.read_text().split("---")[1])
+    head = yaml.safe_load(file.read_text(encoding="utf-8").split("---")[1])
     assert head["name"] == file.parent.name
     assert 40 < len(head["description"]) <= 1024
-    assert "untrusted" in file.read_text()
+    assert "untrusted" in file.read_text(encoding="utf-8")
 
 
 async def test_its_file_is_listed_by_its_own_name_and_words(client):
@@ -76,7 +82,7 @@ async def test_its_file_is_listed_by_its_own_name_and_words(client):
     async with client:
         listed = {str(one.uri): one for one in await client.list_resources()}
     for file in FILES:
-        _, frontmatter, _ = file.read_text().split("---", 2)
+        _, frontmatter, _ = file.read_text(encoding="utf-8").split("---", 2)
         about = yaml.safe_load(frontmatter)
         one = listed[f"skill://{about['name']}/SKILL.md"]
         assert (one.name, one.description) == (about["name"], about["description"])

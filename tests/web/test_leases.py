@@ -150,7 +150,7 @@ def test_a_damaged_file_is_set_aside_and_keeps_nobody_out(leases: Leases) -> Non
 
 
 def test_a_folder_that_cannot_be_made_still_keeps_threads_apart(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     leases = Leases(tmp_path / "file" / "leases")
     assert leases.take({"a"}) == {"a"}
     assert leases.take({"a"}) == set()

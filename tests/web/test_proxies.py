@@ -192,7 +192,9 @@ def test_a_name_that_only_the_proxy_knows_is_asked(
     web: Web = web_for(site, papers_proxy=proxy.place, ncbi_max_retries=1)
     with pytest.raises(Unreachable):
         web.get("http://journal.org:9/x")  # what the proxy makes of it is another matter
-    assert eventually(lambda: "journal.org" in (tmp_path / "proxy" / "log").read_text())
+    assert eventually(
+        lambda: "journal.org" in (tmp_path / "proxy" / "log").read_text(encoding="utf-8")
+    )
 
 
 def test_hosts_without_a_proxy_are_judged_by_their_address(behind: Web, monkeypatch) -> None:

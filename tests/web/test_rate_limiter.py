@@ -250,7 +250,7 @@ def test_folders_are_made_on_first_use_for_their_owner_only(tmp_path: Path):
 
 
 def test_where_the_folder_cannot_be_made_the_shelf_keeps_the_pace(tmp_path: Path, clock):
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     settings = {"papers_pace_dir": tmp_path / "file" / "pace", "papers_dir": tmp_path / "shelf"}
     for _ in range(2):
         leave(pace_of(**settings), EUTILS)
@@ -262,7 +262,7 @@ def test_where_nothing_can_be_written_a_process_still_paces_itself(
     tmp_path: Path, clock, caplog, monkeypatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     caplog.set_level(logging.WARNING)
     limiter = pace_of(papers_pace_dir=tmp_path / "file" / "p", papers_dir=tmp_path / "file" / "q")
     leave(limiter, EUTILS, 2)

@@ -125,7 +125,7 @@ def test_garbage_in_one_row_is_as_if_it_were_absent(cache: ResponseCache, folder
 
 
 def test_a_folder_that_cannot_be_made_only_means_no_memory(tmp_path: Path):
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     cache = ResponseCache(tmp_path / "file" / "cache")
     cache.put("a", "b", 1, days=1)
     assert cache.get("a", "b") is None

@@ -122,7 +122,7 @@ def test_a_form_and_json_are_posted(site: Site, web: Web) -> None:
 
 def test_no_login_comes_from_a_netrc(site: Site, web: Web, monkeypatch, tmp_path) -> None:
     netrc = tmp_path / "netrc"
-    netrc.write_text("machine 127.0.0.1 login me password s3cret")
+    netrc.write_text("machine 127.0.0.1 login me password s3cret", encoding="utf-8")
     monkeypatch.setenv("NETRC", str(netrc))
     web.get(site.says("/x"))
     assert site.visits[0].headers["Authorization"] is None

@@ -57,7 +57,7 @@ def folder(authority: Authority) -> Path:
     there = authority.cert.parent / "certificates"
     there.mkdir()
     (there / "lab.crt").write_bytes(authority.cert.read_bytes())
-    (there / "readme.txt").write_text("not a certificate")
+    (there / "readme.txt").write_text("not a certificate", encoding="utf-8")
     (there / "lab.key").write_bytes(authority.key.read_bytes())
     (there / "older").mkdir()
     return there
@@ -66,7 +66,7 @@ def folder(authority: Authority) -> Path:
 def der(authority: Authority) -> Path:
     """As Windows exports it."""
     path = authority.cert.with_suffix(".cer")
-    path.write_bytes(ssl.PEM_cert_to_DER_cert(authority.cert.read_text()))
+    path.write_bytes(ssl.PEM_cert_to_DER_cert(authority.cert.read_text(encoding="utf-8")))
     return path
 
 
@@ -112,7 +112,9 @@ def test_a_folder_prepared_for_openssl_is_read_as_openssl_reads_it(
     if not openssl:
         pytest.skip("needs the openssl command")
     command = [openssl, "x509", "-hash", "-noout", "-in", str(authority.cert)]
-    name = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    name = subprocess.run(
+        command, capture_output=True, text=True, check=True, encoding="utf-8"
+    ).stdout.strip()
     (tmp_path / "hashed").mkdir()
     (tmp_path / "hashed" / f"{name}.0").write_bytes(authority.cert.read_bytes())
     assert web_with(ssl_cert_dir=str(tmp_path / "hashed")).get(url(secure)).body == b"paper"

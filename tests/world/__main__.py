@@ -51,7 +51,7 @@ def main() -> None:
         sys.stdout.write(f"{lines}\n")
         sys.stdout.flush()
         if options.env:
-            options.env.write_text(lines + "\n")
+            options.env.write_text(lines + "\n", encoding="utf-8")
         with contextlib.suppress(KeyboardInterrupt):
             if options.until_eof:
                 sys.stdin.buffer.read()  # whoever started us holds the other end
@@ -59,7 +59,7 @@ def main() -> None:
                 threading.Event().wait()
         if options.record:
             rows = (json.dumps(asdict(request), ensure_ascii=False) for request in world.requests)
-            options.record.write_text("".join(f"{row}\n" for row in rows))
+            options.record.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

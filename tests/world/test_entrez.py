@@ -18,7 +18,7 @@ def told(world: World, path: str) -> str:
 
 @pytest.mark.shared
 def test_the_databases_are_those_einfo_names(world: World, shared) -> None:
-    recorded = (shared / "eutils" / "einfo" / "biopython_einfo1.xml").read_text()
+    recorded = (shared / "eutils" / "einfo" / "biopython_einfo1.xml").read_text(encoding="utf-8")
     assert set(NAMES) == set(re.findall("<DbName>(.*?)<", recorded))
     shown = json.loads(told(world, "/einfo.fcgi?retmode=json"))
     assert shown["einforesult"]["dblist"] == list(NAMES)
@@ -28,7 +28,7 @@ def test_the_databases_are_those_einfo_names(world: World, shared) -> None:
 def test_a_sequence_has_the_fields_of_a_recorded_one(shared) -> None:
     folder = shared / "eutils" / "esummary"
     for name in ("nuccore", "nucleotide"):
-        root = ET.fromstring((folder / f"klortho_esummary.{name}.xml").read_text())
+        root = ET.fromstring((folder / f"klortho_esummary.{name}.xml").read_text(encoding="utf-8"))
         recorded = {node.tag.lower() for node in root.iter("DocumentSummary").__next__()}
         ours = set(next(iter(rows("nuccore").values())))
         assert len(recorded & ours) > 20

@@ -164,7 +164,7 @@ def test_a_hundred_papers_of_a_field_end_as_a_perfect_downloader_would(
         assert paper
         assert not isinstance(done, PaperError), (paper.branch, done)
         assert done.stored.kind == paper.expected, (paper.branch, done.stored.attempts)
-        text = Path(done.file_path).read_text()
+        text = Path(done.file_path).read_text(encoding="utf-8")
         assert paper.plain_title in text
     library.shelf.close()
 

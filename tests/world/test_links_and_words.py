@@ -60,10 +60,12 @@ def test_lists_of_europe_pmc_come_in_pages(world: World) -> None:
 @pytest.mark.shared
 def test_members_are_those_of_recorded_answers(world: World, shared) -> None:
     folder = shared / "eutils"
-    recorded = json.loads((folder / "einfo" / "illumination_structure_info.json").read_text())
+    recorded = json.loads(
+        (folder / "einfo" / "illumination_structure_info.json").read_text(encoding="utf-8")
+    )
     assert keys(told(world, "eutils", "/einfo.fcgi?db=pubmed&retmode=json")) <= keys(recorded)
     recorded = json.loads(
-        (folder / "elink" / "illumination_related_32887691_0d35.json").read_text()
+        (folder / "elink" / "illumination_related_32887691_0d35.json").read_text(encoding="utf-8")
     )
     path = "/elink.fcgi?dbfrom=pubmed&retmode=json&id=" + world.paper("pmc_cloud").pmid
     assert keys(told(world, "eutils", path)) == keys(recorded)

@@ -74,7 +74,7 @@ def test_names_that_hold_a_part(world: World) -> None:
 
 @pytest.mark.shared
 def test_faults_are_worded_as_recorded(world: World, shared: Path) -> None:
-    rows = json.loads((shared / "errors" / "transcribed.json").read_text())
+    rows = json.loads((shared / "errors" / "transcribed.json").read_text(encoding="utf-8"))
     [unknown] = [r for r in rows if r["service"] == "pubchem" and r["case"] == "unknown name"]
     answer = told(world, "compound/name/nobody/cids/JSON")
     assert answer == (unknown["status"], json.loads(unknown["body"]))

@@ -324,7 +324,7 @@ def test_the_world_runs_by_hand_and_prints_its_environment(tmp_path: Path) -> No
         assert get(environment["IDCONV_BASE_URL"])[0] == 503
         process.send_signal(signal.SIGINT)
         assert process.wait() == 0
-    rows = [json.loads(line) for line in record.read_text().splitlines()]
+    rows = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
     assert [row["status"] for row in rows] == [200, 503]
 
 

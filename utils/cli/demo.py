@@ -71,7 +71,7 @@ def _addresses(file: Path, world: subprocess.Popen[bytes]) -> dict[str, str]:
     """Wait until the services are up; their addresses, as settings."""
     until = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < until and world.poll() is None:
-        if file.exists() and (text := file.read_text()).endswith("\n"):
+        if file.exists() and (text := file.read_text(encoding="utf-8")).endswith("\n"):
             pairs = (line.split("=", 1) for line in text.splitlines())
             return {name.lower(): value for name, value in pairs}
         time.sleep(0.05)

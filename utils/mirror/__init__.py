@@ -427,7 +427,7 @@ def _name_of(generations: Generations) -> str:
 def _read(state: Path) -> str | None:
     """The generation an index is whole of; None where there is no index."""
     try:
-        facts = json.loads(state.read_text())
+        facts = json.loads(state.read_text(encoding="utf-8"))
         return "" if "target" in facts else str(facts.get("generation", ""))
     except (OSError, ValueError):
         return None

@@ -129,7 +129,7 @@ def noted_collections(folder: Path) -> list[Collection]:
     found = []
     for path in (home(folder) / "nih").glob(f"*-e{EDGES}.json"):
         with safe_files.disk(path, "read"):
-            facts = json.loads(path.read_text())
+            facts = json.loads(path.read_text(encoding="utf-8"))
         found.append(Collection(**{**facts, "digests": tuple(facts["digests"])}))
     return sorted(found, key=lambda one: one.published)
 

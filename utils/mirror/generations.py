@@ -97,7 +97,7 @@ class Generations:
             It is gone, or damaged.
         """
         with safe_files.disk(self._pointer, "read"), suppress(FileNotFoundError):
-            name = self._pointer.read_text().strip()
+            name = self._pointer.read_text(encoding="utf-8").strip()
             try:
                 return self.read(name)
             except NotFound:
@@ -119,7 +119,7 @@ class Generations:
         Where nothing says which it is, the newest that lies here counts.
         """
         with safe_files.disk(self._pointer, "read"), suppress(FileNotFoundError):
-            return self._pointer.read_text().strip()
+            return self._pointer.read_text(encoding="utf-8").strip()
         here = (path.name for path in self.folder.glob("[!.]*-*"))
         return max(here, key=lambda name: name.partition("-")[0], default="")
 
@@ -145,7 +145,9 @@ class Generations:
             There is none of that name.
         """
         try:
-            facts = json.loads((self.folder / Path(name).name / "generation.json").read_text())
+            facts = json.loads(
+                (self.folder / Path(name).name / "generation.json").read_text(encoding="utf-8")
+            )
             return Generation(**facts)
         except (OSError, ValueError, TypeError):
             known = ", ".join(one.name for one in self.all()) or "none"
@@ -156,7 +158,7 @@ class Generations:
         found = []
         for path in self.folder.glob("[!.]*/generation.json"):
             with suppress(OSError, ValueError, TypeError):
-                found.append(Generation(**json.loads(path.read_text())))
+                found.append(Generation(**json.loads(path.read_text(encoding="utf-8"))))
         return sorted(found, key=lambda one: (one.name.partition("-")[0], one.made_at))
 
     def publish(self, name: str) -> Generation:

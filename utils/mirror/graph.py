@@ -67,8 +67,10 @@ class Tables:
     def current(self) -> CitationTable | None:
         """The one that is published."""
         with suppress(OSError, ValueError, TypeError):
-            name = self._pointer.read_text().strip()
-            return CitationTable(**json.loads((self.folder / f"{name}.json").read_text()))
+            name = self._pointer.read_text(encoding="utf-8").strip()
+            return CitationTable(
+                **json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+            )
         return None
 
     @property
@@ -81,7 +83,7 @@ class Tables:
         found = []
         for path in self.folder.glob("*.json"):
             with suppress(OSError, ValueError, TypeError):
-                found.append(CitationTable(**json.loads(path.read_text())))
+                found.append(CitationTable(**json.loads(path.read_text(encoding="utf-8"))))
         return sorted(found, key=lambda one: one.made_at)
 
     def publish(self, table: CitationTable) -> None:

@@ -135,7 +135,7 @@ class VectorStore:
     def state(self) -> dict[str, Any]:
         """Model, dim, segments, and the generation whose passages all have one."""
         try:
-            return dict(json.loads(self._state.read_text()))
+            return dict(json.loads(self._state.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:

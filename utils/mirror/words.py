@@ -406,7 +406,7 @@ class WordIndex:
 
     def _read_state(self) -> dict[str, Any]:
         try:
-            return dict(json.loads(self._state.read_text()))
+            return dict(json.loads(self._state.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return {}
 

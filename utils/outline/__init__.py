@@ -29,8 +29,6 @@ __all__ = [
     "outline",
     "role_named",
     "roles_of",
-    "told",
-    "told_apart",
 ]
 
 MOST_HEADINGS = 2000

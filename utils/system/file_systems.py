@@ -107,7 +107,12 @@ def _lock_fault(folder: Path) -> str:
         trial.touch()
         command = [sys.executable, "-S", "-P", "-c", _PROBE, str(trial)]
         done = subprocess.run(  # noqa: S603 - ourselves
-            command, capture_output=True, text=True, timeout=_PATIENCE_S, check=True
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_PATIENCE_S,
+            check=True,
         )
         return done.stdout.strip()
     except subprocess.TimeoutExpired:

@@ -106,7 +106,7 @@ class Hub:
         if (self._folder(name) / "snapshots" / revision).is_dir():
             return revision
         head = self._folder(name) / "refs" / revision
-        commit = head.read_text().strip() if head.is_file() else ""
+        commit = head.read_text(encoding="utf-8").strip() if head.is_file() else ""
         return commit if _COMMIT.fullmatch(commit) else ""
 
     def _fetch(self, name: str, commit: str, path: str, digest: str) -> None:

@@ -46,6 +46,8 @@ def shown(
     packages = [word for one in ADAPTERS[adapter] for word in ("--with", one)]
     script = str(Path(__file__).with_name(f"{adapter}.py"))
     run = ["uv", "run", "--isolated", "--no-project", *packages, "python", script]
-    done = subprocess.run(run, input=given, capture_output=True, text=True, env=_OWN, check=False)
+    done = subprocess.run(
+        run, input=given, capture_output=True, text=True, env=_OWN, check=False, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return Shown(*json.loads(done.stdout.splitlines()[-1]))

@@ -114,7 +114,7 @@ class Cluster:
         # Packed: a scheduler needs nothing of ours, and a worker without it says so.
         packed = pickle.dumps(_Call(function, job))
         try:
-            future = self._client.submit(pickle.loads, packed, pure=False)
+            future = self._client.submit(pickle.loads, packed, pure=False)  # noqa: S301 - ours
             future.add_done_callback(self._done.put)
         except (OSError, self._dask.client.ClosedClientError) as error:
             raise Gone from error
