@@ -281,7 +281,7 @@ def test_what_cannot_be_asked_is_refused(corpus, query, options):
         corpus.find(query, **options)
 
 
-def test_papers_without_a_pmid_are_counted_where_they_are_left_out(corpus):
+def test_papers_without_a_pmid_are_counted_where_a_document_leaves_them_out(corpus):
     reef(corpus)
     preprint = passage("doi:10.1000/a", "Corals bleach in warm water of the reef.")
     corpus.database.replace_passages("doi:10.1000/a", "digest", [preprint])
@@ -293,7 +293,16 @@ def test_papers_without_a_pmid_are_counted_where_they_are_left_out(corpus):
     only = corpus.find("corals bleach", pubmed_only=True)
     assert {"pmid:1", "pmid:2", "pmid:3"} <= set(found(only))
     assert "doi:10.1000/a" not in found(only)
-    assert any("1 passages of papers without a PMID" in one for one in only.warnings)
+    assert any("have no PMID: 1." in one for one in only.warnings)
+
+
+def test_what_was_left_out_is_not_called_missing(corpus):
+    preprint = passage("arxiv:2601.00001", "Corals bleach in warm water of the reef.")
+    fill(corpus, [], [preprint])
+    only = corpus.find("corals bleach", pubmed_only=True)
+    assert not only.hits
+    assert any("have no PMID: 1." in one for one in only.warnings)
+    assert not any("No passage has" in one for one in only.warnings)
 
 
 def test_a_record_is_looked_up_by_the_name_a_search_answers(corpus):

@@ -13,11 +13,13 @@ from pydantic import SecretStr
 
 from tests.corpus.small_corpus import LetterEmbedder, fill, paper, passage
 from tests.endpoint import Endpoint
+from tests.store.papers import save
 from tests.tools.calling import answer, call
 from utils import Library
 from utils.corpus.index import IndexProgress
 from utils.corpus.sync_jobs import SyncJob
 from utils.errors import EmbeddingsFailed, WeaviateFailed
+from utils.model.identifiers import Ids
 from utils.tools import build, rag
 from utils.tools.answers import UNTRUSTED
 from utils.tools.rag import Indexing
@@ -162,12 +164,23 @@ async def test_words_of_papers_are_marked(library):
     assert result.content[0].meta["untrusted"]
 
 
-async def test_passages_of_papers_without_a_pmid_are_counted(library):
+async def test_papers_without_a_pmid_are_found(library):
+    preprint = paper("", ids=Ids(arxiv="2601.00001"), title="On corals")
+    save(library.shelf, preprint, "# On corals\n\n## Results\n\nCorals bleach in the dark.\n")
+    list(library.corpus.index())
+    found = await answer(library, "rag_search", query="corals bleach")
+    assert [row["doc_id"] for row in found["results"]] == ["arxiv:2601.00001"]
+    assert found["warnings"] == []
+
+
+async def test_only_the_name_of_the_document_asks_for_a_pmid(library, settings):
     one = passage("doi:10.1000/a", "Corals bleach in the dark.")
     fill(library.corpus, [paper("11")], [passage("pmid:11", "Corals."), one])
-    found = await answer(library, "rag_search", query="corals bleach")
+    dotted = Library(**settings, mcp_toolsets=("rag",), mcp_tool_names="dotted")
+    dotted.__dict__["corpus"] = library.corpus
+    found = await answer(dotted, "rag.search", query="corals bleach")
     assert [row["doc_id"] for row in found["results"]] == ["pmid:11"]
-    assert any("1 passages of papers without a PMID" in one for one in found["warnings"])
+    assert any("have no PMID: 1." in one for one in found["warnings"])
 
 
 @ERAS

@@ -4,7 +4,8 @@ In one paper, or anywhere in the corpus: then the index proposes papers by the q
 and the whole text of each is read, so that a quotation across the border of two passages, or from a
 text that has changed since it was indexed, is compared with the text of today. What typesetting
 changes (quotation marks, dashes, ligatures, blanks, markup) makes no difference; a figure, a sign,
-a capital or a "not" does (`..passages.wording`).
+a capital or a "not" does (`..passages.wording`). Only the paper's own text is compared: the header
+that the shelf writes above the text is not, and a text that the judges rejected is not.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..errors import NotFound, StoreFailed
 from ..model.passage import Filters
 from ..outline.words import count_words
 from ..passages.anchors import anchor_at
+from ..passages.blocks import body_start
 from ..passages.differences import (
     Difference,
     Nearest,
@@ -128,7 +130,7 @@ def verify(text: str, corpus: Corpus) -> Quotation:
     candidates = _candidates(quoted.parts, corpus)
     apart = None
     for passage, text in _texts(candidates, corpus):
-        wording = FoldedText.of(text)
+        wording = FoldedText.of_paper(text)
         if there := verbatim(quoted, text, wording):
             return _placed(there, text, passage, corpus)
         if not apart and (near := stitched(quoted, text, wording)):
@@ -238,7 +240,7 @@ def _verbatim_anywhere(
     same = {one.paper for one in before}
     passages = _candidates(quoted.parts, corpus)
     for passage, text in _texts(sorted(passages, key=lambda one: one.paper not in same), corpus):
-        if there := verbatim(quoted, text, FoldedText.of(text)):
+        if there := verbatim(quoted, text, FoldedText.of_paper(text)):
             return _placed(there, text, passage, corpus)
     return None
 
@@ -289,7 +291,7 @@ def _nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Corpus) -> Q
     at = best.start + near.start
     with suppress(NotFound):  # gone since it was indexed
         text = text_of(best, corpus)
-        begin = max(0, best.start - _AROUND)
+        begin = max(body_start(text), best.start - _AROUND)
         around = nearest(quoted, text[begin : best.end + _AROUND])
         at, end = begin + around.start, begin + around.end
         anchor, printed = _anchor(text, at, end), text[at:end]

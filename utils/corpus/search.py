@@ -176,7 +176,8 @@ def find(
     by : {"both", "words", "meaning"}, optional
         How to look.
     pubmed_only : bool, optional
-        Leave out papers without a PMID, and say how many of the best passages are theirs.
+        Leave out papers without a PMID, and say how many of the best passages are theirs (only for
+        ``rag.search``, whose document allows no other name).
     widen : bool, optional
         Whether to ask with other words for its terms, too (`.widening`); not by meaning alone.
 
@@ -216,12 +217,12 @@ def find(
     warnings += reranked
     emptied = [] if best else list(why_nothing(text, vector, filters, corpus))
     warnings += _out_of_date(contents, _counts(corpus))
-    if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
-        best = limit_per_paper((one for one in scored if _in_pubmed(one.passage)), top_k)
-        warnings.append(f"Left out: {elsewhere:,} passages of papers without a PMID.")
     unsure = (
         _unsure([text, *questions[1:]], best, contents, corpus.more) if best or not emptied else ""
     )
+    if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
+        best = limit_per_paper((one for one in scored if _in_pubmed(one.passage)), top_k)
+        warnings.append(f"Passages left out because their papers have no PMID: {elsewhere:,}.")
     warnings = [*filter(None, [unsure]), *emptied, *warnings]
     versions = tuple(_add_version(one, corpus) for one in best)
     return Answer(versions, tuple(warnings), tuple(others))

@@ -242,19 +242,20 @@ def title_and_abstract(paper: Paper) -> str:
 
 
 def text_of(passage: Passage, corpus: Corpus) -> str:
-    """The text a passage points into, as it is now.
+    """Return the text that a passage points into, as it is now.
 
     Raises
     ------
     NotFound
-        File or record are gone since.
+        The file or record is gone since, or the judges rejected the text.
     StoreFailed
         The file cannot be read.
     """
     if passage.file:
-        if stored := corpus.shelf.find_by_file(passage.file):
+        stored = corpus.shelf.find_by_file(passage.file)
+        if stored and stored.kind == "full_text":
             return corpus.shelf.read_text(stored)
-        raise NotFound(f"{passage.file} is no longer on the shelf.", "Index again.")
+        raise NotFound(f"{passage.file} is no longer a full text of the shelf.", "Index again.")
     ids = Ids.parse(passage.paper)
     record = corpus.database.record(ids.pmid) if ids.pmid else None
     if record and not record.gone:

@@ -27,6 +27,8 @@ from ..outline.words import without_markup
 _HEADER = re.compile(
     r"(?:RETRACTED:[^\n]*\n\s*\n)?- Title:[^\n]*\n"
     r"(?:- [A-Za-z][A-Za-z0-9]*:[^\n]*\n)+\r?\n---\r?\n\s*"
+    r"|\ufeff?(?:(?:Title|URL Source|Published Time|Warning|Number of Pages):[^\n]*\n\s*)+"
+    r"Markdown Content:\s*"
 )
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+\S")
 _LONGEST_HEADING = 300  # more is a paragraph that begins with a sign
@@ -88,10 +90,12 @@ class Section:
 
 
 def body_start(text: str) -> int:
-    r"""Where the paper begins, after the header that the shelf writes.
+    r"""Return where the paper begins: after the header of the shelf, or of Jina Reader.
 
     >>> body_start("- Title: A\n- Kind: full_text\n\n---\n\nText"), body_start("Text")
     (35, 0)
+    >>> body_start("Title: A\n\nURL Source: https://a.org\n\nMarkdown Content:\nText")
+    59
     """
     header = _HEADER.match(text)
     return header.end() if header else 0

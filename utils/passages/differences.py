@@ -124,11 +124,11 @@ class _Token(NamedTuple):
 
 
 def compared(quoted: Quoted, text: str) -> Nearest:
-    """Where *text* has a quotation word for word, without differences, else what is most like it.
+    """Find a quotation in a paper's *text*, word for word, else the stretch most like it.
 
-    All doors, and whoever checks a certificate, judge by this.
+    Every door, and the check of a certificate, judges by this.
     """
-    wording = FoldedText.of(text)
+    wording = FoldedText.of_paper(text)
     return verbatim(quoted, text, wording) or nearest(quoted, text, wording)
 
 
@@ -141,7 +141,7 @@ def verbatim(quoted: Quoted, text: str, wording: FoldedText) -> Nearest | None:
 
 def nearest(quoted: Quoted, text: str, wording: FoldedText | None = None) -> Nearest:
     """The stretch of *text* most like a quotation that it does not have word for word."""
-    wording = wording or FoldedText.of(text)
+    wording = wording or FoldedText.of_paper(text)
     there = _tokens(wording.words)
     if apart := stitched(quoted, text, wording):
         return apart

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from ..errors import BadRequest
 from ..outline.words import count_words, folded
 from ..system.plain_text import sendable
+from .blocks import body_start
 
 LEAST_WORDS = 4
 _LONGEST = 5000
@@ -113,7 +114,7 @@ def find_verbatim(quoted: Quoted, text: str, wording: FoldedText) -> list[Span]:
     typed = text.translate(_TYPED)
     if typed == text or not any("-" in part for part in quoted.parts):
         return []
-    wording = FoldedText.of(typed)
+    wording = FoldedText.of(typed, wording.theirs[0])
     parts = [FoldedText.of(part.translate(_TYPED)).words.strip() for part in quoted.parts]
     return [wording.place(*span) for span in _in_order(parts, typed, wording)]
 
@@ -154,17 +155,22 @@ class FoldedText(NamedTuple):
     theirs: list[int]
 
     @classmethod
-    def of(cls, text: str) -> FoldedText:
-        """Fold a text.
+    def of_paper(cls, text: str) -> FoldedText:
+        """Fold a paper's own words: not the header that the shelf writes above them."""
+        return cls.of(text, body_start(text))
+
+    @classmethod
+    def of(cls, text: str, start: int = 0) -> FoldedText:
+        """Fold a text from *start* on; places count from the text's beginning.
 
         >>> FoldedText.of("“Ca<sup>2+</sup>\u2013dependent   *E. coli*” 10²").words
         "'Ca2+-dependent E. coli' 10^2"
         """
         made: list[str] = []
-        ours, theirs = [0], [0]
-        length = last = 0
+        ours, theirs = [0], [start]
+        length, last = 0, start
         folding = _FOLDED_WITH_MARKS if _MARK.search(text) else _FOLDED
-        for match in folding.finditer(text):
+        for match in folding.finditer(text, start):
             new = _fold(match)
             if new == match[0] and len(new) == 1:
                 continue

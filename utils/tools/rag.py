@@ -139,7 +139,8 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             top_k=top_k,
             quality_bias=quality_bias,
             filters=(filters or PassageFilters()).to_filters(),
-            pubmed_only=True,
+            # The document of ``rag.search`` allows PMIDs only; the plain tool finds every paper.
+            pubmed_only=library.settings.mcp_tool_names == "dotted",
             widen=widen,
         )
         every = [passage_row(one) for one in found.hits[start:]]
