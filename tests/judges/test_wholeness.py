@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.own_words import prose, sentences
-from utils.judges.evidence import gather
-from utils.judges.wholeness import missing
+from utils.judges.signs import Case, weigh
+from utils.judges.wholeness import find_signs
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
 from utils.outline.sections import measure
@@ -31,7 +31,8 @@ def found(
     document = Document(markdown, references=counted.references, pages=pages)
     known = ABSTRACT if abstract else ""
     paper = Paper(Ids(), abstract=known, pages=f"1-{stated}" if stated else "", **record)
-    return missing(document, paper, gather(document, paper, known))
+    finding = weigh(find_signs(Case(document, paper, known)), "")
+    return finding.evidence if finding.refuses else ""
 
 
 def cites(*numbers: int, form: str = "[{}]") -> str:

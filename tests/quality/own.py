@@ -121,6 +121,7 @@ def _walls(folder: Path, closed: Record, silent: Record) -> None:
         "scan.pdf": ("scanned", scan_of(closed)),
         "broken.pdf": ("not_a_paper", "%PDF-1.7\nThe rest was lost on the way."),
         "snippets.html": ("partial", _snippets(closed)),
+        "section_missing.html": ("doubtful", _section_missing(closed)),
     }
     for name, (_, content) in made.items():
         _write(folder / name, content)
@@ -148,6 +149,14 @@ def _snippets(record: Record) -> str:
     text = "The first sentences of every section are shown, and no more than these are. " * 40
     snippets = f"<h2>Section snippets</h2><h3>Introduction</h3><p>{text}</p>"
     return page.replace("</article>", f"{snippets}</article>")
+
+
+def _section_missing(record: Record) -> str:
+    """Return the page of a whole paper whose third numbered section is not there."""
+    page = pages.article_page(record, "https://site.test", "meadow")
+    for number, heading in ((1, "Introduction"), (2, "Materials"), (4, "Discussion")):
+        page = page.replace(f"<h2>{heading}", f"<h2>{number}. {heading}")
+    return page.replace("<h2>Results", "<h2>What was found")
 
 
 def _encyclopedia() -> str:

@@ -121,7 +121,7 @@ def _read(args: argparse.Namespace, library: Library) -> int:
             note(line)
         if reading.next_start is not None:
             note(f"more: --start {reading.next_start}")
-    if reading.kind == "rejected" or reading.stored.by_hand:
+    if reading.stored.shows_evidence:
         note(describe_text(reading.stored))
     if reading.doubts:
         note(f"{reading.doubts} Compare: server.py read {quote(args.paper)} --source")
@@ -195,8 +195,7 @@ def _row(stored: StoredPaper) -> dict[str, Any]:
 
 
 def _list_entry(stored: StoredPaper) -> str:
-    special = stored.by_hand or stored.kind == "rejected"
-    description = f"\n  {describe_text(stored)}" if special else ""
+    description = f"\n  {describe_text(stored)}" if stored.shows_evidence else ""
     version = f" ({stored.version})" if stored.version in STAND_INS else ""
     head = f"{_MARKS[stored.kind]} {stored.paper.ids}{version}  {one_line(stored.paper.title)}"
     return f"{head}{description}\n  {stored.path}"
@@ -226,7 +225,7 @@ def entries_of(arguments: Sequence[str]) -> list[Entry]:
 def _download_line(ids: Ids, download: Download) -> str:
     if download.stored.kind == "full_text":
         license_ = f", {one_line(download.stored.license)}" if download.stored.license else ""
-        license_ += f", {describe_text(download.stored)}" if download.stored.by_hand else ""
+        license_ += f", {describe_text(download.stored)}" if download.stored.shows_evidence else ""
         stand_in = {"preprint": ", preprint", "accepted": ", accepted manuscript"}
         version = stand_in.get(download.stored.version, "")
         origin = "on the shelf already" if download.cached else f"{download.stored.via}{license_}"

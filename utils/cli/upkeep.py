@@ -194,8 +194,10 @@ def remind(library: Library) -> None:
 
 
 def describe_text(stored: StoredPaper) -> str:
-    """Why a text is rejected, or what a person decided about it."""
-    if stored.by_hand:
+    """Return the refusal, the doubts or the decision by hand, with the evidence."""
+    if stored.is_doubtful:
+        status = "full text with doubts"
+    elif stored.by_hand:
         status = "rejected by hand" if stored.kind == "rejected" else "by hand"
     else:
         status = f"rejected, {stored.verdict.replace('_', ' ')}"
@@ -252,7 +254,6 @@ def _keep(args: argparse.Namespace, library: Library) -> int:
         fields = {name: getattr(stored, name) for name in names}
         say({"paper": str(stored.paper.ids), **fields, "file_path": stored.path}, as_json=True)
     else:
-        special = stored.by_hand or stored.kind == "rejected"
-        description = describe_text(stored) if special else KINDS[stored.kind]
+        description = describe_text(stored) if stored.shows_evidence else KINDS[stored.kind]
         say(f"{stored.paper.ids}: {description}\n  {stored.path}")
     return 0

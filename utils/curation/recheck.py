@@ -302,7 +302,7 @@ def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
     True until somebody does: a change that was overlooked is reported again.
     """
     pmcid = paper.ids.pmcid or stored.paper.ids.pmcid
-    lacking = stored.kind != "full_text" or stored.of_preprint
+    lacking = stored.kind != "full_text" or stored.of_preprint or stored.is_doubtful
     if not lacking or not pmcid or paper.released > now()[:10]:
         return False
     return not any(a.source in _IN_PMC and a.outcome != "skipped" for a in stored.attempts)

@@ -46,8 +46,9 @@ class Download:
         if self.stored.kind == "full_text":
             aside = self.stored.version in STAND_INS
             whose = f"the {NAMES[self.stored.version]} of " if aside else ""
-            hand = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
-            return f"Full text of {whose}“{name}” {where}{hand}.{self._stand_in_note}"
+            how = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
+            how += f", with doubts ({self.stored.evidence})" * self.stored.is_doubtful
+            return f"Full text of {whose}“{name}” {where}{how}.{self._stand_in_note}"
         what = "abstract" if self.stored.kind == "abstract" else "record, without an abstract,"
         return f"Only the {what} of “{name}” ({where}): {self._missing_text_note}."
 

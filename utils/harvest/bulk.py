@@ -527,7 +527,8 @@ class _Harvest:
         """End a paper with what is on the shelf; *why* says why that is no full text."""
         stored, text = self._text_of(stored)
         if stored.kind == "full_text":
-            reason, detail = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
+            said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
+            reason, detail = said
         else:
             why = most_informative(stored.attempts) or _ON_SHELF if why is _ON_SHELF else why
             reason, detail = why.outcome, why.detail

@@ -1,1 +1,35 @@
-"""The judges: is it a whole paper, is it this paper."""
+"""Judges of a text: `.check` decides whether the text is the whole paper, and this paper.
+
+Three outcomes (`..model.verdicts.outcome_of`):
+
+- *whole*: verdict ``full_text``.
+- *whole, with doubts*: verdict ``doubtful``. The text is kept as full text. Header, record, lists
+  and reports show the doubts, and a later download asks for a better copy.
+- *not the whole paper*: every other verdict. The bytes go to quarantine.
+
+How to add a sign
+-----------------
+A sign is one reason to doubt a text: a `..model.verdicts.Sign` with a name, a weight, words for a
+person and the verdict if the sign refuses. A finder is a function that takes a `.signs.Case` (text,
+record, abstract and the `.evidence.Evidence`) and yields signs::
+
+    def find_signs(case: Case) -> Iterator[Sign]:
+        if (share := share_of_rare_words(case.document.markdown)) > GARBAGE_RARE_SHARE:
+            yield Sign("garbage", REFUSE, f"{share:.0%} of the long words occur once", "scanned")
+
+Enter the finder in `.check.FINDERS`. `.signs.weigh` adds the weights of all signs of a text:
+
+- ``REFUSE``: this sign refuses the text alone. No whole paper shows such a sign.
+- ``DOUBT``: alone, the text is kept with doubts; two refuse together.
+- ``WEAK`` and ``HINT``: alone, nothing follows; two weak signs weigh more than one doubt.
+- ``NOTHING``: measured, but never counted; for signs that are being tried in the lab.
+
+A sign with ``only_doubts=True`` never takes part in a refusal, whatever else speaks against the
+text. The strongest sign's ``verdict`` names a refusal. A verdict's evidence lists the three
+strongest signs.
+
+Readers in `..formats` put signs that only they can see into ``Document.signs``. Doubts about the
+identity of a text go into ``Identity.signs`` (`.identity.identify`), and are weighed with all
+others. Thresholds are named constants with their unit, and comments that say where they were
+measured.
+"""

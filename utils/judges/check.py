@@ -9,19 +9,25 @@ and eight hundred words of small print is not.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import NoReturn
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NoReturn
 
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
-from ..model.verdicts import MEANINGS
+from ..model.verdicts import MEANINGS, WEAK, Sign
 from ..outline.sections import blocks, divides_research
 from ..outline.words import count_words
+from . import wholeness
 from .evidence import Evidence, gather
 from .identity import SAME_TITLE, TELLING, identify
 from .likeness import is_notice, telling_words, title_likeness
+from .signs import Case, Finder, Finding, weigh
 from .walls import wall_in_title
-from .wholeness import is_old, missing, page_count, reports_research
+from .wholeness import is_old, page_count, reports_research
+
+# Every finder of signs that part of a paper is missing or that a text is not the paper.
+FINDERS: Final[tuple[Finder, ...]] = (wholeness.find_signs,)
 
 # Words of text beyond the abstract.
 LONG = 1000  # no wall, landing page or preview shows as much: signals beside it are stray
@@ -70,50 +76,45 @@ _ORDER: tuple[Verdict, ...] = (
 _PLAIN = ("refused", "error_page")  # nothing else stands on such a page
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A verdict and, in one line, its evidence."""
-
-    verdict: Verdict
-    evidence: str
-
-
 def reject(finding: Finding) -> NoReturn:
-    """Raise `BadContent` for a finding other than ``full_text``."""
+    """Raise `BadContent` for a finding that refuses a text."""
     meaning = MEANINGS[finding.verdict]
     msg = f"{meaning.said}: {finding.evidence}."
     raise BadContent(msg, meaning.hint, verdict=finding.verdict, evidence=finding.evidence)
 
 
 def judge(document: Document, paper: Paper) -> Document:
-    """Return *document* as accepted full text of *paper*, with the evidence.
+    """Return *document* as full text of *paper*, ``full_text`` or ``doubtful``, with the evidence.
 
     Raises
     ------
     BadContent
-        It is not; ``details`` hold ``verdict`` and ``evidence``.
+        The text is not the whole paper, or another paper's; ``details`` hold ``verdict`` and
+        ``evidence``.
     """
-    whole = completeness(document, paper)
-    if whole.verdict not in ("full_text", "partial"):
-        reject(whole)
     same = identify(document, paper)
+    whole = completeness(document, paper, same.signs)
+    if whole.refuses and whole.verdict != "partial":
+        reject(whole)
     if same.answer != "same":  # another paper is no part of this one, whatever is there
         reject(Finding("wrong_paper", same.evidence))
-    if whole.verdict != "full_text":
+    if whole.refuses:
         reject(whole)
-    return replace(document, verdict="full_text", evidence=f"{whole.evidence}; {same.evidence}")
+    evidence = f"{whole.evidence}; {same.evidence}"
+    return replace(document, verdict=whole.verdict, evidence=evidence)
 
 
-def completeness(document: Document, paper: Paper) -> Finding:
-    """Judge whether it is a whole paper."""
+def completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -> Finding:
+    """Judge whether a text is a whole paper; *signs* of its identity are weighed, too."""
     if document.verdict != "full_text":  # the reader knows already, as of an XML cut off
         return Finding(document.verdict, document.evidence)
     if document.article_type:
-        return _structured(document)
+        return _structured(document, signs)
     if document.pages and count_words(document.markdown) < SCANNED * document.pages:
         return Finding("scanned", f"{document.pages} pages with hardly a word")
     abstract = "" if _is_notice(document, paper) else _abstract(document, paper)
-    found = gather(document, paper, abstract)
+    case = Case(document, paper, abstract)
+    found = case.evidence
     if refusal := _behind_a_wall(document, paper, found):
         return refusal
     refusal = (
@@ -121,13 +122,18 @@ def completeness(document: Document, paper: Paper) -> Finding:
     )
     if refusal:
         return refusal
-    doubt = 2 if "paywall" in document.walls else 0
-    if lost := missing(document, paper, found, doubt):
-        return Finding("partial", lost)
-    return Finding("full_text", _describe(found))
+    return _weighed(case, signs, _describe(found))
 
 
-def _structured(document: Document) -> Finding:
+def _weighed(case: Case, of_identity: Sequence[Sign], whole: str) -> Finding:
+    signs = [*case.document.signs, *of_identity]
+    signs += (sign for find in FINDERS for sign in find(case))
+    if signs and "paywall" in case.document.walls:
+        signs.append(Sign("offer", WEAK, "the page offers to sell the paper"))
+    return weigh(signs, whole)
+
+
+def _structured(document: Document, signs: Sequence[Sign]) -> Finding:
     """JATS declares its parts: its word is taken, but for no body or the abstract once more."""
     words = document.body_words
     research = document.article_type in ("research-article", "review-article")
@@ -138,7 +144,8 @@ def _structured(document: Document) -> Finding:
         if found.prose < NOTE and found.repeated > TWICE * count_words(document.abstract):
             evidence = f"{words} words in the body, {found.prose} of them text beyond the abstract"
             return Finding("abstract_only", evidence)
-    return Finding("full_text", f"{words} words in the body, {document.headings} headings")
+    whole = f"{words} words in the body, {document.headings} headings"
+    return weigh([*document.signs, *signs], whole)
 
 
 def _abstract(document: Document, paper: Paper) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..model.paper import Document, Paper
+from ..model.verdicts import Sign
 from ..outline.words import folded, shingles
 from .likeness import (
     amends,
@@ -36,10 +37,14 @@ ANNOUNCED = 600  # characters in which a correction says that it is one
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whether a text is the paper asked for, and the evidence in one line."""
+    """Whether a text is the paper asked for, and the evidence in one line.
+
+    ``signs`` are doubts about a text that is the same paper; `.check.judge` weighs them.
+    """
 
     answer: Answer
     evidence: str
+    signs: tuple[Sign, ...] = ()
 
 
 def identify(document: Document, paper: Paper) -> Identity:

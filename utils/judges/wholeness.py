@@ -13,14 +13,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..model.paper import Document, Paper
+from ..model.verdicts import REFUSE, Sign
 from ..outline.sections import concludes, divides_research, opens, prepares, reports
 from ..outline.words import count_words, folded, without_markup
 from .evidence import NAMED, Evidence, Section
+from .signs import Case
 
-ENOUGH: Final = 4  # what signs must weigh together
 _FILLED_SHARE: Final = 0.4  # of the headings; a heading above another has no text of its own
 _BARE_AT_END: Final = 2  # headings; whole pages end in one at most
 _SHORT: Final = 1000  # words; in more, a heading unseen must not look like a section missing
@@ -60,29 +61,9 @@ MISSES: Final = {
 }
 
 
-class Sign(NamedTuple):
-    """A sign that part of a paper is missing; a weight of `ENOUGH` is enough by itself."""
-
-    weight: int
-    text: str
-
-
-def missing(document: Document, paper: Paper, found: Evidence, doubt: int = 0) -> str:
-    """The signs that a text is not all of its paper, in words; empty if there are too few.
-
-    Parameters
-    ----------
-    document : Document
-    paper : Paper
-        The record, which may count pages and references.
-    found : Evidence
-        The evidence of the text.
-    doubt : int
-        What is held against the page beforehand: an offer to sell it.
-    """
-    signs = list(_signs(document, paper, found))
-    enough = sum(sign.weight for sign in signs) + (doubt if signs else 0) >= ENOUGH
-    return ", ".join(sign.text for sign in signs if sign.weight) if enough else ""
+def find_signs(case: Case) -> Iterator[Sign]:
+    """Yield the signs that a text is not all of its paper."""
+    yield from _signs(case.document, case.paper, case.evidence)
 
 
 def reports_research(found: Evidence) -> bool:
@@ -95,15 +76,17 @@ def reports_research(found: Evidence) -> bool:
 def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
     pages, stated = document.pages, page_count(paper.pages)
     if stated > 2 and 0 < pages <= _PAGES_SHARE[1] * stated:
-        yield Sign(2 + 2 * (pages <= _PAGES_SHARE[0] * stated), f"{pages} of {stated} pages")
+        yield Sign(
+            "pages", 2 + 2 * (pages <= _PAGES_SHARE[0] * stated), f"{pages} of {stated} pages"
+        )
     elif stated > 2 and not pages and found.prose < _PER_PAGE[1] * stated:
         text = f"{found.prose} words for {stated} pages"
-        yield Sign(2 + 2 * (found.prose < _PER_PAGE[0] * stated), text)
+        yield Sign("pages", 2 + 2 * (found.prose < _PER_PAGE[0] * stated), text)
     body = found.body
     if any(section.name.strip("* ").lower() == "section snippets" for section in body) or (
         found.torn > 2 and found.torn > _TORN * len(body)
     ):
-        yield Sign(ENOUGH, "only snippets of the sections")
+        yield Sign("snippets", REFUSE, "only snippets of the sections")
     if not pages:
         yield from _emptied(body, found)
     yield from _scant(found)
@@ -115,7 +98,7 @@ def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
     if found.ends_in == "body" and count_words(found.last) >= _SENTENCE:
         last = without_markup(found.last)
         if _STOPS.search(last[-80:]):
-            yield Sign(2, f"ends in mid-sentence ({' '.join(last.split()[-3:])[-60:]!r})")
+            yield Sign("tail", 2, f"ends in mid-sentence ({' '.join(last.split()[-3:])[-60:]!r})")
     if found.abstract:
         yield from _unfinished(body, found)
 
@@ -124,9 +107,9 @@ def _scant(found: Evidence) -> Iterator[Sign]:
     """Fewer words than so many references need; a list that does not count may hold links."""
     text = f"{found.prose} words for {found.listed} references"
     if found.listed >= _MANY and found.prose < _SCANT[0] * found.listed:
-        yield Sign(ENOUGH, text)
+        yield Sign("scant", REFUSE, text)
     elif found.numbered >= _MANY and found.prose < _SCANT[1] * found.numbered:
-        yield Sign(2, text)
+        yield Sign("scant", 2, text)
 
 
 def is_old(paper: Paper) -> bool:
@@ -159,10 +142,10 @@ def _emptied(body: list[Section], found: Evidence) -> Iterator[Sign]:
         bare += 1
     if found.abstract and found.prose < _SHORT and count >= 3 and filled < _FILLED_SHARE * count:
         text = f"{found.prose} words, {count} headings with text under {filled} of them"
-        yield Sign(ENOUGH, text)
+        yield Sign("empty headings", REFUSE, text)
     elif bare >= _BARE_AT_END:
         text = f"no text under the last {bare} of {count} headings"
-        yield Sign(2 + 2 * (bare > _BARE_AT_END), text)
+        yield Sign("empty headings", 2 + 2 * (bare > _BARE_AT_END), text)
 
 
 def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
@@ -191,13 +174,13 @@ def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
     tail, row = range(cited[-1] + 1, listed + 1), longest_gap(cited)
     left = listed - len(cited)
     if len(tail) >= _ROW and len(tail) > _LATE * listed:
-        yield Sign(_weight(tail, found), f"{text} and none after {cited[-1]}")
+        yield Sign("uncited", _weight(tail, found), f"{text} and none after {cited[-1]}")
     elif len(row) >= _ROW and len(cited) + len(row) >= _STRICT * cited[-1]:
-        yield Sign(_weight(row, found), f"{text} and none of {len(row)} in a row")
+        yield Sign("uncited", _weight(row, found), f"{text} and none of {len(row)} in a row")
     elif (lost := sum(left > share * listed for share in _LEFT)) and found.prose < _AMPLE * listed:
-        yield Sign(1 + lost, text)
+        yield Sign("uncited", 1 + lost, text)
     elif found.by_marks and left:
-        yield Sign(min(left, 2), text)
+        yield Sign("uncited", min(left, 2), text)
 
 
 def _weight(lost: range, found: Evidence) -> int:
@@ -207,7 +190,7 @@ def _weight(lost: range, found: Evidence) -> int:
     """
     if len(found.otherwise.intersection(lost)) >= _STRAY * len(lost):
         return 2
-    return ENOUGH if found.by_marks else ENOUGH - 1
+    return REFUSE if found.by_marks else REFUSE - 1
 
 
 def longest_gap(cited: Iterable[int]) -> range:
@@ -237,9 +220,9 @@ def _cut_names(found: Evidence) -> Iterator[Sign]:
     cited = len(set().union(*(called[name] for name in set().union(*answers))))
     weight = sum(cited < share * listed for share in _NAMED)
     if 2 * len(answers) < listed:
-        weight = min(weight, ENOUGH - 2)  # it may cite in other ways besides
+        weight = min(weight, REFUSE - 2)  # it may cite in other ways besides
     if weight:
-        yield Sign(1 + weight, f"names {cited} of {listed} references")
+        yield Sign("uncited", 1 + weight, f"names {cited} of {listed} references")
 
 
 def _name_and_years(entry: str) -> tuple[str, set[str]]:
@@ -262,9 +245,9 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
     numbers = len(found.cited) if marked and len(found.cited) >= _COUNTED * last else 0
     least = max(_LISTED * found.named, _LISTED_NUMBERS * last if numbers else 0)
     if max(numbers, found.named) >= _CITED and found.listed < max(_CITED, least):
-        weight = ENOUGH if pages or found.ends_in in ("lead", "body") else 3
+        weight = REFUSE if pages or found.ends_in in ("lead", "body") else 3
         cites = f"{max(numbers, found.named)} references"
-        yield Sign(weight, f"cites {cites} and lists {found.listed or 'none'}")
+        yield Sign("unlisted", weight, f"cites {cites} and lists {found.listed or 'none'}")
 
 
 def _unrecorded(found: Evidence, recorded: int) -> Iterator[Sign]:
@@ -273,21 +256,21 @@ def _unrecorded(found: Evidence, recorded: int) -> Iterator[Sign]:
         return
     if found.listed < _RECORDED[1] * recorded:
         weight = 3 if found.listed < _RECORDED[0] * recorded else 2
-        yield Sign(weight, f"lists {found.listed or 'none'} of {recorded} references")
+        yield Sign("unrecorded", weight, f"lists {found.listed or 'none'} of {recorded} references")
 
 
 def _skipping(body: list[Section], found: Evidence) -> Iterator[Sign]:
     """Numbers of sections or figures that are left out."""
     numbers = [int(match[1]) for section in body if (match := _SECTION.match(section.name))]
     if len(numbers) > 2 and (lost := first_skipped(set(numbers))) and max(numbers) < 12:
-        yield Sign(3, f"section {lost} is missing before section {max(numbers)}")
+        yield Sign("skipped section", 3, f"section {lost} is missing before section {max(numbers)}")
     for name in ("fig", "tab"):
         numbered = {number for kind, number in found.mentioned | found.captions if kind == name}
         if len(numbered) > 1 and max(numbered) < 15 and (lost := first_skipped(numbered)):
             text = (
                 f"{'figure' if name == 'fig' else 'table'} {lost} is missing before {max(numbered)}"
             )
-            yield Sign(2, text)
+            yield Sign(f"skipped {name}", 2, text)
 
 
 def first_skipped(numbers: set[int]) -> int:
@@ -304,11 +287,11 @@ def _unfinished(body: list[Section], found: Evidence) -> Iterator[Sign]:
         begins = all(map(prepares, names[begin + 1 :]))
         if begins and found.prose < _SHORT and not found.listed:
             text = f"{found.prose} words that end before the results, and no references"
-            yield Sign(ENOUGH, text)
+            yield Sign("unfinished", REFUSE, text)
         else:
-            yield Sign(2, f"no section after {names[-1][:60]!r} concludes")
+            yield Sign("unfinished", 2, f"no section after {names[-1][:60]!r} concludes")
     if len(names) >= 3 and all(map(divides_research, names)):
         if not any(map(reports, names)):
-            yield Sign(2, "no results among the sections")
+            yield Sign("no results", 2, "no results among the sections")
         elif not any(map(prepares, names)):
-            yield Sign(1, "no methods among the sections")
+            yield Sign("no methods", 1, "no methods among the sections")

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from .doubts import Doubts
 from .identifiers import Ids
+from .verdicts import Sign
 
 Media = Literal["jats", "elsevier", "html", "pdf", "markdown", "latex"]
 Kind = Literal["full_text", "abstract", "record", "rejected"]
@@ -39,6 +40,7 @@ Role = Literal[
 ]
 Verdict = Literal[
     "full_text",
+    "doubtful",
     "partial",
     "abstract_only",
     "front_matter_only",
@@ -237,6 +239,7 @@ class Document:
     titles of sections with the publisher's own word for them (``sec-type`` of JATS); ``version`` is
     which version of the paper the text is. ``confidence`` is the part of each page of a PDF that
     was read beyond doubt, 0 to 1; ``doubts``, what it is made of once the record is known.
+    ``signs`` are reasons to doubt the text that only its reader could see.
     """
 
     markdown: str
@@ -259,6 +262,7 @@ class Document:
     version: Version = ""
     confidence: tuple[float, ...] = ()
     doubts: Doubts | None = None
+    signs: tuple[Sign, ...] = ()
 
 
 def now() -> str:
@@ -361,6 +365,16 @@ class StoredPaper:
     def by_hand(self) -> bool:
         """Whether somebody overruled the judges."""
         return self.verdict == "by_hand"
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the judges kept the full text with doubts; ``evidence`` lists the doubts."""
+        return self.verdict == "doubtful"
+
+    @property
+    def shows_evidence(self) -> bool:
+        """Whether a reader must see the evidence: doubts, a refusal or a decision by hand."""
+        return self.is_doubtful or self.by_hand or self.kind == "rejected"
 
     @property
     def of_preprint(self) -> bool:

@@ -7,13 +7,48 @@ One table, from which refusals, reports and harvests take what they say. A new v
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from .paper import Verdict
 
 WITH_OCR = 'uv sync --extra ocr (or: pip install "papershelf[ocr]"), then ask again with --force.'
 BY_HAND = "Download the PDF in your browser and drop it into the inbox."
+
+
+Outcome = Literal["whole", "doubtful", "not_whole"]
+"""What a verdict means for the shelf: kept, kept with doubts, or not kept as full text."""
+NOTHING: Final = 0
+HINT: Final = 1
+WEAK: Final = 2
+DOUBT: Final = 3
+REFUSE: Final = 4
+
+
+class Sign(NamedTuple):
+    """One reason to doubt a text.
+
+    ``weight`` is one of `NOTHING`, `HINT`, `WEAK`, `DOUBT` and `REFUSE`; ``words`` describe the
+    sign to a person; ``verdict`` names the refusal to which the sign leads. A sign that
+    ``only_doubts`` never takes part in a refusal.
+    """
+
+    name: str
+    weight: int
+    words: str
+    verdict: Verdict = "partial"
+    only_doubts: bool = False
+
+
+def outcome_of(verdict: Verdict) -> Outcome:
+    """Return the outcome that a verdict stands for.
+
+    >>> outcome_of("full_text"), outcome_of("doubtful"), outcome_of("paywall")
+    ('whole', 'doubtful', 'not_whole')
+    """
+    if verdict == "doubtful":
+        return "doubtful"
+    return "whole" if verdict in ("full_text", "by_hand") else "not_whole"
 
 
 class Reason(NamedTuple):
@@ -43,6 +78,16 @@ class Meaning:
 # In the order in which they tell a reviewer what to know first: a text that is there but closed to
 # us can be had by hand, one that came in part perhaps elsewhere, one that is none not at all.
 MEANINGS: dict[Verdict, Meaning] = {
+    "doubtful": Meaning(
+        "It is full text with doubts",
+        "Another source may have a better copy.",
+        Reason(
+            "Full text with doubts",
+            "The text is kept as full text, but part of it may be missing or misread.",
+            "Compare it with the publisher's page; a later run asks for a better copy. "
+            'To settle it: server.py keep PAPER --as full_text --because "…"',
+        ),
+    ),
     "paywall": Meaning(
         "The page sells the paper instead of showing it",
         "A library may have access.",

@@ -377,7 +377,7 @@ class Ledger:
         lacking = _WITHOUT_TEXT
         if stored.version in ("published", "") and not self._asked_as_preprint(number):
             lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
-        said = ("by_hand", stored.evidence) if stored.by_hand else ("", "")
+        said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
         if lacked := self._end(number, self._end_values(stored, sha256, *said), of=lacking):
             self.record_attempts(number, stored.attempts[-1:])
         return lacked

@@ -196,7 +196,7 @@ def _header(stored: StoredPaper, note: str) -> str:
         "Retrieved": stored.saved_at,
         "Kind": stored.kind,
         "Verdict": stored.verdict,
-        "Evidence": stored.evidence if stored.by_hand or stored.kind == "rejected" else "",
+        "Evidence": stored.evidence if stored.shows_evidence else "",
         "Note": note,
     }
     always = {"Title", "Authors", "Journal", "Year", "Kind"}

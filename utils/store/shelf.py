@@ -46,7 +46,7 @@ from .shelf_writer import ShelfWriter, file_together
 from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
-_KEPT = {"full_text", "partial", "by_hand"}
+_KEPT = {"full_text", "doubtful", "partial", "by_hand"}
 MOST = 500
 MOST_BYTES = 500_000_000
 

@@ -304,6 +304,6 @@ def _beyond_end(start: int, total: int) -> list[str]:
 
 def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
     row = {**stored.paper.short_row(), **stored.text_row()}
-    if stored.by_hand or stored.kind == "rejected":  # rarely: every row costs tokens
+    if stored.shows_evidence:  # rarely: every row costs tokens
         row |= {"verdict": stored.verdict, "evidence": stored.evidence}
     return row

@@ -18,7 +18,8 @@ from typing import Final, cast
 from lxml.etree import XPath
 
 from ...judges.evidence import in_brackets
-from ...judges.wholeness import ENOUGH, MISSES, Sign, first_skipped, longest_gap
+from ...judges.wholeness import MISSES, first_skipped, longest_gap
+from ...model.verdicts import REFUSE, Sign
 from ...outline.sections import concludes, divides_research, opens, prepares, reports
 from .walk import Element, text_of
 
@@ -68,8 +69,8 @@ def missing(article: Element, words: int) -> str:
     if not words:
         return ""  # no body at all, which is another verdict
     signs = list(_signs(article, words))
-    enough = sum(sign.weight for sign in signs) >= ENOUGH
-    return ", ".join(sign.text for sign in signs) if enough else ""
+    enough = sum(sign.weight for sign in signs) >= REFUSE
+    return ", ".join(sign.words for sign in signs) if enough else ""
 
 
 def _signs(article: Element, words: int) -> Iterator[Sign]:
@@ -81,10 +82,14 @@ def _signs(article: Element, words: int) -> Iterator[Sign]:
     yield from _missing_floats(article)
     pages = _pages(article)
     if pages in _PAGES and words < _PER_PAGE[1] * pages:
-        yield Sign(2 + 2 * (words < _PER_PAGE[0] * pages), f"{words} words for {pages} pages")
+        yield Sign(
+            "pages", 2 + 2 * (words < _PER_PAGE[0] * pages), f"{words} words for {pages} pages"
+        )
     if (article.get("article-type") or "").lower() in _KINDS:
         if (prose := _words_of_prose(article)) < min(_LEAST_PROSE, _LEAST_SHARE * words):
-            yield Sign(ENOUGH, f"{prose} of {words} words outside its figures and tables")
+            yield Sign(
+                "floats only", REFUSE, f"{prose} of {words} words outside its figures and tables"
+            )
         yield from _skipped_numbers(article)
         yield from _unmentioned_floats(article, targets)
         yield from _missing_sections(article, titles)
@@ -102,21 +107,21 @@ def _uncited_references(
     cites = f"cite {len(cited)} of" if cited else "for"
     finding = f"{words} words {cites} {listed} references"
     if listed >= _MANY and words < _SCANT * listed:
-        yield Sign(ENOUGH, finding)
+        yield Sign("scant", REFUSE, finding)
         return
     left = listed - len(cited)
     if listed < _FEW or not cited or not left:
         return
     within, after = len(longest_gap(cited)), listed - max(cited)
     if left > _UNCITED[1] * listed and words < _AMPLE * listed:
-        yield Sign(ENOUGH, finding)
+        yield Sign("uncited", REFUSE, finding)
     elif within >= _RUN:
-        yield Sign(ENOUGH, f"{finding}, and none of {within} in a row")
+        yield Sign("uncited", REFUSE, f"{finding}, and none of {within} in a row")
     elif after >= _RUN:
         appended = after < _LATE * listed and _APPENDED.search(_body_text(article)) is not None
-        yield Sign(2 if appended else ENOUGH, f"{finding}, and none of the last {after}")
+        yield Sign("uncited", 2 if appended else REFUSE, f"{finding}, and none of the last {after}")
     else:
-        yield Sign(3 if left > _UNCITED[0] * listed else min(left, 2), finding)
+        yield Sign("uncited", 3 if left > _UNCITED[0] * listed else min(left, 2), finding)
 
 
 def _references(article: Element, targets: set[str]) -> list[Element]:
@@ -174,7 +179,7 @@ def _missing_targets(article: Element, links: list[Element]) -> Iterator[Sign]:
     if lost:
         more = f" and {len(lost) - 1} more" if lost[1:] else ""
         are = "are" if lost[1:] else "is"
-        yield Sign(ENOUGH, f"{lost[0]}{more} {are} referred to, but not there")
+        yield Sign("targets", REFUSE, f"{lost[0]}{more} {are} referred to, but not there")
 
 
 def _missing_floats(article: Element) -> Iterator[Sign]:
@@ -185,7 +190,7 @@ def _missing_floats(article: Element) -> Iterator[Sign]:
         there = sum(1 for _ in article.iter(tag))
         if there < _STATED[1] * stated:
             weight = 2 + 2 * (stated > 1 and there <= _STATED[0] * stated)
-            yield Sign(weight, f"{there} of {stated} {name}s stated")
+            yield Sign(f"stated {name}s", weight, f"{there} of {stated} {name}s stated")
 
 
 def _skipped_numbers(article: Element) -> Iterator[Sign]:
@@ -194,12 +199,16 @@ def _skipped_numbers(article: Element) -> Iterator[Sign]:
         labels = [_label(el) for el in article.iter(tag) if not _is_elsewhere(el)]
         numbers = {int(match[1]) for label in labels if (match := _LABEL.match(label))}
         if lost := first_skipped(numbers):
-            yield Sign(ENOUGH, f"{name} {lost} is missing before {name} {max(numbers)}")
+            yield Sign(
+                f"skipped {name}", REFUSE, f"{name} {lost} is missing before {name} {max(numbers)}"
+            )
     sections = list(article.iterfind("body/sec"))
     heads = [f"{_label(el)} {_text(el.find('title'))}" for el in sections]
     numbers = {int(match[1]) for head in heads if (match := _SECTION.match(head.lstrip()))}
     if 1 < len(numbers) >= len(heads) - 2 and (lost := first_skipped(numbers)):
-        yield Sign(ENOUGH, f"section {lost} is missing before section {max(numbers)}")
+        yield Sign(
+            "skipped section", REFUSE, f"section {lost} is missing before section {max(numbers)}"
+        )
 
 
 def _label(el: Element) -> str:
@@ -216,7 +225,11 @@ def _unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Sign]:
     lost = [name for name in names if name and name not in targets]
     if lost and targets.intersection(filter(None, names)):
         many = len(lost) > 1 and 3 * len(lost) >= len(names)
-        yield Sign(1 + many, f"{len(lost)} of {len(names)} figures and tables are not referred to")
+        yield Sign(
+            "unmentioned floats",
+            1 + many,
+            f"{len(lost)} of {len(names)} figures and tables are not referred to",
+        )
 
 
 def _missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
@@ -225,7 +238,7 @@ def _missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
         return
     if not any(map(concludes, titles)):
         begun = opens(titles[0]) and all(map(prepares, titles[1:]))
-        yield Sign(2 + bool(begun), f"no section after {titles[-1][:60]!r} concludes")
+        yield Sign("unfinished", 2 + bool(begun), f"no section after {titles[-1][:60]!r} concludes")
     # A communication may have one section for all but its methods, or a text without any.
     apart = article.find("body/p") is not None
     if len(titles) < 3 or apart or not all(map(divides_research, titles)):
@@ -234,12 +247,18 @@ def _missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
     abstract = " ".join(text_of(el) for el in meta.iterfind("abstract")) if meta is not None else ""
     if not any(map(reports, titles)):
         yield Sign(
-            2 + 2 * bool(MISSES["results"].search(abstract)), "no results among the sections"
+            "no results",
+            2 + 2 * bool(MISSES["results"].search(abstract)),
+            "no results among the sections",
         )
     elif not any(map(prepares, titles)):
-        yield Sign(2 + bool(MISSES["methods"].search(abstract)), "no methods among the sections")
+        yield Sign(
+            "no methods",
+            2 + bool(MISSES["methods"].search(abstract)),
+            "no methods among the sections",
+        )
     if not any(map(opens, titles)):
-        yield Sign(1, "no introduction")
+        yield Sign("no introduction", 1, "no introduction")
 
 
 def _is_elsewhere(el: Element) -> bool:

@@ -1,0 +1,90 @@
+"""Signs against a text, and how they are weighed into one of three outcomes.
+
+See the package's docstring for how a sign is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from ..model.paper import Document, Paper, Verdict
+from ..model.verdicts import DOUBT, REFUSE, Sign, outcome_of
+from .evidence import Evidence, gather
+
+REASONS_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A verdict and, in one line, its evidence."""
+
+    verdict: Verdict
+    evidence: str
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the text is not kept."""
+        return outcome_of(self.verdict) == "not_whole"
+
+
+@dataclass
+class Case:
+    """A text, the record it was asked for by, and the paper's abstract (empty if it has none)."""
+
+    document: Document
+    paper: Paper
+    abstract: str
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The counts and marks of the text; gathered when a finder first asks for them."""
+        return gather(self.document, self.paper, self.abstract)
+
+
+Finder = Callable[[Case], Iterable[Sign]]
+
+
+def weigh(signs: Iterable[Sign], whole: str, refuse_at: int = REFUSE) -> Finding:
+    """Return the finding that all signs make together.
+
+    Parameters
+    ----------
+    signs : iterable of Sign
+        In any order.
+    whole : str
+        The evidence that the text is whole, for a text without doubts.
+    refuse_at : int
+        The sum of weights that refuses a text; higher where the route vouches for it.
+
+    Examples
+    --------
+    >>> weigh([Sign("tail", DOUBT, "ends in mid-sentence")], "900 words").verdict
+    'doubtful'
+    >>> weigh([Sign("tail", DOUBT, "no end"), Sign("pages", REFUSE, "2 of 9 pages")], "").evidence
+    '2 of 9 pages, no end'
+    """
+    heaviest = sorted(_heaviest(signs), key=lambda sign: -sign.weight)
+    against = sum(sign.weight for sign in heaviest if not sign.only_doubts)
+    refusing = [sign for sign in heaviest if not sign.only_doubts]
+    if against >= refuse_at:
+        return Finding(refusing[0].verdict, _in_words(refusing))
+    if sum(sign.weight for sign in heaviest) >= DOUBT:
+        return Finding("doubtful", _in_words(heaviest))
+    return Finding("full_text", whole)
+
+
+def _heaviest(signs: Iterable[Sign]) -> Iterator[Sign]:
+    """Yield the signs that count, one of each name."""
+    by_name: dict[str, Sign] = {}
+    for sign in signs:
+        known = by_name.get(sign.name)
+        if sign.weight and (known is None or known.weight < sign.weight):
+            by_name[sign.name] = sign
+    yield from by_name.values()
+
+
+def _in_words(signs: list[Sign]) -> str:
+    return ", ".join(sign.words for sign in signs[:REASONS_SHOWN])
