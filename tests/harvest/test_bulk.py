@@ -470,3 +470,16 @@ def test_an_abstract_stays_one_when_nobody_can_be_asked_again(
         world.mood("down", service)
     [after] = done(library.harvest([record.pmid], retry="abstract"))
     assert (after.state, after.file) == ("abstract", before.file)
+
+
+def test_a_site_that_takes_batches_is_asked_for_papers_of_all_publishers_together(
+    far: Library, field: World
+) -> None:
+    walled = {"captcha", "bot_check", "login", "paywall", "scholar_copy", "abstract_only"}
+    records = [record for record in field.field if record.branch in walled]
+    registrants = {record.doi.partition("/")[0] for record in records if record.doi}
+    assert len(registrants) == 8
+    done(harvest := far.harvest(map(ids_of, records)))
+    assert_complete(far, harvest, records)
+    batches = [one for one in field.requests if one.path == "/paper/batch"]
+    assert 2 * len(batches) <= len(registrants)

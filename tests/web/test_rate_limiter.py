@@ -13,13 +13,15 @@ import pytest
 from utils.errors import Unreachable
 from utils.settings import Settings
 from utils.sources.eutils import RATE
+from utils.sources.semantic_scholar_graph import RATE as SCHOLAR_RATE
 from utils.system.sqlite import file_transaction
 from utils.web import Rate, RateLimiter
 
 NCBI = RATE  # the real one: what it promises is promised here
 ARXIV = Rate("arxiv", ("arxiv",), 3.0, in_flight=1, backoff=60.0, hosts=("arxiv.org",))
 LISTS = Rate("doi lists", ("doi",), 1.0, paths=("/lists",))
-RATES = [NCBI, ARXIV, Rate("doi", ("doi",), 0.1), LISTS]
+RATES = [NCBI, ARXIV, Rate("doi", ("doi",), 0.1), LISTS, SCHOLAR_RATE]
+SCHOLAR = "https://api.semanticscholar.org/graph/v1/paper/batch"
 EUTILS = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi"
 IDCONV = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/"
 DOI = "https://doi.org/10.1/x"
@@ -200,9 +202,40 @@ def test_most_sites_have_a_brief_pause_that_nobody_is_told_of(limiter: RateLimit
     leave(limiter, DOI)
     assert sum(clock.naps) == pytest.approx(1, abs=0.1)
     for _ in range(9):
-        limiter.refused(DOI)
-        leave(limiter, DOI)
+        with limiter.turn(DOI):
+            limiter.refused(DOI)
     assert max(clock.naps) == pytest.approx(30, abs=0.1)
+
+
+def test_an_answer_ends_the_doubling(limiter: RateLimiter):
+    url, limiter.longest = "https://export.arxiv.org/api/query", 3600.0
+    for pause in (60, 120):
+        with limiter.turn(url):
+            assert limiter.refused(url) == pause
+    leave(limiter, url)
+    with limiter.turn(url):
+        assert limiter.refused(url) == 60
+
+
+@pytest.mark.parametrize(
+    ("key", "pauses", "factor"),
+    [
+        ("", [2, 4, 8, 16, 32, 64, 128, 256, 300], 4.0),
+        ("k", [2, 4, 8, 16, 32, 64, 128, 256, 512], 16.0),
+    ],
+    ids=["shared pool", "own key"],
+)
+def test_a_shared_pool_is_left_alone_and_slowed_less_than_an_allowance_of_ones_own(
+    key: str, pauses: list[int], factor: float
+):
+    limiter = pace_of(semantic_scholar_api_key=key)
+    limiter.longest = 3600.0
+    told = []
+    for _ in pauses:
+        with limiter.turn(SCHOLAR):
+            told.append(round(limiter.refused(SCHOLAR)))
+    assert told == pauses
+    assert limiter.slowdowns() == {"semantic_scholar": factor}
 
 
 def test_where_only_one_may_ask_the_next_waits_for_the_answer(limiter: RateLimiter):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from utils.settings import Settings
 from utils.web import Rate, RateLimiter
-from utils.web.rate_limiter import Throttle
+from utils.web.throttle import Throttle
 
 DOI, EVERY = "https://doi.org/10.1/x", 1.0
 
@@ -141,8 +143,51 @@ def test_a_file_of_an_older_version_is_kept_and_still_serves_it(tmp_path: Path):
 def test_a_tempo_grows_by_steps_and_stays_between_its_bounds():
     throttle = Throttle()
     for _ in range(9):
-        throttle.refused(now=0.0)
+        throttle.record_refusal(now=0.0)
     assert throttle.factor == 16
     for _ in range(1000):
-        throttle.answered(0.1, now=0.0)
+        throttle.record_answer(0.1, now=0.0)
     assert throttle.factor == 1
+
+
+def served(
+    throttle: Throttle, refuses: Callable[[float], bool], calls: int
+) -> list[tuple[float, bool]]:
+    """The factor of each call, and whether the call was refused."""
+    told = []
+    for now in range(calls):
+        factor = throttle.factor
+        told.append((factor, refuses(factor)))
+        if told[-1][1]:
+            throttle.record_refusal(now)
+        else:
+            throttle.record_answer(0.2, now)
+    return told
+
+
+@pytest.mark.parametrize("share", [1 / 6, 0.3, 0.5])
+def test_a_site_that_refuses_however_slowly_it_is_asked_is_asked_at_its_published_rate(
+    share: float,
+):
+    """The useful rate is the share of answers over the interval: highest at the factor 1."""
+    throws, throttle = random.Random(7), Throttle()
+    told = served(throttle, lambda _factor: throws.random() < share, 600)
+    assert max(factor for factor, _ in told) > 2  # slowing down was tried
+    assert sum(factor for factor, _ in told[300:]) / 300 < 1.5
+
+
+@pytest.mark.parametrize("limit", [0.5, 0.25, 0.1])
+def test_a_site_that_refuses_because_of_our_rate_is_asked_as_slowly_as_it_takes(limit: float):
+    """It serves so many calls an interval, and refuses the others."""
+    allowance = 1.0
+
+    def refuses(factor: float) -> bool:
+        nonlocal allowance
+        allowance = min(1.0, allowance + factor * limit)
+        if served_now := allowance >= 1.0 - 1e-9:
+            allowance -= 1.0
+        return not served_now
+
+    told = served(Throttle(), refuses, 800)[400:]
+    assert sum(refused for _, refused in told) < 0.05 * len(told)
+    assert sum(factor for factor, _ in told) / len(told) < 2 / limit

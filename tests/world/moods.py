@@ -13,9 +13,10 @@ import struct
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from functools import lru_cache
+from itertools import count
 
 from tests.world import deceit, walls
 from tests.world.wire import HTML, JSON, PDF, TEXT, XML, Call, Reply, as_json, redirect, text
@@ -33,6 +34,7 @@ class Mood:
     times: int | None
     seconds: float
     to: str
+    asked: Iterator[int] = field(default_factory=count)
 
     def meets(self, call: Call) -> bool:
         """Whether the call is one this mood is for."""
@@ -92,6 +94,24 @@ def _storm(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
 def _crowded(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
     """Only who has a key of his own is served, and nobody says until when."""
     return None if call.header("x-api-key") else limited(call, "")
+
+
+def _half_crowded(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
+    """Half of the calls without a key are refused, by a fair coin, however rarely they come.
+
+    All who have no key share one limit (https://www.semanticscholar.org/product/api): whether a
+    call is served depends on what strangers ask.
+    """
+    refused = random.Random(next(mood.asked)).random() < 0.5
+    return limited(call, "") if refused and not call.header("x-api-key") else None
+
+
+def _resets(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply | None:
+    """Two of ten connections are reset, the first among them.
+
+    As NCBI does since September 2026: github.com/wp-a/nature-academic-search/issues/15.
+    """
+    return Reply(manner="reset") if next(mood.asked) % 5 == 0 else None
 
 
 def _storm_date(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
@@ -257,8 +277,10 @@ MOODS: dict[str, Make] = {
     "storm": _storm,
     "storm_date": _storm_date,
     "crowded": _crowded,
+    "half_crowded": _half_crowded,
     "down": _down,
     "reset": _manner("reset"),
+    "resets": _resets,
     "truncate": _manner("truncate"),
     "drip": _manner("drip"),
     "slow_headers": _manner("slow_headers"),

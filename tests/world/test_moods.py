@@ -12,6 +12,7 @@ from tests.processes import LAST_RESORT_S
 from tests.world import World
 from tests.world.eutils import KEY
 from tests.world.moods import HUGE, MOODS
+from tests.world.semantic_scholar import KEY as SCHOLAR_KEY
 from tests.world.visits import get
 
 
@@ -43,6 +44,27 @@ def test_broken_wires_break(world: World) -> None:
     world.mood("truncate", "pmc_cloud", times=1)
     with pytest.raises(http.client.IncompleteRead):
         get(world.url("pmc_cloud") + XML)
+
+
+def test_two_of_ten_connections_are_reset(world: World) -> None:
+    world.mood("resets", "pmc_cloud")
+    met = []
+    for _ in range(10):
+        try:
+            met.append(get(world.url("pmc_cloud") + XML)[0])
+        except ConnectionError:
+            met.append(0)
+    assert met == [0, 200, 200, 200, 200] * 2
+
+
+def test_a_pool_without_keys_refuses_half_of_the_calls(world: World) -> None:
+    world.mood("half_crowded", "semantic_scholar")
+    url = f"{world.url('semantic_scholar')}/paper/search?query=coral"
+    met = [get(url)[0] for _ in range(200)]
+    assert 85 < met.count(429) < 115
+    assert met.count(429) + met.count(200) == 200
+    keyed = [get(url, **{"x-api-key": SCHOLAR_KEY})[0] for _ in range(20)]
+    assert keyed == [200] * 20
 
 
 @pytest.mark.parametrize(
@@ -89,7 +111,7 @@ def test_huge_answers_are_huge_and_bombs_are_small_on_the_wire(world: World) -> 
 
 
 def test_all_moods_but_the_slow_ones_answer_every_service(world: World) -> None:
-    wires = {"reset", "truncate", "drip", "slow_headers", "huge", "gzip_bomb"}
+    wires = {"resets", "reset", "truncate", "drip", "slow_headers", "huge", "gzip_bomb"}
     for mood in set(MOODS) - wires:
         world.mood(mood, times=1)
         assert get(f"{world.url('eutils')}/einfo.fcgi?api_key={KEY}", follow=False)[0] in {

@@ -320,7 +320,7 @@ class _Harvest:
         if needless := [a for a in climb.tried[recorded:] if a.outcome == OTHER_VERSION]:
             self.ledger.record_attempts(number, needless)
         if free:
-            self.lanes.put(free.via, number, _tag(free, paper))
+            self.lanes.put(free.via, number, _queue(free, paper))
         elif not (away and self._schedule_return(number, _AGAIN, *away)):
             self._settle(number, climb, recorded)
 
@@ -387,14 +387,21 @@ class _Harvest:
             lacking = {n: paper for n, paper in ours.items() if not self._end_if_shelved(n, paper)}
             if not lacking:
                 return
-            if self.outages.may_ask(rung.via, _tag(rung, papers[numbers[0]])):
-                lacking = self._ask(rung, lacking)
-            else:
-                for number, paper in lacking.items():
-                    self.outages.owe(number, rung.via, _tag(rung, paper))
+            open_to_us = self._split_off_outages(rung, lacking)
+            unserved = self._ask(rung, open_to_us) if open_to_us else {}
+            lacking = {n: paper for n, paper in lacking.items() if n not in open_to_us} | unserved
         for number, paper in lacking.items():  # not before: the next rung wants their leases
             with self._isolate(number):
                 self._advance(number, paper)
+
+    def _split_off_outages(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
+        """Return the papers to ask a rung for now; the others wait until their site is back."""
+        tags = {number: _tag(rung, paper) for number, paper in papers.items()}
+        back = {tag for tag in dict.fromkeys(tags.values()) if self.outages.may_ask(rung.via, tag)}
+        for number, tag in tags.items():
+            if tag not in back:
+                self.outages.owe(number, rung.via, tag)
+        return {number: paper for number, paper in papers.items() if tags[number] in back}
 
     @contextmanager
     def _lease(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
@@ -403,7 +410,7 @@ class _Harvest:
         names = leases.take({lease_name(paper) for paper in papers.values()})
         for number, paper in papers.items():
             if lease_name(paper) not in names:
-                self.lanes.put(rung.via, number, _tag(rung, paper), after=_BUSY_S)
+                self.lanes.put(rung.via, number, _queue(rung, paper), after=_BUSY_S)
         try:
             yield {number: paper for number, paper in papers.items() if lease_name(paper) in names}
         finally:
@@ -558,6 +565,14 @@ def _with_shelf_ids(paper: Paper, stored: StoredPaper) -> Paper:
 def _tag(rung: Rung, paper: Paper) -> str:
     """What tells the hosts behind a rung apart before anybody was asked: the DOI's registrant."""
     return paper.ids.doi.partition("/")[0] if rung.via in BY_PUBLISHER else ""
+
+
+def _queue(rung: Rung, paper: Paper) -> str:
+    """Return the queue of a paper in the lane of a rung.
+
+    A service that takes batches is asked for papers of all publishers together.
+    """
+    return "" if rung.route.batch > 1 else _tag(rung, paper)
 
 
 def _reason(error: PaperError) -> str:

@@ -45,6 +45,7 @@ RATE = Rate(
     every=1.0,
     key="semantic_scholar_api_key",
     backoff=2.0,
+    shared_without_key=True,
     hosts=("api.semanticscholar.org",),
 )
 BEYOND = "limit and/or offset is not available"

@@ -14,20 +14,12 @@ How long a piece of work has to wait for the cooldown of its site, for callers t
 A caller that reports a wait must not name a site that its work does not use. So `RateLimiter` notes
 here, with every request, how long the site of that request is in cooldown. The note travels in the
 work's context, past verbs, sources and the ladder, which need not know of it.
-
-Throttling: the time between two requests grows while a site struggles, and shrinks again.
-
-A published limit says how fast a site may be asked at its best. Refused, the interval doubles; when
-answers take several times as long as they used to, it grows by half; each answer in good time
-takes a little off, down to what is published and never below (additive increase, multiplicative
-decrease of the rate: D. Chiu and R. Jain, 1989, doi:10.1016/0169-7552(89)90019-6).
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import math
 import random
 import sqlite3
 import tempfile
@@ -48,6 +40,7 @@ from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .cancellation import sleep
 from .retry import LONGEST
 from .slots import slots_in
+from .throttle import FACTOR_MAX, FACTOR_MAX_SHARED, SLOW_S, Throttle
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -57,30 +50,22 @@ _JITTER = 0.1  # of the interval, only ever added
 _DAY = 86400.0
 _MOST_JITTER_S = 0.05
 _GRAVEST = 3600.0  # our own backoff doubles while a site keeps refusing, up to an hour
+_GRAVEST_SHARED = 300.0  # where strangers use up the allowance, and any of them may stop
 _BRIEF = (1.0, 30.0)  # the same for sites without one of their own: from, to
 _FILE, _SLOTS = "pace.sqlite", "slots.lock"
 # Two tables: processes of an older version know the first one only.
 _SCHEMAS = (
     """CREATE TABLE IF NOT EXISTS turns (
     bucket TEXT PRIMARY KEY, free REAL, left REAL, held REAL, penalty REAL, seen REAL)""",
-    """CREATE TABLE IF NOT EXISTS tempos (
-    bucket TEXT PRIMARY KEY, factor REAL, usual REAL, lately REAL, heard INTEGER, grown REAL)""",
+    """CREATE TABLE IF NOT EXISTS throttles (
+    bucket TEXT PRIMARY KEY, factor REAL, usual REAL, lately REAL, heard INTEGER, grown REAL,
+    good REAL, calls INTEGER, good_when_slower REAL)""",
 )
-_READ = """SELECT free, left, held, penalty, seen, factor, usual, lately, heard, grown
+_THROTTLE = "factor, usual, lately, heard, grown, good, calls, good_when_slower"
+_READ = f"""SELECT free, left, held, penalty, seen, {_THROTTLE}
     FROM (SELECT ? AS asked) LEFT JOIN turns ON turns.bucket = asked
-    LEFT JOIN tempos ON tempos.bucket = asked"""
+    LEFT JOIN throttles ON throttles.bucket = asked"""  # noqa: S608 - constants
 Result = TypeVar("Result")
-SLOW_S = 2.0
-"""An answer that takes less is slow nowhere."""
-_REFUSED, _SLOW = 2.0, 1.5
-_MOST = 16.0
-_RECOVERS = 0.05  # of the published interval, with each answer
-_FORGOTTEN_S = 3600.0  # what a site could not take an hour ago says nothing about today
-_ENOUGH = 10  # answers, before anybody can say what is usual
-_TIMES = 4.0  # as long as usual is slow
-_WEIGHT = 0.3  # of the last answer, in how long they take of late
-_CLIP = 8.0  # one answer in an hour's time counts as one that took eight times as long as usual
-_STEP = 1.02  # how fast the usual time follows the answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +102,8 @@ class Rate:
     paths : tuple of str, optional
         Only requests to these very paths below the services' addresses count to this bucket: a
         site's search may have a limit of its own.
+    shared_without_key : bool, optional
+        Whether all users without a key share one allowance: then a refusal says little about us.
     """
 
     bucket: str
@@ -132,67 +119,7 @@ class Rate:
     least: float | None = None
     asked: Callable[[Mapping[str, str]], float] | None = None
     paths: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class Throttle:
-    """The throttle of one site, from its refusals and the times of its answers.
-
-    Parameters
-    ----------
-    factor : float
-        Of the published interval between two requests; 1 at the least.
-    usual, lately : float
-        Seconds an answer takes: in the long run (about the median), and of late.
-    heard : int
-        How many answers that is known from.
-    grown : float
-        When the interval grew last, in seconds of `time.time`.
-    """
-
-    factor: float = 1.0
-    usual: float = 0.0
-    lately: float = 0.0
-    heard: int = 0
-    grown: float = 0.0
-
-    def refused(self, now: float) -> None:
-        """Slow down: the site refused."""
-        self._grow(_REFUSED, now)
-
-    def answered(self, seconds: float, now: float) -> None:
-        """Take note of how long an answer took."""
-        seconds = max(seconds, 0.001)
-        self.factor = max(1.0, self.factor - _RECOVERS)
-        if self.heard < _ENOUGH:
-            self.heard += 1
-            part = 1 / self.heard
-            self.usual = self.lately = _between(self.usual or seconds, seconds, part)
-            return
-        seconds = min(seconds, self.usual * _CLIP)
-        self.lately = _between(self.lately, seconds, _WEIGHT)
-        self.usual *= _STEP if seconds > self.usual else 1 / _STEP
-        if self.lately > max(SLOW_S, _TIMES * self.usual):
-            self.lately = self.usual  # only answers to come can say that it is still too much
-            self._grow(_SLOW, now)
-
-    def forget(self, now: float) -> None:
-        """Reset a factor that grew long ago, or before the clock was set back."""
-        if not 0 <= now - self.grown < _FORGOTTEN_S:
-            self.factor = 1.0
-
-    def values(self) -> tuple[float, ...]:
-        """All of it, in the order in which it is kept."""
-        return self.factor, self.usual, self.lately, self.heard, self.grown
-
-    def _grow(self, times: float, now: float) -> None:
-        self.factor = min(_MOST, self.factor * times)
-        self.grown = now
-
-
-def _between(one: float, other: float, part: float) -> float:
-    """The weighted geometric mean: *one* for a *part* of 0, *other* for 1."""
-    return math.exp((1 - part) * math.log(one) + part * math.log(other))
+    shared_without_key: bool = False
 
 
 @dataclass(slots=True)
@@ -246,6 +173,7 @@ class RateLimiter:
         self._default = default
         self._unwritten: dict[str, list[float]] = {}  # by bucket, how long answers took
         self._lock = threading.Lock()
+        self._thread = threading.local()  # whether the request of this thread was refused
 
     def bucket(self, url: str) -> str:
         """The bucket whose base URL is the longest beginning of *url*, else its host and port."""
@@ -264,11 +192,11 @@ class RateLimiter:
         with suppress(sqlite3.Error):  # no file yet, or one of an older version
             if (self._folder / _FILE).exists():
                 with file_transaction(self._folder / _FILE, _SCHEMAS) as db:
-                    rows = db.execute("SELECT bucket, factor, grown FROM tempos").fetchall()
-        tempos = {name.partition("#")[0]: Throttle(factor, grown=at) for name, factor, at in rows}
-        for throttle in tempos.values():
+                    rows = db.execute("SELECT bucket, factor, grown FROM throttles").fetchall()
+        found = {name.partition("#")[0]: Throttle(factor, grown=at) for name, factor, at in rows}
+        for throttle in found.values():
             throttle.forget(time.time())
-        return {name: throttle.factor for name, throttle in tempos.items() if throttle.factor > 1}
+        return {name: throttle.factor for name, throttle in found.items() if throttle.factor > 1}
 
     @contextmanager
     def turn(self, url: str) -> Iterator[None]:
@@ -305,19 +233,20 @@ class RateLimiter:
     def refused(self, url: str, retry_after: float = 0.0) -> float:
         """Put a site that refused in cooldown for *retry_after*, or our own backoff; the seconds.
 
-        Refused again soon after the last backoff was over, the next one is twice as long. Where
-        the pause is only our own guess, 0 is returned: it tells a caller nothing.
+        Refused again soon after the last backoff was over, without an answer in between, the next
+        one is twice as long. Where the pause is only our own guess, 0 is returned: it tells a
+        caller nothing.
         """
         rate = self._rate(url)
         with self._row(self._name(rate)) as (row, now):
+            self._thread.refused = True
             first = row.held <= now  # the others were under way when the first refusal came
-            if first:
-                row.throttle.refused(now)
+            row.throttle.record_refusal(now, self._factor_max(rate), first=first)
             if retry_after:
                 row.held = max(row.held, now + min(retry_after, _DAY))
             elif first:
-                least, most = (rate.backoff, _GRAVEST) if rate.backoff else _BRIEF
-                again = now - row.held < max(least, row.backoff)
+                least, most = self._backoff_range(rate)
+                again = row.backoff and now - row.held < max(least, row.backoff)
                 row.backoff = min(most, row.backoff * 2) if again else least
                 row.held = now + row.backoff
             row.free = max(row.free, row.held)
@@ -331,12 +260,14 @@ class RateLimiter:
     def _measure(self, name: str) -> Iterator[None]:
         """Remember how long an answer takes, for the next booking to write down."""
         began, answered = time.monotonic(), False
+        self._thread.refused = False
         try:
             yield
-            answered = True
+            answered = not self._thread.refused
         finally:
             seconds = time.monotonic() - began
-            if answered or seconds > SLOW_S:  # what failed at once says nothing
+            # What failed at once says nothing, and a refusal is recorded already.
+            if answered or (seconds > SLOW_S and not self._thread.refused):
                 with self._lock:
                     self._unwritten.setdefault(name, []).append(seconds)
 
@@ -394,7 +325,9 @@ class RateLimiter:
                 db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", values)
                 if (throttle := row.throttle.values()) != known:
                     db.execute(
-                        "INSERT OR REPLACE INTO tempos VALUES (?, ?, ?, ?, ?, ?)", (name, *throttle)
+                        f"INSERT OR REPLACE INTO throttles (bucket, {_THROTTLE})"  # noqa: S608
+                        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        (name, *throttle),
                     )
             note_cooldown(row.held - now)
         except sqlite3.Error as error:
@@ -404,7 +337,7 @@ class RateLimiter:
     def _read(
         self, db: sqlite3.Connection, name: str, now: float
     ) -> tuple[_Row, tuple[float, ...]]:
-        """A bucket's state, with the answers since the last write, and its tempo as stored."""
+        """A bucket's state, with the answers since the last write, and its throttle as stored."""
         free, left, held, backoff, seen, *throttle = db.execute(_READ, (name,)).fetchone()
         row = _Row() if free is None else _Row(free, left, held, backoff, seen)
         if throttle[0] is not None:
@@ -415,7 +348,8 @@ class RateLimiter:
         with self._lock:
             taken = self._unwritten.pop(name, ())
         for seconds in taken:
-            row.throttle.answered(seconds, now)
+            row.throttle.record_answer(seconds, now)
+            row.backoff = 0.0
         return row, known
 
     def _recover(self, error: Exception) -> None:
@@ -454,6 +388,19 @@ class RateLimiter:
             return interval
         least = interval if keyed or rate.least is None else rate.least
         return max(least, float(chosen) / 1000)
+
+    def _is_shared(self, rate: Rate) -> bool:
+        """Whether strangers use up the same allowance."""
+        return rate.shared_without_key and not self._settings.key(rate.key)
+
+    def _factor_max(self, rate: Rate) -> float:
+        return FACTOR_MAX_SHARED if self._is_shared(rate) else FACTOR_MAX
+
+    def _backoff_range(self, rate: Rate) -> tuple[float, float]:
+        """The first backoff after a refusal, and the longest."""
+        if not rate.backoff:
+            return _BRIEF
+        return rate.backoff, _GRAVEST_SHARED if self._is_shared(rate) else _GRAVEST
 
     def _in_flight(self, rate: Rate) -> int:
         keyed = bool(rate.key and self._settings.key(rate.key))
