@@ -24,12 +24,13 @@ import pytest
 
 from tests import processes
 from tests.clock import Clock
-from tests.examples import often, takes_its_minute
+from tests.examples import often
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+SHARED_ABSENT = "needs ../shared/data, which is not beside this checkout"
 _SETTINGS = {
     str(choice)
     for name, field in Settings.model_fields.items()
@@ -54,10 +55,19 @@ class _Doctests:
 
 def pytest_configure(config: pytest.Config) -> None:
     processes.begin_run()
+    if not hasattr(config, "workerinput") and not config.option.markexpr:
+        config.option.markexpr = _tier_of_run(config)
     config.pluginmanager.register(_Doctests())
     # What we file is flushed to the disk; where there is one in memory, that takes no time.
     if Path("/dev/shm").is_dir() and shutil.disk_usage("/dev/shm").free > 2_000_000_000:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
+
+
+def _tier_of_run(config: pytest.Config) -> str:
+    """Return the marks of a run without ``-m``: the fast suite, or all tiers of the paths given."""
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        return "not (world or slow or lab)"
+    return "not lab"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -87,15 +97,20 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) * 3 // 2
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    absent = pytest.mark.skip(reason="needs ../shared/data, which is not beside this checkout")
-    long = pytest.mark.skip(reason="takes a minute: EXAMPLES=all")
-    items.sort(key=lambda item: "minute" not in item.keywords)
+    """Put each test into its tier, and skip tests whose data or packages are absent.
+
+    A test that uses the stand-in internet is marked ``world``, unless it is marked ``story`` or
+    ``slow``. This hook runs before pytest applies ``-m``, so the marks it adds count.
+    """
+    items.sort(key=lambda item: "lab" not in item.keywords)
     for item in items:
-        if "minute" in item.keywords and not takes_its_minute(item.nodeid):
-            item.add_marker(long)
+        tiers = {"story", "slow", "lab"} & set(item.keywords)
+        if "_running_world" in getattr(item, "fixturenames", ()) and not tiers:
+            item.add_marker(pytest.mark.world)
         if "shared" in item.keywords and not SHARED.exists():
-            item.add_marker(absent)
+            item.add_marker(pytest.mark.skip(reason=SHARED_ABSENT))
         for needed in item.iter_markers("extras"):
             if missing := [name for name in needed.args if not find_spec(name)]:
                 item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(missing)}"))
@@ -103,7 +118,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def shared() -> Path:
-    """The folder of recorded upstream answers."""
+    """Return the folder of recorded upstream answers, or skip the test where it is absent."""
+    if not SHARED.exists():
+        pytest.skip(SHARED_ABSENT)
     return SHARED
 
 

@@ -18,6 +18,8 @@ from utils import cli
 from utils.cli import demo, harvests
 from utils.errors import NotFound, StoreFailed
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -15,6 +15,8 @@ from fastmcp.client.transports import StdioTransport
 from tests.processes import Process, eventually, run
 from utils import cli
 
+pytestmark = pytest.mark.slow
+
 SERVER = str(Path(__file__).resolve().parent.parent / "server.py")
 
 

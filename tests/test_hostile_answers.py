@@ -15,6 +15,8 @@ from tests.world.moods import MOODS
 from utils import Library, PaperError
 from utils.model.identifiers import Ids
 
+pytestmark = pytest.mark.slow
+
 ONLY_SLOW = {"drip", "slow_headers"}  # told apart by the clock: see tests/web
 BRANCH_OF = {
     "pmc_cloud": "pmc_cloud",

@@ -323,6 +323,8 @@ def test_no_key_leaves_through_the_shell(world, tmp_path, secrets):
 # One process for all: what a start of its own says is searched above.
 SEVERAL = """
 import contextlib, json, os, runpy, sys
+
+pytestmark = pytest.mark.slow
 program, *runs = json.load(sys.stdin)
 for environ, arguments in runs:
     os.environ.clear()

@@ -178,6 +178,8 @@ from utils.cli import _parser
 from utils.tools.pubmed import Style
 from typing import get_args
 
+pytestmark = pytest.mark.slow
+
 [(_, text)] = Library().cite([sys.argv[1]], "house")
 args = _parser().parse_args(["cite", sys.argv[1], "--style", "house"])
 print(json.dumps([text, args.style, get_args(Style)]))

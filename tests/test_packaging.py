@@ -108,6 +108,7 @@ def test_nothing_of_ours_that_is_private_is_in_it(bundle):
     assert not [name for name in names if ".env" in name or ".." in name or "__pycache__" in name]
 
 
+@pytest.mark.slow
 def test_what_is_in_it_is_enough_to_run(bundle, tmp_path):
     """Unpacked elsewhere, with nothing of the checkout in sight."""
     home = tmp_path / "extension"

@@ -48,6 +48,8 @@ _HANGS = """
 import signal, sys, threading
 from tests.processes import Process
 
+pytestmark = pytest.mark.slow
+
 def hang(folder):
     process = Process([sys.executable, "-c", "import time; time.sleep(600)"])
     (folder / str(process.pid)).touch()

@@ -43,16 +43,18 @@ def held(scores: Scores, folder: str) -> None:
     assert not lines, "\n" + "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_our_own_cases_hold_their_floors(report: Report) -> None:
     held(report.scores, "own")
 
 
 @pytest.mark.shared
-@pytest.mark.minute
+@pytest.mark.lab
 def test_the_recorded_cases_hold_their_floors(shared: Path) -> None:
     held(measure(Folder(shared), every=8).scores, "shared")
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_a_sample_of_the_recorded_cases_holds_its_floors(shared: Path) -> None:
     held(measure(Folder(shared, every=SAMPLE), every=8 // SAMPLE).scores, "sample")

@@ -30,7 +30,7 @@ def test_the_judge_holds_its_floors_on_our_own_papers() -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.minute
+@pytest.mark.lab
 def test_the_judge_holds_its_floors_on_recorded_papers() -> None:
     held(gate.measure("shared"), "shared")
 

@@ -12,6 +12,8 @@ from utils.cli import _parser
 from utils.curation.mcp_hosts import host_settings
 from utils.settings import Settings, load_settings
 
+pytestmark = pytest.mark.story
+
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 COMMANDS = [
     re.split(r"[#>]", part.split("server.py", 1)[1])[0].strip()

@@ -74,6 +74,7 @@ PAPERS = st.builds(
 UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff\ue010-\ue014]")
 
 
+@pytest.mark.slow
 @often(60)
 @given(st.lists(PAPERS, min_size=1, max_size=2))
 def test_every_format_of_any_paper_is_readable(papers):
@@ -111,6 +112,7 @@ def test_whatever_the_words_they_come_back(paper):
     assert read_ris(to_ris(paper)) == told_by_ris(item)
 
 
+@pytest.mark.slow
 def test_a_long_list_costs_as_much_as_its_papers():
     def calls(count):
         counted = 0

@@ -14,6 +14,8 @@ from utils import Library, cli, errors
 from utils.model.identifiers import Ids
 from utils.model.paper import SearchResult
 
+pytestmark = pytest.mark.story
+
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\U000e0041\ud800"
 FORBIDDEN = set("\x1b\x07\x9b\u202e\U000e0041\ud800\r\x7f")
 

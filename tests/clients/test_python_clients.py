@@ -8,7 +8,7 @@ from tests.endpoint import SECRET, Endpoint
 from tests.examples import has_turn
 from utils import Library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 # Each client, era and way meets each of the others at least once; with all examples, all of them.
 TOURS = [
     (client, mode, way)

@@ -9,6 +9,8 @@ import pytest
 from tests.clients.python_clients import CLIENTS, PatientWorld, Place, environment
 from tests.clients.research import TASKS, Desk, Task
 
+pytestmark = pytest.mark.slow
+
 PAPERS = 40  # those of `benchmarks.research_tasks` are five times as many
 
 

@@ -169,6 +169,7 @@ def options() -> set[str]:
     } | FOREIGN_OPTIONS
 
 
+@pytest.mark.slow
 def test_every_option_named_exists():
     named = {
         (text.place, option)

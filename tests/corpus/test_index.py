@@ -546,6 +546,7 @@ def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: s
     corpus.database.close()
 
 
+@pytest.mark.slow
 def test_a_run_may_be_killed_at_any_step(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
     command = [

@@ -25,6 +25,8 @@ from utils.corpus.certificates import check, parsed
 from utils.formats import jats
 from utils.model.paper import Fetched
 
+pytestmark = pytest.mark.slow
+
 ARTICLES, EACH = 24, 6
 
 

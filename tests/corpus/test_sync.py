@@ -26,6 +26,8 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.settings import load_settings
 
+pytestmark = pytest.mark.slow
+
 TERM = "crowd[ti]"
 FIRST, LAST = 30_000_001, 30_000_030
 

@@ -341,6 +341,7 @@ def test_processes_judge_as_this_one_does(library, folder):
     assert len(aside) == 13
 
 
+@pytest.mark.slow
 def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
     chance = random.Random(3)
     home = tmp_path / "shelf"

@@ -17,6 +17,8 @@ from utils import Library
 from utils.curation.mcp_hosts import about_keys, environment, host_settings, server_command
 from utils.settings import Settings, load_settings, uv_path
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 EMAIL = "o'neil@lab.edu"
 WINDOWS = ["C:\\Program Files\\Python\\python.exe", "D:\\my papers\\papershelf\\server.py"]

@@ -12,6 +12,8 @@ from sqlglot import exp
 from tests.datasets.test_sql_safety import attempted
 from utils.datasets.sql_query import ResultPage
 
+pytestmark = pytest.mark.slow
+
 _COLUMNS = {
     "gene": ("uid", "name", "description", "chromosome", "weight", "score", "updated", "extra"),
     "gene_alias": ("id", "gene_uid", "position", "alias"),

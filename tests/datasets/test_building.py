@@ -313,6 +313,7 @@ def test_a_full_disk_is_a_sentence(file, monkeypatch):
     assert list(file.parent.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_many_records_need_little_memory(file):
     filler = "x" * 5000
 

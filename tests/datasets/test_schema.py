@@ -141,6 +141,7 @@ def recorded_pages(folder: Path) -> Iterator[Page]:
         yield Page("pmc", "pmc_xml", file.read_bytes())
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_what_was_recorded_is_staged_described_and_asked(tmp_path: Path, shared: Path) -> None:
     databases = set()

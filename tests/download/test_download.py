@@ -12,6 +12,8 @@ from utils import Library
 from utils.errors import BadRequest, NotConfigured, NotFound, PaperError, Unreachable
 from utils.model.identifiers import Ids
 
+pytestmark = pytest.mark.story
+
 FULL_TEXT_BY = {
     "pmc_cloud": "pmc_cloud",
     "pmc_cloud_versions": "pmc_cloud",

@@ -28,6 +28,7 @@ def documents() -> dict[str, tuple[bytes, Document]]:
     return {name: (body, read(body)) for name, body in bodies.items()}
 
 
+@pytest.mark.slow
 def test_paragraphs_and_cells_are_kept_verbatim(
     documents: dict[str, tuple[bytes, Document]],
 ) -> None:

@@ -18,6 +18,8 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.outline.words import folded
 
+pytestmark = pytest.mark.slow
+
 OCR = pytest.mark.extras("rapidocr", "onnxruntime")
 
 
@@ -167,7 +169,7 @@ def test_the_engine_fetches_nothing_and_reads_what_is_printed(monkeypatch):
 
 
 @OCR
-@pytest.mark.minute
+@pytest.mark.lab
 @pytest.mark.real_time
 def test_a_photographed_paper_is_full_text_and_says_how_it_was_read(paper, world):
     record = world.paper("publisher_pdf")

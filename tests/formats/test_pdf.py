@@ -133,6 +133,7 @@ def test_title_headings_paragraphs_and_identifiers() -> None:
     assert (document.body_words, document.references, document.pages) == (14, 2, 1)
 
 
+@pytest.mark.slow
 def test_a_title_in_the_metadata_counts_when_the_page_shows_it() -> None:
     lines = [[(72, 740, 9, "Memory of colour in honeybees"), (72, 700, 30, "JOURNAL OF ALL BEES")]]
     assert read(lines, "Memory of colour in honeybees").title == "Memory of colour in honeybees"
@@ -170,6 +171,7 @@ def test_line_numbers_of_a_manuscript_go() -> None:
     assert " ".join(lines) in " ".join(read([numbered]).markdown.split())
 
 
+@pytest.mark.slow
 def test_broken_words_are_joined_and_true_hyphens_kept() -> None:
     lines = [
         "The trial was double-blind and random",
@@ -234,6 +236,7 @@ def test_a_run_in_abstract_gets_its_heading() -> None:
     assert to_blocks([Page((line,), 612, 792)], "")[0] == Block("Abstract", 2)
 
 
+@pytest.mark.slow
 def test_a_whole_pdf_passes_the_judge_and_pictures_do_not() -> None:
     paper = Paper(ids=Ids(doi="10.1000/bees"), title="Memory of colour in foraging honeybees")
     pages = [

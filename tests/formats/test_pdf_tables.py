@@ -247,6 +247,7 @@ def test_a_page_full_of_rules_and_captions_is_read_in_the_time_of_its_size() -> 
     assert grows_linearly(lambda times: read_pages(pages[times]), small=2, times=4, slack=3)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("half", HALVES)
 def test_tables_headings_and_references_of_real_papers_are_found(half: str, shared: Path) -> None:

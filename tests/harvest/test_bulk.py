@@ -25,6 +25,8 @@ from utils.model.job import most_informative
 from utils.model.paper import Attempt, Author, Paper
 from utils.store import Shelf
 
+pytestmark = pytest.mark.slow
+
 # PubMed does not know that this one is on arXiv, too.
 UNKNOWN_TO_PUBMED = {"arxiv_published"}
 FIELD = 200

@@ -23,6 +23,8 @@ from tests.web.test_leases import HOLDER, ROOT
 from tests.world import Record, World
 from utils.web.leases import Leases
 
+pytestmark = pytest.mark.slow
+
 FIELD = 300
 HOUR = 3600.0
 JUMPS = pytest.mark.parametrize("hours", examples.some([-1, 1, 20, -20], every=2))

@@ -13,6 +13,8 @@ from tests.world import World
 from utils import Library
 from utils.store import Shelf, ledger, records
 
+pytestmark = pytest.mark.slow
+
 FIELD = 100
 PAPERS = 20
 

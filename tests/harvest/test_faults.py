@@ -26,6 +26,8 @@ from utils.harvest.jobs import Harvest
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 FIELD = 600
 # Who has changed how harvests are kept lets more die: HARVEST_DEATHS=200 takes a minute.

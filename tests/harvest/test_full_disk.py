@@ -17,6 +17,8 @@ from tests.harvests import assert_kept, done, ended, library_of, torn
 from tests.processes import run
 from utils.system.safe_files import sweep
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = [sys.executable, "-m", "tests.clients.hasty_server"]
 
@@ -116,7 +118,7 @@ def midway(field, monkeypatch):
     return waiting.append
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 def test_a_disk_that_fills_in_mid_harvest_tears_and_loses_nothing(disk, field, midway, tmp_path):
     """To the last byte at any instant, or by what the harvest itself writes: the journal mostly."""
     run(["mount", "-o", "remount,size=64m", str(disk)])

@@ -274,6 +274,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in other units")
 def test_twenty_thousand_papers_take_less_than_their_share_of_300_mb(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _MEASURE, str(tmp_path / "papers")]

@@ -15,6 +15,8 @@ from utils.harvest.jobs import of_rows, of_shelf, write_references
 from utils.lists.references import entries_in
 from utils.model.job import Harvested
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def shelf(library):

@@ -27,6 +27,8 @@ from utils.sources import Query
 from utils.store import Shelf
 from utils.store.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 # What the benchmark's harvest of a field of 1,000 papers took: requests, and 298 s at the least.
 MEASURED = {"pmc_cloud": 1500, "unpaywall": 350, "doi": 260, "jina": 100}
 MEASURED_S = 298
@@ -68,7 +70,7 @@ def test_the_plan_of_a_thousand_papers_holds_what_they_took(far, large, listed):
     assert "publishers" in asked
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 def test_a_plan_learns_its_shares_from_the_shelf(far, large, tmp_path):
     before, ahead = large.field[:100], large.field[400:600]
     done(far.harvest([ids_of(record) for record in before]))
@@ -284,7 +286,7 @@ def test_what_a_query_asks_of_every_host_is_within_the_plan(tmp_path):
         assert_within(plan, world)
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 def test_with_a_key_the_readers_search_is_planned_with_its_tokens(large, tmp_path):
     library = library_of(large, tmp_path, jina_api_key="a-key")
     records = made_of(large, CLOSED)

@@ -20,6 +20,8 @@ from tests.repeats import repeats
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -19,6 +19,8 @@ from utils.harvest.lanes import Outages
 from utils.model.job import Wait
 from utils.store.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 FIELD = 300
 
 

@@ -31,6 +31,8 @@ from utils.reports.yield_figures import (
     YieldFigures,
 )
 
+pytestmark = pytest.mark.slow
+
 FIELD = 40 if ALL else 24
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -157,7 +159,7 @@ def test_every_open_route_answers_about_every_paper(all_asked: Yields) -> None:
         assert paper.first() in paper.had if paper.had else not paper.first()
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 def test_nothing_is_asked_twice_and_no_text_of_the_shelf_changes(
     far: Library, field: World
 ) -> None:
@@ -177,7 +179,7 @@ def test_nothing_is_asked_twice_and_no_text_of_the_shelf_changes(
     assert len(field.requests) == sent
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 def test_a_survey_goes_on_where_it_was_stopped(far: Library, field: World) -> None:
     listed = [ids_of(record) for record in field.field]
     survey = far.yields(listed, ask_all=True).survey

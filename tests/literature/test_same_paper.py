@@ -391,7 +391,7 @@ def test_no_false_merge_among_invented_papers_and_few_missed():
 
 
 @pytest.mark.shared
-@pytest.mark.minute
+@pytest.mark.lab
 def test_no_false_merge_among_recorded_papers_and_few_missed(shared):
     made = labelled_set(distinct_papers(shared))
     found = score(made, group_records(made.records).groups)

@@ -200,7 +200,7 @@ def test_an_address_that_is_wrong_is_named_with_what_to_give(address, error, tol
     assert told in raised.value.hint
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 def test_a_job_that_kills_its_workers_is_lost_and_none_that_was_beside_it(nodes):
     """Workers without anybody who starts them again; so the test does."""
     ended = threading.Event()

@@ -33,7 +33,7 @@ def test_many_deaths_lose_and_double_nothing(tmp_path):
     assert sum(json.loads(done.stdout)["deaths"].values()) >= DEATHS
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 @pytest.mark.parametrize("seed", range(share(6)))
 def test_what_is_live_is_what_a_model_of_dictionaries_says_whatever_happens(tmp_path, seed):
     """See `tests.mirror.histories`."""
@@ -138,7 +138,7 @@ def _edges(mirror):
     return table.name, bytes_of(mirror)
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 @pytest.mark.parametrize(
     ("work", "look"),
     [("index", _indexed), ("embed", _embedded), ("update_citations", _edges)],

@@ -22,7 +22,7 @@ WAYS = [
     ("here", ""),
     ("processes", ""),
     ("dask", ""),
-    pytest.param(("slurm", "local"), marks=pytest.mark.minute),
+    pytest.param(("slurm", "local"), marks=pytest.mark.lab),
 ]
 # Dask's dead have a file of their own: `test_dask`.
 DEADLY = [way for way in WAYS[1:] if way != ("dask", "")]

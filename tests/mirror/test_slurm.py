@@ -72,7 +72,7 @@ def test_a_job_that_somebody_cancels_is_given_again(tmp_path):
     assert sorted(done(cancelled, jobs, tmp_path)) == [0, 1, 2]
 
 
-@pytest.mark.minute
+@pytest.mark.lab
 def test_a_job_that_is_cancelled_again_and_again_is_lost_alone(tmp_path):
     made = done(cancelled, [(number, str(tmp_path), True) for number in range(3)], tmp_path)
     assert sorted(one for one in made if not isinstance(one, Lost)) == [0, 2]

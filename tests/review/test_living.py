@@ -181,6 +181,8 @@ Stage().sleep(float(sys.argv[1]))
 from utils import Library
 from utils.review import updating
 from utils.review.ledger import Writer
+
+pytestmark = pytest.mark.slow
 where = {"_citing_now": updating, "note": Writer}[sys.argv[2]]
 setattr(where, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 Library().review("fields").update()

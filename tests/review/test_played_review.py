@@ -41,7 +41,7 @@ EMBASE = 150 if WHOLE else 30
 REASONS = ("wrong population", "wrong outcome", "no data")
 Votes = dict[str, dict[str, str]]
 
-pytestmark = pytest.mark.timeout(3600 if WHOLE else 300)
+pytestmark = [pytest.mark.timeout(3600 if WHOLE else 300), pytest.mark.slow]
 """By title and screener, what was decided."""
 
 

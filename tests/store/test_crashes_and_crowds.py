@@ -26,6 +26,8 @@ from utils.store.catalogue import Catalogue
 from utils.store.paper_file import NO_FULL_TEXT
 from utils.system.safe_files import write_part, write_whole
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

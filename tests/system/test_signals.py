@@ -131,6 +131,8 @@ def test_below_nohup_a_closed_terminal_does_not_end_it():
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 from utils.system import signals
+
+pytestmark = pytest.mark.slow
 signals.end_at_once_on_signals()
 with signals.interruptible():
     os.kill(os.getpid(), signal.SIGHUP)

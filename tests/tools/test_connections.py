@@ -15,6 +15,8 @@ from tests.processes import eventually
 from utils import Library
 from utils.tools import connections
 
+pytestmark = pytest.mark.slow
+
 # https://en.wikipedia.org/wiki/Slowloris_(cyber_attack): none of these ever ends its headers.
 BEGINNINGS = (b"", b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n", b"P")
 MANY = 530  # more than there may be connections in all

@@ -16,7 +16,7 @@ from utils.tools import build
 from utils.tools.answers import UNTRUSTED
 from utils.web.shared_work import SharedWork
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.story]
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 NAMES = {
     "search_pubmed",
