@@ -213,9 +213,9 @@ class Unreachable(SourceMiss):
     """The site is down, slow, or asked us to wait: nothing is known about the paper.
 
     ``details["retry_after"]`` is the number of seconds the site asked us to stay away;
-    ``details["lasting"]`` is true where trying again cannot help, and ``details["trouble"]`` names
-    what of the network is in the way: ``name``, ``route``, ``silence``, ``proxy``,
-    ``certificate``.
+    ``details["lasting"]`` is true where trying again cannot help, ``details["reset"]`` where the
+    site only hung up, and ``details["trouble"]`` names what of the network is in the way: ``name``,
+    ``route``, ``silence``, ``proxy``, ``certificate``.
     """
 
     outcome = "unreachable"

@@ -408,9 +408,9 @@ class _BaseSettings(BaseSettings):
         return self.pubmed_email
 
     def key(self, name: str) -> str:
-        """The secret called *name* (a field of this class), or an empty string."""
+        """Return the secret called *name* (a field of this class), empty where it is blank."""
         secret = getattr(self, name)
-        return secret.get_secret_value() if secret else ""
+        return secret.get_secret_value().strip() if secret else ""
 
     def address(self, service: str) -> str:
         """Where a service of a site is asked: ``<service>_base_url``."""

@@ -77,6 +77,8 @@ def limited(call: Call, retry_after: str) -> Reply:
     elif call.service == "pubchem":
         busy = {"Code": "PUGREST.ServerBusy", "Message": "Too many requests or server too busy"}
         reply = as_json({"Fault": busy}, 503)
+    elif call.service == "wiley":
+        reply, wait = text("Internal Server Error", TEXT, 500), {}
     else:
         reply = text("Too many requests", TEXT, 429)
     reply.headers |= wait

@@ -38,7 +38,7 @@ from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
 from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .cancellation import sleep
-from .retry import LONGEST
+from .retry import LONGEST, long_pause
 from .slots import slots_in
 from .throttle import FACTOR_MAX, FACTOR_MAX_SHARED, SLOW_S, Throttle
 
@@ -294,9 +294,7 @@ class RateLimiter:
             return pause
 
     def _too_long_error(self, name: str, seconds: float) -> Unreachable:
-        who = name.partition("#")[0]
-        msg = f"The next turn at {who} is {seconds:.0f} s away."
-        return Unreachable(msg, f"Try again in {seconds:.0f} s.", retry_after=seconds)
+        return Unreachable(*long_pause(name.partition("#")[0], seconds), retry_after=seconds)
 
     @contextmanager
     def _slot(self, name: str, rate: Rate) -> Iterator[None]:

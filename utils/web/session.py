@@ -23,7 +23,7 @@ from .answer import MAX_BYTES, Answer, redact
 from .leases import Leases
 from .meter import count_request
 from .rate_limiter import Rate, RateLimiter
-from .retry import WORTH_RETRYING, retry_after, with_retries
+from .retry import CLOSED_S, WORTH_RETRYING, long_pause, retry_after, with_retries
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -289,11 +289,12 @@ class Web:
                     self.limiter.hold(hop.url, error.retry_after)
                 raise
             return answer
-        msg = f"{answer.host} answered {answer.status}."
+        said: tuple[str, ...] = (f"{answer.host} answered {answer.status}.",)
         if answer.status in WORTH_RETRYING or pause:
             details: dict[str, Any] = {"retry_after": pause} if pause else {}
-            raise Unreachable(msg, status=answer.status, **details)
-        raise NotAvailable(msg, status=answer.status)
+            said = long_pause(answer.host, pause) if pause > CLOSED_S else said
+            raise Unreachable(*said, status=answer.status, **details)
+        raise NotAvailable(*said, status=answer.status)
 
     @property
     def transport(self) -> Transport:
