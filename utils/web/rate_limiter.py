@@ -38,6 +38,7 @@ from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
 from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .cancellation import sleep
+from .patience import may_wait
 from .retry import LONGEST, long_pause
 from .slots import slots_in
 from .throttle import FACTOR_MAX, FACTOR_MAX_SHARED, SLOW_S, Throttle
@@ -205,13 +206,16 @@ class RateLimiter:
         Raises
         ------
         Unreachable
-            The wait would be longer than ``longest``, or the site asked all of us to stay away.
+            The wait would be longer than ``longest`` or than the `Patience` of the current work, or
+            the site asked all of us to stay away.
         """
         rate = self._rate(url)
         name, interval = self._name(rate), self._every(rate)
         sleep(self._book(name, interval))
         with self._slot(name, rate):
             while (pause := self._leave(name, interval)) > 0:
+                if not may_wait(pause):
+                    raise self._too_long_error(name, pause)
                 sleep(pause)
             with self._measure(name):
                 yield
@@ -275,7 +279,7 @@ class RateLimiter:
         """Take the next free moment; the seconds until then."""
         with self._row(name) as (row, now):
             start = max(now, row.free, row.held)
-            if start - now > self.longest:
+            if start - now > self.longest or not may_wait(start - now):
                 raise self._too_long_error(name, start - now)
             interval *= row.throttle.factor
             row.free = start + interval + min(_MOST_JITTER_S, interval * _JITTER) * random.random()

@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import Unreachable
+from .patience import may_wait
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -80,11 +81,17 @@ def _instant(sent: str | None) -> float:
 
 
 def doubling_pauses(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]:
-    """Pauses that double, with jitter that only adds, never shorter than the site asked for."""
+    """Yield pauses that double, with jitter that only adds, never shorter than the site asked for.
+
+    They end, and with them the tries, where the current work has no `Patience` for what a site
+    asked for.
+    """
     error = yield 0.0  # backoff primes its generators with one send(None)
     for n in count():
-        pause = min(most, first * 2**n) * random.uniform(1.0, 1.2)
-        error = yield max(pause, error.retry_after)
+        pause = max(min(most, first * 2**n) * random.uniform(1.0, 1.2), error.retry_after)
+        if error.retry_after and not may_wait(pause):
+            return
+        error = yield pause
 
 
 def with_retries(
