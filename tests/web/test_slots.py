@@ -28,7 +28,7 @@ from utils.web import Rate, Web
 
 url, shelf, pace, threads = sys.argv[1:]
 settings = Settings(
-    papers_dir=Path(shelf), papers_pace_dir=Path(pace), doi_base_url=url, _env_file=None
+    papers_dir=Path(shelf), papers_pace_dir=Path(pace), doi_base_url=url
 )
 web = Web(settings, [Rate("doi", ("doi",), 0.01, in_flight=3)])
 told = []

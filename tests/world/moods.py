@@ -178,6 +178,11 @@ def _ssrf(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
     return redirect(mood.to or "http://169.254.169.254/latest/meta-data/")
 
 
+def _portal(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    """A network that wants a person to sign in: whatever is asked leads to its own host."""
+    return redirect(mood.to or "http://login.hotel.example/start")
+
+
 def _xml_bomb(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
     rungs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     return text(
@@ -295,6 +300,7 @@ MOODS: dict[str, Make] = {
     "wrong_paper": _page(walls.wrong_paper),
     "redirect_loop": _redirect_loop,
     "ssrf": _ssrf,
+    "portal": _portal,
     "xml_bomb": _xml_bomb,
     "external_entity": _external_entity,
     "deep_nesting": _deep_nesting,

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import BadContent
-from ..formats.jats.objects import objects_of as objects_in_xml
 from ..model.objects import Grid, PaperObject
 from ..model.paper import Fetched, StoredPaper
 from ..outline import floats_of, outline, section_words
@@ -52,6 +51,8 @@ def objects_of(stored: StoredPaper, shelf: Shelf, *, files: bool = True) -> list
     """
     raw = shelf.raw(stored)
     if raw and raw.fetched.media == "jats":
+        from ..formats.jats.objects import objects_of as objects_in_xml
+
         return objects_in_xml(raw.fetched)
     text = shelf.read_text(stored)
     floats = floats_of(text, outline(text, section_words(stored.sections)))

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
 from ..library import Library
-from ..settings import load_settings, version
+from ..settings import load_settings
+from ..system.version import version
 from .logs import begin_logs, propagate_logs
 
 if TYPE_CHECKING:

@@ -85,6 +85,8 @@ class Web:
     deadline : float
         Seconds a request may take on the wire, all tries and redirects together; waiting for
         turns is not counted.
+    on_redirect : callable, optional
+        Called with the address that was asked for and the one that a redirect leads to.
     quiet : float, optional
         Seconds without a single byte after which a site is given up; a minute when not set.
     leases : Leases
@@ -96,6 +98,7 @@ class Web:
         self.deadline = 120.0
         self.quiet: float | None = None
         self.rates = rates
+        self.on_redirect: Callable[[str, str], object] | None = None
         self.limiter = RateLimiter(settings.pace_folder, settings, rates)
         self.address_policy = address_policy.AddressPolicy(settings, own)
         self._transports: dict[int, Transport] = {}
@@ -249,6 +252,8 @@ class Web:
                     call.check(answer)
                 return answer
             hop = follow(hop, answer)
+            if self.on_redirect:
+                self.on_redirect(call.hop.url, hop.url)
         msg = f"{urlsplit(call.hop.url).netloc} kept redirecting, last to {answer.host}."
         raise NotAvailable(msg, status=answer.status)
 
