@@ -50,9 +50,7 @@ def objects_of(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     """
     raw = shelf.raw(stored)
     if raw and raw.fetched.media == "jats":
-        from ..formats.jats.objects import objects_of as objects_in_xml
-
-        return objects_in_xml(raw.fetched)
+        return _objects_in_xml(raw.fetched)
     found = _objects_in_text(stored, shelf)
     return _with_pictures(found, raw.fetched) if raw else found
 
@@ -74,8 +72,14 @@ def objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[PaperObjec
 def _objects_without_files(file: TextFile) -> tuple[PaperObject, ...]:
     raw = file.shelf.raw(file.stored)
     if raw and raw.fetched.media == "jats":
-        return tuple(objects_in_xml(raw.fetched))
+        return tuple(_objects_in_xml(raw.fetched))
     return tuple(_objects_in_text(file.stored, file.shelf))
+
+
+def _objects_in_xml(fetched: Fetched) -> list[PaperObject]:
+    from ..formats.jats.objects import objects_of as objects_in_xml
+
+    return objects_in_xml(fetched)
 
 
 def _objects_in_text(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
