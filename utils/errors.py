@@ -142,6 +142,14 @@ class StoreFailed(PaperError):
     usual_hint = "Look at the folder and the disk: server.py doctor."
 
 
+class InUse(StoreFailed):
+    """Another process works on the same part of the shelf."""
+
+
+class DamagedStore(StoreFailed):
+    """A file of the shelf is damaged."""
+
+
 class EmptyStore(StoreFailed):
     """A store that is in order, and empty."""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.clock import Clock
-from tests.harvests import ids_of
+from tests.harvests import ids_of, library_of
 from tests.world import World
 from utils import Library
+from utils.errors import Unreachable
 from utils.web import Patience
 
 
@@ -78,3 +80,21 @@ def test_a_turn_that_is_refused_is_not_booked(library: Library, world: World) ->
         pytest.fail("asked in spite of the cooldown")
     with limiter.turn(url):
         assert time.time() - began < 41
+
+
+@pytest.mark.parametrize("name", ["pmid", "doi"])
+def test_an_abstract_on_the_shelf_is_served_while_the_network_is_away(
+    library: Library, world: World, tmp_path: Path, name: str
+) -> None:
+    """A harvest shelves abstracts first; a person interrupts it, and then leaves the network."""
+    record = world.paper("paywall")
+    [paper] = library_of(world, tmp_path / "before").search(f"{record.pmid}[uid]").papers
+    library.shelf.save_abstracts([paper])
+    world.mood("reset")
+    made = library.download(getattr(record, name))
+    assert (made.stored.kind, made.cached) == ("abstract", True)
+    assert "its full text could not be asked for" in made.message
+    with pytest.raises(Unreachable):
+        library.download(getattr(record, name), force=True)
+    world.calm()
+    assert library.download(getattr(record, name)).unreached == ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from ..errors import NotFound, PaperError
+from ..errors import NotFound, PaperError, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answered
 from ..model.versions import NAMES, STAND_INS, meant, serves
@@ -28,13 +28,15 @@ class Download:
     """What a download came to.
 
     ``cached`` says that the file was on the shelf already and nobody was asked, or nobody had
-    better; ``file_path`` is absolute; ``wants`` is the version asked for.
+    better; ``file_path`` is absolute; ``wants`` is the version asked for; ``unreached`` says why
+    the sources of its full text could not be asked, empty where they were.
     """
 
     stored: StoredPaper
     cached: bool
     file_path: str
     wants: Version = "published"
+    unreached: str = ""
 
     @property
     def source(self) -> str:
@@ -58,6 +60,8 @@ class Download:
     @property
     def _missing_text_note(self) -> str:
         """Why there is no full text."""
+        if self.unreached:
+            return f"its full text could not be asked for ({self.unreached.rstrip('.')})"
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
         routes = {attempt.source for attempt in tried}
         if silent := routes - who_answered(tried, INCONCLUSIVE):
@@ -221,13 +225,23 @@ def _download_one(
     elif may_climb_unknown(ids, record):
         paper = Paper(ids)
     else:
-        return record
+        return _held_meanwhile(ids, ladder, record, force=force)
     climb = Climb(paper, paper is record, meant(ids), force=force, patience_s=patience_s)
     made = _climb_for(climb, ladder, prefer_pmc=prefer_pmc)
     if isinstance(made, NotFound) and not isinstance(record, Paper):
         # No text and no record, because whoever keeps the records did not answer.
-        return _could_not_tell(record, made)
+        return _held_meanwhile(ids, ladder, _could_not_tell(record, made), force=force)
     return made
+
+
+def _held_meanwhile(
+    ids: Ids, ladder: Ladder, error: PaperError, *, force: bool
+) -> Download | PaperError:
+    """Return what the shelf has while nobody can be asked, marked so; else the *error*."""
+    held = ladder.shelf.find(ids, meant(ids))
+    if force or not isinstance(error, Unreachable) or held is None or held.kind == "rejected":
+        return error
+    return Download(held, True, held.path, meant(ids), unreached=error.message)
 
 
 def _climb_for(climb: Climb, ladder: Ladder, *, prefer_pmc: bool = True) -> Download | PaperError:

@@ -38,7 +38,7 @@ from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
 from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .cancellation import sleep
-from .patience import may_wait
+from .patience import may_wait, turn_limit
 from .retry import LONGEST, long_pause
 from .slots import slots_in
 from .throttle import FACTOR_MAX, FACTOR_MAX_SHARED, SLOW_S, Throttle
@@ -206,8 +206,8 @@ class RateLimiter:
         Raises
         ------
         Unreachable
-            The wait would be longer than ``longest`` or than the `Patience` of the current work, or
-            the site asked all of us to stay away.
+            The wait for a turn would be longer than the `Patience` of the current work (without
+            one, than ``longest``), or the site asked all of us to stay away for longer.
         """
         rate = self._rate(url)
         name, interval = self._name(rate), self._every(rate)
@@ -279,7 +279,8 @@ class RateLimiter:
         """Take the next free moment; the seconds until then."""
         with self._row(name) as (row, now):
             start = max(now, row.free, row.held)
-            if start - now > self.longest or not may_wait(start - now):
+            too_long = row.held - now > self.longest or start - now > turn_limit(self.longest)
+            if not may_wait(start - now) or too_long:
                 raise self._too_long_error(name, start - now)
             interval *= row.throttle.factor
             row.free = start + interval + min(_MOST_JITTER_S, interval * _JITTER) * random.random()
@@ -306,8 +307,10 @@ class RateLimiter:
         slots = slots_in(str(self._place / _SLOTS))
         with ExitStack() as held:
             try:
-                held.enter_context(slots.hold(name, self._in_flight(rate), self.longest))
+                limit = turn_limit(self.longest)
+                held.enter_context(slots.hold(name, self._in_flight(rate), limit))
             except TimeoutError:
+                may_wait(limit + self._every(rate))  # more than there is: the caller comes back
                 raise self._too_long_error(name, self.longest + self._every(rate)) from None
             except OSError as error:
                 self._recover(error)
