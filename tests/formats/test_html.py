@@ -343,7 +343,7 @@ def test_words_about_walls_are_no_walls() -> None:
     [
         ("bmc/1471-2148-14-70/fulltext.html", 5000, 8, 70),
         ("elife/e04407/fulltext.html", 11500, 18, 51),
-        ("mdpi/04-00932/fulltext.html", 3300, 7, 45),
+        ("mdpi/04-00932/fulltext.html", 3300, 7, 44),
         ("peerj/727/fulltext.html", 3000, 14, 20),
         ("plosone/journal.pone.0111303/fulltext.html", 2600, 9, 51),
         ("springer/s40643-016-0099-3/fulltext.html", 3800, 15, 25),

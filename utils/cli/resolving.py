@@ -17,8 +17,16 @@ from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import cell, one_line
 from ..system.safe_files import replacing
-from .commands import command
-from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, read_arguments, say, show_count
+from .output import (
+    NO_FULL_TEXT,
+    UNREACHABLE,
+    command,
+    counted,
+    note,
+    read_arguments,
+    say,
+    show_count,
+)
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -44,7 +52,7 @@ _WORDS = {
 
 def add(commands: Any) -> None:
     """Register the command."""
-    asked = command(commands, "resolve", _resolve)
+    asked = command(commands, "resolve", _resolve, "find the papers of a list without identifiers")
     asked.add_argument("what", nargs="*", help="files with titles (RIS, NBIB, CSV …); - is stdin")
     asked.add_argument(
         "--output", type=Path, help="write the list completed: .csv, .tsv, .ris, .bib or .nbib"

@@ -13,11 +13,21 @@ from ..errors import BadRequest, NotFound, PaperError
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Section, StoredPaper, Version
 from ..objects import Kept, objects_in
-from ..outline import bare, key, outermost, role_named, roles_of, with_own_roles
+from ..outline import (
+    bare,
+    floats_of,
+    key,
+    outermost,
+    outline,
+    role_named,
+    roles_of,
+    section_words,
+    with_own_roles,
+)
 from ..outline.sections import stretch_end
+from ..passages.anchors import anchors_of
 from ..store import Shelf
 from ..system.plain_text import shortened
-from .opened_texts import OpenedText, open_text
 
 log = logging.getLogger(__name__)
 _HANDLE = re.compile(r"(?P<paper>.+)#(?P<anchor>[a-z]+(?:-[a-z0-9.]{1,40})+)")
@@ -122,19 +132,21 @@ def read(
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
     paper, anchor = split_handle(paper)
     stored = find(paper, shelf)
-    opened = open_text(stored, shelf)
+    text = shelf.read_text(stored)
     if anchor and not start and not section:
-        start = _start_of(anchor, opened, stored)
+        start = _start_of(anchor, text, stored)
+    words = section_words(stored.sections)
+    parts = outline(text, words)
     if not references:
-        opened = opened.without_references
-    text, parts = opened.text, opened.sections
+        text = _without(text, outermost(parts, "references"))
+        parts = outline(text, words)
     if section:
-        text = _with_floats(opened, find_sections(section, parts))
+        text = _with_floats(text, find_sections(section, parts), parts)
     end = stretch_end(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
         kind=stored.kind,
-        sections=parts,
+        sections=tuple(parts),
         text=text[start:end],
         next_start=end if end < len(text) else None,
         stored=stored,
@@ -161,17 +173,17 @@ def split_handle(handle: str) -> tuple[str, str]:
     return (found["paper"], found["anchor"]) if found else (handle, "")
 
 
-def _start_of(anchor: str, opened: OpenedText, stored: StoredPaper) -> int:
-    """Return where a block begins.
+def _start_of(anchor: str, text: str, stored: StoredPaper) -> int:
+    """Where a block begins.
 
     Raises
     ------
     BadRequest
-        The text has no block of this name.
+        The text has none of this name.
     """
-    for block in opened.anchors:
-        if block.name == anchor:
-            return block.start
+    for one in anchors_of(text):
+        if one.name == anchor:
+            return one.start
     msg = f"The text of {stored.paper.ids} has no block {anchor}; it may have been read anew since."
     raise BadRequest(msg, f"Read it from its beginning: read_paper {stored.paper.ids}")
 
@@ -203,19 +215,25 @@ def sections(paper: str, shelf: Shelf) -> list[Section]:
     BadRequest, NotFound
         As in `find`.
     """
-    return list(open_text(find(paper, shelf), shelf).sections)
+    stored = find(paper, shelf)
+    return outline(shelf.read_text(stored), section_words(stored.sections))
 
 
-def _with_floats(opened: OpenedText, chosen: Sequence[Section]) -> str:
+def _without(text: str, parts: Sequence[Section]) -> str:
+    for part in reversed(parts):
+        text = text[: part.start] + text[part.end :]
+    return text
+
+
+def _with_floats(text: str, chosen: Sequence[Section], parts: Sequence[Section]) -> str:
     """Sections with the figures and tables that are first mentioned there and stand elsewhere."""
-    text = opened.text
     pieces = [text[part.start : part.end].strip("\n") for part in chosen]
 
     def within(at: int) -> bool:
         return any(part.start <= at < part.end for part in chosen)
 
     if not all("figures" in part.roles for part in chosen):
-        mentioned = (one for one in opened.floats if within(one.mentioned))
+        mentioned = (one for one in floats_of(text, parts) if within(one.mentioned))
         pieces += [text[one.start : one.end] for one in mentioned if not within(one.start)]
     return "\n\n".join(pieces) + "\n"
 

@@ -49,7 +49,7 @@ JUDGES = 2
 VERSIONS: dict[Media, int] = {
     "jats": 4,
     "elsevier": 1,
-    "html": 5,
+    "html": 6,
     "pdf": 6,
     "markdown": 2,
     "latex": 3,

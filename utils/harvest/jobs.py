@@ -104,31 +104,23 @@ class Harvest:
         return self.ledger.job()
 
     def go_on(self) -> int:
-        """Open papers again for which a site did not answer, for a person who asks for that.
+        """Open papers again for which a site did not answer, more than a minute ago; how many.
 
-        Going through a harvest does so only where that was more than a minute ago. Sites that did
-        answer are not asked again.
-
-        Returns
-        -------
-        int
-            How many papers.
+        Going through a harvest begins with it. Sites that did answer are not asked again.
 
         Raises
         ------
-        InUse
+        BadRequest
             Another process works on the job.
         """
         with self.ledger.exclusive_lock():
-            return self._go_on(by_hand=True)
+            return self._go_on()
 
-    def _go_on(self, *, by_hand: bool = False) -> int:
+    def _go_on(self) -> int:
         if self.ladder.web.settings.papers_offline:
             return 0
         if self.ledger.job().ask_all:
             return self.ledger.reopen_numbers(unasked(self.ledger, self.ladder))
-        if by_hand:
-            return self.ledger.reopen_unresolved()
         return self.ledger.reopen_unresolved(moment(time.time() - _SINCE_S))
 
     def retry(self, which: str) -> int:
@@ -142,8 +134,6 @@ class Harvest:
         ------
         BadRequest
             No paper can end so.
-        InUse
-            Another process works on the job.
         """
         words = parse_outcomes(which)
         with self.ledger.exclusive_lock():
@@ -309,7 +299,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     """
     dates = (query.min_date, query.max_date, query.date_type)
     path = _path(ladder, query.text, [query.text, *dates, *query.publication_types])
-    ledger = Ledger.open_sound(path)
+    ledger = Ledger(path) if path.exists() else None
     if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
         return ledger
     found = find_every_pmid(query, ladder.web)
@@ -391,8 +381,8 @@ def of_list(
     if not papers:
         raise BadRequest("No paper was asked for.", "Give a query, identifiers or a file of them.")
     path = path_of_list(papers, title, ladder)
-    if ledger := Ledger.open_sound(path):
-        return ledger
+    if path.exists():
+        return Ledger(path)
     notes = list(once.contradictions)
     if len(papers) < len(once.papers):
         notes.append(f"{_LIMITED}{len(papers):,} of {len(once.papers):,} papers were asked for.")
@@ -433,7 +423,7 @@ def of_searches(
     """
     title = title or ", ".join(dict.fromkeys([*(one.asked for one in wanted), *lists]))
     path = _path(ladder, title, _spelled(wanted, lists))
-    ledger = Ledger.open_sound(path)
+    ledger = Ledger(path) if path.exists() else None
     if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
         return ledger
     rows = list(ledger.rows()) if ledger else []

@@ -39,14 +39,16 @@ _TERSE: Final = 6  # words of the shortest references
 _ENTRY: Final = 40  # words of a long reference, where a PDF runs them together
 _SKIPPED: Final = 2  # numbers of a list that may have been misread
 _LINKED: Final = re.compile(r"\]\([^()\[\]\s]{0,2000}(?:\s\"[^\"\[]{0,300}\")?\)")
-# Numbers that are a link each: [3]-[7], [3],[9].
-_APART: Final = re.compile(r"(?<=\d)\](\s?[,;\u2013\u2212-]\s?)\[(?=\d)")
+# Numbers that are a link each, or some of them: [3]-[7], [3],[9], [2, [3], and raised 2,[3].
+_APART: Final = re.compile(r"(?<=\d)\]?(\s?[,;\u2013\u2212-]\s?)\[(?=\d)")
+_RAISED_LINKS: Final = re.compile(r"<sup>([^<>]{1,400})</sup>")
 # (Doe et al., 2006; Roe 2010a), Doe (2006): a name and a year.
 NAMED: Final = re.compile(
     r"[^\W\d_]\.?(?:,|[\u2019']s)?\s?[(\[]?\b(?:19|20)\d\d[a-z]?\b(?=\s?[^\w\s]{0,2}\s?[);,\]])"
 )
 _ORDINAL: Final = re.compile(r"(?:^|(?<=\s))\W{0,3}(\d{1,3})\\?[.)\]](?=\s|[^\W\d])", re.M)
 _MENTION: Final = re.compile(
+    r"(?P<apart>(?:extended data|supplement\w{0,7}|suppl?\.?|appendix)\s)?"
     r"\b(fig|abb|tab)(?:s|ur[ae]?s?|ildung(?:en)?|l(?:es?|as?|eaux?)|el(?:le|len|las?))?"
     r"\.?\s{0,2}(\d{1,2})(?!\d)",
     re.I,
@@ -114,12 +116,15 @@ _SMALL_WORDS: Final = frozenset(_LANGUAGES.split())
 _RANGE: Final = 50  # references at most in one "3-7"
 _ROW: Final = 12  # where "(51-75)" may be residues or patients as well
 _NUMBERS = r"\s*\d{1,3}(?:\s?[,;\u2013\u2212-]\s?\d{1,3}){0,40}\s*"
+# 33a, 40-42a: a letter names one of the works under a number.
+_LETTERED = r"\s*\d{1,3}[a-z]?(?:\s?[,;\u2013\u2212-]\s?(?:\d{1,3}[a-z]?|[a-z])){0,40}\s*"
 # How papers number citations, a group each: [1], (1), raised, raised as a PDF tells it, and bare.
 _MARKS: Final = re.compile(
-    rf"\[({_NUMBERS})\]|\(({_NUMBERS})\)|<sup>({_NUMBERS})</sup>"
+    rf"\[({_LETTERED})\]|\(({_NUMBERS})\)|<sup>({_LETTERED})</sup>"
     r"|(?<=[a-z)]{2}[.,;])(\d{1,3}(?:[,\u2013-]\d{1,3}){0,40})(?=\s)"
     r"|(?<=[a-z)]{2} )(\d{1,3}(?:, ?\d{1,3}){0,40})(?=[.,;](?:\s|$))"
 )
+_IN_WORDS: Final = re.compile(rf"\brefs?\.? ({_NUMBERS})(?!\w)", re.I)  # (e.g., refs. 4-11)
 _EQUATION: Final = re.compile(r"^\(\d{1,3}\)$", re.M)  # a number alone on its line
 _WAYS: Final = 5
 _BARE_WAYS: Final = 3  # the first without a mark
@@ -285,8 +290,7 @@ class _Reading:
             self._texts.append(stretch.text)
 
     def _add_float(self, stretch: Stretch) -> None:
-        for name, number in _MENTION.findall(stretch.text[:_LABEL]):
-            self.found.captions.add((name.lower(), int(number)))
+        self.found.captions |= _floats_named(stretch.text[:_LABEL])
         self._texts.append(stretch.text)
 
     def _add_prose(self, part: Part, stretch: Stretch) -> None:
@@ -341,13 +345,24 @@ class _Reading:
         text = "\n".join(self._texts).replace("\\", "").replace("*", "")
         text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
         text = _APART.sub(r"\1", text)
+        text = _RAISED_LINKS.sub(lambda mark: re.sub(r"[\[\]]", "", mark[0]), text)
         found.text = text
         found.cited, found.by_marks, found.otherwise = cited_numbers(
             text, listed=bool(found.listed)
         )
         found.named = len(NAMED.findall(text))
-        found.mentioned = {(name.lower(), int(no)) for name, no in _MENTION.findall(text)}
+        found.mentioned = _floats_named(text)
         return found
+
+
+def _floats_named(text: str) -> set[tuple[str, int]]:
+    """Figures and tables that *text* names, without those in a count of their own.
+
+    >>> _floats_named("Fig. 2 and Extended Data Fig. 8")
+    {('fig', 2)}
+    """
+    found = (match for match in _MENTION.finditer(text) if not match["apart"])
+    return {(match[2].lower(), int(match[3])) for match in found}
 
 
 def _entries(block: str) -> int:
@@ -491,6 +506,9 @@ def cited_numbers(text: str, *, listed: bool) -> Cited:
     for mark in _MARKS.finditer(_EQUATION.sub("", text)):
         way = (mark.lastindex or 1) - 1
         ways[way].update(_expand(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
+    in_words = {n for mark in _IN_WORDS.finditer(text) for n in _expand(mark[1])}
+    for used in filter(None, ways):
+        used.update(in_words)
     if not listed:
         for number in _DOUBTFUL:
             ways[number].clear()

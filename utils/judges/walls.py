@@ -91,6 +91,13 @@ _PAYWALL = re.compile(
     r"|add-?to-?cart|access-?widget|institutional-?access|article-?access-?form",
     re.I,
 )
+_POPUP = re.compile(r"\b(?:reveal-)?modal\b|reveal\b", re.I)
+_LABEL_CHARS = 150  # a longer offer says in words what it sells
+_OFFER = re.compile(
+    r"purchas|\bbuy|\brent\b|subscri|\b(?:log|sign)[ -]?in\b|institution|\baccess|\bmember|\bprice"
+    r"|\bpay\b|[$\u20ac\u00a3\u00a5]|\b(?:USD|EUR|GBP)\b",
+    re.I,
+)
 _COOKIES = re.compile(
     # Bounded, or one word of a megabyte would take the square of that.
     r"(enable|accept|allow|require|support|absent|disabled)\w{0,9}\W{1,9}(\w{1,20}\W{1,9}){0,6}cookies?"
@@ -173,8 +180,21 @@ def _walls_of_element(tag: Tag) -> Iterator[str]:
         elif tag.name == "form" and _LOGIN_FORM.search(address) and tag.find("input") is not None:
             yield "login"
     names += [str(tag.get(key) or "") for key in ("data-test", "data-testid")]
-    if tag.name not in ("html", "body") and _PAYWALL.search(" ".join(names)):
+    if _PAYWALL.search(" ".join(names)) and _offers_access(tag, names):
         yield "paywall"
+
+
+def _offers_access(tag: Tag, names: list[str]) -> bool:
+    """Whether an element named like an offer is one that readers see.
+
+    Open pages keep empty slots and pop-ups of that name (``noAccessReveal``, ``accessDenialslot``),
+    and put other notes in them.
+    """
+    text = " ".join(tag.get_text(" ").split())
+    is_kept_closed = any(_POPUP.search(name) for name in names)
+    if tag.name in ("html", "body") or not text or is_kept_closed:
+        return False
+    return len(text) <= _LABEL_CHARS or _OFFER.search(text) is not None
 
 
 def _as_list(value: object) -> list[object]:

@@ -69,6 +69,8 @@ _CONCLUDES = re.compile(
     r"|future|implication|recommendation",
     re.I,
 )
+NO_LIST: Final = "[The references are not part of this page]"
+"""What stands under the heading of references where a page does not carry them."""
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _BEGINS = re.compile(r"\W{0,9}(?:1|I)?\W{0,9}introduction\W*", re.I)
 _NUMBERING = re.compile(r"^(?:section\s+)?(?:\d+(?:\.\d+)*|[IVX]+|[A-Z])[.):]\s+|^\d+(?:\.\d+)*\s+")
@@ -144,13 +146,17 @@ def blocks(markdown: str) -> Iterator[tuple[Part, bool, str]]:
 
 def measure(markdown: str) -> Measure:
     """Count the paper's own words, headings and references."""
-    words = headings = references = 0
+    words = headings = entries = paragraphs = 0
     abstract: list[str] = []
     for part, is_heading, text in blocks(markdown):
         if part == "abstract" and not is_heading:
             abstract.append(text.strip())
         elif part == "references" and not is_heading:
-            references += sum(1 for line in text.split("\n") if _ITEM.match(line)) or 1
+            if text == NO_LIST:
+                continue
+            items = sum(1 for line in text.split("\n") if _ITEM.match(line))
+            entries += items
+            paragraphs += not items
         elif part == "body":
             headings += is_heading
             words += 0 if is_heading else count_words(text)
@@ -161,6 +167,8 @@ def measure(markdown: str) -> Measure:
         # No abstract is that long: the text after it has no heading of its own.
         words += total - count_words(abstract[0])
         abstract = abstract[:1]
+    # Beside a list, a paragraph is what the site prints below it.
+    references = entries if entries > paragraphs else entries + paragraphs
     return Measure(words, headings, references, "\n\n".join(abstract))
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import BadContent
@@ -23,6 +25,8 @@ from ...outline.words import count_words, folded, without_long_blanks
 from .article import article_root, prune
 from .claims import Claims, absolute, read_claims
 from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, without_mathml
+from .links import PageLinks
+from .loaded import fill_references, fill_tables, name_missing_tables
 from .markdown import tidy, to_markdown
 from .parts import (
     HEADINGS,
@@ -36,6 +40,7 @@ from .parts import (
 )
 from .references import make_lists, tidy_references
 from .tree import remove
+from .visible import show_page
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -45,14 +50,14 @@ __all__ = ["pdf_links", "read", "refresh_target", "xml_links"]
 _MOST = 16_000_000  # bytes; the longest article pages are 5 MB
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*['\"]?(.*?)['\"]?\s*$", re.I | re.S)
-_HEADING = re.compile(r"(#{1,6}) (.*)")
+_HEADING = re.compile(r"(#{1,6})(?: (.*))?")
 _CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie|chart)\b", re.I)
 _SIGNS = re.compile(r"[\s,;:|.\[\]()*]*")  # left of a row of links
 _EDGES = re.compile(r"^\*\*\s*[:.]\s*\*\*\s*|( \|)+$")  # of a bold label, of a row of links
 # Headings of the page, not of the paper: what the reader can do with it, or reads next.
 _SITE = re.compile(
     r"(article )?(level )?metrics( (and|&) citations)?|download( links| citations?)?s?"
-    r"|share( this.*)?|cited by.*|cit(ing|ed) (literature|articles?|by).*|citations?"
+    r"|share( this.*| and cite)?|cited by.*|cit(ing|ed) (literature|articles?|by).*|citations?"
     r"|categories( and tags)?|tags|subject areas?|(related|similar|associated|recommended|more)"
     r" (articles?|content|links?|papers|research|reading|information|in this journal)( in.*)?"
     r"|similar content being viewed.*|recommend(ed|ations).*|(people|users|readers) also .*"
@@ -60,6 +65,7 @@ _SITE = re.compile(
     r"|(most )?(read|viewed|cited)( articles)?"
     r"|publication (dates?|history)|how to cite.*|cite (this|as).*|(email |content )?alerts?"
     r"|sign up.*|stay up to date|advertisement|view options|access options|author biograph.*"
+    r"|published in|submission history|view options|show more|terms (&|and) conditions"
     r"|(notes on|about the) (contributors?|authors?)|more on this topic|article tools|quick links",
     re.I,
 )
@@ -83,6 +89,11 @@ _LAYOUT = re.compile(r"(main )?(article )?(text|article|full text)|main article 
 _SITE_WORDS = 150  # a section of more is no furniture, whatever it is called, but of links
 _REPEATED = 3  # blocks: how far a caption may stand from its copy
 _COPIED_WORDS = 25  # of a paragraph that, said again, is a copy
+_LABEL_WORDS = 3  # "Fig. 2.", without what the figure shows
+# Sections in which a site shows again what the text has.
+_GALLERY = re.compile(
+    r"((figures?|tables?|media|multimedia|images?|gallery)( (and|&) \w+)*)( gallery)?", re.I
+)
 _ABSTRACT_CHARS = 20_000
 _LINKED = re.compile(r"\[[^\[\]]{0,500}\]\([^()\s]{0,2000}\)")
 _LINKS_SHARE = 0.4  # of a section's words, that are linked
@@ -197,6 +208,11 @@ def _page_title(soup: BeautifulSoup, claims: Claims) -> str:
 
 def _markdown(soup: BeautifulSoup, claims: Claims, title: str, url: str) -> str:
     """The article alone: title, abstract, text, references."""
+    links = PageLinks(soup, url)
+    fill_tables(soup)
+    show_page(soup)
+    name_missing_tables(soup, links.url)
+    fill_references(soup)
     prune(soup)
     make_lists(soup)
     tidy_references(soup)
@@ -206,25 +222,25 @@ def _markdown(soup: BeautifulSoup, claims: Claims, title: str, url: str) -> str:
     abstracts = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
     head_openings(root, " ".join([claims.abstract, *abstracts]))
     order_headings(root, title)
-    text = to_markdown(root, url)
+    text = to_markdown(root, links)
     has_abstract = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
     pieces = [
         f"# {title}" if title else "",
         f"## Abstract\n\n{claims.abstract}" if claims.abstract and not has_abstract else "",
-        *(_under_heading(part, url) for part in before),
+        *(_under_heading(part, links) for part in before),
         text,
-        *(_under_heading(part, url) for part in after),
+        *(_under_heading(part, links) for part in after),
     ]
     return without_leftovers(tidy("\n\n".join(piece for piece in pieces if piece)))
 
 
-def _under_heading(part: Part, url: str) -> str:
+def _under_heading(part: Part, links: PageLinks) -> str:
     """A part found outside the article, under its own heading."""
     headings = part.box.find_all(HEADINGS)
     remove(heading for heading in headings if name_of(heading) == part.name)
     for heading in headings:
         heading.name = "h3"
-    return f"## {part.name}\n\n{to_markdown(part.box, url)}"
+    return f"## {part.name}\n\n{to_markdown(part.box, links)}"
 
 
 class _Section(NamedTuple):
@@ -237,9 +253,11 @@ def without_leftovers(markdown: str) -> str:
     """*markdown* without repeated parts, empty headings and the page's own sections."""
     sections = list(_without_copies(_without_site(_sections(markdown))))
     kept: list[str] = []
-    for at, section in enumerate(sections):
-        if not section.blocks and at + 1 < len(sections) and _is_void(section, sections[at + 1]):
+    ended = False  # whether the references were there
+    for section, following in zip_longest(sections, sections[1:]):
+        if not section.blocks and _is_void(section, following, ended):
             continue
+        ended = ended or part_of(section.name) == "references"
         kept += [f"{'#' * section.level} {section.name}"] if section.level else []
         kept += section.blocks
     return "\n\n".join(kept)
@@ -248,7 +266,9 @@ def without_leftovers(markdown: str) -> str:
 def _sections(markdown: str) -> Iterator[_Section]:
     level, name, blocks = 0, "", list[str]()
     for block in markdown.split("\n\n"):
-        if heading := _HEADING.fullmatch(block):
+        if (heading := _HEADING.fullmatch(block)) and not heading[2]:
+            continue
+        if heading:
             yield _Section(level, name, tuple(_without_repeats(blocks)))
             level, name, blocks = len(heading[1]), heading[2], []
         elif not _SIGNS.fullmatch(block):
@@ -296,11 +316,15 @@ def _is_site(section: _Section, name: str) -> bool:
 def _without_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
     """Leave out sections that were there before, and the abstract said again before the text."""
     seen: set[tuple[str, tuple[str, ...]]] = set()
+    said: set[str] = set()  # the blocks of all sections so far
     abstract, within = "", 0  # its words; the level of its heading while it goes on
-    for section in sections:
+    for section in map(partial(_without_gallery, said=said), sections):
         if section.blocks and section.name and (section.name, section.blocks) in seen:
             continue
+        if not section.blocks and _GALLERY.fullmatch(section.name):
+            continue
         seen.add((section.name, section.blocks))
+        said.update(map(_words_of, section.blocks))
         within = 0 if section.level <= within else within
         is_abstract = part_of(section.name) == "abstract"
         if is_abstract and not abstract:
@@ -315,15 +339,37 @@ def _without_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
         yield section
 
 
+def _without_gallery(section: _Section, said: set[str]) -> _Section:
+    """*section* without the captions that a site shows again, below the references as well."""
+    if part_of(section.name) != "references" and not _GALLERY.fullmatch(section.name):
+        return section
+    kept = [block for block in section.blocks if _words_of(block) not in said]
+    if len(kept) < len(section.blocks):
+        kept = [block for block in kept if not _is_label(block)]
+    return section._replace(blocks=tuple(kept))
+
+
+def _is_label(block: str) -> bool:
+    return bool(_CAPTION.match(block)) and len(folded(block)) <= _LABEL_WORDS
+
+
+def _words_of(block: str) -> str:
+    return " ".join(folded(block))
+
+
 def _repeats(block: str, abstract: str) -> bool:
     words = folded(block)
     return len(words) >= _COPIED_WORDS and " ".join(words) in abstract
 
 
-def _is_void(section: _Section, following: _Section) -> bool:
+def _is_void(section: _Section, following: _Section | None, ended: bool) -> bool:
     """Whether an empty section's heading says nothing, the next one saying it or anything else."""
     if section.level <= 1:
         return False
+    if following is None:
+        return ended or part_of(section.name) != "body"
+    if ended and section.level >= following.level:
+        return True
     if section.name == following.name or _LAYOUT.fullmatch(section.name):
         return True
     return section.level >= following.level and part_of(section.name) != "body"

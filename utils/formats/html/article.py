@@ -49,7 +49,7 @@ _BOXES = re.compile(
 # What some publishers put on the page again for their own display: captions for a lightbox, the
 # article's head beside each figure, a reference beside each number that cites it.
 _EXTRAS = re.compile(
-    r"html-fig_show|figure-viewer|lightbox|sr-only|visually-hidden|element-invisible"
+    r"html-fig_show|figure-viewer|lightbox"
     r"|(figure|table)ViewerArticleInfo|dropDownAlt|html-oa-logo|callout"
     r"|elife-reflinks-sort\S*|elife-reflink-details-cited"
 )
@@ -61,10 +61,11 @@ NOISE_LINKS = re.compile(
     r"|pub ?med([ /](central|abstract|ncbi))?( full text)?"
     r"|cross ?ref|google scholar|cas|isi|web of science( ®)?|scopus|full text( pdf)?"
     r"|publisher full text|medline|ads|open url|download( as)?( \w+){0,2}|pdf|powerpoint( slide)?"
-    r"|original image|larger image|png|tiff|jats|return to (ref|citation|text).*"
+    r"|original image|larger image|png|tiff|jats|(return|go) to (ref|citation|text).*"
     r"|back to (top|article).*|view|export citation|chemport|go to:?|permalink to .*"
     r"|click (here )?to (enlarge|display|view|expand|see) .*|webcite|highwire"
-    r"|open in (new tab|figure viewer)|article|math scipub|↵|top)\]?[\s.;,]*",
+    r"|open in (new tab|figure viewer)|article|math scipub|↵|top"
+    r"|(figure|table) \d+ click to view)\]?[\s.;,]*",
     re.I,
 )
 # How a figure's or table's caption begins.
@@ -74,6 +75,7 @@ LABEL = re.compile(
     re.I,
 )
 _HEADINGS = ["h2", "h3", "h4", "h5", "h6"]
+_COPY_BUTTON = re.compile(r"(click to )?copy .{0,40}|.{0,40}\bcopied!", re.I)
 _RUNNING_CHARS = 60  # of a paragraph that a link is a part of
 _HEAD_CHARS, _HEAD_LINKS = 300, 3  # at most in the head of a section
 _KEEP_SHARE = 0.25  # of the page's text: a "sidebar" with more is the layout, not furniture
@@ -100,6 +102,7 @@ def prune(soup: BeautifulSoup) -> None:
         for tag in filter(_is_extra, every(soup))
         if tag.name != "math" and tag.find(["table", "math"]) is None
     )
+    remove(tag for tag in tags(soup, ("span",)) if _COPY_BUTTON.fullmatch(text_of(tag)))
     remove(_furniture(soup))
     noise = [link for link in tags(soup, ("a",)) if NOISE_LINKS.fullmatch(text_of(link))]
     replace(_without_signs(noise))

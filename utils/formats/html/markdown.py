@@ -14,23 +14,18 @@ from __future__ import annotations
 import copy
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from bs4.element import NavigableString, PageElement, Tag
 from markdownify import ATX, MarkdownConverter
 
 from ..displayed import plain_tex, without_bars
-from .claims import absolute
+from .links import PageLinks
 from .tree import remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DEEPEST = 90  # levels; each costs markdownify three of Python's thousand stack frames
-_SEARCHES = re.compile(
-    r"https?://scholar\.google\.[a-z.]+/"
-)  # for a name or a title, not the thing
-_LINKS = ("http", "https", "mailto", "ftp")
 _BLOCKS = re.compile(r"^(p|div|section|li|h[1-6]|tr|table|ul|ol|dl|figure|article)$")
 _Cell = list[PageElement]
 # Beyond these a span is an attack: no journal prints such a table.
@@ -44,7 +39,7 @@ _LAYOUT_WORDS = 150  # a cell with this much prose is page layout
 class _Converter(MarkdownConverter):
     """Markdown as the shelf keeps it."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, links: PageLinks) -> None:
         super().__init__(
             heading_style=ATX,
             bullets="-",
@@ -55,7 +50,7 @@ class _Converter(MarkdownConverter):
             wrap=True,  # at no width: where the page's source breaks lines says nothing
             wrap_width=None,
         )
-        self.url = url
+        self.links = links
         self.caption_above = ""  # the caption of the table that is being converted
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
@@ -65,7 +60,7 @@ class _Converter(MarkdownConverter):
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Keep links that lead out to the web; one into the page itself is only its text."""
-        target = safe_link(self.url, str(el.get("href") or ""))
+        target = self.links.target(str(el.get("href") or ""))
         shown = text.strip()
         if not target or not shown or "_noformat" in parent_tags:
             return text
@@ -111,8 +106,8 @@ class _Converter(MarkdownConverter):
         return ""
 
 
-def to_markdown(root: Tag, url: str) -> str:
-    """Convert *root* to markdown; links become absolute against *url*. Changes the tree."""
+def to_markdown(root: Tag, links: PageLinks) -> str:
+    """Convert *root* to markdown; *links* make its links absolute. Changes the tree."""
     reunite(root)
     for table in root.find_all("table"):
         square(table)
@@ -120,34 +115,10 @@ def to_markdown(root: Tag, url: str) -> str:
         _number_items(numbered)
     _flatten(root)
     try:
-        text = str(_Converter(url).convert_soup(root))
+        text = str(_Converter(links).convert_soup(root))
     except RecursionError:
         text = _plain(root)
     return tidy(text)
-
-
-def safe_link(base: str, href: str) -> str:
-    r"""*href* as an address a reader may follow, or empty.
-
-    >>> safe_link("https://a.test/x", "#ref1"), safe_link("https://a.test/x", "Java\tscript:y()")
-    ('', '')
-    """
-    bare = re.sub(r"[\x00-\x20<>]+", "", href)
-    if not bare or bare.startswith("#"):
-        return ""
-    try:
-        scheme = urlsplit(bare).scheme.lower()
-    except ValueError:
-        return ""
-    if scheme in ("mailto", "ftp"):
-        target = bare
-    elif scheme and scheme not in _LINKS:
-        return ""
-    else:
-        target = absolute(base, bare)
-    if target.partition("#")[0] == base.partition("#")[0] or _SEARCHES.match(target):
-        return ""
-    return target.replace("(", "%28").replace(")", "%29")
 
 
 def tidy(text: str) -> str:

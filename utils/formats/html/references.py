@@ -29,11 +29,13 @@ _SHARE = 0.1  # of the entries that must have a button's text for it to be one
 _BUTTON_WORDS, _KEY_WORDS = 6, 8
 _ENTRY_CHARS = 1500  # longer on average, they are no references
 _COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
+_REPEATED = 0.8  # of a list's entries that stand in another list
 _COPIERS = ("span", "div", "aside", "small")
 _UNHEADED = 8  # entries that a list without a name or heading must have
 _COPY_OF_TEXT = re.compile(r"[\w ]{1,30} full text( pdf)?\W*", re.I)  # a link's text
 _ADDRESS = re.compile(r"\b10\.\d{4,9}/|https?://[^\s/]+/\S{3}")
 _SIGNS = re.compile(r"[\s,;|·•\[\]()/:\u2013\u2014-]*")
+_JOINED = (" ", "(", "[", "\xa0", "\u2013", "-", "/", "\u201c")  # at the end of a text
 _TAIL = " \t\r\n\xa0,;|·•[("
 _PLACE = re.compile(r"\s*\[?(\d{1,4})[\].)]+\s+(?=\S)")
 _CITED = re.compile(r"\b(1[5-9]|20)\d\d[a-z]?\b")  # a year
@@ -47,7 +49,7 @@ def tidy_references(soup: BeautifulSoup) -> None:
     """Reduce every reference list of *soup* to its entries, and head one that has no heading."""
     weights = weigh(soup)
     _itemize_headed(soup, weights)
-    lists = list(_lists(soup))
+    lists = _without_repeats(list(_lists(soup)))
     for listed in lists:
         items = listed.find_all("li", recursive=False)
         for item in items:
@@ -117,6 +119,37 @@ def _lists(soup: BeautifulSoup) -> Iterator[Tag]:
         yield from candidates[-1:]
 
 
+def _without_repeats(lists: list[Tag]) -> list[Tag]:
+    """Take lists out of the page whose entries stand in another, with the headings over them."""
+    keys = [
+        {key for item in listed.find_all("li", recursive=False) if (key := _key(item))}
+        for listed in lists
+    ]
+    kept: list[Tag] = []
+    for at, listed in enumerate(lists):
+        others = [
+            other
+            for number, other in enumerate(keys)
+            if number != at
+            and (len(other) > len(keys[at]) or (number < at and len(other) >= len(keys[at])))
+        ]
+        if any(len(keys[at] & other) > _REPEATED * len(keys[at]) for other in others):
+            _remove_with_heading(listed)
+        else:
+            kept.append(listed)
+    return kept
+
+
+def _remove_with_heading(listed: Tag) -> None:
+    box = listed
+    while box.parent is not None and box.find_previous_sibling(True) is None:
+        box = box.parent
+    heading = box.find_previous_sibling(True)
+    if heading is not None and heading.name in HEADINGS and name_of(heading) == "References":
+        remove([heading])
+    remove([listed])
+
+
 def _may_be_references(listed: Tag, fewest: int) -> bool:
     items = listed.find_all("li", recursive=False)
     size = len(listed.get_text())
@@ -132,9 +165,17 @@ def _cites(listed: Tag) -> bool:
 def _flatten(item: Tag) -> None:
     """One entry is one line: lists of names and boxes for titles lose their edges."""
     if item.find(["table", "figure"]) is None:
-        for block in tags(item, BLOCKS):
-            block.name = "span"
-            block.insert(0, " ")
+        _make_inline(tags(item, BLOCKS))
+
+
+def _make_inline(boxes: list[Tag]) -> None:
+    """Make *boxes* words of one line, apart from the words before them."""
+    for box in boxes:
+        texts = (node for node in box.previous_elements if isinstance(node, NavigableString))
+        before = next(filter(str.strip, texts), "")
+        box.name = "span"
+        if not before.endswith(_JOINED):
+            box.insert(0, " ")
 
 
 def _drop_buttons(items: list[Tag]) -> None:
@@ -263,9 +304,7 @@ def itemize(box: Tag, weights: Weights) -> None:
             parent.name = "ul"
             for entry in entries:
                 entry.name = "li"
-                for block in entry.find_all(BLOCKS):
-                    block.name = "span"
-                    block.insert(0, " ")
+                _make_inline(entry.find_all(BLOCKS))
             return
 
 

@@ -1,0 +1,79 @@
+"""Where the links of a page lead: out to the web, or to another place of the same page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .claims import absolute
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+_SEARCHES = re.compile(
+    r"https?://scholar\.google\.[a-z.]+/"
+)  # for a name or a title, not the thing
+_SCHEMES = ("http", "https", "mailto", "ftp")
+_RESOLVERS = re.compile(r"https?://(?:(?:dx\.)?doi\.org|hdl\.handle\.net)/")
+_OWN_ADDRESSES = ("og:url", "citation_abstract_html_url", "citation_fulltext_html_url")
+
+
+class PageLinks:
+    """The links of one page.
+
+    Parameters
+    ----------
+    soup : BeautifulSoup
+        The page, with its head.
+    url : str
+        Where the page was fetched.
+    """
+
+    def __init__(self, soup: BeautifulSoup, url: str) -> None:
+        own = [str(tag.get("href") or "") for tag in soup.find_all("link", rel="canonical")]
+        own += [
+            str(tag.get("content") or "")
+            for tag in soup.find_all("meta")
+            if (tag.get("property") or tag.get("name")) in _OWN_ADDRESSES
+        ]
+        stated = [address for text in own if (address := absolute(url, text))]
+        base = soup.find("base", href=True)
+        self.url = absolute(url, str(base["href"])) if base is not None else url
+        if stated and _RESOLVERS.match(self.url):
+            self.url = stated[0]  # a resolver's address is the page's in name only
+        self._own = {_without_fragment(address) for address in (url, self.url, *stated)}
+
+    def target(self, href: str) -> str:
+        """Return *href* as an address a reader may follow; empty for a place of this page."""
+        target = safe_link(self.url, href)
+        inside = _without_fragment(target) in self._own and "#" in href
+        return "" if inside else target
+
+
+def _without_fragment(address: str) -> str:
+    return re.sub(r"^https?://(?:www\.)?", "", address.partition("#")[0]).rstrip("/").lower()
+
+
+def safe_link(base: str, href: str) -> str:
+    r"""*href* as an address a reader may follow, or empty.
+
+    >>> safe_link("https://a.test/x", "#ref1"), safe_link("https://a.test/x", "Java\tscript:y()")
+    ('', '')
+    """
+    bare = re.sub(r"[\x00-\x20<>]+", "", href)
+    if not bare or bare.startswith("#"):
+        return ""
+    try:
+        scheme = urlsplit(bare).scheme.lower()
+    except ValueError:
+        return ""
+    if scheme in ("mailto", "ftp"):
+        target = bare
+    elif scheme and scheme not in _SCHEMES:
+        return ""
+    else:
+        target = absolute(base, bare)
+    if target.partition("#")[0] == base.partition("#")[0] or _SEARCHES.match(target):
+        return ""
+    return target.replace("(", "%28").replace(")", "%29")

@@ -1,0 +1,168 @@
+"""Parts of a paper that its page shows on a click.
+
+Some pages carry them out of sight: Taylor & Francis keeps tables as HTML in a script's data, and
+many publishers name every reference in the page's head, for Google Scholar. Such parts are put
+where they belong. A table or a reference list that the page announces and does not carry is named
+as missing, with its address where the page links it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bs4.element import NavigableString, Tag
+
+from ...outline.sections import NO_LIST
+from .article import REFERENCES, named, text_of
+from .claims import absolute
+from .parts import HEADINGS, name_of
+from .tree import every, remove, tags
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+_VIEWER = re.compile(r"\btfviewerdata\s*=\s*(?=\{)")
+_LONGEST_DATA = 4_000_000  # characters of a script
+_MOST_TABLES = 200
+_SHOWS_TABLE = re.compile(
+    r"(view|full|display|open|load|show|see|expand)( full| large)?[ -]*(size )?table( \d+)?", re.I
+)
+_TABLE = re.compile(r"\W*((supplementary|extended data) )?table\b\.?\s?[A-Z]?\d+", re.I)
+_UP = 5  # elements from a link to the box of its table
+_FEWEST, _MOST_REFERENCES = 3, 5000
+_EMPTY_CHARS = 80  # under the heading of references: a note that they are loading
+_FIELD = re.compile(r"(?:^|;)\s*citation_(\w+)\s*=\s*")
+
+
+def fill_tables(soup: BeautifulSoup) -> None:
+    """Put tables that a script keeps for a pop-up where the page names them."""
+    from bs4 import BeautifulSoup as Soup
+
+    kept = {str(table.get("id")): table.get("content") for table in _tables_of_scripts(soup)}
+    for box in soup.find_all(attrs={"data-id": True}) if kept else []:
+        content = kept.get(str(box["data-id"]))
+        if not isinstance(content, str) or box.find_parent(["p", "li", "td"]) is not None:
+            continue
+        table = Soup(content, "lxml").find("table")
+        if isinstance(table, Tag):
+            box.replace_with(table.extract())
+            del kept[str(box["data-id"])]
+
+
+def _tables_of_scripts(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
+    for script in soup.find_all("script", src=False):
+        source = script.get_text()
+        start = _VIEWER.search(source) if len(source) <= _LONGEST_DATA else None
+        if start is None:
+            continue
+        try:
+            data, _ = json.JSONDecoder().raw_decode(source, start.end())
+        except (ValueError, RecursionError):
+            continue
+        tables = data.get("tables")
+        for table in tables[:_MOST_TABLES] if isinstance(tables, list) else []:
+            if isinstance(table, dict):
+                yield table
+
+
+def name_missing_tables(soup: BeautifulSoup, url: str) -> None:
+    """Replace links to tables that the page does not carry by a note that says so."""
+    links = [link for link in tags(soup, ("a", "button")) if _SHOWS_TABLE.fullmatch(text_of(link))]
+    carried = {_label(table.get_text(" ")) for table in tags(soup, ("table",))} if links else set()
+    for link in links:
+        box, label = _captioned_box(link)
+        if box is None or box.find("table") is not None or label in carried:
+            continue
+        note = Tag(name="p")
+        target = absolute(url, str(link.get("href") or ""))
+        where = f": {target}" if target and not str(link.get("href")).startswith("#") else ""
+        note.append(NavigableString(f"[{label} is not part of this page{where}]"))
+        link.replace_with(note)
+
+
+def _captioned_box(link: Tag) -> tuple[Tag | None, str]:
+    """The smallest box around *link* that begins with the caption of a table, and its label."""
+    for box, _ in zip(link.parents, range(_UP), strict=False):
+        if label := _label(box.get_text(" ")):
+            return box, label
+    return None, ""
+
+
+def _label(text: str) -> str:
+    found = _TABLE.match(" ".join(text[:200].split()))
+    return found[0].strip() if found else ""
+
+
+def fill_references(soup: BeautifulSoup) -> None:
+    """List the references of the page's head where their heading has none under it."""
+    heading = next((tag for tag in tags(soup, HEADINGS) if name_of(tag) == "References"), None)
+    if heading is None or any(
+        named(box, REFERENCES) and box.find("li") is not None for box in every(soup)
+    ):
+        return
+    notes = _notes_below(heading)
+    if notes is None:
+        return
+    stated = soup.find_all("meta", attrs={"name": "citation_reference"})[:_MOST_REFERENCES]
+    entries = [entry for meta in stated if (entry := _entry(str(meta.get("content") or "")))]
+    remove(notes)
+    heading.insert_after(_list_of(entries) if len(entries) >= _FEWEST else _note_on_references())
+
+
+def _notes_below(heading: Tag) -> list[NavigableString] | None:
+    """The few words between *heading* and the next; None where there is a list or a text."""
+    notes: list[NavigableString] = []
+    for node in heading.next_elements:
+        if isinstance(node, Tag) and node.name in HEADINGS and name_of(node) != "References":
+            break
+        if isinstance(node, Tag) and node.name == "li":
+            return None
+        if type(node) is NavigableString and heading not in node.parents:
+            notes.append(node)
+    return notes if sum(len(note.strip()) for note in notes) <= _EMPTY_CHARS else None
+
+
+def _list_of(entries: list[str]) -> Tag:
+    listed = Tag(name="ol")
+    for entry in entries:
+        item = Tag(name="li")
+        item.append(NavigableString(entry))
+        listed.append(item)
+    return listed
+
+
+def _note_on_references() -> Tag:
+    note = Tag(name="p")
+    note.append(NavigableString(NO_LIST))
+    return note
+
+
+def _entry(content: str) -> str:
+    """A reference of the page's head as print has it.
+
+    >>> _entry("citation_title=Bees; citation_author=Doe J; citation_publication_date=2019")
+    'Doe J. Bees. 2019.'
+    """
+    pieces = _FIELD.split(content)
+    if len(pieces) < 3:
+        return " ".join(content.split())
+    fields: dict[str, list[str]] = {}
+    for name, value in zip(pieces[1::2], pieces[2::2], strict=False):
+        fields.setdefault(name, []).append(" ".join(value.split()).strip(" ;"))
+
+    def first(*names: str) -> str:
+        return next((fields[name][0] for name in names if name in fields), "")
+
+    pages = "–".join(filter(None, (first("firstpage", "pages"), first("lastpage"))))
+    volume = ":".join(filter(None, (first("volume"), pages)))
+    source = first("journal_title", "inbook_title", "conference_title", "publisher")
+    doi = first("doi")
+    parts = (
+        ", ".join(fields.get("author", [])), first("title"), source,
+        ";".join(filter(None, (first("publication_date", "year"), volume))),
+        f"doi: {doi}" if doi else "",
+    )  # fmt: skip
+    return " ".join(f"{part.rstrip('.')}." for part in parts if part)

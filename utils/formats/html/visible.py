@@ -1,0 +1,146 @@
+"""What a reader of the page sees: no hidden labels and menus, lists that only roles declare.
+
+Pages carry words for screen readers, menus of links back to each citation, and boxes that a click
+opens. These are no text of the paper. A collapsed part of the paper is: publishers fold reference
+lists and second abstracts away, so whatever is long, or an item or a table, stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bs4.element import NavigableString, Tag
+
+from .article import REFERENCES, named
+from .tree import every, remove, tags, weigh
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+_HIDDEN_STYLE = re.compile(r"(?:^|;|\s)(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
+_SPOKEN_CLASS = re.compile(  # of words for screen readers
+    r"(?:u-)?(?:sr-only|visually-?hidden|off-?screen(?:-hidden)?|screen-?reader(?:-text|-only)?"
+    r"|element-invisible)",
+    re.I,
+)
+_HIDDEN_CLASS = re.compile(r"(?:u-)?(?:display-none|d-none|hide|hidden)", re.I)
+_MENU_ROLES = frozenset(("menu", "tooltip"))
+_FOLDED_CHARS = 600  # hidden text that is longer is a folded part of the paper
+_PARTS = frozenset(
+    ("li", "tr", "td", "th", "table", "figure", "section", "article", "main", "body", "html")
+)
+_HOLDS = ["table", "figure", "math"]
+# A float or a citation that running text names with a button: "Figs. 1a and 2", "12-14".
+_MENTION = re.compile(
+    r"[\[(]?\s*(?:(?:(?:extended data|supplementary) )?"
+    r"(?:fig(?:ure)?s?|tables?|schemes?|charts?|box(?:es)?|eqs?|equations?|videos?|movies?)"
+    r"\b\.?\s?[A-Z]?)?\d{1,4}[a-z]?(?:[\s,;\u2013\u2212-]+(?:and )?[A-Z]?\d{0,4}[a-z]?)*\s*[\])]?",
+    re.I,
+)
+_MENTION_CHARS = 60
+_HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
+_MOST_OF_HEADING = 0.5  # a shorter button stands beside the heading's words
+_SHOWS = re.compile(r"(?:show|hide|expand|collapse|view|open)(?: all)? (?=[A-Za-z])", re.I)
+_HEADING_CHARS = 250
+# Annual Reviews' classes of headings below those in its menu.
+_LEVELS = {"tl-main-part": "h2", "tl-lowest-section": "h3", "tl-third-level-section": "h4"}
+_LIST_BOXES = ("div", "section")
+
+
+def show_page(soup: BeautifulSoup) -> None:
+    """Leave in *soup* what its readers see."""
+    _keep_words_of_buttons(soup)
+    _make_lists_of_roles(soup)
+    _make_headings(soup)
+    remove(list(_hidden(soup)))
+
+
+def _keep_words_of_buttons(soup: BeautifulSoup) -> None:
+    """Keep the words of buttons that are a heading or stand in running text."""
+    for button in tags(soup, ("button",)):
+        text = _line(button)
+        heading = button.find_parent(_HEADINGS)
+        if heading is not None and len(text) >= _MOST_OF_HEADING * len(heading.get_text()):
+            heading.string = _SHOWS.sub("", text)
+        elif len(text) <= _MENTION_CHARS and _MENTION.fullmatch(text) and _is_in_text(button):
+            button.name = "span"
+
+
+def _is_in_text(tag: Tag) -> bool:
+    around = tag.parent
+    while around is not None and around.name in ("span", "sup", "em", "i", "b"):
+        around = around.parent
+    return around is not None and any(
+        type(node) is NavigableString and node.strip(" \t\r\n[](),;") for node in around.children
+    )
+
+
+def _make_lists_of_roles(soup: BeautifulSoup) -> None:
+    """Give boxes with the roles of a list and its items the elements of one."""
+    for box in tags(soup, _LIST_BOXES):
+        if box.get("role") == "list" and (
+            items := [
+                child
+                for child in box.find_all(_LIST_BOXES, recursive=False)
+                if child.get("role") == "listitem"
+            ]
+        ):
+            box.name = "ul"
+            for item in items:
+                item.name = "li"
+
+
+def _make_headings(soup: BeautifulSoup) -> None:
+    """Make headings of boxes that only look like them: the page's own menu names their text."""
+    named = {str(tag.get("id") or tag.get("name")): tag for tag in every(soup)}
+    for link in tags(soup, ("a",)):
+        target = named.get(str(link.get("href") or "#").removeprefix("#"))
+        text = _line(link)
+        if target is None or not 0 < len(text) <= _HEADING_CHARS or _line(target) != text:
+            continue
+        box = target
+        while box.parent is not None and _line(box.parent) == text:
+            box = box.parent
+        if box.find_parent([*_HEADINGS, "li", "p"]) is None and box.find(_HEADINGS) is None:
+            box.name = "h2" if box.name not in _HEADINGS else box.name
+    for tag in every(soup):
+        level = next(filter(None, map(_LEVELS.get, tag.get_attribute_list("class"))), "")
+        if level and len(_line(tag)) <= _HEADING_CHARS and tag.find_parent(_HEADINGS) is None:
+            tag.name = level
+            label = tag.find_previous_sibling(True)
+            if label is not None and "label" in label.get_attribute_list("class"):
+                tag.insert(0, NavigableString(f"{_line(label)} "))
+                remove([label])
+
+
+def _line(tag: Tag) -> str:
+    return " ".join(tag.get_text(" ").split())
+
+
+def _hidden(soup: BeautifulSoup) -> Iterator[Tag]:
+    weights = weigh(soup)
+    references: set[int] = set()  # long lists of names are folded there
+    for tag in every(soup):
+        if id(tag.parent) in references or named(tag, REFERENCES):
+            references.add(id(tag))
+        if tag.name in _PARTS or tag.find(_HOLDS) is not None:
+            continue
+        is_menu = tag.get("role") in _MENU_ROLES
+        is_short = weights[id(tag)] <= _FOLDED_CHARS
+        is_folded = id(tag) not in references and _is_folded(tag)
+        if is_menu or (is_short and (is_folded or _has_class(tag, _SPOKEN_CLASS))):
+            yield tag
+
+
+def _is_folded(tag: Tag) -> bool:
+    return (
+        tag.has_attr("hidden")
+        or _HIDDEN_STYLE.search(str(tag.get("style") or "")) is not None
+        or _has_class(tag, _HIDDEN_CLASS)
+    )
+
+
+def _has_class(tag: Tag, pattern: re.Pattern[str]) -> bool:
+    return any(pattern.fullmatch(name) for name in tag.get_attribute_list("class") if name)
