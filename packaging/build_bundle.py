@@ -37,7 +37,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def manifest() -> dict[str, Any]:
     """The hand-written manifest, with the version and the tools of this checkout, all of them."""
-    from utils.settings import version
+    from utils.system.version import version
 
     written: dict[str, Any] = json.loads(
         (ROOT / "packaging" / "manifest.json").read_text(encoding="utf-8")

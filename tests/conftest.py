@@ -159,7 +159,7 @@ def _no_settings_of_mine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     for name in os.environ:
         if name.upper() in wanted:
             monkeypatch.delenv(name)
-    monkeypatch.setitem(Settings.model_config, "env_file", None)
+    monkeypatch.setattr("utils.settings.ENV_FILE", None)
     monkeypatch.setenv("PAPERS_DIR", str(tmp_path / "papers"))
     monkeypatch.setenv("PAPERS_PACE_DIR", str(tmp_path / "pace"))
     monkeypatch.chdir(tmp_path)

@@ -44,8 +44,8 @@ def settings() -> str:
             default = "the user's cache folder"
         elif isinstance(default, tuple):
             default = ",".join(default)
-        elif isinstance(default, Path) and default.is_relative_to(Path.home()):
-            default = f"~/{default.relative_to(Path.home()).as_posix()}"  # whoever runs this
+        elif name == "hf_home":
+            default = "~/.cache/huggingface"
         shown = (
             "–"
             if default in (None, "")

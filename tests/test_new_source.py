@@ -174,14 +174,14 @@ def test_a_style_is_known_everywhere_by_one_file_and_one_line(copy, world, tmp_p
     look = """
 import json, sys
 from utils import Library
-from utils.cli import _parser
+from utils.cli import build_parser
 from utils.tools.pubmed import Style
 from typing import get_args
 
 pytestmark = pytest.mark.slow
 
 [(_, text)] = Library().cite([sys.argv[1]], "house")
-args = _parser().parse_args(["cite", sys.argv[1], "--style", "house"])
+args = build_parser("cite").parse_args(["cite", sys.argv[1], "--style", "house"])
 print(json.dumps([text, args.style, get_args(Style)]))
 """
     paper = world.paper("pmc_cloud")

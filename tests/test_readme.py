@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.cli import _parser
+from utils.cli import build_parser
 from utils.curation.mcp_hosts import host_settings
 from utils.settings import Settings, load_settings
 
@@ -39,7 +39,8 @@ def test_its_python_runs(world, monkeypatch, tmp_path, capsys):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_its_commands_are_commands(command):
-    _parser().parse_args(shlex.split(command))
+    words = shlex.split(command)
+    build_parser(words[0]).parse_args(words)
 
 
 def test_its_commands_are_found():

@@ -67,10 +67,62 @@ def test_a_wrong_key_is_never_shown(monkeypatch):
     assert "SECRET123" not in str(settings.model_dump())
 
 
-def test_a_relative_folder_hangs_on_the_checkout_not_on_where_we_stand(monkeypatch, tmp_path):
+def test_a_relative_folder_is_in_the_current_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERS_DIR", "corpus")
-    assert load_settings().papers_dir != tmp_path / "corpus"
-    assert load_settings().papers_dir.is_absolute()
+    assert load_settings().papers_dir == tmp_path / "corpus"
+    assert load_settings(papers_dir="other").papers_dir == tmp_path / "other"
+
+
+def test_a_relative_folder_in_an_env_file_is_beside_that_file(monkeypatch, tmp_path):
+    file = tmp_path / "checkout" / ".env"
+    file.parent.mkdir()
+    file.write_text("PAPERS_DIR=corpus\nLOGS_DIR=/var/log/x\nHF_HOME=~/hub\n", encoding="utf-8")
+    monkeypatch.setattr("utils.settings.ENV_FILE", file)
+    monkeypatch.delenv("PAPERS_DIR")
+    monkeypatch.setenv("HOME", "/home/me")
+    settings = load_settings()
+    assert settings.papers_dir == file.parent / "corpus"
+    assert str(settings.logs_dir) == "/var/log/x"
+    assert str(settings.hf_home) == "/home/me/hub"
+
+
+@pytest.fixture
+def nobody(monkeypatch):
+    """A user without an entry in passwd and without a home, as in many containers."""
+    pwd = pytest.importorskip("pwd")
+
+    def missing(number):
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", missing)
+    for name in ("HOME", "XDG_CACHE_HOME", "PAPERS_PACE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_a_home_pace_and_models_are_kept_on_the_shelf(nobody, tmp_path):
+    settings = load_settings()
+    own = tmp_path / "papers" / ".papershelf"
+    assert settings.pace_folder == own / "pace"
+    assert settings.hf_home == own / "huggingface"
+    assert settings.cache_folder == own / "cache"
+
+
+def test_a_home_that_cannot_be_written_is_no_place_for_the_pace(nobody, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", "/")
+    monkeypatch.setattr("utils.settings.os.access", lambda *_: False)
+    assert load_settings().pace_folder == tmp_path / "papers" / ".papershelf" / "pace"
+
+
+def test_without_a_home_an_installed_package_says_what_to_set(nobody, monkeypatch):
+    monkeypatch.delenv("PAPERS_DIR")
+    monkeypatch.setattr("utils.settings.IN_CHECKOUT", False)
+    with pytest.raises(NotConfigured, match=r"no home folder for the shelf\. Set PAPERS_DIR"):
+        load_settings()
+
+
+def test_a_tilde_without_a_home_is_named(nobody):
+    with pytest.raises(BadRequest, match="LOGS_DIR: ~ stands for no folder"):
+        load_settings(logs_dir="~/logs")
 
 
 def test_the_default_shelf_lies_beside_the_server(monkeypatch):

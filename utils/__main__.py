@@ -1,18 +1,32 @@
-"""The command: an MCP server by default, the shell when a verb is given."""
+"""The command: an MCP server for a program, the shell when a verb is given."""
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import TYPE_CHECKING
 
 from .system.signals import end_at_once_on_signals
+from .system.streams import prepare_streams
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 _SERVER_OPTIONS = ("--transport", "--host", "--port")
 
 
 def main() -> int:
     """Start the server or run a shell command; returns the exit status."""
-    end_at_once_on_signals()  # before the imports that take most of a second
+    end_at_once_on_signals()  # before the imports that take a part of a second
+    # Pydantic would read the metadata of all installed packages to look for plugins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # noqa: TID251 - set, not read
+    prepare_streams()
     arguments = sys.argv[1:]
+    if not arguments and sys.stdin.isatty() and _is_set_to_stdio():
+        from .cli.commands import introduction
+
+        sys.stdout.write(introduction())
+        return 0
     if not arguments or arguments[0].partition("=")[0] in _SERVER_OPTIONS:
         from .tools import serve
 
@@ -23,20 +37,25 @@ def main() -> int:
         return token_command(arguments[1:])
     from .cli import main as shell
 
-    _write_logs()
-    return shell(arguments)
+    return shell(arguments, begin_logs=_begin_logs)
 
 
-def _write_logs() -> None:
-    """Set up the shell's logs: warnings in words, and files where the settings say so."""
+def _is_set_to_stdio() -> bool:
+    """Whether a server would read what a person types; with faulty settings it says so itself."""
     from .errors import PaperError
     from .settings import load_settings
-    from .tools.logs import begin_logs
 
     try:
-        settings = load_settings()
+        return load_settings().mcp_transport_type == "stdio"
     except PaperError:
-        return  # the shell reports it, as text or JSON
+        return False
+
+
+def _begin_logs(settings: Settings) -> None:
+    """Set up the shell's logs: warnings in words, and files where the settings say so."""
+    from .errors import PaperError
+    from .tools.logs import begin_logs
+
     try:
         begin_logs(settings, in_words=True)
     except PaperError as error:

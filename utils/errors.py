@@ -142,6 +142,14 @@ class StoreFailed(PaperError):
     usual_hint = "Look at the folder and the disk: server.py doctor."
 
 
+class InUse(StoreFailed):
+    """Another process works on the same part of the shelf."""
+
+
+class DamagedStore(StoreFailed):
+    """A file of the shelf is damaged."""
+
+
 class EmptyStore(StoreFailed):
     """A store that is in order, and empty."""
 
@@ -213,9 +221,9 @@ class Unreachable(SourceMiss):
     """The site is down, slow, or asked us to wait: nothing is known about the paper.
 
     ``details["retry_after"]`` is the number of seconds the site asked us to stay away;
-    ``details["lasting"]`` is true where trying again cannot help, and ``details["trouble"]`` names
-    what of the network is in the way: ``name``, ``route``, ``silence``, ``proxy``,
-    ``certificate``.
+    ``details["lasting"]`` is true where trying again cannot help, ``details["reset"]`` where the
+    site only hung up, and ``details["trouble"]`` names what of the network is in the way: ``name``,
+    ``route``, ``silence``, ``proxy``, ``certificate``.
     """
 
     outcome = "unreachable"

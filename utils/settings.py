@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from functools import cache
-from importlib import metadata
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from platformdirs import user_cache_path
 from pydantic import (
+    AfterValidator,
     AliasChoices,
+    BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -26,20 +27,12 @@ from pydantic import (
     field_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
 
 from .errors import BadRequest, NotConfigured
 from .model.sites import KEYS, SITES, WITH_TEXT, Key
+from .system.version import IN_CHECKOUT, ROOT, version
 
-_ROOT = Path(__file__).resolve().parent.parent
-_IN_CHECKOUT = (_ROOT / "server.py").exists()
+ENV_FILE: Path | None = ROOT / ".env" if IN_CHECKOUT else Path(".env")
 TOOLSETS = {
     "core": ("core", "many_papers", "quotations", "harvests"),
     "pubmed": ("pubmed",),
@@ -67,58 +60,121 @@ def _split(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
+def _check_url(value: str) -> str:
+    if not re.match(r"https?://[^/\s]+", value):
+        msg = "must start with http:// or https://"
+        raise ValueError(msg)
+    return value.rstrip("/")
+
+
+def _tidy(name: str, value: object) -> object:
+    """Return a value without blanks around it; blanks and ``${user_config.x}`` are unset."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().lower() if name in _LOWER_CASE else value.strip()
+    return _UNSET if not text or re.match(r"\$\{[^{}]*\}", text) else text
+
+
 def _url(default: str, meaning: str) -> Any:
     return Field(default, description=f"{meaning} (a mirror, or the stand-in of the tests)")
 
 
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+_UNSET = object()
+Url = Annotated[str, AfterValidator(_check_url)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Secret = str | SecretStr | None
 Folder = str | Path
 
 
-class _Environment(EnvSettingsSource):
-    """The environment: every field is plain text, so nothing is decoded, or tried to.
+_FOLDERS = (
+    *("papers_dir", "papers_pace_dir", "papers_mirror_dir"),
+    *("papers_ca_bundle", "logs_dir", "hf_home"),
+)
 
-    That takes a tenth of the time, which every library and every command begins with.
+
+def _by_field(
+    fields: Mapping[str, FieldInfo], variables: Mapping[str, str | None]
+) -> dict[str, str]:
+    """Return what is set, by the names of the fields.
+
+    Where a variable is set in both cases, the lower one wins, as for curl.
     """
-
-    def __call__(self) -> dict[str, Any]:
-        """Give what is set, by the names of the fields."""
-        return {
-            field: str(self.env_vars[name])
-            for field, names in _variables(self.settings_cls, bool(self.case_sensitive))
-            for name in names
-            if name in self.env_vars
-        }
-
-
-class _File(_Environment, DotEnvSettingsSource):
-    """The same from ``.env``."""
+    filled = {name: value for name, value in variables.items() if value}
+    folded = {name.lower(): value for name, value in filled.items()} | filled
+    return {
+        field: folded[name.lower()]
+        for field, about in fields.items()
+        for name in reversed(_names(field, about))  # the first name wins
+        if name.lower() in folded
+    }
 
 
-@cache
-def _variables(settings: type[BaseSettings], exactly: bool) -> list[tuple[str, list[str]]]:
-    """Return every field with the variables that set it; the last one wins."""
-    return [
-        (field, [name if exactly else name.lower() for name in reversed(_names(field, about))])
-        for field, about in settings.model_fields.items()
-    ]
+def _from_file(fields: Mapping[str, FieldInfo], file: Path | None) -> dict[str, str]:
+    """Return what ``.env`` sets; a relative folder in it is relative to the file."""
+    if file is None or not file.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    values = _by_field(fields, dotenv_values(file, encoding="utf-8"))
+    relative = {
+        name: str(file.parent.absolute() / values[name])
+        for name in _FOLDERS
+        if not values.get(name, "~").lstrip().startswith(("~", "$"))
+    }
+    return values | relative
 
 
 def _names(field: str, about: FieldInfo) -> list[str]:
     return [str(name) for name in getattr(about.validation_alias, "choices", [field])]
 
 
-class _BaseSettings(BaseSettings):
+def user_cache() -> Path | None:
+    """Return the user's cache folder; None for a user who has none, or none that can be written.
+
+    In a container the user often has neither an entry in passwd nor ``HOME``, or ``HOME=/``.
+    """
+    try:
+        folder = user_cache_path("papershelf")
+    except RuntimeError:  # platformdirs before 4.6 leaves the ~ instead
+        return None
+    there = next((one for one in (folder, *folder.parents) if one.exists()), Path())
+    return folder if folder.is_absolute() and os.access(there, os.W_OK) else None
+
+
+def _usual_shelf() -> Path:
+    if IN_CHECKOUT:
+        return ROOT / "papers"
+    try:
+        return Path.home() / "papers"
+    except RuntimeError:
+        msg = "This user has no home folder for the shelf."
+        raise NotConfigured(msg, "Set PAPERS_DIR to a folder, or HOME.") from None
+
+
+def _usual_pace(known: dict[str, Any]) -> Path:
+    return user_cache() or known["papers_dir"] / ".papershelf" / "pace"
+
+
+def _usual_hub(known: dict[str, Any]) -> Path:
+    try:
+        return Path.home() / ".cache" / "huggingface"
+    except RuntimeError:
+        return Path(known["papers_dir"]) / ".papershelf" / "huggingface"
+
+
+class _BaseSettings(BaseModel):
     """The settings that belong to no site; `Settings` adds the sites' addresses and keys."""
 
-    model_config = SettingsConfigDict(
-        env_file=_ROOT / ".env" if _IN_CHECKOUT else ".env",
-        env_ignore_empty=True,
-        extra="ignore",
-        frozen=True,
-        populate_by_name=True,
-    )
+    # Built once, for the subclass that has all fields.
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, defer_build=True)
+
+    def __init__(self, _environment: Mapping[str, str] | None = None, **values: Any) -> None:
+        """Read the environment, then ``.env``; *values* win."""
+        fields = type(self).model_fields
+        environment = os.environ if _environment is None else _environment
+        found = _from_file(fields, ENV_FILE) | _by_field(fields, environment)
+        known = {name: _tidy(name, value) for name, value in (found | values).items()}
+        super().__init__(**{name: value for name, value in known.items() if value is not _UNSET})
 
     pubmed_email: str = Field(
         "",
@@ -133,9 +189,7 @@ class _BaseSettings(BaseSettings):
     )
     ncbi_max_retries: int = Field(5, ge=1, le=5, description="tries per request, at most 5")
 
-    papers_dir: Path = Field(
-        _ROOT / "papers" if _IN_CHECKOUT else Path.home() / "papers", description="the shelf"
-    )
+    papers_dir: Path = Field(default_factory=_usual_shelf, description="the shelf")
     papers_sources: Names = Field(
         WITH_TEXT, description="order of the ladder; leave one out to switch it off"
     )
@@ -154,7 +208,7 @@ class _BaseSettings(BaseSettings):
         False, description="let redirects and links lead to private addresses (tests, mirrors)"
     )
     papers_pace_dir: Path = Field(
-        user_cache_path("papershelf"),
+        default_factory=_usual_pace,
         description="where all processes of this user share one pace per host; people who share a "
         "shelf share one on the shelf, unless this is set",
     )
@@ -220,13 +274,13 @@ class _BaseSettings(BaseSettings):
         description="a cross-encoder (`OWNER/NAME` on the Hub with an ONNX file, or a folder) that "
         "puts the best passages in order once more; empty: none does",
     )
-    hub_base_url: str = Field(
+    hub_base_url: Url = Field(
         "https://huggingface.co",
         validation_alias=AliasChoices("HF_ENDPOINT", "HUB_BASE_URL"),
         description="the Hub models are fetched from (a mirror, or the stand-in of the tests)",
     )
     hf_home: Path = Field(
-        Path.home() / ".cache" / "huggingface",
+        default_factory=_usual_hub,
         description="where fetched models are kept, as for every program that uses the Hub",
     )
     hf_hub_offline: bool = Field(False, description="models are not fetched, only found there")
@@ -234,7 +288,7 @@ class _BaseSettings(BaseSettings):
         None, description="your token of the Hub, for models that want one"
     )
     openai_api_key: SecretStr | None = Field(None, description="for `EMBEDDINGS_PROVIDER=openai`")
-    openai_base_url: str = _url("https://api.openai.com/v1", "OpenAI, or a compatible server")
+    openai_base_url: Url = _url("https://api.openai.com/v1", "OpenAI, or a compatible server")
     vector_store: Literal["embedded", "weaviate"] = Field(
         "embedded", description="embedded (needs no service), weaviate"
     )
@@ -288,33 +342,6 @@ class _BaseSettings(BaseSettings):
         None, description="rotating log files, one JSON object per line, for the owner only"
     )
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Where a variable is set in both cases, the lower one wins, as for curl."""
-        lower = _Environment(settings_cls, case_sensitive=True)
-        file = _File(settings_cls, getattr(dotenv_settings, "env_file", None))
-        return init_settings, lower, _Environment(settings_cls), file
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _ignore_unfilled(cls, value: object, info: Any) -> object:
-        """Treat ``${user_config.x}``, ``${HOME}/x`` and blanks as if they were not there."""
-        if not isinstance(value, str):
-            return value
-        text = value.strip()
-        if info.field_name in _LOWER_CASE:
-            text = text.lower()
-        if not text or re.match(r"\$\{[^{}]*\}", text):
-            return cls.model_fields[info.field_name].get_default()
-        return text
-
     @field_validator("papers_pdf_service")
     @classmethod
     def _check_pdf_service(cls, value: str) -> str:
@@ -358,27 +385,15 @@ class _BaseSettings(BaseSettings):
             raise ValueError(msg)
         return value
 
-    @field_validator(
-        *("papers_dir", "papers_pace_dir", "papers_mirror_dir"),
-        *("papers_ca_bundle", "logs_dir", "hf_home"),
-    )
+    @field_validator(*_FOLDERS)
     @classmethod
     def _make_absolute(cls, value: Path | None) -> Path | None:
-        """Relative folders hang on the checkout, never on the current directory."""
-        if value is None:
-            return None
-        value = value.expanduser()
-        return value if value.is_absolute() else _ROOT / value
-
-    @field_validator("*", mode="after")
-    @classmethod
-    def _check_base_urls(cls, value: Any, info: Any) -> Any:
-        if info.field_name.endswith("_base_url"):
-            if not re.match(r"https?://[^/\s]+", value):
-                msg = "must start with http:// or https://"
-                raise ValueError(msg)
-            return value.rstrip("/")
-        return value
+        """Resolve a relative folder against the current one, as every program does."""
+        try:
+            return value and value.expanduser().absolute()
+        except RuntimeError:
+            msg = "~ stands for no folder: this user has no home"
+            raise ValueError(msg) from None
 
     @property
     def email_fault(self) -> str:
@@ -408,9 +423,9 @@ class _BaseSettings(BaseSettings):
         return self.pubmed_email
 
     def key(self, name: str) -> str:
-        """The secret called *name* (a field of this class), or an empty string."""
+        """Return the secret called *name* (a field of this class), empty where it is blank."""
         secret = getattr(self, name)
-        return secret.get_secret_value() if secret else ""
+        return secret.get_secret_value().strip() if secret else ""
 
     def address(self, service: str) -> str:
         """Where a service of a site is asked: ``<service>_base_url``."""
@@ -431,6 +446,11 @@ class _BaseSettings(BaseSettings):
         if self.papers_shared and "papers_pace_dir" not in self.model_fields_set:
             return self.papers_dir / ".papershelf" / "pace"
         return self.papers_pace_dir
+
+    @property
+    def cache_folder(self) -> Path:
+        """Where models are kept: the user's cache folder, else one on the shelf."""
+        return user_cache() or self.papers_dir / ".papershelf" / "cache"
 
     @property
     def mirror_folder(self) -> Path:
@@ -457,7 +477,7 @@ def _site_fields() -> dict[str, Any]:
         for key in KEYS
     }
     addresses = {
-        f"{address.service}_base_url": (str, _url(address.url, address.about))
+        f"{address.service}_base_url": (Url, _url(address.url, address.about))
         for site in SITES
         for address in site.addresses
     }
@@ -575,32 +595,15 @@ def bypasses_system_proxies(host: str) -> bool:
     return bool(ask and ask(host))
 
 
-def version() -> str:
-    """The version of Papershelf, also in a checkout that is not installed."""
-    try:
-        return metadata.version("papershelf")
-    except metadata.PackageNotFoundError:
-        found = re.search(
-            r'^version = "(.+)"', (_ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M
-        )
-        return found[1] if found else "0"
-
-
 def load_file_settings() -> Settings:
     """The settings of a process that is given no environment: those of ``.env`` beside us.
 
     An installed package reads ``.env`` where it is started, which is no place to count on.
     """
-
-    class FileSettings(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls, settings_cls: type[BaseSettings], *_: Any, **__: Any
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            return (_File(settings_cls, _ROOT / ".env" if _IN_CHECKOUT else None),)
-
+    if not IN_CHECKOUT:
+        return Settings.model_construct()
     try:
-        return FileSettings.model_validate({})
+        return Settings(_environment={})  # type: ignore[call-arg]  # mypy takes fields alone
     except ValidationError:  # the environment overrules it, or we had not come so far
         return Settings.model_construct()
 

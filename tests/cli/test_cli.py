@@ -92,22 +92,35 @@ def test_json_escapes_what_acts_and_loses_nothing(hostile, library, capsys, comm
         assert rows[0]["text"] == library.shelf.read_text(library.shelf.find(Ids(pmid="5")))
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_a_console_without_unicode_shows_question_marks(hostile, monkeypatch, encoding):
+def standard_output(monkeypatch, encoding, *, console):
     out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(out, "isatty", lambda: console)
     monkeypatch.setattr(sys, "stdout", out)
+    return out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_console_without_a_letter_shows_question_marks_and_says_so_once(
+    hostile, monkeypatch, capsys, encoding
+):
+    out = standard_output(monkeypatch, encoding, console=True)
     assert cli.main(["list"]) == 0
     out.flush()
     assert out.buffer.getvalue().startswith(b"? doi:10.1000/a  Cells")
+    assert capsys.readouterr().err.count("console cannot show every letter") == 1
 
 
-def test_a_program_reading_a_pipe_without_unicode_loses_no_letter(library, hostile, monkeypatch):
-    library.shelf.save_abstract(replace(paper(pmid="8"), title="Größe δ"), ())
-    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr(sys, "stdout", out)
-    assert cli.main(["list", "Größe", "--json"]) == 0
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "gbk"])
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_a_file_or_pipe_is_utf_8_and_loses_no_letter(
+    library, hostile, monkeypatch, capsys, encoding, options
+):
+    library.shelf.save_abstract(replace(paper(pmid="8"), title="Taştekin δ"), ())
+    out = standard_output(monkeypatch, encoding, console=False)
+    assert cli.main(["list", "Taştekin", *options]) == 0
     out.flush()
-    assert json.loads(out.buffer.getvalue())["title"] == "Größe δ"
+    assert "Taştekin δ" in out.buffer.getvalue().decode("utf-8")
+    assert "console" not in capsys.readouterr().err
 
 
 def test_a_stream_that_cannot_be_told_how_to_encode_is_written_to(hostile, monkeypatch):

@@ -246,5 +246,5 @@ def staged(world: World, folder: Callable[[str], Path]) -> Iterator[Stage]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time, "sleep", clock.sleep)
         patch.setattr(time, "time", clock.time)
-        patch.setitem(Settings.model_config, "env_file", None)
+        patch.setattr("utils.settings.ENV_FILE", None)
         yield Stage(world, folder, clock)

@@ -107,7 +107,7 @@ HINTS = [text for path in MODULES for text in hints_in(path)]
 @cache
 def parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of every command of the shell."""
-    return _commands_of(cli._parser())
+    return _commands_of(cli.build_parser(*cli.COMMANDS))
 
 
 def _commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
@@ -163,7 +163,7 @@ def options() -> set[str]:
     own = [one for parser in parsers().values() for one in _commands_of(parser).values()]
     return {
         name
-        for parser in (*parsers().values(), *own, cli._parser())
+        for parser in (*parsers().values(), *own, cli.build_parser(*cli.COMMANDS))
         for action in parser._actions
         for name in action.option_strings
     } | FOREIGN_OPTIONS

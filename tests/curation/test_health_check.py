@@ -1,13 +1,16 @@
 """The doctor says what a report of a fault begins with."""
 
+import re
 import sqlite3
 import time
+from urllib.parse import urlsplit
 
 import pytest
 
-from utils import Library
-from utils.settings import version
+from tests.world import World
+from utils import Library, cli
 from utils.sources import SOURCES
+from utils.system.version import version
 
 
 def test_the_system_comes_first(library):
@@ -82,3 +85,58 @@ def test_a_site_that_struggled_of_late_is_named(library, settings):
         library.web.limiter.refused(settings["doi_base_url"])
         time.sleep(40)
     assert named() == ["doi struggled of late: it is asked 4.0 times less often than it may"]
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_captive_portal_is_said_once_and_no_service_is_well(settings, world, allowed):
+    """Whether the portal may be asked or not: here it is at a private address."""
+    with World() as portal:
+        world.mood("portal", to=portal.url("publisher"))
+        host = urlsplit(portal.url("publisher")).netloc
+        library = Library(**{**settings, "papers_allow_private_network": allowed})
+        checks = checks_of(library)
+        library.shelf.close()
+    services = {source.name for source in SOURCES}
+    assert not [name for name in services & checks.keys() if checks[name].state == "ok"]
+    assert checks["network"].state == "problem"
+    assert host in checks["network"].detail
+    assert "sign in" in checks["network"].advice
+
+
+def test_one_service_that_leads_elsewhere_is_a_problem_of_its_own(library, world):
+    world.mood("portal", "europepmc", to="http://login.example.org/")
+    checks = checks_of(library)
+    assert "login.example.org" in checks["redirected"].detail
+    assert not checks["redirected"].required
+    assert checks["pubmed"].state == "ok"
+
+
+def test_a_page_to_sign_in_is_no_answer_of_an_interface(library, world):
+    world.mood("login", "europepmc")
+    assert "sign in" in checks_of(library)["redirected"].detail
+
+
+@pytest.mark.parametrize(("service", "status"), [("europepmc", 0), ("eutils", 1)])
+def test_only_required_services_decide_the_exit_status(
+    settings, world, monkeypatch, capsys, service, status
+):
+    for name, value in {**settings, "pubmed_email": "me@lab.edu"}.items():
+        monkeypatch.setenv(name.upper(), str(value))
+    world.mood("reset", service)
+    assert cli.main(["doctor"]) == status
+    first, second, *rest = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"1 problem, \d+ warnings, \d+ ok", first)
+    assert second.startswith("✗ ")
+    assert not [line for line in rest if line.startswith("✗ ") or "mcpServers" in line]
+
+
+def test_settings_of_assistants_are_shown_when_they_are_asked_for(settings, world, capsys):
+    assert cli.main(["doctor", "--hosts"]) == 0
+    everything = capsys.readouterr().out
+    assert "Claude Desktop" in everything
+    assert cli.main(["doctor", "--hosts", "zed"]) == 0
+    assert "context_servers" in (one := capsys.readouterr().out)
+    assert "mcpServers" not in one
+    assert cli.main(["doctor", "--hosts", "emacs"]) == 2
+    assert "Choose among Claude Code" in capsys.readouterr().err
+    assert not world.requests

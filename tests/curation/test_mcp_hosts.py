@@ -122,7 +122,7 @@ def test_what_the_file_says_is_left_to_the_file(monkeypatch, tmp_path):
     (tmp_path / ".env").write_text(
         "PAPERS_DIR=/of/the/file\nPUBMED_EMAIL=me@lab.edu\n", encoding="utf-8"
     )
-    monkeypatch.setattr("utils.settings._ROOT", tmp_path)
+    monkeypatch.setattr("utils.settings.ENV_FILE", tmp_path / ".env")
     told = {"PAPERS_DIR", "PUBMED_EMAIL"}
     same = load_settings(papers_dir="/of/the/file", pubmed_email="me@lab.edu")
     assert not told & set(environment(same))
@@ -173,7 +173,7 @@ def doctor(arguments, told):
     """What `doctor` says to paste into Claude Desktop, in a shell that is *told* this."""
     env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     env |= {name.upper(): str(value) for name, value in told.items()}
-    done = run([*arguments, "doctor"], env=env | {"NCBI_API_KEY": "S3CRET"}, cwd=ROOT)
+    done = run([*arguments, "doctor", "--hosts"], env=env | {"NCBI_API_KEY": "S3CRET"}, cwd=ROOT)
     assert "S3CRET" not in done.stdout
     text = done.stdout.partition("claude_desktop_config.json")[2].partition("\n")[2]
     printed, _ = json.JSONDecoder().raw_decode(text)

@@ -1,11 +1,13 @@
 """Reading by section, within a budget, and finding the paper meant."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.store.papers import paper, save
 from utils.errors import BadRequest, NotFound
+from utils.objects import listing
 from utils.outline import outline
 
 TEXT = """# Title
@@ -77,8 +79,6 @@ def test_the_reference_list_can_be_left_out(library, held):
 
 
 def test_found_by_its_file(library, held):
-    from pathlib import Path
-
     assert library.read(Path(held.path).name).title == held.paper.title
 
 
@@ -227,3 +227,25 @@ def test_a_record_of_before_gets_its_sections_from_the_text(library, grown):
     assert library.read("7", section="methods").text.startswith("## Experimental procedures")
     library.rebuild()
     assert library.find("7").sections == grown.sections
+
+
+def test_the_kept_xml_of_a_paper_is_parsed_once_for_all_its_pages(library, held, monkeypatch):
+    read_xml = listing._objects_in_xml
+    parsed = []
+    monkeypatch.setattr(
+        listing, "_objects_in_xml", lambda fetched: parsed.append(1) or read_xml(fetched)
+    )
+    name = held.paper.ids.pmid
+    pages = [library.read(name, start=start, max_chars=3000) for start in (0, 3000, 0)]
+    assert len(parsed) == 1
+    assert pages[0] == pages[2]
+
+
+def test_a_text_that_was_edited_is_opened_again(library, held):
+    name = held.paper.ids.pmid
+    library.read(name)
+    path = Path(held.path)
+    path.write_text(
+        f"{path.read_text(encoding='utf-8')}\n\n## Afterword\n\nMore.\n", encoding="utf-8"
+    )
+    assert library.read(name).sections[-1].title == "Afterword"

@@ -20,7 +20,7 @@ from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
 from utils.download.ladder import Step
-from utils.errors import StoreFailed
+from utils.errors import DamagedStore, StoreFailed
 from utils.harvest.bulk import _Harvest
 from utils.harvest.jobs import Harvest
 from utils.model.identifiers import Ids
@@ -267,8 +267,9 @@ def test_a_clock_set_back_an_hour_holds_up_nothing(
     assert_complete(far, harvest, records)
 
 
-def test_a_damaged_ledger_says_what_to_do_and_the_shelf_knows_the_rest(
-    field: World, tmp_path: Path
+@pytest.mark.parametrize("place", ["head", "middle"])
+def test_a_damaged_ledger_is_made_again_from_list_shelf_and_journal(
+    field: World, tmp_path: Path, place: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     records = some(field, "pmc_cloud", "paywall", most=12)
     library = library_of(field, tmp_path)
@@ -276,17 +277,37 @@ def test_a_damaged_ledger_says_what_to_do_and_the_shelf_knows_the_rest(
     done(harvest)
     harvest.ledger.close()
     path = harvest.ledger.path
-    path.write_bytes(b"\0" * 4096 + path.read_bytes()[4096:])
-    with pytest.raises(StoreFailed, match=path.name) as failure:
-        harvest_of(library, records)
-    assert "delete" in failure.value.hint
-    assert [job.job_id for job in library.harvests()] == []
-    path.unlink()
+    data, at = path.read_bytes(), 0 if place == "head" else 8192
+    path.write_bytes(data[:at] + b"\xa5" * 4096 + data[at + 4096 :])
+    if place == "head":
+        with pytest.raises(DamagedStore, match=path.name) as failure:
+            library.harvest(job_id=harvest.job_id)
+        assert "the same query or list again" in failure.value.hint
+        assert [job.job_id for job in library.harvests()] == []
     asked = len(field.requests)
-    harvest = harvest_of(library, records)
-    done(harvest)
+    again = harvest_of(library, records)
+    assert "Lost are" in caplog.text
+    done(again)
+    assert again.job_id == harvest.job_id
     assert len(field.requests) == asked
-    assert_complete(library, harvest, records)
+    assert_complete(library, again, records)
+    assert list(path.parent.glob(f"{path.name}.damaged-*"))
+
+
+def test_a_run_waits_for_its_own_turn_however_long_that_is(field: World, tmp_path: Path) -> None:
+    """Other processes have booked the next two minutes at PubMed and at PMC."""
+    records = some(field, "pmc_cloud", most=3)
+    library = library_of(field, tmp_path)
+    limiter = library.web.limiter
+    for service in ("eutils", "pmc_cloud"):
+        url = field.url(service)
+        with limiter._row(limiter._name(limiter._rate(url))) as (row, now):
+            row.free = now + 120
+    began = time.time()
+    rows = done(harvest_of(library, records))
+    assert [row.state for row in rows] == ["full_text"] * 3
+    assert not any(a.outcome == "unreachable" for row in rows for a in row.attempts)
+    assert time.time() - began > 100
 
 
 def assert_no_lane_is_left() -> None:

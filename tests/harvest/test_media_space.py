@@ -105,7 +105,7 @@ def test_the_shell_says_the_room_and_the_limit(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     asked = ["harvest", rich.pmid, "--plan", "--media", "figures,supplements"]
     assert cli.main([*asked, "--most-mb", "20"]) == 0
     said = capsys.readouterr().out
@@ -123,7 +123,7 @@ def test_the_limit_holds_for_each_paper_of_a_harvest(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     asked = ["harvest", rich.pmid, "--media", "figures", "--json"]
     cli.main([*asked, "--most-mb", "0"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -33,6 +33,8 @@ from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 
+pytestmark = pytest.mark.slow
+
 TRAPS = {*TUNING_TRAPS, *HELD_OUT_TRAPS}
 # Where a list names no volume, issue and page, nothing tells such a paper from the one meant.
 UNTELLABLE = "column of the next issue"

@@ -12,6 +12,7 @@ from tests.manuscript.planted import SEEN, citable, faults_of, manuscripts, pass
 from tests.world import World
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_no_planted_fault_passes(shared: Path, tmp_path: Path) -> None:
     told: Counter[tuple[bool, str]] = Counter()

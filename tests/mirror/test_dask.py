@@ -23,8 +23,8 @@ from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.mirror import pmc
 from utils.mirror.engines import Lost, cluster, engine_of
 from utils.mirror.pmc import Choice
-from utils.settings import version
 from utils.system.signals import INTERRUPTED
+from utils.system.version import version
 
 pytestmark = [
     pytest.mark.extras("pyarrow", "duckdb", "distributed"),

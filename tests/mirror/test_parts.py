@@ -47,6 +47,7 @@ def test_a_record_comes_back_as_it_was_read(tmp_path, world):
     assert made.records == len(read)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_real_records_come_back_as_they_were_read(tmp_path, shared):
     for file in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):

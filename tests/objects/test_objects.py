@@ -163,7 +163,7 @@ def test_the_shell_says_what_lies_where(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     assert cli.main(["media", rich.pmid]) == 0
     said = capsys.readouterr()
     assert "● Table 1" in said.out
@@ -180,7 +180,7 @@ def test_a_harvest_brings_the_objects_of_its_texts(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     wanted = [world.paper(branch).pmid for branch in ("pmc_cloud", "efetch_only")]
     assert cli.main(["harvest", "--media", "tables,figures", "--json", *wanted]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -200,7 +200,7 @@ def test_a_harvest_brings_the_objects_of_its_texts(
 def test_a_word_that_is_no_kind_is_refused_before_anything_is_asked(
     library: Library, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     assert cli.main(["harvest", "--media", "pictures", "1"]) == 2
     assert not world.requests
 
@@ -239,7 +239,7 @@ def test_a_caption_in_the_shell_ends_after_a_word(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     record = world.paper("supplemented")
     library.download(record.pmid)
     monkeypatch.setattr("utils.cli.objects._CAPTION", 10)
@@ -260,7 +260,7 @@ def test_one_object_can_be_had_alone(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     assert cli.main(["media", "--only", "fig. 1", "--json", rich.pmid]) == 0
     [row] = map(json.loads, capsys.readouterr().out.splitlines())
     assert (row["label"], Path(row["file"]).name) == ("Figure 1", "figure-1.jpg")
@@ -276,7 +276,7 @@ def test_a_section_names_the_objects_it_speaks_of_and_what_brings_them(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     assert not library.read(rich.pmid, section="methods").objects
     reading = library.read(rich.pmid, section="results")
     labels = [one.label for one in reading.objects]
@@ -335,7 +335,7 @@ def test_the_long_table_as_parquet_has_the_cells_of_the_csv_with_types(
 ) -> None:
     from pyarrow import parquet
 
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     monkeypatch.setattr("utils.objects.long_table._BATCH", 3)
     target = tmp_path / "new folder" / "cells.parquet"
     assert cli.main(["export", "--tables", str(target)]) == 0
@@ -356,7 +356,7 @@ def test_without_pyarrow_parquet_names_the_extra_and_nothing_is_written(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "Library", lambda **_: library)
+    monkeypatch.setattr("utils.library.Library", lambda **_: library)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert cli.main(["export", "--tables", str(tmp_path / "cells.parquet")]) != 0
     assert "uv sync --extra parquet" in capsys.readouterr().err

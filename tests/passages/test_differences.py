@@ -125,6 +125,7 @@ def _changed(shared: Path, change: Change) -> Iterator[tuple[str, str, str]]:
             yield text, said, other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_changes_of_real_sentences_are_found_and_named(name: str, shared: Path) -> None:
     change, kinds = CHANGES[name]
@@ -140,6 +141,7 @@ def test_changes_of_real_sentences_are_found_and_named(name: str, shared: Path) 
     assert named >= 0.95 * asked
 
 
+@pytest.mark.slow
 def test_sentences_of_two_sections_are_never_verbatim_together(shared: Path) -> None:
     random, joined = Random(11), 0
     for text in _articles(shared):

@@ -38,6 +38,7 @@ def embedder(tmp_path_factory):
     return MiniLM(cache=tmp_path_factory.mktemp("models"))
 
 
+@pytest.mark.slow
 def test_it_is_the_model_its_authors_made(embedder):
     """Against BERT in numpy with the same weights, which shares nothing with the graph."""
     from tokenizers import Tokenizer

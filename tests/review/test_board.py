@@ -17,7 +17,7 @@ from utils.reports.board import view
 from utils.review import Review
 
 FIELD = 14
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 in_a_browser = pytest.mark.skipif(not app_host.BROWSER, reason="needs Chromium")
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -15,7 +15,7 @@ from tests.harvests import done
 from tests.lists import screening
 from tests.world import World
 from utils import Library, cli
-from utils.errors import BadRequest, NotFound, Unreachable
+from utils.errors import BadRequest, InUse, NotFound, Unreachable
 from utils.lists.decisions import Told, screened_in
 from utils.review import Review
 
@@ -239,7 +239,7 @@ def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Libr
     review.update()
     with (
         review.harvest().ledger.exclusive_lock(),
-        pytest.raises(BadRequest, match="running in another process"),
+        pytest.raises(InUse, match="running in another process"),
     ):
         review.harvest()
     out = [(doi, "exclude", "Ama", "") for doi in dois(review)[:5]]

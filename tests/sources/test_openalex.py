@@ -80,6 +80,14 @@ def test_a_key_travels_in_a_header_only(keyed, world):
     assert KEY in str(request.headers)
 
 
+def test_a_blank_key_is_never_sent(library, world):
+    update = {"openalex_api_key": SecretStr("  ")}
+    library.web.settings = library.web.settings.model_copy(update=update)
+    assert isinstance(copies(world.paper("openalex_only"), library)[0], Fetched)
+    with pytest.raises(NotConfigured, match="OPENALEX_API_KEY is not set"):
+        search(relevant("moss"), library.web)
+
+
 def test_what_unpaywall_named_is_not_asked_for_again(library, world):
     record = world.paper("unpaywall_html")
     list(unpaywall.fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
@@ -155,14 +163,25 @@ def test_a_spent_budget_is_told_at_once_and_single_works_go_on(keyed, world):
         search(relevant("moss"), keyed.web)
     assert len(asked(world)) == 1
     assert caught.value.code == "RATE_LIMIT"
+    assert caught.value.retry_after == 54_000
     assert isinstance(copies(world.paper("openalex_only"), keyed)[0], Fetched)
+    with pytest.raises(Unreachable, match="openalex_list is closed for today"):
+        search(relevant("fern"), keyed.web)
+    assert len([one for one in asked(world) if one.path == "/works"]) == 1
+
+
+def test_a_pause_of_hours_is_a_spent_budget_whatever_the_headers_say():
+    headers = CaseInsensitiveDict({"Retry-After": "54000"})
+    with pytest.raises(Unreachable, match="budget of the day is spent") as caught:
+        _check(Answer(429, "https://o.test", b"Too many requests", headers=headers), is_list=True)
+    assert caught.value.details["lasting"]
 
 
 @pytest.mark.parametrize("told", [{}, {"Retry-After": "3"}])
 def test_too_many_at_once_is_no_spent_budget(told):
     headers = CaseInsensitiveDict({"X-RateLimit-Remaining": "9000", **told})
     with pytest.raises(Unreachable) as caught:
-        _check(Answer(429, "https://o.test", b"Too many requests", headers=headers), free=True)
+        _check(Answer(429, "https://o.test", b"Too many requests", headers=headers), is_list=False)
     assert "budget" not in caught.value.message
     assert caught.value.retry_after == float(told.get("Retry-After", 0))
     assert not caught.value.details.get("lasting")
@@ -226,13 +245,16 @@ def test_the_wall_at_ten_thousand_is_named(keyed, world):
 
 
 @pytest.mark.parametrize(
-    ("start", "most"), [(9985, 30), (9999, 1), (9000, 999), (9801, 150), (9500, 1000), (0, 3)]
+    ("start", "most"),
+    [(9985, 30), (9999, 1), (9000, 999), (9801, 150), (9500, 1000), (0, 3), (5000, 7)],
 )
 def test_no_page_reaches_beyond_the_wall(keyed, monkeypatch, start, most):
     asked_pages = []
 
     def page(params, web):
-        number, size = params["page"], params["per-page"]
+        number, size = params["page"], params["per_page"]
+        assert 1 <= size <= 100
+        assert 1 <= number <= 500
         asked_pages.append(number * size)
         first = (number - 1) * size
         return 20_000, [{"title": str(at)} for at in range(first, first + size)], ""
@@ -325,6 +347,20 @@ def test_who_cites_a_paper_and_whom_it_cites(keyed, world):
     assert fetch_linked(Ids(pmid=record.pmid), "references", 3, keyed.web)[1]
     with pytest.raises(NotAvailable):
         fetch_linked(Ids(doi="10.1000/nobody"), "citations", 3, keyed.web)
+
+
+def test_long_lists_come_in_pages_of_a_hundred(keyed, monkeypatch):
+    pages = []
+
+    def page(params, web):
+        pages.append((params["page"], params["per_page"]))
+        return 900, [{"title": f"{params['page']}.{at}"} for at in range(params["per_page"])], ""
+
+    monkeypatch.setattr("utils.sources.openalex.fetch_work", lambda *_: {"id": "https://o.org/W1"})
+    monkeypatch.setattr("utils.sources.openalex.list_works", page)
+    total, rows, _ = fetch_linked(Ids(pmid="1"), "citations", 150, keyed.web)
+    assert (total, len(rows)) == (900, 150)
+    assert pages == [(1, 100), (2, 100)]
 
 
 # -- what it sends -------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.errors import NotAvailable
+from utils.errors import NotAvailable, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources.publisher import fetch_full_text, find_landing_page
@@ -47,3 +47,17 @@ def test_the_landing_page_is_found_in_one_request_and_remembered(library, world)
     first = find_landing_page(doi, library.web)
     assert find_landing_page(doi, library.web) == first
     assert [request.service for request in world.requests] == ["doi"]
+
+
+def test_preprint_servers_are_asked_slowly_and_left_alone_when_they_refuse(library):
+    limiter, every = library.web.limiter, dict(_intervals(library))
+    pages = "https://www.biorxiv.org/content/10.1101/1v1", "https://www.medrxiv.org/content/2v1"
+    assert {limiter.bucket(page) for page in pages} == {"biorxiv"}
+    assert every["biorxiv"] == 3.0
+    assert limiter.refused(pages[0]) == 100
+    with pytest.raises(Unreachable, match="next turn at biorxiv"), limiter.turn(pages[1]):
+        pass
+
+
+def _intervals(library):
+    return ((rate.bucket, seconds) for rate, seconds in library.web.limiter.intervals())

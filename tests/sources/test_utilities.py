@@ -50,6 +50,14 @@ def test_trouble_is_never_an_empty_answer(library, world, name, mood):
         UTILITIES[name](library.web)
 
 
+def test_connections_that_ncbi_resets_by_chance_are_no_failures(library, world):
+    world.mood("resets", "eutils")
+    for _ in range(12):
+        assert ask(library.web, "einfo", {"db": "pubmed", "retmode": "json"}).status == 200
+    assert contact(library.web).failed == ""
+    assert len(world.requests) == 15  # three were reset
+
+
 @every
 def test_a_key_never_stands_in_an_address(settings, world, name):
     from utils import Library
@@ -104,7 +112,7 @@ def test_a_question_that_ncbi_refuses_is_contact_all_the_same(library, world):
 
 
 @pytest.mark.parametrize(
-    ("mood", "seconds", "status"), [("storm", 30, "busy"), ("reset", 0, "unreachable")]
+    ("mood", "seconds", "status"), [("storm", 30, "busy"), ("down", 0, "unreachable")]
 )
 def test_a_try_that_fails_is_known_while_the_next_one_is_waited_for(
     library, world, clock, monkeypatch, mood, seconds, status

@@ -4,7 +4,7 @@ import pytest
 
 from tests.sources.reader import fetch, reader_of
 from tests.world import text_mining as keys
-from utils.errors import NotAvailable, NotConfigured, NotEntitled
+from utils.errors import NotAvailable, NotConfigured, NotEntitled, Unreachable
 from utils.sources.wiley import full_text
 
 
@@ -33,3 +33,12 @@ def test_papers_of_others_are_not_asked_for(settings, world):
     with pytest.raises(NotAvailable, match="another publisher"):
         fetch(full_text, world, "paywall", reader_of(settings))
     assert "wiley" not in {request.service for request in world.requests}
+
+
+def test_too_many_in_ten_minutes_are_not_repeated(settings, world):
+    world.subscribed.add("wiley")
+    world.mood("storm", "wiley")
+    with pytest.raises(Unreachable, match="more than 30 requests in ten minutes") as caught:
+        fetch(full_text, world, "wiley_subscribed", reader_of(settings))
+    assert caught.value.retry_after == 120
+    assert sum(request.service == "wiley" for request in world.requests) == 1

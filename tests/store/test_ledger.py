@@ -14,7 +14,7 @@ import pytest
 
 from tests.processes import Process
 from tests.store.papers import paper
-from utils.errors import BadRequest, NotFound, StoreFailed
+from utils.errors import InUse, NotFound, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.job import Counts, Job
 from utils.model.paper import Attempt, Paper, StoredPaper
@@ -276,7 +276,7 @@ def test_one_works_and_others_are_refused_with_a_sentence(ledger: Ledger, path: 
     with ledger.exclusive_lock(), closing(Ledger(path)) as other:
         assert other.running()
         with (
-            pytest.raises(BadRequest, match="cells-1a2b3c4d is running") as refused,
+            pytest.raises(InUse, match="cells-1a2b3c4d is running") as refused,
             other.exclusive_lock(),
         ):
             pytest.fail("two work on one job")
@@ -333,7 +333,7 @@ def test_a_damaged_file_says_what_to_do(ledger: Ledger, path: Path, damage: byte
     path.write_bytes(damage)
     with pytest.raises(StoreFailed, match=path.name) as failure:
         Ledger(path)
-    assert "elete" in failure.value.hint
+    assert "same query or list again" in failure.value.hint
 
 
 def test_a_ledger_that_another_process_holds_is_not_to_be_deleted(

@@ -200,7 +200,7 @@ def test_handing_over_leaves_logs_hidden_files_and_links_alone(
 
 
 def test_people_who_share_a_shelf_share_one_pace_unless_they_chose_a_place(tmp_path: Path) -> None:
-    values = {"papers_dir": tmp_path, "papers_shared": True, "_env_file": None}
+    values = {"papers_dir": tmp_path, "papers_shared": True}
     chosen = Settings(**values, papers_pace_dir=tmp_path / "pace")
     assert chosen.pace_folder == tmp_path / "pace"
     default = chosen.model_copy()

@@ -33,6 +33,7 @@ async def test_the_set_costs_less_than_1750_tokens():
     assert len(json.dumps(wire, separators=(",", ":"), ensure_ascii=False)) / 4 < 1_750
 
 
+@pytest.mark.story
 @ERAS
 async def test_a_search_is_kept_and_fetched_by_its_name(library, mode):
     found = await answer(

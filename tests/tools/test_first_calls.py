@@ -12,6 +12,8 @@ from tests.tools.first_calls import AT_ONCE, ERAS, WAYS, Prepared, faults_of, gr
 from utils import Library
 from utils.tools.toolsets import tools
 
+pytestmark = pytest.mark.slow
+
 EACH = list(itertools.product(WAYS, ERAS))
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.clients.python_clients import CLIENTS, PatientWorld, Place, environment
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 PAPERS = 200
 CALLS, TOKENS = 6, 4000
 

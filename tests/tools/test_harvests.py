@@ -33,6 +33,7 @@ async def done(client, job_id):
             return standing.structured_content
 
 
+@pytest.mark.story
 async def test_a_list_is_harvested_and_reported(client, world):
     wanted = [world.paper("pmc_cloud").pmid, world.paper("pmc_cloud").doi, "10.1000/nowhere"]
     async with client:

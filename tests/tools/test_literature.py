@@ -34,6 +34,7 @@ async def test_all_toolsets_together_stay_below_twelve_thousand_tokens():
     assert len(json.dumps(wire, separators=(",", ":"), ensure_ascii=False)) / 4 < 12_000
 
 
+@pytest.mark.story
 @ERAS
 async def test_a_preprint_has_the_fields_of_the_document(library, mode):
     found = await answer(library, "search_arxiv", mode, query="nucleation lag", max_results=3)

@@ -14,6 +14,7 @@ def size(result):
     return len(json.dumps(result.structured_content, ensure_ascii=False))
 
 
+@pytest.mark.story
 async def test_papers_are_fetched_and_read_within_the_budget(library, world):
     names = [world.paper(branch).pmid for branch in ("pmc_cloud", "publisher_pdf", "paywall")]
     found = await call(library, "read_papers", {"papers": [*names, "x y"], "budget_tokens": 1500})

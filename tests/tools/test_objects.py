@@ -34,6 +34,7 @@ async def test_the_list_asks_nobody(library, world, rich, mode):
     assert len(world.requests) == sent
 
 
+@pytest.mark.story
 @ERAS
 @pytest.mark.parametrize("which", ["Table 1", "tab. 1", "1", 1])
 async def test_one_table_comes_as_rows(library, rich, mode, which):

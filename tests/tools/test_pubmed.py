@@ -41,6 +41,7 @@ async def listed(toolsets):
 # --- Which tools, and what they cost ---------------------------------------
 
 
+@pytest.mark.story
 async def test_toolsets_are_chosen_and_come_in_one_order():
     assert [tool.name for tool in await listed(("pubmed",))] == NAMES
     core = [tool.name for tool in await listed(("core",))]

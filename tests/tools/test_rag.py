@@ -87,6 +87,7 @@ async def test_the_definitions_cost_little():
     assert len(json.dumps(wire, separators=(",", ":"), ensure_ascii=False)) / 4 <= 1_500
 
 
+@pytest.mark.story
 async def test_requests_are_those_of_the_document(library):
     async with Client(build(library)) as client:
         listed = {tool.name: tool.input_schema for tool in await client.list_tools()}

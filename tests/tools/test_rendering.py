@@ -65,6 +65,7 @@ def tour(tmp_path_factory):
     return anyio.run(take)
 
 
+@pytest.mark.slow
 def test_no_value_of_any_tool_is_missing_from_its_text(tour):
     assert len({name for name, _, _ in tour}) > 40
     for name, structure, text in tour:

@@ -35,7 +35,6 @@ settings = Settings(
     papers_pace_dir=Path(pace),
     eutils_base_url=url,
     ncbi_api_key=key,
-    _env_file=None,
 )
 web = Web(settings, [RATE])
 threads = [

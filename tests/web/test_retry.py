@@ -52,6 +52,26 @@ def test_it_gives_up_after_so_many_tries_and_never_sleeps_after_the_last(clock) 
     assert len(clock.naps) == 2
 
 
+def test_a_reset_connection_is_asked_again_at_once_and_is_no_failed_try(clock) -> None:
+    reset = Unreachable("broke off", reset=True)
+    errors = [reset, reset, Unreachable("down"), reset, Unreachable("down")]
+    repeated: list[Exception] = []
+
+    def ask() -> str:
+        if errors:
+            raise errors.pop(0)
+        return "answer"
+
+    assert with_retries(ask, 3, repeated.append)() == "answer"
+    assert [error.message for error in repeated] == ["down", "down"]
+    assert len(clock.naps) == 2
+
+
+def test_a_site_that_only_resets_is_given_up(clock) -> None:
+    assert asked(Unreachable("broke off", reset=True), clock.naps, tries=3) == 6
+    assert len(clock.naps) == 2
+
+
 @pytest.mark.parametrize(
     "error",
     [

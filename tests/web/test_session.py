@@ -151,6 +151,17 @@ def test_a_long_retry_after_makes_the_site_unreachable_at_once_for_all(web: Web,
     assert sum(clock.naps) < 1
 
 
+def test_a_retry_after_of_hours_means_closed_for_today(web: Web, mocked, clock) -> None:
+    mocked.get(URL, status=429, headers={"Retry-After": "54000"})
+    for _ in range(2):
+        with pytest.raises(Unreachable, match=r"closed for today: .* of 15 hours") as caught:
+            web.get(URL)
+        assert "UTC" in caught.value.hint
+        assert caught.value.code == "RATE_LIMIT"
+    assert len(mocked.calls) == 1
+    assert sum(clock.naps) < 1
+
+
 def test_a_wait_asked_for_inside_a_good_status_holds_everybody(web: Web, mocked, clock) -> None:
     mocked.get(URL, body="limit")
 

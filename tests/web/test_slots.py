@@ -28,7 +28,7 @@ from utils.web import Rate, Web
 
 url, shelf, pace, threads = sys.argv[1:]
 settings = Settings(
-    papers_dir=Path(shelf), papers_pace_dir=Path(pace), doi_base_url=url, _env_file=None
+    papers_dir=Path(shelf), papers_pace_dir=Path(pace), doi_base_url=url
 )
 web = Web(settings, [Rate("doi", ("doi",), 0.01, in_flight=3)])
 told = []
@@ -91,6 +91,7 @@ class Crowd:
         visit.reply(b"ok")
 
 
+@pytest.mark.slow
 def test_over_threads_and_processes_no_more_are_under_way_than_may_be(
     site: Site, tmp_path: Path
 ) -> None:
@@ -101,6 +102,7 @@ def test_over_threads_and_processes_no_more_are_under_way_than_may_be(
     assert crowd.peak == CAP
 
 
+@pytest.mark.slow
 def test_after_a_refusal_nothing_leaves_that_was_queued_or_asleep_anywhere(
     site: Site, tmp_path: Path
 ) -> None:

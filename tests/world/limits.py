@@ -3,7 +3,8 @@
 Published limits (facts sheet): NCBI 3 a second and 10 with a key, the ID Converter on the same
 account; Crossref 5 (lists: 1) or, for who says who he is, 10 (3) a second and 1 or 3 at once;
 arXiv one in three seconds; Jina Reader 20 a minute; Semantic Scholar one a second; PubChem 5;
-OpenAlex a hundred; CORE ten a minute (and its tokens, see `core`). Where only good manners are
+OpenAlex a hundred; CORE ten a minute (and its tokens, see `core`); Wiley 35 in ten minutes, beyond
+which it answers 500 (computron/fulltext-article-downloader 0.2.4). Where only good manners are
 known: Europe PMC 5 a second, OpenCitations and iCite one, Unpaywall 10, PMC's bucket 16 at once,
 PubMed's files three, publishers and repositories one a second. NCBI (with BioC) and Jina count in
 windows of their own, see `eutils` and `jina`.
@@ -51,7 +52,7 @@ LIMITS = {
     "semantic_scholar": Limit(1),
     "elsevier": Limit(10),
     "springer": Limit(100, 60),
-    "wiley": Limit(60, 600),
+    "wiley": Limit(35, 600),
     "pubchem": Limit(5),
     "pmc_cloud": Limit(1000, at_once=16),
     "pubmed_files": Limit(10, at_once=3),

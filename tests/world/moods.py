@@ -77,6 +77,8 @@ def limited(call: Call, retry_after: str) -> Reply:
     elif call.service == "pubchem":
         busy = {"Code": "PUGREST.ServerBusy", "Message": "Too many requests or server too busy"}
         reply = as_json({"Fault": busy}, 503)
+    elif call.service == "wiley":
+        reply, wait = text("Internal Server Error", TEXT, 500), {}
     else:
         reply = text("Too many requests", TEXT, 429)
     reply.headers |= wait
@@ -174,6 +176,11 @@ def _redirect_loop(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply
 
 def _ssrf(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
     return redirect(mood.to or "http://169.254.169.254/latest/meta-data/")
+
+
+def _portal(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
+    """A network that wants a person to sign in: whatever is asked leads to its own host."""
+    return redirect(mood.to or "http://login.hotel.example/start")
 
 
 def _xml_bomb(mood: Mood, call: Call, answer: Callable[[], Reply]) -> Reply:
@@ -293,6 +300,7 @@ MOODS: dict[str, Make] = {
     "wrong_paper": _page(walls.wrong_paper),
     "redirect_loop": _redirect_loop,
     "ssrf": _ssrf,
+    "portal": _portal,
     "xml_bomb": _xml_bomb,
     "external_entity": _external_entity,
     "deep_nesting": _deep_nesting,

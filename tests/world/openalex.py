@@ -1,7 +1,9 @@
 """OpenAlex: single works for everybody, lists and searches for who has a key and a budget.
 
-Facts sheet 6.2. A budget is counted in credits of USD 0.0001; ``world.openalex_credits`` are left
-of the day's 10,000.
+Facts sheet 6.2; pages: https://developers.openalex.org/guides/page-through-results (November 2026).
+A budget is counted in credits of USD 0.0001: ``world.openalex_credits`` are left of the 10,000 of a
+day (1,000 for all without a key). A spent one is answered with 429 and a Retry-After of many hours
+(https://github.com/rpatrik96/bibtexupdater/pull/50); a blank key with 401, no key with 200.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ if TYPE_CHECKING:
 
 KEY = "openalex-key-of-the-lab"
 DAILY = 10_000
-_RESET = 18_673
+_KEYLESS = 1_000
+_RESET = "54000"  # seconds: 15 hours
 _LIST, _SEARCH, _FILE = 1, 10, 100
 _LAST_HIT = 10_000
+_LARGEST_PAGE, _LAST_PAGE = 100, 500
 _NOT_FOUND = "<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n"
 _TYPES = {"Preprint": "preprint", "Review": "review", "Editorial": "editorial"}
 
@@ -39,8 +43,8 @@ def work_id(record: Record) -> str:
 
 def openalex(call: Call, world: World) -> Reply:
     """``/works/{id}`` or ``/works?search=…&filter=…``."""
-    key = call.header("authorization").removeprefix("Bearer ") or call.params.get("api_key", "")
-    if key not in {"", KEY}:
+    key = _key_of(call)
+    if key not in {None, KEY}:
         return _refused("Unauthorized", "The API key is not valid.", 401)
     if call.path.startswith("/works/"):
         record = _find(call.path.removeprefix("/works/"), world)
@@ -51,9 +55,13 @@ def openalex(call: Call, world: World) -> Reply:
         return _rate_limit(world) if key else _refused("Unauthorized", "API key required", 401)
     if call.path != "/works":
         return text(_NOT_FOUND, HTML, 404)
-    if not key:
-        return _refused("Unauthorized", "An API key is needed. Get one for free.", 401)
     return _list(call, world)
+
+
+def _key_of(call: Call) -> str | None:
+    """Return the key of a request: None where it has none, empty where it is blank."""
+    given = call.headers.get("authorization")
+    return call.params.get("api_key") if given is None else given.removeprefix("Bearer").strip()
 
 
 def openalex_content(call: Call, world: World) -> Reply:
@@ -62,14 +70,14 @@ def openalex_content(call: Call, world: World) -> Reply:
     Forms: developers.openalex.org, "Content", and the official command line client's code
     (github.com/ourresearch), as of August 2026.
     """
-    if call.header("authorization").removeprefix("Bearer ") != KEY:
+    if _key_of(call) != KEY:
         return _refused("Unauthorized", "API key required", 401)
     record = _find(call.path.removeprefix("/works/").removesuffix(".pdf"), world)
     if record is None or not record.openalex_file:
         return text(_NOT_FOUND, HTML, 404)
     if world.openalex_credits < _FILE:
         told = "Insufficient budget. This request costs more than you have left today."
-        return _refused("Rate limit exceeded", told, 429, **_budget(world, 0), Retry_After="18673")
+        return _refused("Rate limit exceeded", told, 429, **_budget(world, 0), Retry_After=_RESET)
     world.openalex_credits -= _FILE
     if record.openalex_file == "page":  # as seen: a stored page of somebody's wall
         return text("<html><title>Just a moment...</title></html>", PDF, **_budget(world, _FILE))
@@ -89,12 +97,16 @@ def _rate_limit(world: World) -> Reply:
 
 def _list(call: Call, world: World) -> Reply:
     cost = _SEARCH if "search" in str(call.params) else _LIST
-    if world.openalex_credits < cost:
+    spent = 0 if _key_of(call) else DAILY - _KEYLESS
+    if world.openalex_credits - spent < cost:
         told = "Insufficient budget. This request costs more than you have left today."
-        return _refused("Rate limit exceeded", told, 429, **_budget(world, 0))
-    size, page = call.params.get("per-page", "25"), call.params.get("page", "1")
-    if not size.isdigit() or not 1 <= int(size) <= 200 or not page.isdigit() or page == "0":
-        return _refused("Pagination error.", "per-page must be between 1 and 200.", 400)
+        return _refused("Rate limit exceeded", told, 429, **_budget(world, 0), Retry_After=_RESET)
+    size, page = call.params.get("per_page", "25"), call.params.get("page", "1")
+    if not size.isdigit() or not 1 <= int(size) <= _LARGEST_PAGE:
+        told = f"per_page must be between 1 and {_LARGEST_PAGE}."
+        return _refused("Pagination error.", told, 400)
+    if not page.isdigit() or not 1 <= int(page) <= _LAST_PAGE:
+        return _refused("Pagination error.", f"page must be between 1 and {_LAST_PAGE}.", 400)
     if int(size) * int(page) > _LAST_HIT:
         told = "Maximum results size of 10,000 records is exceeded. Cursor pagination is required."
         return _refused("Pagination error.", told, 400)
@@ -167,7 +179,7 @@ def _budget(world: World, cost: int) -> dict[str, str]:
         "X_RateLimit_Limit": str(DAILY),
         "X_RateLimit_Remaining": str(left),
         "X_RateLimit_Credits_Used": str(cost),
-        "X_RateLimit_Reset": str(_RESET),
+        "X_RateLimit_Reset": _RESET,
         "X_RateLimit_Limit_USD": f"{DAILY / 10_000:g}",
         "X_RateLimit_Remaining_USD": f"{left / 10_000:g}",
         "X_RateLimit_Cost_USD": f"{cost / 10_000:g}",

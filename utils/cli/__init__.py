@@ -7,51 +7,48 @@ the same command goes on from there).
 
 from __future__ import annotations
 
-import argparse
-import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any
 
-from ..errors import BadRequest, PaperError
-from ..library import Library
-from ..settings import version
-from ..system import sharing
+from ..errors import PaperError
+from ..system.sharing import access_error
 from ..system.signals import INTERRUPTED, interruptible
-from . import (
-    checking,
-    corpus,
-    datasets,
-    harvests,
-    mirror,
-    objects,
-    papers,
-    resolving,
-    reviews,
-    searching,
-    snowballing,
-    upkeep,
-    yields,
-)
-from .output import NO_FULL_TEXT, Verb, complain, leave
+from ..system.streams import note_replaced, prepare_streams
+from .commands import COMMANDS, Verb, build_parser
+from .output import NO_FULL_TEXT, complain, leave
+
+if TYPE_CHECKING:
+    from ..settings import Settings
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status."""
-    for stream in (sys.stdout, sys.stderr):
-        # A console without Unicode shows a question mark; it is no reason to lose the answer.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    words = sys.argv[1:] if arguments is None else arguments
+def main(
+    arguments: Sequence[str] | None = None,
+    begin_logs: Callable[[Settings], Any] = lambda _settings: None,
+) -> int:
+    """Run one command and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words of the command line; those of this process when not given.
+    begin_logs : callable, optional
+        Called with the settings before the command runs.
+    """
+    prepare_streams()
+    words = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in words
     try:
-        args = _parser().parse_args(words)
-        verb: Verb = args.verb
-        overrides = {"papers_dir": args.papers_dir} if args.papers_dir else {}
+        args = build_parser(*(word for word in words[:1] if word in COMMANDS)).parse_args(words)
         with interruptible():
-            return verb(args, Library(**overrides))
+            from ..library import Library
+
+            library = Library(**({"papers_dir": args.papers_dir} if args.papers_dir else {}))
+            begin_logs(library.settings)
+            verb: Verb = args.verb
+            return verb(args, library)
     except PaperError as error:
         return complain(error, as_json)
     except BrokenPipeError:
@@ -62,41 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("\nInterrupted. What was saved stays; run the same command to go on.\n")
         leave(INTERRUPTED)
     except OSError as error:
-        if error.filename and (barred := sharing.access_error(Path(error.filename))):
+        if error.filename and (barred := access_error(Path(error.filename))):
             return complain(barred, as_json)
         sys.stderr.write(f"The output could not be written: {error.strerror}.\n")
         leave(NO_FULL_TEXT)
-    return 0
-
-
-class _Parser(argparse.ArgumentParser):
-    """Complains of a wrong command as of everything else, in JSON too."""
-
-    def error(self, message: str) -> NoReturn:
-        raise BadRequest(f"{message[:1].upper()}{message[1:]}.", f"See {self.prog} --help.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="server.py",
-        description="Ask for a paper, get its verified full text on your own shelf. "
-        "Without a command: the MCP server on stdio.",
-    )
-    parser.add_argument("--version", action="version", version=f"Papershelf {version()}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    searching.add(commands)
-    papers.add(commands)
-    objects.add(commands)
-    searching.add_references(commands)
-    resolving.add(commands)
-    checking.add(commands)
-    harvests.add(commands)
-    reviews.add(commands)
-    snowballing.add(commands)
-    yields.add(commands)
-    corpus.add(commands)
-    datasets.add(commands)
-    mirror.add(commands)
-    upkeep.add_audit(commands)
-    upkeep.add(commands)
-    return parser
+    finally:
+        note_replaced()

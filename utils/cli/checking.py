@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..system.plain_text import one_line, plain_json, shortened
 from ..system.safe_files import write_whole
-from .output import command, counted, note, say, warn
+from .commands import command
+from .output import counted, note, say, warn
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -48,8 +49,7 @@ _SENTENCE, _PASSAGE = 160, 200
 
 def add(commands: Any) -> None:
     """Register the command."""
-    about = "check a manuscript: references, retractions, quotations, numbers"
-    parser = command(commands, "check", _check, about)
+    parser = command(commands, "check", _check)
     parser.add_argument("manuscript", type=Path, help="DOCX, Markdown, LaTeX, PDF or text")
     parser.add_argument(
         "--references", metavar="FILE", action="append", default=[], help="a list beside its own"

@@ -16,7 +16,8 @@ from ..model.versions import STAND_INS
 from ..passages import terms
 from ..system.plain_text import clean_text, one_line, plain_json
 from ..system.safe_files import write_whole
-from .output import UNREACHABLE, command, counted, note, say, show_count, warn
+from .commands import command
+from .output import UNREACHABLE, counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -34,23 +35,21 @@ _TABLES = ("kinds", "years", "synced")
 
 def add(commands: Any) -> None:
     """Register the commands."""
-    sync = command(commands, "sync", _sync, "bring the records of a PubMed query up to date")
+    sync = command(commands, "sync", _sync)
     sync.add_argument("key", help="a name for the query: the next sync goes on from there")
     sync.add_argument("term", help="the query, in PubMed's syntax")
     sync.add_argument("--overlap-days", type=int, default=5, help="asked for again (5)")
     sync.add_argument("--full", action="store_true", help="fetch every record again")
-    checkpoint = command(commands, "checkpoint", _checkpoint, "how far a query is synced")
+    checkpoint = command(commands, "checkpoint", _checkpoint)
     checkpoint.add_argument("key", help="see sync")
     checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
-    index = command(commands, "index", _index, "cut and embed what changed, to be found")
+    index = command(commands, "index", _index)
     index.add_argument("--all", action="store_true", help="everything anew")
-    learn = command(commands, "learn", _learn, "learn other names from NLM's lists")
+    learn = command(commands, "learn", _learn)
     learn.add_argument("file", nargs="+", type=Path, help="J_Medline.txt, desc*.xml, *.gene_info")
-    _find_options(command(commands, "find", _find, "find passages by words and by meaning"))
-    _quote_options(
-        command(commands, "quote", _quote, "say where a quotation stands, word for word")
-    )
-    command(commands, "stats", _stats, "what is in the corpus, and what is out of date")
+    _find_options(command(commands, "find", _find))
+    _quote_options(command(commands, "quote", _quote))
+    command(commands, "stats", _stats)
 
 
 def _source_option(parser: argparse.ArgumentParser) -> None:

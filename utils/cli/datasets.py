@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..system.plain_text import clean_text, one_line
-from .output import command, counted, note, say, show_count, warn
+from .commands import command
+from .output import counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -20,16 +21,16 @@ _MEGABYTE = 1e6
 
 def add(commands: Any) -> None:
     """Register the commands."""
-    stage = command(commands, "stage", _stage, "make tables of the records of an Entrez query")
+    stage = command(commands, "stage", _stage)
     stage.add_argument("database", help="pubmed, gene, clinvar, …")
     stage.add_argument("term", nargs="*", help="a query in the database's own language")
     stage.add_argument("--ids", default="", help="identifiers by commas, instead of a query")
     stage.add_argument("--rettype", default="", help="the form to make them of; docsum: summaries")
     stage.add_argument("--max-records", type=int, default=10_000, help="at most (10,000)")
-    command(commands, "datasets", _list, "the datasets there are").add_argument(
+    command(commands, "datasets", _list).add_argument(
         "dataset", nargs="?", default="", help="show the tables of one, and how to ask them"
     )
-    sql = command(commands, "sql", _sql, "ask a dataset one reading SQL statement")
+    sql = command(commands, "sql", _sql)
     sql.add_argument("dataset")
     sql.add_argument("statement", help="- is stdin")
     sql.add_argument("--start", type=int, default=0, help="leave out so many rows")

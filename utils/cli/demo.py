@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..errors import NotFound, StoreFailed
 from ..library import Library
-from ..settings import Settings, load_settings
+from ..settings import Settings
 
 QUERY = "field[ti]"
 _PAPERS = 40
@@ -62,9 +62,8 @@ def _world(addresses: Path) -> subprocess.Popen[bytes]:
 
 def _settings(folder: Path, addresses: dict[str, str]) -> Settings:
     """Settings of the demo: of the environment it takes nothing, neither keys nor `offline`."""
-    usual = {name: field.get_default() for name, field in Settings.model_fields.items()}
     places = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
-    return load_settings(**usual | addresses | places)
+    return Settings.model_construct(**addresses | places)  # type: ignore[arg-type]
 
 
 def _addresses(file: Path, world: subprocess.Popen[bytes]) -> dict[str, str]:

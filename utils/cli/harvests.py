@@ -13,10 +13,11 @@ from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
+from .commands import command
 from .harvest_plans import plan_text, space_text
 from .harvest_progress import outcomes_text, watch
 from .objects import kinds_of, of_job, show
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, kinds_of_drawing, leave, note, say
+from .output import NO_FULL_TEXT, UNREACHABLE, counted, kinds_of_drawing, leave, note, say
 from .upkeep import KINDS, remind
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _TITLE = 100  # characters of a title
 
 def add(commands: Any) -> None:
     """Register the commands."""
-    harvest = command(commands, "harvest", _harvest, "get every text of a query or a list")
+    harvest = command(commands, "harvest", _harvest)
     harvest.add_argument(
         "what",
         nargs="*",
@@ -71,9 +72,9 @@ def add(commands: Any) -> None:
     harvest.add_argument("--min-date", default="", help="of a query: YYYY[/MM[/DD]]")
     harvest.add_argument("--max-date", default="", help="of a query: YYYY[/MM[/DD]]")
     harvest.add_argument("--date-type", default="pdat", help="pdat edat mdat")
-    status = command(commands, "status", _status, "list the harvests, or look at one")
+    status = command(commands, "status", _status)
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")
-    report = command(commands, "report", _report, "write a harvest's report")
+    report = command(commands, "report", _report)
     report.add_argument("job", help="see status")
     report.add_argument(
         "--letters", action="store_true", help="also letters to the authors of what is missing"
@@ -81,14 +82,14 @@ def add(commands: Any) -> None:
     report.add_argument(
         "--draw", default="", help="the PRISMA figure also as png, and pptx to edit: png,pptx"
     )
-    inbox = command(commands, "inbox", _inbox, "file what was dropped into the shelf's inbox/")
+    inbox = command(commands, "inbox", _inbox)
     inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
     inbox.add_argument("--watch", action="store_true", help="go on: file what arrives, as it does")
     inbox.add_argument(
         "--folder", default="", help="also copy papers asked for from here: ~/Downloads, say"
     )
     inbox.add_argument("--because", default="handed in as the paper", help="with --accept: why")
-    demo = command(commands, "demo", _demo, "see it work: no network, no key, no e-mail address")
+    demo = command(commands, "demo", _demo)
     for with_page in (report, demo):
         with_page.add_argument("--open", action="store_true", help="show it in the browser")
 

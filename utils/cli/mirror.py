@@ -15,11 +15,11 @@ from ..mirror import require_packages
 from ..mirror.counts import lines_of
 from ..mirror.engines import ENGINES
 from . import mirror_pmc
+from .commands import command, group
 from .mirror_status import generation_text, plan_lines, status_lines, status_row
 from .output import (
     NO_FULL_TEXT,
     UNREACHABLE,
-    command,
     counted,
     natural,
     note,
@@ -47,9 +47,7 @@ _ENGINE = (
 
 def add(commands: Any) -> None:
     """Register the commands."""
-    about = "keep all of PubMed on your own disk, without E-utilities (extra mirror)"
-    mirror = commands.add_parser("mirror", help=about, description=about)
-    verbs = mirror.add_subparsers(title="verbs", metavar="VERB", required=True)
+    verbs = group(commands, "mirror").add_subparsers(title="verbs", metavar="VERB", required=True)
     pubmed = command(verbs, "pubmed", _pubmed, "make it, or take in what is new: put it in cron")
     _engine_options(pubmed)
     _keep_option(pubmed)

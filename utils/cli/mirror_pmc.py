@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
+from .commands import command
 from .output import (
     NO_FULL_TEXT,
     UNREACHABLE,
-    command,
     counted,
     natural,
     note,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest, PaperError
 from ..model.objects import OBJECT_KINDS, ObjectKind
 from ..system.plain_text import one_line
-from .output import NO_FULL_TEXT, command, note, say, worst
+from .commands import command
+from .output import NO_FULL_TEXT, note, say, worst
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -27,8 +28,7 @@ Outcome = tuple[str, "PaperObjects | PaperError"]
 
 def add(commands: Any) -> None:
     """Register the commands."""
-    about = "put figures, tables and supplementary files beside papers"
-    media = command(commands, "media", _media, about)
+    media = command(commands, "media", _media)
     media.add_argument("paper", nargs="*", help="identifiers or file names of papers on the shelf")
     media.add_argument("--job", default="", help="of every full text of this harvest")
     for name, kind in PLURAL.items():

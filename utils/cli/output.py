@@ -12,24 +12,19 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import BadRequest, NothingFound, PaperError
-from ..lists.decisions import has_decisions, passed_in
-from ..lists.pasted import Entry, why_unread
-from ..lists.references import MOST_BYTES, entries_in
-from ..model.identifiers import Ids
 from ..system.plain_text import clean_text, one_line, plain_json
 
 if TYPE_CHECKING:
-    from ..library import Library
+    from ..lists.pasted import Entry
 
 TYPED = "typed"
 """The name of the list of identifiers that stand in the command itself."""
 NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, NOT_STORED = 1, 2, 3, 4
-Verb = Callable[[argparse.Namespace, "Library"], int]
 _FILE = re.compile(
     r"(?:\.{0,2}|~[^/\s]*|[a-z]:)[/\\].*|.*[/\\]|\.\.?"
     r"|.*\.(?:txt|csv|tsv|tab|ris|bib|bibtex|nbib|medline|enw|ciw|xml|jsonl?|xlsx?|docx?|ods|pdf"
@@ -37,15 +32,6 @@ _FILE = re.compile(
     re.I | re.S,
 )
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:|10\.\d+/)\S+", re.I)
-
-
-def command(commands: Any, name: str, verb: Verb, about: str) -> argparse.ArgumentParser:
-    """Register a command, with the options that all of them have."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=about, description=about)
-    parser.add_argument("--json", action="store_true", help="one JSON object per line")
-    parser.add_argument("--papers-dir", default="", help="the shelf (else PAPERS_DIR)")
-    parser.set_defaults(verb=verb)
-    return parser
 
 
 def leave(status: int) -> NoReturn:
@@ -132,6 +118,8 @@ def complain(error: PaperError, as_json: bool) -> int:
 
 def complain_of(text: str, as_json: bool) -> int:
     """Say that *text*, one of many, is no identifier; returns its exit status."""
+    from ..lists.pasted import why_unread
+
     wrong = why_unread(text)
     shown = one_line(text)[:80]
     say({"paper": shown, **wrong.envelope()} if as_json else f"✗ {shown}: {wrong}", as_json)
@@ -166,6 +154,9 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     BadRequest
         A file is not there or holds no papers, or words of both kinds are mixed.
     """
+    from ..lists.pasted import Entry, why_unread
+    from ..model.identifiers import Ids
+
     lists: dict[str, list[Entry]] = {}
     others: list[str] = []
     for word in words or ("-",):
@@ -213,6 +204,9 @@ def _entries_of(word: str, name: str, excluded_too: bool) -> list[Entry]:
 
 def _entries_in(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
     """The papers of a list; those that screeners excluded only where they are asked for."""
+    from ..lists.decisions import has_decisions, passed_in
+    from ..lists.references import entries_in
+
     if not has_decisions(data):
         return list(entries_in(data, name))
     kept, left_out = passed_in(data, name, excluded_too=excluded_too)
@@ -223,6 +217,8 @@ def _entries_in(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
 
 
 def _read_bounded(file: IO[bytes]) -> bytes:
+    from ..lists.references import MOST_BYTES
+
     return file.read(MOST_BYTES + 1)  # one more than is taken: a device has no end
 
 

@@ -15,7 +15,8 @@ from ..model.paper import Kind, StoredPaper
 from ..model.passage import Anchor
 from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
-from .output import NO_FULL_TEXT, command, complain_of, note, say, show_count, warn, worst
+from .commands import command
+from .output import NO_FULL_TEXT, complain_of, note, say, show_count, warn, worst
 from .upkeep import describe_text, remind
 
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
@@ -32,7 +33,7 @@ def add(commands: Any) -> None:
     """Register the commands."""
     _add_download(commands)
     _add_read(commands)
-    listing = command(commands, "list", _list, "list the papers on the shelf")
+    listing = command(commands, "list", _list)
     listing.add_argument("text", nargs="?", default="", help="words in title or abstract")
     listing.add_argument("--kind", choices=get_args(Kind), default="")
     listing.add_argument("--year-from", default="")
@@ -44,7 +45,7 @@ def add(commands: Any) -> None:
 
 
 def _add_download(commands: Any) -> None:
-    download = command(commands, "download", _download, "put papers on the shelf")
+    download = command(commands, "download", _download)
     download.add_argument("paper", nargs="*", help="identifiers of any kind; - or none: from stdin")
     download.add_argument("--no-pmc-first", dest="prefer_pmc", action="store_false")
     download.add_argument("--force", action="store_true", help="fetch again what is there")
@@ -52,7 +53,7 @@ def _add_download(commands: Any) -> None:
 
 
 def _add_read(commands: Any) -> None:
-    read = command(commands, "read", _read, "read a paper on the shelf")
+    read = command(commands, "read", _read)
     read.add_argument("paper", help="any identifier, or a file name on the shelf")
     read.add_argument("--section", default="", help="methods, results … or a heading")
     read.add_argument(

@@ -17,16 +17,8 @@ from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import cell, one_line
 from ..system.safe_files import replacing
-from .output import (
-    NO_FULL_TEXT,
-    UNREACHABLE,
-    command,
-    counted,
-    note,
-    read_arguments,
-    say,
-    show_count,
-)
+from .commands import command
+from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, read_arguments, say, show_count
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -52,7 +44,7 @@ _WORDS = {
 
 def add(commands: Any) -> None:
     """Register the command."""
-    asked = command(commands, "resolve", _resolve, "find the papers of a list without identifiers")
+    asked = command(commands, "resolve", _resolve)
     asked.add_argument("what", nargs="*", help="files with titles (RIS, NBIB, CSV …); - is stdin")
     asked.add_argument(
         "--output", type=Path, help="write the list completed: .csv, .tsv, .ris, .bib or .nbib"

@@ -13,8 +13,9 @@ from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, Told
 from ..lists.references import MOST_BYTES
 from ..system.plain_text import one_line
+from .commands import Verb, command, group
 from .harvests import carry_out, show_page
-from .output import NO_FULL_TEXT, Verb, command, counted, kinds_of_drawing, note, say
+from .output import NO_FULL_TEXT, counted, kinds_of_drawing, note, say
 from .snowballing import add_directions, directions_of, say_what_was_asked
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ _OUTCOMES = {
 
 def add(commands: Any) -> None:
     """Register the command with its actions."""
-    about = "a systematic review as a folder: protocol, searches, decisions, PRISMA figure"
-    parser = commands.add_parser("review", help=about, description=about)
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = group(commands, "review").add_subparsers(
+        title="actions", metavar="ACTION", required=True
+    )
     new = command(actions, "new", _new, "make a review's folder, with a protocol to fill in")
     new.add_argument("name", help="small letters, digits, hyphens: moss-and-light")
     for register in (_add_update, _add_import, _add_export, _add_snowball, _add_harvest):

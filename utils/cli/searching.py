@@ -14,7 +14,8 @@ from ..citations import STYLES
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids, arxiv_version
 from ..system.plain_text import one_line
-from .output import command, complain, complain_of, note, read_arguments, say, warn, worst
+from .commands import command
+from .output import complain, complain_of, note, read_arguments, say, warn, worst
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -31,8 +32,8 @@ _KINDS = {
 
 
 def add(commands: Any) -> None:
-    """Register the command."""
-    search = command(commands, "search", _search, "search PubMed, or several sources at once")
+    """Register the commands."""
+    search = command(commands, "search", _search)
     search.add_argument("query", nargs="+", help="PubMed query; or two names with --lr")
     search.add_argument("--lr", action="store_true", help="ligand and receptor instead of a query")
     search.add_argument(
@@ -55,6 +56,17 @@ def add(commands: Any) -> None:
     )
     search.add_argument("--abstracts", action="store_true", help="print abstracts too")
     export_option(search)
+    _add_references(commands)
+
+
+def _add_references(commands: Any) -> None:
+    cite = command(commands, "cite", _cite)
+    cite.add_argument("paper", nargs="*", help="identifiers or files of them; - or none: stdin")
+    cite.add_argument("--style", choices=list(STYLES), default="apa")
+    related = command(commands, "related", _list_related)
+    related.add_argument("pmid")
+    related.add_argument("--kind", choices=list(_KINDS), default="similar")
+    related.add_argument("-n", "--max-results", type=int, default=10)
 
 
 def _search(args: argparse.Namespace, library: Library) -> int:
@@ -211,17 +223,6 @@ def _names(paper: Paper) -> Sequence[str]:
         f"arXiv:{ids.arxiv}" if ids.arxiv else "",
     )
     return [name for name in spelled if name] or [str(ids)]
-
-
-def add_references(commands: Any) -> None:
-    """Register the commands."""
-    cite = command(commands, "cite", _cite, "references of papers, in any style")
-    cite.add_argument("paper", nargs="*", help="identifiers or files of them; - or none: stdin")
-    cite.add_argument("--style", choices=list(STYLES), default="apa")
-    related = command(commands, "related", _list_related, "papers around a paper")
-    related.add_argument("pmid")
-    related.add_argument("--kind", choices=list(_KINDS), default="similar")
-    related.add_argument("-n", "--max-results", type=int, default=10)
 
 
 def export_option(parser: argparse.ArgumentParser) -> None:

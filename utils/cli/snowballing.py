@@ -12,7 +12,8 @@ from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import cell, one_line
 from ..system.safe_files import replacing
-from .output import NO_FULL_TEXT, command, counted, note, read_arguments, say
+from .commands import command
+from .output import NO_FULL_TEXT, counted, note, read_arguments, say
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -26,8 +27,7 @@ _MOST_SHOWN = 20  # printed references that are no paper yet
 
 def add(commands: Any) -> None:
     """Register the command."""
-    about = "what the papers of a list cite and who cites them, the most led to first"
-    parser = command(commands, "snowball", _snowball, about)
+    parser = command(commands, "snowball", _snowball)
     parser.add_argument("what", nargs="*", help="identifiers, or files of them; - is stdin")
     add_directions(parser)
     parser.add_argument("--rounds", type=int, default=1, help="go on from what was found (1)")

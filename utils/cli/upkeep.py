@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
-from ..settings import Settings
 from ..system.plain_text import one_line
-from .output import NO_FULL_TEXT, UNREACHABLE, command, counted, note, say, show_count
+from .commands import command
+from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, say, show_count
 
 if TYPE_CHECKING:
     from ..curation.audit import AuditResult
     from ..library import Library
     from ..model.paper import Kind, StoredPaper
+    from ..settings import Settings
 
 _NAMED = 20
+_STATES = ("problem", "warning", "ok")  # in the order they are shown
+_STATE_MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
 KINDS: dict[Kind, str] = {
     "full_text": "full text",
     "abstract": "abstract only",
@@ -32,12 +35,13 @@ KINDS: dict[Kind, str] = {
 
 def add(commands: Any) -> None:
     """Register the commands."""
-    command(commands, "rebuild", _rebuild, "make the catalogue again from the files")
-    renewal = command(commands, "reextract", _reextract, "make texts again from the kept bytes")
+    _add_audit(commands)
+    command(commands, "rebuild", _rebuild)
+    renewal = command(commands, "reextract", _reextract)
     renewal.add_argument("--all", action="store_true", help="also where the reader is the same")
-    recheck = command(commands, "recheck", _recheck, "ask for retractions, corrections, new copies")
+    recheck = command(commands, "recheck", _recheck)
     recheck.add_argument("--no-crossref", dest="crossref", action="store_false")
-    export = command(commands, "export", _export, "write references for Zotero, EndNote, LaTeX")
+    export = command(commands, "export", _export)
     export.add_argument("--job", default="", help="of this harvest only")
     export.add_argument(
         *("--tables",),
@@ -47,8 +51,26 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="instead, every cell of all tables: one long .csv or .parquet",
     )
-    command(commands, "settings", _settings, "show every setting and its value")
-    command(commands, "doctor", _doctor, "check keys, folder and services; show host snippets")
+    command(commands, "settings", _settings)
+    doctor = command(commands, "doctor", _doctor)
+    doctor.add_argument(
+        "--hosts",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="instead, show what to write into the settings of each assistant, or of one",
+    )
+
+
+def _add_audit(commands: Any) -> None:
+    audit = command(commands, "audit", _audit)
+    audit.add_argument("paper", nargs="*", help="identifiers or file names; none: the whole shelf")
+    audit.add_argument("--fix", action="store_true", help="take the consequences (deletes nothing)")
+    keep = command(commands, "keep", _keep)
+    keep.add_argument("paper", help="any identifier, or a file name on the shelf")
+    keep.add_argument("--as", dest="decided", choices=["full_text", "rejected"], default="")
+    keep.add_argument("--because", default="", help="why; shown wherever the text is")
+    keep.add_argument("--undo", action="store_true", help="let the judges have the word again")
 
 
 def _rebuild(args: argparse.Namespace, library: Library) -> int:
@@ -124,7 +146,7 @@ def _spelled(value: object) -> str:
 
 
 def _settings(args: argparse.Namespace, library: Library) -> int:
-    for name, field in Settings.model_fields.items():
+    for name, field in type(library.settings).model_fields.items():
         value = getattr(library.settings, name)
         shown = value if not hasattr(value, "get_secret_value") else "set (hidden)"
         shown = ", ".join(shown) if isinstance(shown, tuple) else _spelled(shown)
@@ -137,60 +159,53 @@ def _settings(args: argparse.Namespace, library: Library) -> int:
 
 
 def _doctor(args: argparse.Namespace, library: Library) -> int:
-    marks = {"ok": "✓", "warning": "!", "problem": "✗"}
-    checks = library.doctor()
-    for check in checks:
-        row = {
-            "what": check.what,
-            "state": check.state,
-            "detail": check.detail,
-            "advice": check.advice,
-        }
-        advice = f"\n    → {check.advice}" if check.advice else ""
-        say(
-            row if args.json else f"{marks[check.state]} {check.what}: {check.detail}{advice}",
-            args.json,
-        )
-    problems = {check.what for check in checks if check.state == "problem"}
-    if "network" in problems:
-        return UNREACHABLE  # what to paste where would only push it out of sight
+    if args.hosts is not None:
+        return _show_hosts(args, library.settings)
+    checks = sorted(library.doctor(), key=lambda check: _STATES.index(check.state))
     if not args.json:
-        _say_what_to_paste(library.settings)
-    return NO_FULL_TEXT if problems else 0
+        counts = Counter(check.state for check in checks)
+        numbers = (counted(counts["problem"], "problem"), counted(counts["warning"], "warning"))
+        say(f"{', '.join(numbers)}, {counts['ok']} ok")
+    for check in checks:
+        advice = f"\n    → {check.advice}" if check.advice else ""
+        line = f"{_STATE_MARKS[check.state]} {check.what}: {check.detail}{advice}"
+        say(asdict(check) if args.json else line, args.json)
+    problems = {check.what for check in checks if check.state == "problem" and check.required}
+    return UNREACHABLE if "network" in problems else NO_FULL_TEXT if problems else 0
 
 
-def _say_what_to_paste(settings: Settings) -> None:
-    """Each MCP host's settings, those of hosts that spell them alike once."""
+def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
+    """Show each MCP host's settings, those of hosts that spell them alike once."""
     from ..curation.mcp_hosts import about_keys, host_settings, server_command
 
     root = Path(__file__).resolve().parents[2]
+    known = host_settings(settings, server_command(root))
+    wanted = args.hosts.casefold()
+    chosen = {host: text for host, text in known.items() if wanted in host.casefold()}
+    if not chosen:
+        msg = f"There are no settings for {args.hosts!r}."
+        raise BadRequest(
+            msg, f"Choose among {', '.join(host.partition(' (')[0] for host in known)}."
+        )
+    if args.json:
+        for host, text in chosen.items():
+            say({"host": host, "settings": text}, as_json=True)
+        return 0
     hosts: dict[str, list[str]] = {}
-    for host, text in host_settings(settings, server_command(root)).items():
+    for host, text in chosen.items():
         hosts.setdefault(text, []).append(host)
-    for text, names in hosts.items():
-        say(f"\n{', '.join(names)}\n{text}")
+    say("\n\n".join(f"{', '.join(names)}\n{text}" for text, names in hosts.items()))
     if sentence := about_keys(settings, root):
         say(f"\n{sentence}")
-
-
-def add_audit(commands: Any) -> None:
-    """Register the commands."""
-    audit = command(commands, "audit", _audit, "put every text before the judges again")
-    audit.add_argument("paper", nargs="*", help="identifiers or file names; none: the whole shelf")
-    audit.add_argument("--fix", action="store_true", help="take the consequences (deletes nothing)")
-    keep = command(commands, "keep", _keep, "overrule the judges about one text")
-    keep.add_argument("paper", help="any identifier, or a file name on the shelf")
-    keep.add_argument("--as", dest="decided", choices=["full_text", "rejected"], default="")
-    keep.add_argument("--because", default="", help="why; shown wherever the text is")
-    keep.add_argument("--undo", action="store_true", help="let the judges have the word again")
+    return 0
 
 
 def remind(library: Library) -> None:
     """Say once that an audit is due, after an update of the judges."""
-    from ..curation.health_check import audit_due
-
     if due := library.shelf.verdicts.due():
-        note(f"{audit_due(due)}: server.py audit")
+        from ..store.verdicts import describe_due
+
+        note(f"{describe_due(due)}: server.py audit")
 
 
 def describe_text(stored: StoredPaper) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, NotFound
 from ..system.signals import INTERRUPTED
+from .commands import command
 from .harvest_progress import watch
-from .output import command, counted, leave, note, read_arguments, say, span
+from .output import counted, leave, note, read_arguments, say, span
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
@@ -21,7 +22,7 @@ _GROUPS = 8  # of years and of publishers that are shown; all are in the table
 
 def add(commands: Any) -> None:
     """Register the command."""
-    asked = command(commands, "yield", _yield, "say which route brought how much of a list")
+    asked = command(commands, "yield", _yield)
     asked.add_argument("what", nargs="*", help="identifiers, or files of them; - is stdin")
     asked.add_argument("--job", default="", help="of the papers of this harvest")
     asked.add_argument(

@@ -25,10 +25,10 @@ from ..model.identifiers import Ids
 from ..model.paper import Version, now
 from ..passages.differences import compared, sentences_of
 from ..passages.wording import FoldedText, parse
-from ..settings import version
 from ..store import paper_file
 from ..system.plain_text import one_line
 from ..system.safe_files import disk
+from ..system.version import version
 from .quotations import verdict_on
 from .texts import Text, text_named, title_and_abstract
 

@@ -17,11 +17,11 @@ from itertools import groupby
 from ..errors import BadRequest
 from ..model.paper import Role, Section, StoredPaper
 from ..model.passage import Anchor
-from ..outline import outermost, outline, section_words
+from ..outline import outermost
 from ..outline.sections import stretch_end
-from ..passages.anchors import anchors_of
 from ..passages.terms import FTS5, asked, indexed
 from ..store import Shelf
+from .opened_texts import open_text
 from .reading import find_sections
 
 _FIRST: tuple[Role, ...] = ("abstract", "results", "conclusion", "discussion", "methods")
@@ -102,12 +102,12 @@ def excerpts(
 
 
 def _opened(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text:
-    text = shelf.read_text(stored)
-    parts = outline(text, section_words(stored.sections))
+    opened = open_text(stored, shelf)
+    text, parts = opened.text, opened.sections
     unread = outermost(parts, "references")
-    blocks = tuple(one for one in anchors_of(text) if not _is_in(one, unread))
+    blocks = tuple(one for one in opened.anchors if not _is_in(one, unread))
     if not sections:
-        return _Text(stored, text, tuple(parts), blocks, tuple(_by_role(blocks, parts)))
+        return _Text(stored, text, parts, blocks, tuple(_by_role(blocks, parts)))
     chosen: list[Section] = []
     missing = []
     for name in sections:
@@ -119,7 +119,7 @@ def _opened(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text
     trouble = f"no section {', '.join(missing)}" if missing else ""
     if not wanted and stored.kind != "full_text":  # an abstract says more than that it is none
         wanted = tuple(_by_role(blocks, parts))
-    return _Text(stored, text, tuple(parts), blocks, wanted, trouble)
+    return _Text(stored, text, parts, blocks, wanted, trouble)
 
 
 def _is_in(block: Anchor, sections: Iterable[Section]) -> bool:

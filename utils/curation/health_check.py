@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from typing import Literal
 from urllib.parse import urlsplit
 
-from ..errors import NotConfigured, PaperError
+from ..errors import NotConfigured, PaperError, Unreachable
 from ..model.sites import KEYS
-from ..settings import Settings, version
+from ..settings import Settings
 from ..sources import Source
 from ..sources.pdf_service import PdfService
 from ..store import Shelf
+from ..store.verdicts import describe_due
+from ..system.version import version
 from ..web import Web
-from ..web.network_check import Check, ServiceCheck, check_access, summarize
+from ..web.network_check import (
+    Check,
+    ServiceCheck,
+    belongs_to_another,
+    check_access,
+    summarize,
+)
 
 _BUSY = "RATE_LIMIT"
+_REQUIRED = frozenset({"pubmed", "pmc"})
+"""Services without which hardly anything works; every other one has others beside it."""
+_LOGIN = re.compile(rb"""<input[^>]+type\s*=\s*["']?password""", re.I)
 _ENOUGH_BYTES = 500_000_000
 
 
@@ -47,9 +60,24 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
         checks += check_access(once, list(services))
     except NotConfigured as error:
         return [*checks, Check("proxy and certificates", "problem", error.message, error.hint)]
+    redirects: list[tuple[str, str]] = []
+    once.on_redirect = lambda asked, final: redirects.append((asked, final))
     with ThreadPoolExecutor(len(services)) as pool:
         answers = list(pool.map(lambda source: _service(source, once), services.values()))
+    answers = [_led_away(answer, redirects) for answer in answers]
     return checks + summarize(answers, once)
+
+
+def _led_away(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) -> ServiceCheck:
+    """Return a problem where the service's address led to somebody else: nothing of it was seen."""
+    led = [final for asked, final in redirects if asked.startswith(answer.url)]
+    if not led or not belongs_to_another(answer.url, led[-1]):
+        return answer
+    other = urlsplit(led[-1]).netloc
+    error = Unreachable(f"{answer.host} led to {other}.", trouble="portal", leads_to=other)
+    advice = "Open it in a browser: the network may want you to sign in."
+    check = replace(answer.check, state="problem", detail=error.message, advice=advice)
+    return replace(answer, check=check, error=error)
 
 
 def _slow_sites(web: Web) -> Iterator[Check]:
@@ -127,19 +155,9 @@ def _texts(shelf: Shelf) -> Iterator[Check]:
         yield Check("texts", "problem", error.message, error.hint)
         return
     if due:
-        yield Check("texts", "warning", audit_due(due), "server.py audit")
+        yield Check("texts", "warning", describe_due(due), "server.py audit")
     elif there := shelf.counts()["full_text"]:
         yield Check("texts", "ok", f"{there:,} judged by the present judges")
-
-
-def audit_due(texts: int) -> str:
-    """A sentence saying that only older judges have seen *texts* texts.
-
-    >>> audit_due(1), audit_due(1200)
-    ('1 text was not seen by the present judges', '1,200 texts were not seen by the present judges')
-    """
-    noun = "1 text was" if texts == 1 else f"{texts:,} texts were"
-    return f"{noun} not seen by the present judges"
 
 
 def _service(source: Source, web: Web) -> ServiceCheck:
@@ -149,14 +167,17 @@ def _service(source: Source, web: Web) -> ServiceCheck:
         return ServiceCheck(host, url, _ask(source, web))
     except NotConfigured as error:
         return ServiceCheck(
-            host, url, Check(source.name, "problem", error.message, error.hint), error
+            *(host, url),
+            Check(source.name, "problem", error.message, error.hint, source.name in _REQUIRED),
+            error,
         )
     except PaperError as error:
         passing = "Try again later; the other services go on without it."
         advice = error.hint or ("" if error.details.get("lasting") else passing)
         # A site that asks us to wait is up.
         state: Literal["warning", "problem"] = "warning" if error.code == _BUSY else "problem"
-        return ServiceCheck(host, url, Check(source.name, state, error.message, advice), error)
+        check = Check(source.name, state, error.message, advice, source.name in _REQUIRED)
+        return ServiceCheck(host, url, check, error)
 
 
 def _base(source: Source, web: Web) -> str:
@@ -170,8 +191,11 @@ def _ask(source: Source, web: Web) -> Check:
     if source.greet:
         greeting = source.greet(web)
         return Check(source.name, "ok", f"{host} answered{greeting and f' {greeting}'}")
-    # Any answer will do, also "not found": the site is up.
+    # Any answer of its own will do, also "not found": the site is up.
     answer = web.get(f"{base}/", allow=range(400, 600))
     if answer.status >= 500 or answer.status == 429:
         return Check(source.name, "warning", f"{host} answered {answer.status}", "Try again later.")
+    if answer.media == "text/html" and _LOGIN.search(answer.body):
+        msg = f"{host} answered with a page to sign in, which no interface has."
+        raise Unreachable(msg, trouble="portal", leads_to="a page to sign in")
     return Check(source.name, "ok", f"{host} answered")

@@ -13,21 +13,11 @@ from ..errors import BadRequest, NotFound, PaperError
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Section, StoredPaper, Version
 from ..objects import Kept, objects_in
-from ..outline import (
-    bare,
-    floats_of,
-    key,
-    outermost,
-    outline,
-    role_named,
-    roles_of,
-    section_words,
-    with_own_roles,
-)
+from ..outline import bare, key, outermost, role_named, roles_of, with_own_roles
 from ..outline.sections import stretch_end
-from ..passages.anchors import anchors_of
 from ..store import Shelf
 from ..system.plain_text import shortened
+from .opened_texts import OpenedText, open_text
 
 log = logging.getLogger(__name__)
 _HANDLE = re.compile(r"(?P<paper>.+)#(?P<anchor>[a-z]+(?:-[a-z0-9.]{1,40})+)")
@@ -132,21 +122,19 @@ def read(
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
     paper, anchor = split_handle(paper)
     stored = find(paper, shelf)
-    text = shelf.read_text(stored)
+    opened = open_text(stored, shelf)
     if anchor and not start and not section:
-        start = _start_of(anchor, text, stored)
-    words = section_words(stored.sections)
-    parts = outline(text, words)
+        start = _start_of(anchor, opened, stored)
     if not references:
-        text = _without(text, outermost(parts, "references"))
-        parts = outline(text, words)
+        opened = opened.without_references
+    text, parts = opened.text, opened.sections
     if section:
-        text = _with_floats(text, find_sections(section, parts), parts)
+        text = _with_floats(opened, find_sections(section, parts))
     end = stretch_end(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
         kind=stored.kind,
-        sections=tuple(parts),
+        sections=parts,
         text=text[start:end],
         next_start=end if end < len(text) else None,
         stored=stored,
@@ -173,17 +161,17 @@ def split_handle(handle: str) -> tuple[str, str]:
     return (found["paper"], found["anchor"]) if found else (handle, "")
 
 
-def _start_of(anchor: str, text: str, stored: StoredPaper) -> int:
-    """Where a block begins.
+def _start_of(anchor: str, opened: OpenedText, stored: StoredPaper) -> int:
+    """Return where a block begins.
 
     Raises
     ------
     BadRequest
-        The text has none of this name.
+        The text has no block of this name.
     """
-    for one in anchors_of(text):
-        if one.name == anchor:
-            return one.start
+    for block in opened.anchors:
+        if block.name == anchor:
+            return block.start
     msg = f"The text of {stored.paper.ids} has no block {anchor}; it may have been read anew since."
     raise BadRequest(msg, f"Read it from its beginning: read_paper {stored.paper.ids}")
 
@@ -215,25 +203,19 @@ def sections(paper: str, shelf: Shelf) -> list[Section]:
     BadRequest, NotFound
         As in `find`.
     """
-    stored = find(paper, shelf)
-    return outline(shelf.read_text(stored), section_words(stored.sections))
+    return list(open_text(find(paper, shelf), shelf).sections)
 
 
-def _without(text: str, parts: Sequence[Section]) -> str:
-    for part in reversed(parts):
-        text = text[: part.start] + text[part.end :]
-    return text
-
-
-def _with_floats(text: str, chosen: Sequence[Section], parts: Sequence[Section]) -> str:
+def _with_floats(opened: OpenedText, chosen: Sequence[Section]) -> str:
     """Sections with the figures and tables that are first mentioned there and stand elsewhere."""
+    text = opened.text
     pieces = [text[part.start : part.end].strip("\n") for part in chosen]
 
     def within(at: int) -> bool:
         return any(part.start <= at < part.end for part in chosen)
 
     if not all("figures" in part.roles for part in chosen):
-        mentioned = (one for one in floats_of(text, parts) if within(one.mentioned))
+        mentioned = (one for one in opened.floats if within(one.mentioned))
         pieces += [text[one.start : one.end] for one in mentioned if not within(one.start)]
     return "\n\n".join(pieces) + "\n"
 

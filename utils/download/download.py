@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
-from ..errors import NotFound, PaperError
+from ..errors import NotFound, PaperError, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answered
 from ..model.versions import NAMES, STAND_INS, meant, serves
@@ -19,19 +20,23 @@ from ..web import not_older_than
 from .ladder import Climb, Ladder, may_climb_unknown
 from .lookup import look_up
 
+_PATIENCE_S = 10.0  # for turns at sites, while another one may have the text at once
+
 
 @dataclass(frozen=True, slots=True)
 class Download:
     """What a download came to.
 
     ``cached`` says that the file was on the shelf already and nobody was asked, or nobody had
-    better; ``file_path`` is absolute; ``wants`` is the version asked for.
+    better; ``file_path`` is absolute; ``wants`` is the version asked for; ``unreached`` says why
+    the sources of its full text could not be asked, empty where they were.
     """
 
     stored: StoredPaper
     cached: bool
     file_path: str
     wants: Version = "published"
+    unreached: str = ""
 
     @property
     def source(self) -> str:
@@ -55,6 +60,8 @@ class Download:
     @property
     def _missing_text_note(self) -> str:
         """Why there is no full text."""
+        if self.unreached:
+            return f"its full text could not be asked for ({self.unreached.rstrip('.')})"
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
         routes = {attempt.source for attempt in tried}
         if silent := routes - who_answered(tried, INCONCLUSIVE):
@@ -158,10 +165,14 @@ def download_many(
     with not_older_than(time.time() if force else 0.0):
         records = look_up(missing, ladder.web, ladder.sources)
     aliases = _group_same(records)
+    # Of many papers one is read while others wait: there, the order of the ladder costs no time.
+    patience_s = _PATIENCE_S if len(aliases) == 1 else inf
     pool = ThreadPoolExecutor(min(workers, len(aliases)), "ladder")
     try:
         jobs = {
-            pool.submit(_download_one, same[0], records[same[0]], ladder, prefer_pmc, force): same
+            pool.submit(
+                _download_one, same[0], records[same[0]], ladder, prefer_pmc, force, patience_s
+            ): same
             for same in aliases
         }
         for job in as_completed(jobs):
@@ -186,7 +197,7 @@ def _from_mirror(
             record = Paper(ids | there[ids].ids)
         with_pmcid = replace(record, ids=record.ids | Ids(pmcid=there[ids].ids.pmcid))
         known = bool(record.recorded_by)
-        yield ids, _climb_for(ids, with_pmcid, known, ladder, prefer_pmc=True, force=False)
+        yield ids, _climb_for(Climb(with_pmcid, known, meant(ids)), ladder)
 
 
 def _group_same(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
@@ -199,7 +210,12 @@ def _group_same(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
 
 
 def _download_one(
-    ids: Ids, record: Paper | PaperError, ladder: Ladder, prefer_pmc: bool, force: bool
+    ids: Ids,
+    record: Paper | PaperError,
+    ladder: Ladder,
+    prefer_pmc: bool,
+    force: bool,
+    patience_s: float,
 ) -> Download | PaperError:
     """Climb for one paper; errors are outcomes here, because others are on their way too."""
     if isinstance(record, Paper):
@@ -209,32 +225,40 @@ def _download_one(
     elif may_climb_unknown(ids, record):
         paper = Paper(ids)
     else:
-        return record
-    made = _climb_for(ids, paper, paper is record, ladder, prefer_pmc=prefer_pmc, force=force)
+        return _held_meanwhile(ids, ladder, record, force=force)
+    climb = Climb(paper, paper is record, meant(ids), force=force, patience_s=patience_s)
+    made = _climb_for(climb, ladder, prefer_pmc=prefer_pmc)
     if isinstance(made, NotFound) and not isinstance(record, Paper):
         # No text and no record, because whoever keeps the records did not answer.
-        return _could_not_tell(record, made)
+        return _held_meanwhile(ids, ladder, _could_not_tell(record, made), force=force)
     return made
 
 
-def _climb_for(
-    ids: Ids, paper: Paper, known: bool, ladder: Ladder, *, prefer_pmc: bool, force: bool
+def _held_meanwhile(
+    ids: Ids, ladder: Ladder, error: PaperError, *, force: bool
 ) -> Download | PaperError:
-    """Climb for a paper that is *known*, or of which there are only identifiers."""
-    wants = meant(ids)
+    """Return what the shelf has while nobody can be asked, marked so; else the *error*."""
+    held = ladder.shelf.find(ids, meant(ids))
+    if force or not isinstance(error, Unreachable) or held is None or held.kind == "rejected":
+        return error
+    return Download(held, True, held.path, meant(ids), unreached=error.message)
+
+
+def _climb_for(climb: Climb, ladder: Ladder, *, prefer_pmc: bool = True) -> Download | PaperError:
+    """Climb for a paper, unless its text is on the shelf by now."""
+    paper, wants = climb.paper, climb.wants
     try:
         with ladder.lease(paper):
             held = ladder.find_servable(paper.ids, wants)
-            if held and not force:
+            if held and not climb.force:
                 held = ladder.learn(held, paper)
-            if held and held.kind != "rejected" and not force:
+            if held and held.kind != "rejected" and not climb.force:
                 return Download(held, cached=True, file_path=held.path, wants=wants)
             before = ladder.shelf.find(paper.ids, wants)
             if before:  # which may know names that today's record does not
-                paper = replace(paper, ids=paper.ids | before.paper.ids)
+                climb.paper = replace(paper, ids=paper.ids | before.paper.ids)
             # What was tried before is tried with other answers now.
             with not_older_than(time.time() if before and before.attempts else 0.0):
-                climb = Climb(paper, known, wants, force=force)
                 stored = ladder.climb(climb, prefer_pmc=prefer_pmc)
     except PaperError as error:
         return error

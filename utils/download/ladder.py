@@ -12,11 +12,14 @@ for.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from math import inf
+from operator import itemgetter
 
 from .. import formats
 from ..errors import (
@@ -47,10 +50,11 @@ from ..model.versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint,
 from ..sources import Route, Source
 from ..sources.pmc import SOURCE as PMC
 from ..store import Shelf, is_foreign, judge_again, known_by_name_only
-from ..web import Web, not_older_than
+from ..web import Patience, Web, not_older_than
 from .lookup import ask_in_halves, with_registered_terms
 from .second_opinion import SecondOpinion
 
+log = logging.getLogger(__name__)
 _DAY_S = 86400.0
 _INCONCLUSIVE_S = 3600.0
 """Seconds until a site that could not tell is asked again: it may be there by then."""
@@ -110,7 +114,8 @@ class Climb:
 
     ``known`` and ``wants`` are as in `Step`. ``answers`` names the rungs that need not be asked
     again, with those of their attempts that are not in ``tried`` yet. ``force`` asks also for what
-    is on the shelf in another version.
+    is on the shelf in another version. ``patience_s`` are the seconds that all waits for turns may
+    take while other rungs have not been asked.
     """
 
     paper: Paper
@@ -119,6 +124,7 @@ class Climb:
     tried: list[Attempt] = field(default_factory=list)
     answers: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)
     force: bool = False
+    patience_s: float = inf
 
 
 @dataclass(frozen=True)
@@ -222,8 +228,7 @@ class Ladder:
         before = None if climb.force else self.shelf.find(climb.paper.ids, climb.wants)
         climb.answers = self._standing_attempts(before) if before else {}
         with not_older_than(time.time() if climb.force else 0.0):
-            for rung in self.rungs_ahead(climb, self.rungs_for(prefer_pmc=prefer_pmc)):
-                [step] = self.ask(rung, [Step(climb.paper, climb.known, climb.wants)])
+            for rung, step in self._ask_in_order(climb, self.rungs_for(prefer_pmc=prefer_pmc)):
                 climb.tried += step.attempts
                 if stored := self.take(rung, step, climb):
                     return stored
@@ -231,6 +236,31 @@ class Ladder:
             return stored
         msg = f"No text of {climb.paper.ids} could be had in {len(climb.tried)} attempts."
         raise NotFound(msg, attempts=[asdict(attempt) for attempt in climb.tried])
+
+    def _ask_in_order(self, climb: Climb, rungs: Sequence[Rung]) -> Iterator[tuple[Rung, Step]]:
+        """Ask the rungs for a paper: those whose turn is far away after all others.
+
+        Where another version of the text was found meanwhile, they are not waited for.
+        """
+        patience, stand_in = Patience(climb.patience_s), False
+        postponed: list[tuple[float, Rung, Step]] = []  # with the time at which each may be asked
+        for rung in self.rungs_ahead(climb, rungs):
+            step = Step(climb.paper, climb.known, climb.wants)
+            with patience.applied():
+                self.ask(rung, [step])
+            stand_in = stand_in or bool(step.document)
+            if patience.needed_s and not step.document:
+                postponed.append((time.time() + patience.needed_s, rung, step))
+            else:
+                yield rung, step
+        for due, rung, step in sorted(postponed, key=itemgetter(0)):
+            if stand_in:
+                yield rung, step
+                continue
+            if (wait_s := due - time.time()) > 1:
+                text = "%s: no full text so far. Waiting %.0f s for %s."
+                log.warning(text, climb.paper.ids, wait_s, rung.source.title)
+            yield rung, self.ask(rung, [Step(climb.paper, climb.known, climb.wants)])[0]
 
     # -- what one paper and thousands have in common -----------------------------------------
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_an
 from ..model.versions import OTHER_VERSION, meant, serves
 from ..store import body_of, known_by_name_only
 from ..store.ledger import Ledger
-from ..web import metered, not_older_than
+from ..web import Patience, metered, not_older_than
 from .history import told, told_elsewhere
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
 from .nameless import IDENTIFIED_AT_ONCE, identify, why_nameless
@@ -232,7 +233,7 @@ class _Harvest:
             return {}
         numbers = [number for same in wanted.values() for number in same]
         self.ledger.begin_rung(numbers, _LOOK_UP)
-        with not_older_than(self.ledger.asked_since(numbers)):
+        with not_older_than(self.ledger.asked_since(numbers)), Patience(inf).applied():
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.record_answer(_LOOK_UP, "")
@@ -440,7 +441,8 @@ class _Harvest:
         self.ledger.begin_rung(list(papers), rung.via)
         began = time.monotonic()
         try:
-            with not_older_than(self.ledger.asked_since(list(papers))), metered() as meter:
+            since = self.ledger.asked_since(list(papers))
+            with not_older_than(since), metered() as meter, Patience(inf).applied():
                 self.ladder.ask(rung, list(steps.values()))
             self.costs.add(rung.via, meter.requests, time.monotonic() - began)
         except (StoreFailed, NotConfigured):

@@ -104,23 +104,31 @@ class Harvest:
         return self.ledger.job()
 
     def go_on(self) -> int:
-        """Open papers again for which a site did not answer, more than a minute ago; how many.
+        """Open papers again for which a site did not answer, for a person who asks for that.
 
-        Going through a harvest begins with it. Sites that did answer are not asked again.
+        Going through a harvest does so only where that was more than a minute ago. Sites that did
+        answer are not asked again.
+
+        Returns
+        -------
+        int
+            How many papers.
 
         Raises
         ------
-        BadRequest
+        InUse
             Another process works on the job.
         """
         with self.ledger.exclusive_lock():
-            return self._go_on()
+            return self._go_on(by_hand=True)
 
-    def _go_on(self) -> int:
+    def _go_on(self, *, by_hand: bool = False) -> int:
         if self.ladder.web.settings.papers_offline:
             return 0
         if self.ledger.job().ask_all:
             return self.ledger.reopen_numbers(unasked(self.ledger, self.ladder))
+        if by_hand:
+            return self.ledger.reopen_unresolved()
         return self.ledger.reopen_unresolved(moment(time.time() - _SINCE_S))
 
     def retry(self, which: str) -> int:
@@ -134,6 +142,8 @@ class Harvest:
         ------
         BadRequest
             No paper can end so.
+        InUse
+            Another process works on the job.
         """
         words = parse_outcomes(which)
         with self.ledger.exclusive_lock():
@@ -299,7 +309,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     """
     dates = (query.min_date, query.max_date, query.date_type)
     path = _path(ladder, query.text, [query.text, *dates, *query.publication_types])
-    ledger = Ledger(path) if path.exists() else None
+    ledger = Ledger.open_sound(path)
     if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
         return ledger
     found = find_every_pmid(query, ladder.web)
@@ -381,8 +391,8 @@ def of_list(
     if not papers:
         raise BadRequest("No paper was asked for.", "Give a query, identifiers or a file of them.")
     path = path_of_list(papers, title, ladder)
-    if path.exists():
-        return Ledger(path)
+    if ledger := Ledger.open_sound(path):
+        return ledger
     notes = list(once.contradictions)
     if len(papers) < len(once.papers):
         notes.append(f"{_LIMITED}{len(papers):,} of {len(once.papers):,} papers were asked for.")
@@ -423,7 +433,7 @@ def of_searches(
     """
     title = title or ", ".join(dict.fromkeys([*(one.asked for one in wanted), *lists]))
     path = _path(ladder, title, _spelled(wanted, lists))
-    ledger = Ledger(path) if path.exists() else None
+    ledger = Ledger.open_sound(path)
     if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
         return ledger
     rows = list(ledger.rows()) if ledger else []

@@ -98,7 +98,7 @@ def wanted_searches(
 
 def _for_site(source: Source, text: str, asked: Query, warnings: tuple[str, ...] = ()) -> Wanted:
     if not text.strip():
-        msg = f"Nothing is left to ask {_label(source)} for."
+        msg = f"Nothing is left to ask {source.title} for."
         raise BadRequest(msg, f"Give it words, or a query of its own: {source.name}: …")
     query = replace(asked, text=text, max_results=_PAGE, start=0, sort_by="pub_date")
     return Wanted(source, query, asked.text, warnings)
@@ -148,7 +148,7 @@ class _Hits:
 
     def search(self, wanted: Wanted) -> None:
         """Take every hit of one search."""
-        before, site = len(self.entries), _label(wanted.source)
+        before, site = len(self.entries), wanted.source.title
         take = self._search_pubmed if wanted.source.name == _PUBMED else self._page_through
         try:
             hits, understood = take(wanted)
@@ -180,9 +180,9 @@ class _Hits:
             hits, understood = page.total, page.effective_query or understood
             warnings |= dict.fromkeys(page.warnings)
             for paper in page.papers:
-                where = f"{_label(wanted.source)}, hit {len(self.entries) + 1}"
+                where = f"{wanted.source.title}, hit {len(self.entries) + 1}"
                 self._add(entry_of_paper(paper, where), paper)
-        self.notes += [f"{_label(wanted.source)}: {warning}" for warning in warnings]
+        self.notes += [f"{wanted.source.title}: {warning}" for warning in warnings]
         return hits, understood
 
     def take_list(self, name: str, entries: Sequence[Entry]) -> None:
@@ -250,7 +250,3 @@ def _pages(wanted: Wanted, web: Web) -> Iterator[SearchResult]:
         if page.next_start is None or page.next_start <= start:
             return
         start = page.next_start
-
-
-def _label(source: Source) -> str:
-    return source.about.split(":")[0].removeprefix("NCBI ")

@@ -132,12 +132,14 @@ class ReadVerbs(CollectVerbs):
         from ..errors import PaperError
         from ..model.identifiers import Ids
 
-        mirrored = self._ladder.mirrored
-        if not mirrored.are_here or self.shelf.find_by_file(paper.strip()):
+        if self.shelf.find_by_file(paper.strip()):
             return
         with suppress(PaperError):
             ids = Ids.parse(paper)
-            if self.shelf.find(ids) is None and mirrored.find([ids]):
+            if self.shelf.find(ids) is not None:
+                return  # without the ladder, whose sources take a while to import
+            mirrored = self._ladder.mirrored
+            if mirrored.are_here and mirrored.find([ids]):
                 self.download(ids)
 
     def objects(

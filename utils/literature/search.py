@@ -264,7 +264,7 @@ def _outcome_of(work: Future[SearchResult]) -> SearchResult | PaperError:
 def _source_answer(
     source: Source, wish: Query, answers: _Answers, longest_s: float
 ) -> SourceAnswer:
-    answer, label = answers[source.name], source.about.split(":")[0]
+    answer, label = answers[source.name], source.title
     if answer is None:
         missing = "what it has is missing here. Ask the same again in a minute."
         message = f"{label} was not there within {longest_s:.0f} s: {missing}"

@@ -84,7 +84,8 @@ SITES = (
         (_SEMANTIC_SCHOLAR,),
         Key(
             "semantic_scholar_api_key",
-            "one request a second of your own, instead of a pool everybody shares",
+            "one request a second of your own, instead of a pool everybody shares; given for your "
+            "own research, not to third-party applications, and withdrawn after 60 idle days",
         ),
         kept_by="machines",
         searched=4,

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ from ..system import safe_files
 from ..system.plain_text import one_line, plain_json, shortened
 from ..web.answer import MAX_BYTES
 from .found_files import FoundFile, FoundFiles
-from .listing import Mention, all_rows, mentions, objects_of
+from .listing import Mention, all_rows, mentions, objects_of, objects_without_files
 from .long_table import table_csv, tidy_table
 
 if TYPE_CHECKING:
@@ -122,15 +123,20 @@ def gather(
 def objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> list[Kept]:
     """The objects that a stretch of a paper's text speaks of or shows, as far as they are here."""
     labels, words = set(labels_in(text)), text.casefold()
-    found = objects_of(stored, shelf, files=False)
+    found = objects_without_files(stored, shelf)
     return _known([one for one in found if _is_in(one, labels, words)], stored)
 
 
 def _is_in(one: PaperObject, labels: set[str], words: str) -> bool:
-    if not labels.isdisjoint(labels_in(one.label)):
+    if not labels.isdisjoint(_labels_of(one.label)):
         return True
     name = one.label.partition(":")[0].strip().casefold()
     return one.kind == "supplement" and bool(name) and _stands_in(name, words)
+
+
+@lru_cache(maxsize=4096)  # every page of a paper is held against all its labels
+def _labels_of(label: str) -> frozenset[str]:
+    return frozenset(labels_in(label))
 
 
 def _stands_in(name: str, words: str) -> bool:

@@ -19,8 +19,6 @@ from ..errors import NotAvailable, PaperError
 from ..formats.licenses import license_name
 from ..model.objects import PaperObject
 from ..model.paper import Fetched, StoredPaper
-from ..sources import arxiv, publisher
-from ..sources.pmc import fetch_media, media_of
 from ..store import Shelf
 
 if TYPE_CHECKING:
@@ -77,6 +75,8 @@ class FoundFiles:
     @cached_property
     def _at_pmc(self) -> tuple[list[FoundFile], str]:
         """What the Cloud Service has of this paper, or why nothing."""
+        from ..sources.pmc import fetch_media, media_of
+
         pmcid = self._stored.paper.ids.pmcid
         if not pmcid:
             return [], _NOT_IN_PMC
@@ -118,6 +118,8 @@ class FoundFiles:
 
     def _on_page(self, one: PaperObject) -> tuple[list[FoundFile], str]:
         """The pictures that a page shows, if they may be copied."""
+        from ..sources import arxiv, publisher
+
         license_ = self._stored.license
         at_arxiv = self._source is not None and self._source.via == arxiv.SOURCE.name
         if not at_arxiv and not may_be_copied(license_):

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ..errors import BadContent
-from ..formats.jats.objects import objects_of as objects_in_xml
 from ..model.objects import Grid, PaperObject
 from ..model.paper import Fetched, StoredPaper
 from ..outline import floats_of, outline, section_words
 from ..outline.floats import Float
 from ..store import Shelf
+from ..store.text_file import TextFile
 from ..system.plain_text import lowered, one_line, raised
 
 _RULE = re.compile(r"\|?(?:\s*:?-{3,}:?\s*\|)+\s*:?-*:?\s*")
@@ -39,11 +40,8 @@ class Mention:
     start: int
 
 
-def objects_of(stored: StoredPaper, shelf: Shelf, *, files: bool = True) -> list[PaperObject]:
-    """The figures, tables and files of a text, in its order.
-
-    Without *files* the pictures of pages and LaTeX sources are not looked for, which takes a second
-    for a long one.
+def objects_of(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
+    """Return the figures, tables and files of a text, in its order, with its pictures' files.
 
     Raises
     ------
@@ -52,11 +50,42 @@ def objects_of(stored: StoredPaper, shelf: Shelf, *, files: bool = True) -> list
     """
     raw = shelf.raw(stored)
     if raw and raw.fetched.media == "jats":
-        return objects_in_xml(raw.fetched)
+        return _objects_in_xml(raw.fetched)
+    found = _objects_in_text(stored, shelf)
+    return _with_pictures(found, raw.fetched) if raw else found
+
+
+def objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[PaperObject, ...]:
+    """Return the objects of a text; those of the last texts are remembered.
+
+    The pictures of pages and LaTeX sources are not looked for, which takes a second for a long one.
+
+    Raises
+    ------
+    StoreFailed
+        Its file cannot be read.
+    """
+    return _objects_without_files(TextFile.of(stored, shelf))
+
+
+@lru_cache(maxsize=16)
+def _objects_without_files(file: TextFile) -> tuple[PaperObject, ...]:
+    raw = file.shelf.raw(file.stored)
+    if raw and raw.fetched.media == "jats":
+        return tuple(_objects_in_xml(raw.fetched))
+    return tuple(_objects_in_text(file.stored, file.shelf))
+
+
+def _objects_in_xml(fetched: Fetched) -> list[PaperObject]:
+    from ..formats.jats.objects import objects_of as objects_in_xml
+
+    return objects_in_xml(fetched)
+
+
+def _objects_in_text(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     text = shelf.read_text(stored)
     floats = floats_of(text, outline(text, section_words(stored.sections)))
-    found = [_object(one, text[one.start : one.end]) for one in floats]
-    return _with_pictures(found, raw.fetched) if raw and files else found
+    return [_object(one, text[one.start : one.end]) for one in floats]
 
 
 def _with_pictures(found: Sequence[PaperObject], fetched: Fetched) -> list[PaperObject]:

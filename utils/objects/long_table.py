@@ -20,7 +20,7 @@ from ..model.paper import StoredPaper
 from ..store import Shelf
 from ..system.plain_text import encodable, figure_cell
 from ..system.safe_files import make_folder, replacing
-from .listing import Mention, all_rows, objects_of
+from .listing import Mention, all_rows, objects_without_files
 
 COLUMNS = (
     *("paper", "doi", "pmid", "table", "caption"),
@@ -126,7 +126,7 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
     def rows() -> Iterator[dict[str, Any]]:
         nonlocal tables, cells
         for stored in texts:
-            objects = objects_of(stored, shelf, files=False)
+            objects = objects_without_files(stored, shelf)
             tables += sum(1 for _ in all_rows(objects))
             for row in long_rows(stored, objects):
                 cells += 1

@@ -95,14 +95,14 @@ def _on_this_machine(wanted: str, settings: Settings, *, packaged: bool) -> Embe
     """The model of a folder, of a package, or of the Hub; a folder that is there comes first."""
     from .minilm import NAME, MiniLM
 
-    folder = Path(wanted).expanduser()
+    folder, graphs = Path(wanted).expanduser(), settings.cache_folder / "models"
     if wanted and folder.is_dir():
         from .model_on_disk import GRAPHS, OnnxFolder
 
         has_graph = any((folder / graph).is_file() for graph in GRAPHS)
-        return OnnxFolder(wanted) if has_graph or not packaged else MiniLM(wanted)
+        return OnnxFolder(wanted) if has_graph or not packaged else MiniLM(wanted, graphs)
     if packaged and wanted in ("", NAME, _USUAL):
-        return MiniLM()
+        return MiniLM(cache=graphs)
     from .hub_model import HubModel, named
 
     if name := named(wanted):

@@ -23,8 +23,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from platformdirs import user_cache_path
-
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..system.safe_files import make_folder, write_whole
 from .minilm import MiniLM
@@ -141,7 +139,7 @@ class _Half:
         habits: Habits | None = None,
     ) -> None:
         self._name, self._revision, self._settings = name, revision, settings
-        self._cache = cache or user_cache_path("papershelf") / "models"
+        self._cache = cache or settings.cache_folder / "models"
         known = (habits for like, habits in _HABITS.items() if re.fullmatch(like, name))
         self._habits = habits or next(known, None)
         self._lock = threading.RLock()

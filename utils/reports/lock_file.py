@@ -19,9 +19,9 @@ from ..model.identifiers import Ids
 from ..model.job import Harvested, Job
 from ..model.paper import now
 from ..model.versions import NAMES
-from ..settings import version
 from ..system.plain_text import one_line, plain_json
 from ..system.safe_files import disk, replacing
+from ..system.version import version
 
 T = TypeVar("T")
 

@@ -21,8 +21,8 @@ from ..lists.decisions import Decision, Screened, Stage
 from ..lists.pasted import Entry
 from ..model.job import Search
 from ..model.paper import Paper, now, paper_from, to_row
-from ..settings import version
 from ..system import safe_files, sqlite
+from ..system.version import version
 
 FILE = "review.db"
 VERSION = 1

@@ -26,9 +26,9 @@ from ..model.job import Harvested, Job, Search, State
 from ..model.paper import now
 from ..reports import prisma
 from ..reports.review_page import review_page
-from ..settings import version
 from ..store.ledger import Ledger
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
+from ..system.version import version
 from . import tables
 from .exchange import Program, exported
 from .indexes import DIRECTIONS, Direction

@@ -9,6 +9,7 @@ Requests to OpenAlex: the key, the two meanings of its 429, and what a call cost
 Since February 2026 every call but that for a single work is paid from a daily budget: ten cents
 for an address, a dollar for a free key. A spent budget and too many requests at once share one
 status; the headers tell them apart. https://developers.openalex.org/guides/authentication
+Lists have a rate limit of their own here: a list that cannot be paid today closes no single work.
 
 OpenAlex: the works that a work cites, and those that cite it; needs a key.
 
@@ -33,7 +34,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, Paper, SearchResult
 from ..model.versions import by_locator
 from ..web import Answer, Rate, Web
-from ..web.retry import retry_after
+from ..web.retry import CLOSED_S, retry_after
 from . import unpaywall
 from .europepmc import Kind, Linked, without_html
 from .loose_json import mapping, mappings, short_text, text, whole
@@ -42,7 +43,9 @@ from .source import Query, Route, Source, one_by_one, whole_days
 
 LAST_HIT = 10_000
 """OpenAlex pages through so many works of a search only."""
-_PAGE = 200
+# https://developers.openalex.org/guides/page-through-results (November 2026)
+_PAGE, _LAST_PAGE = 100, 500
+_MOST_LINKED = 200
 COPIES = "id,doi,is_retracted,best_oa_location,locations,has_content"
 """The fields requested of a single work."""
 RECORD = (
@@ -131,31 +134,42 @@ def search(query: Query, web: Web) -> SearchResult:
         It did not answer, or the day's budget is spent.
     """
     params = _params(query)
-    # Pages are numbered: those that the stretch touches, which is one unless somebody leaps.
-    size = max(1, min(query.max_results, _PAGE))
-    end = min(query.start + query.max_results, LAST_HIT)
-    if -(-end // size) * size > LAST_HIT:
-        size = _PAGE  # a page that reaches beyond the last work is refused; these end with it
-    first = query.start // size
-    works: list[dict[str, Any]] = []
-    total, warnings = 0, []
-    for page in range(first, -(-end // size)):
-        total, sent, cost = list_works({**params, "per-page": size, "page": page + 1}, web)
-        works += sent
-        warnings += [cost] if cost else []
-        if len(sent) < size:
-            break
-    skipped = query.start - first * size
-    papers = tuple(map(paper_of, works[skipped : skipped + query.max_results]))
+    total, works, costs = _list_stretch(params, query.start, query.max_results, web)
+    papers = tuple(map(paper_of, works))
     end = query.start + len(papers)
     return SearchResult(
         query=query.text,
         effective_query=" ".join(f"{name}={params[name]}" for name in ("search", "filter")).strip(),
         total=total,
         papers=papers,
-        warnings=tuple(warnings),
+        warnings=tuple(costs),
         next_start=end if papers and end < min(total, LAST_HIT) else None,
     )
+
+
+def _list_stretch(
+    params: Mapping[str, Any], start: int, most: int, web: Web
+) -> tuple[int, list[dict[str, Any]], list[str]]:
+    """Return the total of a list, *most* of its works from *start* on, and what they cost.
+
+    Pages are numbered. Those that touch the stretch are requested: one, unless a caller leaps.
+    """
+    size = max(1, min(most, _PAGE))
+    end = min(start + most, LAST_HIT)
+    pages = -(-end // size)
+    if pages * size > LAST_HIT or pages > _LAST_PAGE:
+        size, pages = _PAGE, -(-end // _PAGE)  # full pages end with the last work that is shown
+    first = start // size
+    works: list[dict[str, Any]] = []
+    total, costs = 0, []
+    for page in range(first, pages):
+        total, sent, cost = list_works({**params, "per_page": size, "page": page + 1}, web)
+        works += sent
+        costs += [cost] if cost else []
+        if len(sent) < size:
+            break
+    skipped = start - first * size
+    return total, works[skipped : skipped + most], costs
 
 
 def _params(query: Query) -> dict[str, Any]:
@@ -287,7 +301,7 @@ def fetch_work(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[
         {"select": fields},
         headers=auth_headers(web),
         allow={401, 404, 429},
-        check=partial(_check, free=True),
+        check=partial(_check, is_list=False),
         kept=kept,
     )
     return {} if answer.status == 404 else mapping(answer.json())
@@ -308,7 +322,8 @@ def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str,
         It did not answer; or the day's budget is spent.
     """
     if not web.settings.key("openalex_api_key"):
-        msg = "OpenAlex searches only with a key, and OPENALEX_API_KEY is not set."
+        # Without one, all users of an address share the budget of some hundred searches a day.
+        msg = "OpenAlex is searched only with a key, and OPENALEX_API_KEY is not set."
         raise NotConfigured(msg, "Get a free one at openalex.org, or search another source.")
     name = "&".join(f"{key}={value}" for key, value in sorted(params.items()))
     kept = mapping(web.cache.get("openalex_list", name))
@@ -319,7 +334,7 @@ def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str,
         params,
         headers=auth_headers(web),
         allow={400, 401, 403, 429},
-        check=partial(_check, free=False),
+        check=partial(_check, is_list=True),
     )
     reply = mapping(answer.json())
     total, works = _total(reply), mappings(reply.get("results"))
@@ -342,13 +357,13 @@ def auth_headers(web: Web) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _check(answer: Answer, *, free: bool) -> None:
-    """Raise for an answer without works: what its status means."""
+def _check(answer: Answer, *, is_list: bool) -> None:
+    """Raise what the status of an answer without works means."""
     if answer.status == 401:
         msg = "OpenAlex refuses the key in OPENALEX_API_KEY."
         raise NotConfigured(msg, "Correct it, or unset it: single works are free without.")
     if answer.status == 429:
-        raise too_much(answer, free=free)
+        raise too_much(answer)
     if answer.status == 404:
         return
     reply = answer.json()
@@ -356,29 +371,29 @@ def _check(answer: Answer, *, free: bool) -> None:
         reason = text(mapping(reply).get("message")) or text(mapping(reply).get("error"))
         msg = f"OpenAlex cannot be asked so: {reason[:200] or answer.status}"
         raise BadRequest(msg, "Ask in plain words; quotes and AND, OR, NOT are understood.")
-    if not isinstance(reply, dict) or not (free or isinstance(reply.get("results"), list)):
+    if not isinstance(reply, dict) or (is_list and not isinstance(reply.get("results"), list)):
         raise Unreachable("OpenAlex sent an answer without works.", "Try again later.")
-    if not free:
+    if is_list:
         _total(reply)
 
 
-def too_much(answer: Answer, *, free: bool) -> Unreachable:
-    """Too many at once, which a short pause mends; or the day's budget is spent.
+def too_much(answer: Answer) -> Unreachable:
+    """Return the error for a 429: too many requests at once, or the day's budget is spent.
 
-    A search that cannot be paid is no reason to stay away: single works go on being free.
+    A spent budget comes with a Retry-After of many hours, or with none
+    (https://github.com/rpatrik96/bibtexupdater/pull/50).
     """
     pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
     left = _least(answer, "X-RateLimit-Remaining", "X-RateLimit-Remaining-USD")
     # A search may cost more than the little that is left; only the words of the answer say so.
     spent = left is not None and (left <= 0 or b"budget" in answer.body[:2000].lower())
-    if not spent:
+    if not spent and pause <= CLOSED_S:
         details: dict[str, Any] = {"retry_after": pause} if pause else {}
         return Unreachable("OpenAlex answered 429.", status=429, **details)
-    until = _least(answer, "X-RateLimit-Reset") or _DAY - time.time() % _DAY
+    until = pause or _least(answer, "X-RateLimit-Reset") or _DAY - time.time() % _DAY
     msg = f"OpenAlex's budget of the day is spent; the next begins in {until / 3600:.1f} hours."
     hint = "Try again after midnight UTC; other sources can be asked now."
-    stay = {"retry_after": min(until, _DAY)} if free else {}
-    return Unreachable(msg, hint, status=429, lasting=True, **stay)
+    return Unreachable(msg, hint, status=429, lasting=True, retry_after=min(until, _DAY))
 
 
 def _cost(answer: Answer) -> str:
@@ -407,7 +422,17 @@ SOURCE = Source(
     about="OpenAlex: open copies of DOIs; search over all fields with a key",
     label="DOI",
     # A hundred a second are allowed; nobody here needs them.
-    rates=(Rate("openalex", ("openalex",), every=0.1, in_flight=4),),
+    rates=(
+        Rate("openalex", ("openalex",), every=0.1, in_flight=4),
+        Rate(
+            "openalex_list",
+            ("openalex",),
+            every=0.1,
+            key="openalex_api_key",
+            in_flight=4,
+            paths=("/works",),
+        ),
+    ),
     search=search,
     routes=(Route("openalex", ("doi",), one_by_one(fetch_open_copies)),),
     greet=greet,
@@ -415,7 +440,7 @@ SOURCE = Source(
 
 
 def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """How many works are on the list, the first *most* of them (at most 200), and the address.
+    """Return how many works a list has, the first *most* (up to 200), and the list's address.
 
     Raises
     ------
@@ -435,13 +460,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
     if not number:
         raise NotAvailable(f"OpenAlex does not know {ids}.", "Ask PubMed or Europe PMC.")
     works_filter = f"{_FILTERS[kind]}:{number}"
-    size = max(1, min(most, _PAGE))
-    params = {
-        "filter": works_filter,
-        "sort": "publication_date:desc",
-        "per-page": size,
-        "select": RECORD,
-    }
-    total, works, _ = list_works(params, web)
+    params = {"filter": works_filter, "sort": "publication_date:desc", "select": RECORD}
+    total, works, _ = _list_stretch(params, 0, max(1, min(most, _MOST_LINKED)), web)
     url = f"{web.settings.address('openalex')}/works?filter={works_filter}"
-    return total, [Linked.of(paper_of(work)) for work in works[:size]], url
+    return total, [Linked.of(paper_of(work)) for work in works], url

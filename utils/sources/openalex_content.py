@@ -71,7 +71,7 @@ def _judge(answer: Answer) -> None:
             msg = "OpenAlex refuses the key in OPENALEX_API_KEY."
             raise NotConfigured(msg, "Correct it, or leave openalex_content out of PAPERS_SOURCES.")
         case 403 | 429:
-            raise too_much(answer, free=True)  # nothing else is at this host
+            raise too_much(answer)
         case 404:
             raise NotAvailable("OpenAlex has lost the file it named.", status=404)
 
@@ -98,7 +98,15 @@ SOURCE = Source(
     name="openalex_content",
     about="OpenAlex's own PDFs of open works, a cent each from your key's budget",
     label="DOI",
-    rates=(Rate("openalex_content", ("openalex_content",), every=1.0, in_flight=1),),
+    rates=(
+        Rate(
+            "openalex_content",
+            ("openalex_content",),
+            every=1.0,
+            key="openalex_api_key",
+            in_flight=1,
+        ),
+    ),
     routes=(
         Route(
             "openalex_content",

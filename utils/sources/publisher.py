@@ -178,7 +178,19 @@ SOURCE = Source(
     name="publisher",
     about="The publisher's page behind the DOI, and the PDF it names",
     label="DOI",
-    rates=(Rate("doi", ("doi",), every=0.2, in_flight=4),),
+    rates=(
+        Rate("doi", ("doi",), every=0.2, in_flight=4),
+        # After a burst both answer 429 with a Retry-After of 100 s (November 2026; see
+        # https://github.com/amirkiarafiei/open-scholar-peer/issues/5).
+        Rate(
+            "biorxiv",
+            (),
+            every=3.0,
+            in_flight=1,
+            backoff=100.0,
+            hosts=("biorxiv.org", "medrxiv.org"),
+        ),
+    ),
     routes=(Route("publisher", ("doi",), one_by_one(fetch_full_text), shares=(0.75, 0.1)),),
 )
 

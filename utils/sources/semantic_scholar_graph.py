@@ -246,7 +246,10 @@ def _send(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) 
         if key or silent.code != "RATE_LIMIT":
             raise
         msg = "Semantic Scholar is busy: the pool shared by all who have no key is used up."
-        hint = "Set SEMANTIC_SCHOLAR_API_KEY to a key of your own (free), or try again later."
+        hint = (
+            "Try again later, or set SEMANTIC_SCHOLAR_API_KEY if you have a key: Semantic Scholar "
+            "gives them for one's own research, not to third-party applications."
+        )
         raise Unreachable(msg, hint, **silent.details) from None
     return answer.json()
 

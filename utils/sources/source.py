@@ -157,6 +157,11 @@ class Source:
     greet: Callable[[Web], str] | None = None
 
     @property
+    def title(self) -> str:
+        """The site's name for a person."""
+        return self.about.split(":")[0].removeprefix("NCBI ")
+
+    @property
     def service(self) -> str:
         """The setting ``<service>_base_url`` where it lives."""
         return service_of(self.name)

@@ -1,8 +1,9 @@
 """Wiley's text-mining service: PDFs of its articles, for holders of a token.
 
 The token is personal; whether an article comes is decided by the network the request comes from.
-https://onlinelibrary.wiley.com/library-info/resources/text-and-datamining and the publisher's own
-client (PyPI: wiley-tdm), whose pace is kept: three a second, and sixty in ten minutes.
+https://onlinelibrary.wiley.com/library-info/resources/text-and-datamining. The publisher's own
+client (PyPI: wiley-tdm) allows sixty requests in ten minutes. The service answers 500 from about
+thirty-five on, so it is asked thirty times (computron/fulltext-article-downloader 0.2.4).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss
+from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss, Unreachable
 from ..model.paper import Fetched, Paper
 from ..web import Answer, Rate, Web
 from .publisher import leads_to
@@ -18,6 +19,7 @@ from .source import Route, Source, one_by_one
 
 _HOSTS = ("wiley.com", "wiley-vch.de", "embopress.org", "agupubs.onlinelibrary.wiley.com")
 _PREFIXES = ("10.1002/", "10.1111/")
+_TOO_MANY_S = 120.0
 
 
 def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
@@ -31,6 +33,8 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         It is one, and this network has no right to it.
     NotConfigured
         The token is refused.
+    Unreachable
+        It did not answer, or was asked too often.
     """
     doi = paper.ids.doi
     if not doi.startswith(_PREFIXES) and not leads_to(doi, web, _HOSTS):
@@ -38,7 +42,7 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     answer = web.get(
         f"{web.settings.address('wiley')}/articles/{quote(doi, safe='')}",
         headers={"Wiley-TDM-Client-Token": web.settings.key("wiley_tdm_token")},
-        allow={400, 401, 403, 404},
+        allow={400, 401, 403, 404, 500},
         check=_judge,
         kept=True,
     )
@@ -56,13 +60,16 @@ def _judge(answer: Answer) -> None:
             raise NotEntitled(msg, hint, status=403)
         case 404:
             raise NotAvailable("Wiley's text-mining service has no such article.", status=404)
+        case 500:
+            msg = "Wiley answered 500, as it does to more than 30 requests in ten minutes."
+            raise Unreachable(msg, status=500, retry_after=_TOO_MANY_S)
 
 
 SOURCE = Source(
     name="wiley",
     about="Wiley's articles as PDF, with your own token for text mining",
     label="DOI",
-    rates=(Rate("wiley", ("wiley",), every=10.0, in_flight=1),),
+    rates=(Rate("wiley", ("wiley",), every=20.0, in_flight=1),),
     routes=(
         Route(
             "wiley",

@@ -10,6 +10,7 @@ is found there.
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import sqlite3
 import tempfile
@@ -25,7 +26,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, get_args
 
-from ..errors import BadRequest, NotFound, StoreFailed
+from ..errors import DamagedStore, InUse, NotFound, StoreFailed
 from ..model.identifiers import Ids
 from ..model.job import Counts, Coverage, Harvested, Job, Search, State, Wait, Which
 from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
@@ -34,7 +35,14 @@ from ..system.plain_text import encodable
 from .ledger_names import Asked, Listed, asked_row, asks_for_preprint, ids_row, names_of
 from .ledger_schema import INSERT_ASKED, VERSION, create_file, in_memory, migrate
 
+log = logging.getLogger(__name__)
+_MADE_AGAIN = (
+    "The ledger %s is damaged and was set aside as %s. The harvest is made again from its query "
+    "or list: texts are found on the shelf, and answers in the journal. Lost are the attempts at "
+    "papers without a text, and what each source has cost."
+)
 _PATIENCE_S = 30.0
+_ANY_TIME = "9999"  # later than every ISO 8601 time
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
 _MISSED = "state IN ('abstract', 'record', 'failed')"
 _ENDED: dict[Which, str] = {
@@ -90,6 +98,8 @@ class Ledger:
         self._turn = threading.RLock()
         with self._translate_errors():
             self._db, version = migrate(_connect(path))
+        if version == 0:
+            raise _damage_error(path, "it is empty")
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -116,6 +126,31 @@ class Ledger:
                     raise _store_error(path, error) from error
         return cls(path)
 
+    @classmethod
+    def open_sound(cls, path: Path) -> Ledger | None:
+        """Open the ledger at *path*; None if there is none, or a damaged one, which is set aside.
+
+        Raises
+        ------
+        InUse
+            It is damaged, and another process works on it.
+        """
+        if not path.exists():
+            return None
+        try:
+            ledger = cls(path)
+            with ledger._reading() as db:
+                if db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
+                    return ledger
+            ledger.close()
+        except DamagedStore:
+            pass
+        with _exclusive_lock(path):
+            aside = sqlite.aside_of(path)
+            sqlite.set_aside(path, aside)
+        log.warning(_MADE_AGAIN, path.name, aside.name)
+        return None
+
     def close(self) -> None:
         """Close the file."""
         with self._turn, suppress(sqlite3.Error):
@@ -129,17 +164,10 @@ class Ledger:
 
         Raises
         ------
-        BadRequest
+        InUse
             Another process works on it.
         """
-        with ExitStack() as stack:
-            try:
-                ours = stack.enter_context(sqlite.try_lock(_lock(self.path), patience_s))
-            except sqlite3.Error as error:
-                raise _store_error(_lock(self.path), error) from error
-            if not ours:
-                msg = f"The harvest {self.path.stem} is running in another process."
-                raise BadRequest(msg, "Wait for it, or look at it with `status`.")
+        with _exclusive_lock(self.path, patience_s):
             yield
 
     def running(self) -> bool:
@@ -149,7 +177,7 @@ class Ledger:
         try:
             with self.exclusive_lock(patience_s=0.0):
                 return False
-        except BadRequest:
+        except InUse:
             return True
         except StoreFailed:  # nobody works on a disk that is full
             return False
@@ -484,14 +512,14 @@ class Ledger:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
 
-    def reopen_unresolved(self, before: str) -> int:
+    def reopen_unresolved(self, before: str = _ANY_TIME) -> int:
         """Reopen the papers for which a site did not answer, in the same round.
 
         Answers of other sites stand, and only those that did not answer are asked again.
 
         Parameters
         ----------
-        before : str
+        before : str, optional
             Those that ended earlier than this (ISO 8601, UTC), or later than now: a clock was set
             back since.
 
@@ -618,6 +646,19 @@ def _open(path: Path) -> sqlite3.Connection:
     return db
 
 
+@contextmanager
+def _exclusive_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            ours = stack.enter_context(sqlite.try_lock(_lock(path), patience_s))
+        except sqlite3.Error as error:
+            raise _store_error(_lock(path), error) from error
+        if not ours:
+            msg = f"The harvest {path.stem} is running in another process."
+            raise InUse(msg, "Wait for it, or look at it with `status`.")
+        yield
+
+
 def _lock(path: Path) -> Path:
     return path.with_suffix(".lock")
 
@@ -630,8 +671,16 @@ def _store_error(path: Path, error: Exception) -> StoreFailed:
     if sqlite.is_busy(error):
         hint = "Another process holds it: wait until it is done, or end it."
     elif sqlite.is_damaged(error):
-        hint = "It is damaged: delete it and ask again. What is on the shelf is found there."
+        return _damage_error(path, str(error))
     return StoreFailed(msg, hint, file=str(path))
+
+
+def _damage_error(path: Path, why: str) -> DamagedStore:
+    hint = (
+        "Harvest the same query or list again: the ledger is then made again from that, from the "
+        "shelf and from the answers that sites gave."
+    )
+    return DamagedStore(f"The ledger {path.name} is damaged: {why}.", hint, file=str(path))
 
 
 def _insert_attempts(db: sqlite3.Connection, number: int, attempts: Sequence[Attempt]) -> None:

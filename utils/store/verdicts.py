@@ -30,6 +30,16 @@ _TOGETHER = 100
 _JUDGED = "judged by"
 
 
+def describe_due(texts: int) -> str:
+    """Return a sentence saying that only older judges have seen *texts* texts.
+
+    >>> describe_due(1), describe_due(1200)
+    ('1 text was not seen by the present judges', '1,200 texts were not seen by the present judges')
+    """
+    noun = "1 text was" if texts == 1 else f"{texts:,} texts were"
+    return f"{noun} not seen by the present judges"
+
+
 class Verdicts:
     """The verdicts of one shelf.
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
 from ..library import Library
-from ..settings import load_settings, version
+from ..settings import load_settings
+from ..system.version import version
 from .logs import begin_logs, propagate_logs
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     from .first_imports import FirstImports
     from .refusals import Refusals
 
+    tools = toolsets.tools(library)
     server: FastMCP[Any] = FastMCP(
         "papershelf",
         INSTRUCTIONS,
@@ -52,7 +54,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
             CallLog(),
             Refusals(library),
             FirstImports(),
-            Delivery(library.settings.mcp_delivery),
+            Delivery(library.settings.mcp_delivery, tools),
             *([DottedNames()] if library.settings.mcp_tool_names == "dotted" else []),
         ],
         mask_error_details=True,
@@ -60,7 +62,6 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         list_page_size=1000,  # all there is; without a size, any cursor is taken
     )
     server._mcp_server.title = "Papershelf"  # noqa: SLF001 - FastMCP takes none
-    tools = toolsets.tools(library)
     for tool in tools:
         server.add_tool(auth.guard(tool) if auth else tool)
     # Else every call over HTTP lists all tools first, to see which headers repeat its arguments.

@@ -207,7 +207,7 @@ def _read_tool(library: Library) -> FunctionTool:
                 **({} if named else {"title": reading.title}),
                 "kind": reading.kind,
                 "version": reading.version,
-                "outline": _without_title(reading),
+                "outline": [] if start else _without_title(reading),  # once, with the first page
                 "objects": objects,
                 **({"objects_shown_by": door} if door and objects else {}),
                 **({"doubts": reading.doubts} if reading.doubts else {}),

@@ -98,8 +98,9 @@ def host_name(said: str) -> str:
 class Delivery(Middleware):
     """Gives every tool's answer, and the list of tools, the form that the host shows its model."""
 
-    def __init__(self, setting: str) -> None:
+    def __init__(self, setting: str, tools: Sequence[Tool]) -> None:
         self._setting = setting
+        self._with_page = {tool.name for tool in tools if _has_page(tool)}
 
     async def on_list_tools(self, context: Any, call_next: Any) -> Any:
         """List the tools; without output schemas where no structure follows them."""
@@ -115,8 +116,8 @@ class Delivery(Middleware):
         if not isinstance(result, ToolResult) or result.structured_content is None:
             return result
         host = _host(context)
-        tool = await context.fastmcp_context.fastmcp.get_tool(context.message.name)
-        return _delivered(result, host, host.form(self._setting), page=_has_page(tool))
+        page = context.message.name in self._with_page
+        return _delivered(result, host, host.form(self._setting), page=page)
 
 
 def _delivered(result: ToolResult, host: Host, form: Form, *, page: bool) -> ToolResult:
@@ -136,8 +137,8 @@ def _delivered(result: ToolResult, host: Host, form: Form, *, page: bool) -> Too
     return ToolResult(content, sent if form != "text" or kept else None, meta=result.meta)
 
 
-def _has_page(tool: Tool | None) -> bool:
-    return bool(tool and (tool.meta or {}).get("ui"))
+def _has_page(tool: Tool) -> bool:
+    return bool((tool.meta or {}).get("ui"))
 
 
 def _host(context: Any) -> Host:

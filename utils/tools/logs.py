@@ -149,15 +149,17 @@ class JsonLines(logging.Formatter):
         }
         if traceback := _traceback(self, record):
             entry["error"] = traceback
-        return plain_json(self._hidden(json.loads(json.dumps(entry, default=str))))
+        return plain_json(self._hidden(entry))
 
     def _hidden(self, value: Any) -> Any:
         # One by one: in the finished line quotes are escaped, and harder to see through.
-        if isinstance(value, str):
-            return self._hide(value)
+        if value is None or isinstance(value, bool | int | float):
+            return value
         if isinstance(value, dict):
-            return {name: self._hidden(each) for name, each in value.items()}
-        return [self._hidden(each) for each in value] if isinstance(value, list) else value
+            return {str(name): self._hidden(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._hidden(each) for each in value]
+        return self._hide(str(value))
 
 
 class ReadableLines(logging.Formatter):

@@ -133,7 +133,7 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterato
     yield f"{indent}{name}: {' | '.join(map(_plain, flat))}{told and f' (all: {told})'}".rstrip()
     for row in rows:
         long = {column: row.get(column) for column in below}
-        inner = list(_members(long, indent + _IN))
+        inner = list(_members(long, indent + _IN)) if long else []
         line = _row([_cell(row.get(column)) for column in flat])
         if not flat and inner:
             line, *inner = inner
@@ -178,6 +178,8 @@ def _inline(value: Any) -> str | None:
         return ""
     if isinstance(value, str):
         return None if "\n" in value else value
+    if type(value) is int:
+        return str(value)
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     if isinstance(value, Mapping):

@@ -3,8 +3,8 @@
 Every request keeps to its site's rate limit (`RateLimiter`, shared by all processes of this user),
 names us in ``User-Agent``, pauses when the site asks for it, follows no link into a private
 network, and has a limit of bytes and of seconds. Sources use `Rate` (a site's limit), `Web` (ask)
-and `Answer`; callers that wait use `Cooldown` (how long a site makes them wait) and `Cancellation`
-(end the work).
+and `Answer`; callers that wait use `Cooldown` (how long a site makes them wait), `Patience` (how
+long they are ready to wait) and `Cancellation` (end the work).
 
 Importing this room is cheap: requests, urllib3, backoff and diskcache load with the first request.
 """
@@ -12,6 +12,7 @@ Importing this room is cheap: requests, urllib3, backoff and diskcache load with
 from .answer import MAX_BYTES, Answer, not_older_than, redact
 from .cancellation import Cancellation
 from .meter import metered
+from .patience import Patience
 from .rate_limiter import Cooldown, Rate, RateLimiter
 from .session import Web
 
@@ -20,6 +21,7 @@ __all__ = [
     "Answer",
     "Cancellation",
     "Cooldown",
+    "Patience",
     "Rate",
     "RateLimiter",
     "Web",

@@ -49,13 +49,17 @@ WHO_ISSUED = "Who issued it: server.py doctor."
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    """Why a request failed: words, whether it lasts, the trouble by name, and what to do."""
+    """Why a request failed: words, whether it lasts, the trouble by name, and what to do.
+
+    ``reset``: the other side hung up, as if by chance.
+    """
 
     words: str
     lasting: bool = False
     trouble: str = ""
     hints: tuple[str, ...] = ()
     because: str = ""
+    reset: bool = False
 
 
 def unreachable(error: BaseException, host: str, proxy: Proxy) -> Unreachable:
@@ -85,7 +89,7 @@ def _unreachable_through_proxy(host: str, cause: _Cause) -> Unreachable:
 
 
 def _facts(cause: _Cause) -> dict[str, Any]:
-    facts = {"lasting": cause.lasting, "trouble": cause.trouble, "because": cause.because}
+    facts = {name: getattr(cause, name) for name in ("lasting", "trouble", "because", "reset")}
     return {name: fact for name, fact in facts.items() if fact}
 
 
@@ -188,7 +192,8 @@ def _site_cause(causes: list[BaseException]) -> _Cause:
     for kind, words in _WORDS.items():
         if any(isinstance(cause, kind) for cause in causes):
             trouble = "silence" if kind is TimeoutError else ""
-            return _Cause(words, trouble=trouble)
+            reset = any(isinstance(cause, _RESETS) for cause in causes)
+            return _Cause(words, trouble=trouble, reset=reset)
     return _Cause("could not be reached")
 
 
@@ -206,6 +211,7 @@ def _certificate_cause(error: ssl.SSLCertVerificationError) -> _Cause:
     return _Cause(words, True, "certificate", hints, why[:120])
 
 
+_RESETS = (ConnectionError, ssl.SSLEOFError)
 _WORDS: dict[type[BaseException], str] = {
     TimeoutError: "did not answer in time",
     ssl.SSLError: "broke off the encrypted connection (TLS)",

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 from ..errors import PaperError
 from . import Web
@@ -19,12 +20,16 @@ _HOSTS = 4  # named in a sentence; more are counted
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One result: ``ok``, ``warning`` (works, but) or ``problem``, and what to do."""
+    """One result: ``ok``, ``warning`` (works, but) or ``problem``, and what to do.
+
+    A problem that is not ``required`` leaves Papershelf usable: other services stand in.
+    """
 
     what: str
     state: Literal["ok", "warning", "problem"]
     detail: str
     advice: str = ""
+    required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def summarize(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:
     found: dict[str, list[ServiceCheck]] = {}
     single: list[Check] = []
     for one, cause in zip(asked, _causes(asked, web), strict=True):
-        if cause and (nobody or one.trouble in ("certificate", "proxy")):
+        if cause and (nobody or one.trouble in ("certificate", "proxy", "portal")):
             found.setdefault(cause, []).append(one)
         else:
             single.append(one.check)
@@ -103,6 +108,8 @@ def _cause(one: ServiceCheck, web: Web) -> str:
     if one.trouble == "certificate":
         why = one.error.details.get("because", "not trusted")
         return f"a certificate issued by {_issuer(one, web)} that is refused here ({why})"
+    if one.trouble == "portal":
+        return str(one.error.details["leads_to"])
     if one.trouble == "proxy":
         return str(one.error.details.get("because", one.error.message))
     return "silence" if one.trouble == "silence" else "offline"
@@ -130,12 +137,40 @@ def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobod
     elif cause == "silence":
         detail = f"{everybody} did not answer: offline, or a firewall in between"
         advice = "Where only a proxy leads out: export HTTPS_PROXY=http://HOST:PORT"
+    elif services[0].trouble == "portal":
+        detail = f"{everybody} led to {cause}, which is not theirs"
+        advice = "Open a page in a browser: this network may want you to sign in. Then try again."
     elif services[0].trouble == "certificate":
         detail = f"{everybody} showed {cause}"
     else:
         detail = f"{everybody} not reached: {cause}"
-    kind = "certificates" if services[0].trouble == "certificate" else "proxy"
-    return Check("network" if nobody else kind, "problem", detail, advice)
+    kinds = {"certificate": "certificates", "portal": "redirected"}
+    kind = "network" if nobody else kinds.get(services[0].trouble, "proxy")
+    required = nobody or any(one.check.required for one in services)
+    return Check(kind, "problem", detail, advice, required)
+
+
+def belongs_to_another(asked: str, final: str) -> bool:
+    """Whether an address belongs to somebody else than the one that was asked.
+
+    >>> belongs_to_another("https://api.crossref.org/", "https://www.crossref.org/documentation")
+    False
+    >>> belongs_to_another("https://api.core.ac.uk/", "https://login.ox.ac.uk/")
+    True
+    >>> belongs_to_another("http://127.0.0.1:80/doi", "http://127.0.0.1:81/login")
+    True
+    """
+    return _owner(urlsplit(asked).netloc) != _owner(urlsplit(final).netloc)
+
+
+def _owner(netloc: str) -> str:
+    """The part of a host's name that somebody registered; of a number, all of it."""
+    name = netloc.rpartition("@")[2].lower()
+    labels = name.partition(":")[0].split(".")
+    if labels[-1].isdecimal() or name.startswith("["):
+        return name
+    is_second_level = len(labels[-1]) == 2 and len(labels[-2:][0]) <= 3  # ac.uk, com.au
+    return ".".join(labels[-3:] if is_second_level else labels[-2:])
 
 
 def _hosts_phrase(hosts: Sequence[str], of: int) -> str:

@@ -38,7 +38,8 @@ from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
 from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .cancellation import sleep
-from .retry import LONGEST
+from .patience import may_wait, turn_limit
+from .retry import LONGEST, long_pause
 from .slots import slots_in
 from .throttle import FACTOR_MAX, FACTOR_MAX_SHARED, SLOW_S, Throttle
 
@@ -205,13 +206,16 @@ class RateLimiter:
         Raises
         ------
         Unreachable
-            The wait would be longer than ``longest``, or the site asked all of us to stay away.
+            The wait for a turn would be longer than the `Patience` of the current work (without
+            one, than ``longest``), or the site asked all of us to stay away for longer.
         """
         rate = self._rate(url)
         name, interval = self._name(rate), self._every(rate)
         sleep(self._book(name, interval))
         with self._slot(name, rate):
             while (pause := self._leave(name, interval)) > 0:
+                if not may_wait(pause):
+                    raise self._too_long_error(name, pause)
                 sleep(pause)
             with self._measure(name):
                 yield
@@ -275,7 +279,8 @@ class RateLimiter:
         """Take the next free moment; the seconds until then."""
         with self._row(name) as (row, now):
             start = max(now, row.free, row.held)
-            if start - now > self.longest:
+            too_long = row.held - now > self.longest or start - now > turn_limit(self.longest)
+            if not may_wait(start - now) or too_long:
                 raise self._too_long_error(name, start - now)
             interval *= row.throttle.factor
             row.free = start + interval + min(_MOST_JITTER_S, interval * _JITTER) * random.random()
@@ -294,9 +299,7 @@ class RateLimiter:
             return pause
 
     def _too_long_error(self, name: str, seconds: float) -> Unreachable:
-        who = name.partition("#")[0]
-        msg = f"The next turn at {who} is {seconds:.0f} s away."
-        return Unreachable(msg, f"Try again in {seconds:.0f} s.", retry_after=seconds)
+        return Unreachable(*long_pause(name.partition("#")[0], seconds), retry_after=seconds)
 
     @contextmanager
     def _slot(self, name: str, rate: Rate) -> Iterator[None]:
@@ -304,8 +307,10 @@ class RateLimiter:
         slots = slots_in(str(self._place / _SLOTS))
         with ExitStack() as held:
             try:
-                held.enter_context(slots.hold(name, self._in_flight(rate), self.longest))
+                limit = turn_limit(self.longest)
+                held.enter_context(slots.hold(name, self._in_flight(rate), limit))
             except TimeoutError:
+                may_wait(limit + self._every(rate))  # more than there is: the caller comes back
                 raise self._too_long_error(name, self.longest + self._every(rate)) from None
             except OSError as error:
                 self._recover(error)

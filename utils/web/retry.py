@@ -7,12 +7,14 @@ import random
 import time
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import Unreachable
+from .patience import may_wait
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,6 +24,14 @@ WORTH_RETRYING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 522, 524})
 
 LONGEST = 60.0
 """Seconds we are ready to wait for one site; beyond that it counts as unreachable."""
+CLOSED_S = 3600.0
+"""A site that asks for a longer pause is closed for the day, not busy."""
+_RESETS = 3
+"""How often one call is repeated at once after a reset connection.
+
+NCBI resets about two connections of ten, more of the first of a process
+(https://github.com/wp-a/nature-academic-search/issues/15).
+"""
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +60,19 @@ def retry_after(value: str | None, sent: str | None = None) -> float:
         return 0.0
 
 
+def long_pause(who: str, seconds: float) -> tuple[str, str]:
+    """Return what is said of a site that asks for a pause, and what to do about it.
+
+    >>> long_pause("a.org", 54_000.0)[0]
+    'a.org is closed for today: it asks for a pause of 15 hours.'
+    """
+    if seconds <= CLOSED_S:
+        return f"The next turn at {who} is {seconds:.0f} s away.", f"Try again in {seconds:.0f} s."
+    until = datetime.fromtimestamp(time.time() + seconds, UTC)
+    msg = f"{who} is closed for today: it asks for a pause of {seconds / 3600:.0f} hours."
+    return msg, f"Ask another source now, or this one after {until:%Y-%m-%d %H:%M} UTC."
+
+
 def _instant(sent: str | None) -> float:
     """When an answer was sent, by the site's clock if it tells; else now, by ours."""
     with suppress(ValueError, OverflowError):
@@ -58,19 +81,26 @@ def _instant(sent: str | None) -> float:
 
 
 def doubling_pauses(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]:
-    """Pauses that double, with jitter that only adds, never shorter than the site asked for."""
+    """Yield pauses that double, with jitter that only adds, never shorter than the site asked for.
+
+    They end, and with them the tries, where the current work has no `Patience` for what a site
+    asked for.
+    """
     error = yield 0.0  # backoff primes its generators with one send(None)
     for n in count():
-        pause = min(most, first * 2**n) * random.uniform(1.0, 1.2)
-        error = yield max(pause, error.retry_after)
+        pause = max(min(most, first * 2**n) * random.uniform(1.0, 1.2), error.retry_after)
+        if error.retry_after and not may_wait(pause):
+            return
+        error = yield pause
 
 
 def with_retries(
     ask: Callable[P, T], tries: int, on_retry: Callable[[Unreachable], object] | None = None
 ) -> Callable[P, T]:
-    """*ask*, called up to *tries* times while it raises `Unreachable` and waiting may help.
+    """Return *ask*, called up to *tries* times while it raises `Unreachable` and waiting may help.
 
-    *on_retry* is called with each error that is tried again; the last one is raised.
+    *on_retry* is called with each error that is tried again; the last one is raised. A reset
+    connection is no such error: the first few are tried again at once and count as no try.
     """
     import backoff
 
@@ -82,7 +112,23 @@ def with_retries(
         jitter=None,  # backoff's own would shorten the wait a site asked for
         logger=None,
         on_backoff=partial(_report_retry, on_retry),
-    )(ask)
+    )(_without_resets(ask))
+
+
+def _without_resets(ask: Callable[P, T]) -> Callable[P, T]:
+    """Return *ask*, repeated at once after a reset connection, `_RESETS` times altogether."""
+    left = count(_RESETS, -1)
+
+    def ask_again(*args: P.args, **kwargs: P.kwargs) -> T:
+        while True:
+            try:
+                return ask(*args, **kwargs)
+            except Unreachable as error:
+                if not error.details.get("reset") or next(left) <= 0:
+                    raise
+                log.debug("%s Asking again at once.", error)
+
+    return ask_again
 
 
 def _is_pointless(error: Exception) -> bool:

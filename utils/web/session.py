@@ -23,7 +23,7 @@ from .answer import MAX_BYTES, Answer, redact
 from .leases import Leases
 from .meter import count_request
 from .rate_limiter import Rate, RateLimiter
-from .retry import WORTH_RETRYING, retry_after, with_retries
+from .retry import CLOSED_S, WORTH_RETRYING, long_pause, retry_after, with_retries
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -85,6 +85,8 @@ class Web:
     deadline : float
         Seconds a request may take on the wire, all tries and redirects together; waiting for
         turns is not counted.
+    on_redirect : callable, optional
+        Called with the address that was asked for and the one that a redirect leads to.
     quiet : float, optional
         Seconds without a single byte after which a site is given up; a minute when not set.
     leases : Leases
@@ -96,6 +98,7 @@ class Web:
         self.deadline = 120.0
         self.quiet: float | None = None
         self.rates = rates
+        self.on_redirect: Callable[[str, str], object] | None = None
         self.limiter = RateLimiter(settings.pace_folder, settings, rates)
         self.address_policy = address_policy.AddressPolicy(settings, own)
         self._transports: dict[int, Transport] = {}
@@ -249,6 +252,8 @@ class Web:
                     call.check(answer)
                 return answer
             hop = follow(hop, answer)
+            if self.on_redirect:
+                self.on_redirect(call.hop.url, hop.url)
         msg = f"{urlsplit(call.hop.url).netloc} kept redirecting, last to {answer.host}."
         raise NotAvailable(msg, status=answer.status)
 
@@ -289,11 +294,12 @@ class Web:
                     self.limiter.hold(hop.url, error.retry_after)
                 raise
             return answer
-        msg = f"{answer.host} answered {answer.status}."
+        said: tuple[str, ...] = (f"{answer.host} answered {answer.status}.",)
         if answer.status in WORTH_RETRYING or pause:
             details: dict[str, Any] = {"retry_after": pause} if pause else {}
-            raise Unreachable(msg, status=answer.status, **details)
-        raise NotAvailable(msg, status=answer.status)
+            said = long_pause(answer.host, pause) if pause > CLOSED_S else said
+            raise Unreachable(*said, status=answer.status, **details)
+        raise NotAvailable(*said, status=answer.status)
 
     @property
     def transport(self) -> Transport:
