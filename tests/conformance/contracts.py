@@ -233,7 +233,7 @@ ITEMS = (
     item("§2", "a source left out is not asked", "download", all_of(is_(kind="abstract"), asked(lambda all_: {r.service for r in all_} <= {"eutils", "europepmc", "jina_reader", "doi", "publisher", "crossref"} and not any("pmc_cloud" in r.service for r in all_))), {"pmid": CLOSED.pmid}, settings=NARROW),
     item("§2", "an abstract is tried again after the days set", "download", asked(lambda all_: any(r.service in ("jina_reader", "doi") for r in all_)), {"pmid": CLOSED.pmid}, settings=NARROW),
     # -- §3: every tool
-    item("§3", "an unknown argument is refused", "search_pubmed", refused("VALIDATION", "limit"), {"query": "a", "limit": 3}),
+    item("§3", "an unknown argument is refused", "search_pubmed", refused("VALIDATION", "colour"), {"query": "a", "colour": 3}),
     item("§3", "text from the web is marked", "search_pubmed", shown(lambda r: r.content[0].meta["untrusted"] is True and "<untrusted-" in r.content[0].text), {"query": "cells"}),
     item("§3", "a list says how many, and how to get more", "search", that(lambda v: isinstance(v, list) or (v["total"] > 2 and v["next_start"] == 2)), {"query": "cells", "max_results": 2}),
     item("§3", "and goes on from there", "search", that(lambda v: len(papers(v)) == 2), {"query": "cells", "max_results": 2, "start": 2}),

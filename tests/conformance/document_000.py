@@ -13,6 +13,7 @@ from tests.conformance.examples import (
     ENVELOPE,
     GUEST,
     KEYED,
+    ONE_NAME,
     OVER_HTTP,
     PAPERS,
     POLITE,
@@ -139,7 +140,8 @@ ITEMS = (
     item("§2 Origin Validation", "and no other beside it", "POST", answered(403), {"token": lambda endpoint: endpoint.token(), "origin": "https://lab.edu.evil.example"}, settings=KEYED),
     item("§2.1", "no more than three a second without a key", "system_api_key_status", is_(rate_limit="3 requests/second"), {}, settings=GUEST),
     # -- §3.1: search
-    item("§3.1", "parameters, bounds and defaults", "tools/list", takes("search_pubmed_articles", query_term={"minLength": 3}, max_results={"default": 20, "maximum": 1000, "minimum": 1}, sort_by={"default": "relevance", "enum": ["relevance", "pub_date", "author", "journal_name"]}, date_range={"default": None}, filter_by_publication_types={"default": []}, fetch_brief_summaries={"default": 0, "minimum": 0, "maximum": 100}), {}, SNAKE),
+    item("§3.1", "parameters, bounds and defaults", "tools/list", takes("search_pubmed_articles", query={"minLength": 3}, max_results={"default": 20, "maximum": 1000, "minimum": 1}, sort_by={"default": "relevance", "enum": ["pub_date", "relevance", "author", "journal"]}, min_date="string", max_date="string", date_type={"default": "pdat"}, publication_types="array", fetch_brief_summaries={"default": 0, "minimum": 0, "maximum": 100}), {}, ONE_NAME),
+    item("§3.1", "the order as the document names it", "search_pubmed_articles", that(lambda v: v["search_parameters"]["sort_by"] == "journal"), {**ARTICLE, "sort_by": "journal_name"}),
     item("§3.1", "fields of a search", "search_pubmed_articles", has("search_parameters", "effective_search_term", "total_found", "retrieved_pmid_count", "pmids", "brief_summaries", "e_search_url", "e_summary_url"), ARTICLE, SNAKE),
     item("§3.1", "content of type application/json", "search_pubmed_articles", shown(lambda r: r.structured_content and r.content[0].type == "text"), ARTICLE, "MCP knows no such content: the data are in structuredContent, and in a text made from it"),
     item("§3.1", "what was asked is said again", "search_pubmed_articles", that(lambda v: v["search_parameters"] == {"query_term": "cells", "max_results": 3, "sort_by": "relevance", "date_range": {"min_date": "", "max_date": "", "date_type": "pdat"}, "filter_by_publication_types": [], "fetch_brief_summaries": 2}), ARTICLE),
@@ -180,7 +182,7 @@ ITEMS = (
     item("§3.2", "digits only", "details", refused("VALIDATION", "banana"), {"pmids": ["banana"]}),
     item("§3.2", "long lists by POST", "fetch_article_details", that(lambda v: v["e_fetch_details"]["request_method"] == "POST" and "retmode=xml" in v["e_fetch_details"]["urls"][0]), {"pmids": [PAPERS.branch("no_abstract").pmid, "41999998"]}),
     # -- §3.3: relationships
-    item("§3.3", "parameters, bounds and defaults", "tools/list", takes("get_article_relationships", source_pmid="string", relationship_type={"default": "pubmed_similar_articles", "enum": ["pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"]}, max_related_results={"default": 5, "maximum": 50}, citation_styles={"default": ["ris"]}), {}, SNAKE),
+    item("§3.3", "parameters, bounds and defaults", "tools/list", takes("get_article_relationships", pmid="string", relationship_type={"default": "pubmed_similar_articles", "enum": ["pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"]}, max_results={"default": 5, "maximum": 50}, styles={"default": ["ris"]}), {}, ONE_NAME),
     item("§3.3", "fields of the answer", "get_article_relationships", has("source_pmid", "relationship_type", "related_articles", "citations", "retrieved_count", "e_link_url"), RELATED, SNAKE),
     item("§3.3", "fields of a related article", "get_article_relationships", each("related_articles", "pmid", "title", "authors", "score", "link_url"), RELATED, SNAKE),
     item("§3.3", "similar articles by ELink, with scores", "relate", all_of(that(lambda v: all(r["score"] for r in (v["related_articles"] if isinstance(v, dict) else v))), sent("eutils", "elink", dbfrom="pubmed", db="pubmed", cmd="neighbor_score")), {"source_pmid": PAPERS.branch("pmc_manuscript").pmid}),

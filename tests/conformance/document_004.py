@@ -9,6 +9,7 @@ from tests.conformance.examples import (
     ARXIV_ID,
     ENVELOPE,
     KEYED,
+    ONE_NAME,
     PMID,
     SCHOLAR_KEY,
     SNAKE,
@@ -83,7 +84,7 @@ def apart(service: str, seconds: float) -> Check:
 
 ITEMS = (
     # -- arXiv
-    item("search_arxiv", "parameters, bounds and defaults", "tools/list", takes("search_arxiv", query="string", max_results={"default": 10, "maximum": 100, "minimum": 1}, start_year="integer", end_year="integer", author="string", sort_by={"default": "relevance", "enum": ["relevance", "lastUpdatedDate", "submittedDate"]}), {}, SNAKE),
+    item("search_arxiv", "parameters, bounds and defaults", "tools/list", takes("search_arxiv", query="string", max_results={"default": 10, "maximum": 100, "minimum": 1}, min_date="string", max_date="string", author="string", sort_by={"default": "relevance", "enum": ["relevance", "pub_date", "update_date"]}), {}, ONE_NAME),
     item("search_arxiv", "fields of a preprint", "search_arxiv", each("papers", *PREPRINT), {"query": "nucleation"}, f"{SNAKE}; {BARE_LIST}"),
     item("search_arxiv", "found at every door", "arxiv", that(lambda v: ARXIV_ID in str(papers(v))), {"query": "nucleation"}),
     item("search_arxiv", "the id has its version, dates are ISO 8601", "search_arxiv", that(lambda v: v["papers"][0]["id"][-2:] in ("v1", "v2") and v["papers"][0]["published"][:5] == "2025-" and v["papers"][0]["pdf_url"].startswith("https://arxiv.org/pdf/")), {"query": "nucleation"}),
@@ -102,7 +103,7 @@ ITEMS = (
     item("arxiv_to_bibtex", "the version, the class, the address stay", "arxiv_to_bibtex", holds("bibtex", f"eprint = {{{ARXIV_ID}v1}}", "archivePrefix = {arXiv}", "primaryClass = {q-bio.QM}", f"url = {{https://arxiv.org/abs/{ARXIV_ID}v1}}", "abstract = {", "author = {Haddad, Samir and"), {"arxiv_id": f"{ARXIV_ID}v1"}, "@misc, as arXiv itself has it: a preprint is no article of a journal; values in braces, which BibTeX wants"),
     item("arxiv_to_bibtex", "at every door", "arxiv_bibtex", that(lambda v: "archivePrefix = {arXiv}" in str(v)), {"arxiv_id": f"arXiv:{ARXIV_ID}"}),
     # -- Semantic Scholar
-    item("search_semantic_scholar", "parameters, bounds and defaults", "tools/list", takes("search_semantic_scholar", query="string", max_results={"default": 10, "maximum": 100, "minimum": 1}, start_year="integer", end_year="integer"), {}, SNAKE),
+    item("search_semantic_scholar", "parameters, bounds and defaults", "tools/list", takes("search_semantic_scholar", query="string", max_results={"default": 10, "maximum": 100, "minimum": 1}, min_date="string", max_date="string"), {}, ONE_NAME),
     item("search_semantic_scholar", "fields of a paper", "search_semantic_scholar", each("papers", *SCHOLAR), TITLE, f"{SNAKE}; {BARE_LIST}"),
     item("search_semantic_scholar", "authors with their ids", "search_semantic_scholar", that(lambda v: {"author_id", "name"} <= set(v["papers"][0]["authors"][0])), TITLE, SNAKE),
     item("search_semantic_scholar", "found at every door", "scholar", that(lambda v: WHOLE.doi in str(papers(v))), TITLE),
@@ -111,7 +112,7 @@ ITEMS = (
     item("get_semantic_scholar_paper", "by its own id", "get_semantic_scholar_paper", is_(doi=WHOLE.doi), {"identifier": "5d19e86ccba729092b2a4bac340b46d997974363"}),
     item("get_semantic_scholar_paper", "at every door", "scholar_paper", that(lambda v: v["title"].startswith("CXCL12")), {"identifier": WHOLE.doi}),
     item("get_semantic_scholar_paper", "unknown is not found", "scholar_paper", refused("NOT_FOUND", "10.9999/nothing"), {"identifier": "10.9999/nothing"}, ENVELOPE),
-    item("get_paper_citations", "parameters, bounds and defaults", "tools/list", takes("get_paper_citations", paper_id="string", max_results={"default": 10, "maximum": 100})),
+    item("get_paper_citations", "parameters, bounds and defaults", "tools/list", takes("get_paper_citations", paper="string", max_results={"default": 10, "maximum": 100}), {}, ONE_NAME),
     item("get_paper_citations", "who cites it", "get_paper_citations", each("papers", *SCHOLAR), {"paper_id": f"DOI:{WHOLE.doi}"}, f"{SNAKE}; {BARE_LIST}"),
     item("get_paper_citations", "no more than asked for", "citing", that(lambda v: len(v["papers"]) == 2), {"paper_id": f"DOI:{WHOLE.doi}", "max_results": 2}),
     item("semantic_scholar_to_bibtex", "an entry", "semantic_scholar_to_bibtex", holds("bibtex", "@article{", "title = {", "author = {", "year = {2025}", "abstract = {", "journal = {"), {"identifier": WHOLE.doi}),

@@ -36,6 +36,7 @@ OVER_HTTP = {
 
 SNAKE = "names are snake_case everywhere, so that one paper's row is the same in every tool, file and door"
 ENVELOPE = "all tools have one error envelope (document 001): a code to act on, what happened to which paper at which site, and what to do next"
+ONE_NAME = "one name for each idea in all tools, so that a model need not guess; the document's names and values are read as well"
 PLAIN = "some hosts refuse dots in names; MCP_TOOL_NAMES=dotted registers these"
 UNSAID = "no schema says additionalProperties: false, for Google's SDK takes no tool that does; an argument that is not named is refused all the same, and named"
 POLITE = "every site is asked as often as its own published limit allows, all processes together, and slower when it says so: quicker than fixed pauses for one paper, and safe for thousands"

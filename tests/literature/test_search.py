@@ -237,7 +237,7 @@ def test_every_source_gets_the_same_wish_and_only_pubmed_its_tags(web):
     seen = {name: [] for name in ("pubmed", "arxiv")}
     sources = usual(**{name: source(name, [MOSS], seen=seen[name]) for name in seen})
     found = search_papers(
-        "moss[ti] AND 2020:2024[dp]", web, sources, author="Doe  J", start_year=2019, max_results=7
+        "moss[ti] AND 2020:2024[dp]", web, sources, author="Doe  J", min_date="2019", max_results=7
     )
     (pubmed,), (arxiv,) = seen.values()
     assert pubmed.text == "moss[ti] AND 2020:2024[dp]"
@@ -283,8 +283,8 @@ def test_openalex_joins_where_its_key_is_set():
         ({"sort_by": "journal"}, "sort_by"),
         ({"max_results": 0}, "max_results"),
         ({"max_results": 101}, "max_results"),
-        ({"start_year": 20}, "start_year"),
-        ({"start_year": 2024, "end_year": 2020}, "later"),
+        ({"min_date": "20"}, "min_date"),
+        ({"min_date": "2024", "max_date": "2020"}, "later"),
         ({"among": ["unpaywall"]}, "unpaywall"),
         ({"among": ["scopus"]}, "scopus"),
     ],

@@ -108,6 +108,20 @@ def test_retracted_and_concern(library: Library, world: World, tmp_path: Path) -
     assert checked.status == 1
 
 
+@pytest.mark.parametrize("by_pubmed", [True, False])
+def test_a_notice_of_a_retraction_is_named(
+    library: Library, world: World, tmp_path: Path, by_pubmed: bool
+) -> None:
+    record = world.paper("retraction_notice")
+    if not by_pubmed:  # as Crossref has it: by its title alone
+        record = replace(record, types=("Journal Article",), notices=())
+        world.put(record)
+    checked = library.check(_markdown(tmp_path, "So it is [@one].", _bibtex("one", record)))
+    [one] = checked.references
+    assert [kind for kind, _ in one.warnings] == ["retraction_notice"]
+    assert (one.status, checked.status) == ("verified", 1)
+
+
 def test_a_service_that_is_down_is_not_a_missing_paper(
     library: Library, world: World, tmp_path: Path
 ) -> None:

@@ -130,14 +130,13 @@ async def test_pair_search_names_the_pair(library, world):
 
 BAD = {
     "empty query": ("search_pubmed", {"query": " "}),
-    "no date": ("search_pubmed", {"query": "a", "min_date": "2020-05"}),
+    "no date": ("search_pubmed", {"query": "a", "min_date": "last May"}),
     "too many": ("search_pubmed", {"query": "a", "max_results": 1001}),
-    "unknown argument": ("search_pubmed", {"query": "a", "limit": 3}),
+    "unknown argument": ("search_pubmed", {"query": "a", "colour": 3}),
     "wrong type": ("search_pubmed", {"query": "a", "max_results": "many"}),
     "missing argument": ("search_pubmed", {}),
     "no identifier": ("download_paper", {}),
     "malformed": ("download_paper", {"pmid": "abc"}),
-    "wrong kind": ("download_paper", {"pmid": "PMC123"}),
     "contradiction": (
         "download_paper",
         {"arxiv_id": "2601.00001", "doi": "10.48550/arXiv.2601.00002"},
@@ -207,10 +206,10 @@ def test_what_takes_too_long_goes_on_and_is_picked_up():
 
 VIOLATIONS = {
     "missing": ({}, "query is missing; it must be text."),
-    "type": ({"query": 7}, "query is 7; it must be text."),
+    "type": ({"query": 7.5}, "query is 7.5; it must be text."),
     "text for a number": (
-        {"query": "a", "max_results": "7"},
-        'max_results is "7"; it must be a whole number from 1 to 1000.',
+        {"query": "a", "max_results": "seven"},
+        'max_results is "seven"; it must be a whole number from 1 to 1000.',
     ),
     "truth for a number": (
         {"query": "a", "start": True},
@@ -221,7 +220,10 @@ VIOLATIONS = {
         "max_results is 5000; it must be a whole number",
     ),
     "enum": ({"query": "a", "sort_by": "title"}, 'it must be one of "pub_date", "relevance"'),
-    "in a list": ({"query": "a", "publication_types": ["a", 3]}, "publication_types[1] is 3; it"),
+    "in a list": (
+        {"query": "a", "publication_types": ["a", 3.5]},
+        "publication_types[1] is 3.5; it",
+    ),
     "long": ({"query": "a", "sort_by": "x" * 999}, f'sort_by is "{"x" * 58}…; it must'),
     "extra": ({"query": "a", "max_result": 3}, "max_result is no argument here."),
     "half a character": ({"query": "\ud800"}, "half of a surrogate pair"),
@@ -242,7 +244,7 @@ async def test_a_wrong_argument_is_told_by_name_value_and_what_is_allowed(
         assert error["suggestions"] == ["Did you mean max_results?"]
 
 
-@pytest.mark.parametrize("odd", [{"x": 1}, ["41000001"], True, 4.1])
+@pytest.mark.parametrize("odd", [{"x": 1}, ["41000001", "41000002"], True, 4.1])
 async def test_an_identifier_is_text_or_a_whole_number(library, world, odd):
     error = (await call(library, "download_paper", {"pmid": odd})).meta["error"]
     assert error["code"] == "VALIDATION"

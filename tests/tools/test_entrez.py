@@ -84,8 +84,8 @@ async def test_a_term_is_spelled_and_counted_everywhere(library):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"operation": "search"}, "search needs term"),
-        ({"operation": "post", "ids": ["1"], "term": "coral"}, "post takes no term"),
+        ({"operation": "search"}, "search needs query"),
+        ({"operation": "post", "ids": ["1"], "term": "coral"}, "post takes no query"),
         ({"operation": "fetch"}, "fetch needs one of ids, history"),
         ({"operation": "fetch", "ids": ["1"], "history": "h_1"}, "needs one of"),
         ({"operation": "search", "database": "genes", "term": "x"}, "no database 'genes'"),

@@ -108,7 +108,7 @@ async def test_search(library, world, mode):
         filter_by_publication_types=["Journal Article"],
         fetch_brief_summaries=2,
     )
-    assert found["search_parameters"]["sort_by"] == "journal_name"
+    assert found["search_parameters"]["sort_by"] == "journal"
     assert world.requests[0].params["sort"] == "JournalName"
     assert (
         found["effective_search_term"] == '(cells) AND ("Journal Article"[pt]) AND 2020:3000[edat]'

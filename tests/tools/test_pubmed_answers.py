@@ -70,13 +70,13 @@ BAD = {
     "sort": ("search_pubmed_articles", {"query_term": "abc", "sort_by": "title"}, "relevance"),
     "date": (
         "search_pubmed_articles",
-        {"query_term": "abc", "date_range": {"min_date": "May 2020"}},
+        {"query_term": "abc", "date_range": {"min_date": "in May"}},
         "YYYY",
     ),
     "date field": (
         "search_pubmed_articles",
-        {"query_term": "abc", "date_range": {"from": "2020"}},
-        "date_range.from",
+        {"query_term": "abc", "date_range": {"colour": "2020"}},
+        "colour",
     ),
     "no pmids": ("fetch_article_details", {"pmids": []}, "1 to 200 values"),
     "201 pmids": ("fetch_article_details", {"pmids": ["1"] * 201}, "200"),
@@ -92,7 +92,7 @@ BAD = {
     "flag for a number": ("lookup_mesh", {"term": "a", "max_results": True}, "max_results"),
     "text for a number": (
         "search_pubmed_articles",
-        {"query_term": "abc", "max_results": "7"},
+        {"query_term": "abc", "max_results": "seven"},
         "max_results",
     ),
     "NUL": ("search_pubmed_articles", {"query_term": "ab\0c"}, "Character 3 of the query"),
@@ -123,7 +123,7 @@ BAD = {
     "unknown field": ("match_citations", {"citations": [{"title": "a"}]}, "title"),
     "empty word": ("spell_check", {"query": " "}, "empty"),
     "21 terms": ("lookup_mesh", {"term": "a", "max_results": 21}, "20"),
-    "unknown argument": ("lookup_mesh", {"term": "a", "limit": 3}, "limit"),
+    "unknown argument": ("lookup_mesh", {"term": "a", "colour": 3}, "colour"),
 }  # fmt: skip
 
 

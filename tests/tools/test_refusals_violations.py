@@ -49,7 +49,7 @@ def test_no_more_is_looked_at_than_is_told(monkeypatch):
     looked_at = []
     sentence = refusals._sentence
     monkeypatch.setattr(
-        refusals, "_sentence", lambda row, schema: looked_at.append(row) or sentence(row, schema)
+        refusals, "_sentence", lambda row, *more: looked_at.append(row) or sentence(row, *more)
     )
     told = refusals.to_bad_request(wrong(list[str], [*range(9000)], "ids"), SCHEMA)
     assert told.message.endswith("8,995 more.")

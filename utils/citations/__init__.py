@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from .styles import styled
 
 __all__ = [
     "FORMATS", "PRINTED", "STYLES", "citation_key", "citations", "cite", "csl_item", "each_bibtex",
-    "each_nbib", "each_ris", "in_version", "to_bibtex", "to_nbib", "to_ris",
+    "each_nbib", "each_ris", "find_style", "in_version", "to_bibtex", "to_nbib", "to_ris",
 ]  # fmt: skip
 
 _BY_NAME = {style.name: style for style in PRINTED.values()}
@@ -41,6 +41,13 @@ STYLES = {
     "csl-json": "csl_json",
 }
 """What people type, with its name in `FORMATS`."""
+_ALIASES = {
+    "apa7": "apa", "apa7th": "apa", "apa7thedition": "apa",
+    "americanpsychologicalassociation": "apa", "mla9": "mla", "mla9th": "mla",
+    "mla9thedition": "mla", "modernlanguageassociation": "mla", "nlm": "vancouver",
+    "icmje": "vancouver", "bib": "bibtex", "biblatex": "bibtex", "medline": "nbib",
+    "csl": "csl-json", "json": "csl-json",
+}  # fmt: skip
 Item = dict[str, Any]
 _RIS_TYPES = {
     "article-journal": "JOUR", "article": "UNPB", "article-newspaper": "NEWS", "book": "BOOK",
@@ -63,7 +70,7 @@ def citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[dict[str,
     papers : sequence of Paper
         Any number; a style is read once, so ask for many papers at a time.
     formats : sequence of str
-        Some of `FORMATS`.
+        Some of `FORMATS`, or styles that `find_style` knows.
 
     Returns
     -------
@@ -76,21 +83,20 @@ def citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[dict[str,
     BadRequest
         A format is none of these.
     """
-    _check_formats(formats, FORMATS)
-    references = {name: list(_references(papers, name)) for name in formats}
+    names = dict.fromkeys(STYLES[find_style(one)] for one in formats)
+    references = {name: list(_references(papers, name)) for name in names}
     return [{name: references[name][at] for name in references} for at in range(len(papers))]
 
 
 def cite(papers: Sequence[Paper], style: str) -> list[str]:
-    """Each paper's reference in one of `STYLES` as text; a CSL-JSON item is one line of JSON.
+    """Each paper's reference in one style (`find_style`), as text; a CSL-JSON item is one line.
 
     Raises
     ------
     BadRequest
         There is no such style.
     """
-    _check_formats([style], STYLES)
-    references = _references(papers, STYLES[style])
+    references = _references(papers, STYLES[find_style(style)])
     return [
         one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in references
     ]
@@ -106,11 +112,23 @@ def in_version(paper: Paper, version: str) -> Paper:
     return replace(paper, ids=replace(paper.ids, arxiv=f"{paper.ids.arxiv}v{version}"))
 
 
-def _check_formats(names: Sequence[str], formats: Collection[str]) -> None:
-    for name in names:
-        if name not in formats:
-            msg = f"{one_line(name)[:40]!r} is not a citation format."
-            raise BadRequest(msg, f"Formats: {', '.join(formats)}.")
+def find_style(name: str) -> str:
+    """Return the style of `STYLES` that is meant, whatever its capitals, or one of `FORMATS`.
+
+    >>> find_style("Vancouver"), find_style("apa_string"), find_style("CSL JSON")
+    ('vancouver', 'apa', 'csl-json')
+
+    Raises
+    ------
+    BadRequest
+        There is no such style.
+    """
+    folded = re.sub(r"[\W_]+", "", name).lower().removesuffix("style").removesuffix("string")
+    known = {re.sub(r"\W", "", style): style for style in STYLES} | _ALIASES
+    if folded not in known:
+        msg = f"{one_line(name)[:40]!r} is not a citation style."
+        raise BadRequest(msg, f"Styles: {', '.join(STYLES)}.")
+    return known[folded]
 
 
 def _references(papers: Sequence[Paper], name: str) -> Iterator[Any]:

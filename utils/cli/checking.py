@@ -32,6 +32,7 @@ _STATUS = {
 }
 _WARNED = {
     "retracted": "RETRACTED",
+    "retraction_notice": "notice of a retraction",
     "expression_of_concern": "expression of concern",
     "corrected": "was corrected",
     "preprint": "preprint of a published article",

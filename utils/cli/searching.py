@@ -8,9 +8,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..citations import STYLES
+from ..citations import STYLES, find_style
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids, arxiv_version
 from ..system.plain_text import one_line
@@ -62,7 +63,7 @@ def add(commands: Any) -> None:
 def _add_references(commands: Any) -> None:
     cite = command(commands, "cite", _cite)
     cite.add_argument("paper", nargs="*", help="identifiers or files of them; - or none: stdin")
-    cite.add_argument("--style", choices=list(STYLES), default="apa")
+    cite.add_argument("--style", type=_known_style, choices=list(STYLES), default="apa")
     related = command(commands, "related", _list_related)
     related.add_argument("pmid")
     related.add_argument("--kind", choices=list(_KINDS), default="similar")
@@ -76,7 +77,7 @@ def _search(args: argparse.Namespace, library: Library) -> int:
     if sources == ["mirror"]:
         return _in_mirror(args, library)
     _refuse_what_only_pubmed_knows(args)
-    options = {} if sources == ["all"] else {"among": tuple(sources)}
+    options: dict[str, Any] = {} if sources == ["all"] else {"among": tuple(sources)}
     gathered = library.search_papers(
         " ".join(args.query),
         max_results=args.max_results,
@@ -223,6 +224,13 @@ def _names(paper: Paper) -> Sequence[str]:
         f"arXiv:{ids.arxiv}" if ids.arxiv else "",
     )
     return [name for name in spelled if name] or [str(ids)]
+
+
+def _known_style(name: str) -> str:
+    """Return the style that is meant; an unknown name as it is, for argparse to refuse."""
+    with suppress(BadRequest):
+        return find_style(name)
+    return name
 
 
 def export_option(parser: argparse.ArgumentParser) -> None:

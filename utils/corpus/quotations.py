@@ -126,7 +126,8 @@ def verify(text: str, corpus: Corpus) -> Quotation:
     quoted = parse(text)
     if not corpus.finder.status().passages:
         msg = "The index is empty: the quotation was looked for nowhere."
-        raise StoreFailed(msg, "Sync a question or download papers, then: server.py index.")
+        filed = "Download papers to look in: server.py download (MCP: download_papers)."
+        raise StoreFailed(msg, filed, "Then index them: server.py index.")
     candidates = _candidates(quoted.parts, corpus)
     apart = None
     for passage, text in _texts(candidates, corpus):

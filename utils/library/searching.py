@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 
 class SearchVerbs(Rooms):
-    """The verbs of looking for papers, and of naming them."""
+    """The verbs of looking for papers, and of naming them.
+
+    Dates are ``YYYY[-MM[-DD]]`` (`..model.dates`); start_year and end_year are whole years.
+    """
 
     def search(self, query: str, **options: Unpack[QueryOptions]) -> SearchResult:
         """Search PubMed; options are the fields of `..sources.Query`, such as ``max_results``.
@@ -57,12 +60,14 @@ class SearchVerbs(Rooms):
 
         return search_articles(Query(query, **options), summaries, self.web)
 
-    def search_papers(
+    def search_papers(  # noqa: PLR0913  # its filters
         self,
         query: str,
         *,
         among: Sequence[str] = (),
         max_results: int = 20,
+        min_date: str = "",
+        max_date: str = "",
         start_year: int = 0,
         end_year: int = 0,
         author: str = "",
@@ -80,8 +85,8 @@ class SearchVerbs(Rooms):
             *(query, self.web, SOURCES),
             among=among,
             max_results=max_results,
-            start_year=start_year,
-            end_year=end_year,
+            min_date=min_date or str(start_year or ""),
+            max_date=max_date or str(end_year or ""),
             author=author,
             sort_by=sort_by,
             longest_s=longest_s,
@@ -93,6 +98,8 @@ class SearchVerbs(Rooms):
         *,
         author: str = "",
         category: str = "",
+        min_date: str = "",
+        max_date: str = "",
         start_year: int = 0,
         end_year: int = 0,
         sort_by: str = "relevance",
@@ -107,8 +114,8 @@ class SearchVerbs(Rooms):
             *(query, self.web),
             author=author,
             category=category,
-            start_year=start_year,
-            end_year=end_year,
+            min_date=min_date or str(start_year or ""),
+            max_date=max_date or str(end_year or ""),
             sort_by=sort_by,
             sort_order=sort_order,
             max_results=max_results,
@@ -125,6 +132,8 @@ class SearchVerbs(Rooms):
         self,
         query: str,
         *,
+        min_date: str = "",
+        max_date: str = "",
         start_year: int = 0,
         end_year: int = 0,
         fields_of_study: Sequence[str] = (),
@@ -139,8 +148,8 @@ class SearchVerbs(Rooms):
 
         return search_semantic_scholar(
             *(query, self.web),
-            start_year=start_year,
-            end_year=end_year,
+            min_date=min_date or str(start_year or ""),
+            max_date=max_date or str(end_year or ""),
             fields_of_study=fields_of_study,
             bulk=bulk,
             sort_by=sort_by,

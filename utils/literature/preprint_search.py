@@ -13,7 +13,6 @@ from ..sources.arxiv_query import ORDERS, SORTS
 from ..web import Web
 
 MOST_RESULTS = 100
-FIRST_YEAR = 1991
 
 
 def search_arxiv(  # noqa: PLR0913  # the filters the contract names
@@ -22,8 +21,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     *,
     author: str = "",
     category: str = "",
-    start_year: int = 0,
-    end_year: int = 0,
+    min_date: str = "",
+    max_date: str = "",
     sort_by: str = "relevance",
     sort_order: str = "descending",
     max_results: int = 10,
@@ -39,8 +38,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     author, category : str, optional
         A name as printed on the papers; a class (``q-bio.GN``) or an archive (``cs``), several
         with commas between.
-    start_year, end_year : int, optional
-        Of the first version, both included; 0 leaves that end open.
+    min_date, max_date : str, optional
+        Of the first version, both included; see `..model.dates`.
     sort_by, sort_order : str, optional
         One of `SORTS`, one of `ORDERS`.
     max_results, start : int, optional
@@ -63,8 +62,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
         max_results=max_results,
         start=start,
         sort_by=sort_by,
-        min_date=_year(start_year, "start_year"),
-        max_date=_year(end_year, "end_year"),
+        min_date=min_date,
+        max_date=max_date,
         author=author,
         categories=tuple(name for name in category.replace(",", " ").split() if name),
     )
@@ -96,14 +95,6 @@ def arxiv_paper(arxiv_id: str, web: Web) -> Paper:
             hint = f"Leave v{version} out for the newest version, or check the digits."
         raise NotFound(f"arXiv has no paper {whole}.", hint)
     return paper
-
-
-def _year(year: int, name: str) -> str:
-    """A year as queries have it; empty for an open end."""
-    if year and not FIRST_YEAR - 100 <= year <= 2999:
-        msg = f"{name} is {year}; arXiv began in {FIRST_YEAR}."
-        raise BadRequest(msg, f"Give a year such as 2024, or leave {name} out.")
-    return f"{year:04d}" if year else ""
 
 
 def _require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

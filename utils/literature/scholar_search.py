@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ..errors import BadRequest
 from ..model.paper import NO_HITS
+from ..sources import Query
 from ..sources.semantic_scholar import (
     BULK_PAGE,
     FIELDS_OF_STUDY,
@@ -19,6 +20,7 @@ from ..sources.semantic_scholar import (
     fetch_linked_papers,
     fetch_paper,
     filters_of,
+    limits_of,
     plain_words,
     search_bulk,
     search_relevant,
@@ -43,15 +45,14 @@ BULK_SORTS = tuple(
     for name in ("publicationDate", "citationCount", "paperId")
     for order in ("desc", "asc")
 )
-_FIRST_YEAR, _LAST_YEAR = 1000, 2999
 
 
 def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     query: str,
     web: Web,
     *,
-    start_year: int = 0,
-    end_year: int = 0,
+    min_date: str = "",
+    max_date: str = "",
     fields_of_study: Sequence[str] = (),
     bulk: bool = False,
     sort_by: str = "",
@@ -65,8 +66,8 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     ----------
     query
         Plain words; in bulk with ``+ | - "…" * ( ) ~N``.
-    start_year, end_year
-        Both inclusive; 0 leaves an end open.
+    min_date, max_date
+        Of publication, both included; see `..model.dates`.
     fields_of_study
         Some of `FIELDS_OF_STUDY`.
     bulk
@@ -92,7 +93,8 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
         raise BadRequest("The query is empty.", "For example: graph neural networks")
     _require_page(max_results, start)
     _require_bulk(bulk, sort_by, token, start)
-    filters = filters_of(*_years(start_year, end_year), fields_of_study)
+    dates = Query(text, min_date=min_date, max_date=max_date)
+    filters = filters_of(*limits_of(dates), fields_of_study)
     if bulk:
         question = {"query": text, "sort": sort_by, "token": sendable(token, "token", 500)}
         parameters = {name: value for name, value in question.items() if value}
@@ -161,12 +163,3 @@ def _require_bulk(bulk: bool, sort_by: str, token: str, start: int) -> None:
         raise BadRequest(
             f"sort_by is {sort_by[:80]!r}.", f"It must be one of {', '.join(BULK_SORTS)}."
         )
-
-
-def _years(first: int, last: int) -> tuple[str, str]:
-    for name, year in (("start_year", first), ("end_year", last)):
-        if year and not _FIRST_YEAR <= year <= _LAST_YEAR:
-            raise BadRequest(f"{name} is {year}; it must be a year.", "For example 2020.")
-    if first and last and first > last:
-        raise BadRequest(f"start_year {first} is later than end_year {last}.", "Swap them.")
-    return str(first or ""), str(last or "")

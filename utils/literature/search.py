@@ -28,6 +28,7 @@ from ..model.sites import SEARCHED
 from ..pubmed.search import checked
 from ..settings import Settings
 from ..sources import Query, Source
+from ..sources.source import require_dates
 from ..web import Web
 from ..web.shared_work import SharedWork
 from .fused_results import Found, Link, Same, fuse
@@ -122,8 +123,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     *,
     among: Sequence[str] = (),
     max_results: int = 20,
-    start_year: int = 0,
-    end_year: int = 0,
+    min_date: str = "",
+    max_date: str = "",
     author: str = "",
     sort_by: str = "relevance",
     longest_s: float = LONGEST_S,
@@ -140,8 +141,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         OpenAlex where its key is set.
     max_results : int, optional
         How many each source is asked for, and how many the merged list has at the most.
-    start_year, end_year : int, optional
-        Years of publication, both included; 0 for an open end.
+    min_date, max_date : str, optional
+        Dates of publication, both included; see `..model.dates`.
     author : str, optional
         A name that every paper must carry.
     sort_by : {"relevance", "pub_date"}, optional
@@ -156,7 +157,7 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     PaperError
         No source answered: the gravest reason, with every other in its message.
     """
-    wish = _checked_query(query, max_results, (start_year, end_year), author, sort_by)
+    wish = _checked_query(query, max_results, (min_date, max_date), author, sort_by)
     chosen = _chosen(among, sources, web)
     wishes, warnings = _queries_by_source(wish, chosen)
     answers = _gather_answers(chosen, wishes, web, longest_s)
@@ -181,28 +182,29 @@ def searched_sites(settings: Settings) -> list[str]:
 
 
 def _checked_query(
-    query: str, max_results: int, years: tuple[int, int], author: str, sort_by: str
+    query: str, max_results: int, dates: tuple[str, str], author: str, sort_by: str
 ) -> Query:
     if sort_by not in SORTS:
         raise BadRequest(f"sort_by is {sort_by!r}.", f"It must be one of {', '.join(SORTS)}.")
     if not 1 <= max_results <= MOST_RESULTS:
         msg = f"max_results is {max_results}; it must lie between 1 and {MOST_RESULTS}."
         raise BadRequest(msg, "Ask a single source for more.")
-    for name, year in zip(("start_year", "end_year"), years, strict=True):
-        if year and not _EARLIEST <= year <= _LATEST:
-            msg = f"{name} is {year}; it must lie between {_EARLIEST} and {_LATEST}."
-            raise BadRequest(msg, "Leave it out, or give 0, for an open end.")
-    first, last = years
-    if first and last and first > last:
-        raise BadRequest(f"start_year {first} is later than end_year {last}.", "Swap them.")
     wish = Query(
         query.translate(_STRAIGHT).strip(),
         max_results=max_results,
         sort_by=sort_by,
         author=" ".join(author.split()),
+        min_date=dates[0],
+        max_date=dates[1],
     )
-    if first or last:
-        wish = replace(wish, min_date=str(first or _EARLIEST), max_date=str(last or _LATEST))
+    require_dates(wish)
+    for name, date in (("min_date", wish.min_date), ("max_date", wish.max_date)):
+        if date and not _EARLIEST <= int(date[:4]) <= _LATEST:
+            msg = f"{name} is {date}; its year must lie between {_EARLIEST} and {_LATEST}."
+            raise BadRequest(msg, "Leave it out for an open end.")
+    if wish.min_date or wish.max_date:
+        limits = wish.min_date or str(_EARLIEST), wish.max_date or str(_LATEST)
+        wish = replace(wish, min_date=limits[0], max_date=limits[1])
     return checked(wish)
 
 

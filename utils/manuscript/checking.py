@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FINDINGS, UNCLEAR = 1, 3
 _FINDINGS = {
     *("differs", "wrong_paper", "not_found", "altered", "absent", "elsewhere", "unlisted"),
-    *("retracted", "expression_of_concern", "preprint"),
+    *("retracted", "retraction_notice", "expression_of_concern", "preprint"),
 }
 _UNCLEAR = {"unsure", "could_not_tell", "no_full_text"}
 

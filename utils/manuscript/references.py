@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..download.lookup import look_up
 from ..errors import NotConfigured, NotFound, PaperError
-from ..judges.likeness import title_likeness, title_words
+from ..judges.likeness import is_notice, title_likeness, title_words
 from ..lists.pasted import Entry, citation
 from ..literature.reference_search import Wanted, candidates, find_at_crossref, find_by_title
 from ..literature.resolve import Resolution, resolve
@@ -41,13 +41,15 @@ if TYPE_CHECKING:
     from ..web import Web
 
 Status = Literal["verified", "differs", "wrong_paper", "not_found", "unsure", "could_not_tell"]
-Warned = Literal["retracted", "expression_of_concern", "corrected", "preprint"]
+Warned = Literal["retracted", "retraction_notice", "expression_of_concern", "corrected", "preprint"]
 _NOTICES: dict[str, Warned] = {
     "retraction": "retracted",
     "expression_of_concern": "expression_of_concern",
     "erratum": "corrected",
     "republication": "corrected",
 }
+# PubMed has had two names for it; Crossref's records have the title only.
+_RETRACTION_NOTICES = frozenset(("Retraction Notice", "Retraction of Publication"))
 _ALIKE = 0.8  # a title in other spelling; less is another title
 _PRINTED = 0.9  # of a record's title that an entry must have
 _SURE = 0.75  # that an article is what became of a preprint
@@ -263,14 +265,21 @@ def _same_name(ours: Author, theirs: Author) -> bool:
 
 
 def _warnings(paper: Paper) -> tuple[tuple[Warned, str], ...]:
-    """What was published about a paper since."""
+    """What was published about a paper since, and that it is itself the notice of a retraction."""
     found: dict[Warned, str] = {}
+    if _is_retraction_notice(paper):
+        found["retraction_notice"] = "it announces that another paper is retracted; cite it as such"
     for notice in paper.notices:
         if kind := _NOTICES.get(notice.kind):
             found.setdefault(kind, _notice(notice))
     if paper.retracted:
         found.setdefault("retracted", "its record says so")
     return tuple(found.items())
+
+
+def _is_retraction_notice(paper: Paper) -> bool:
+    titled = is_notice(paper.title) and "retraction" in title_words(paper.title)[:3]
+    return titled or not _RETRACTION_NOTICES.isdisjoint(paper.publication_types)
 
 
 def _notice(notice: Notice) -> str:

@@ -57,13 +57,15 @@ def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Ma
 
 
 def _checked(citation: Mapping[str, str], number: int) -> dict[str, str]:
-    """The fields of a citation, all of them there, as they can be sent."""
+    """The fields of a citation as they can be sent: of page ranges and dates, the page and year."""
     row = {
         name: sendable(
             citation.get(name, ""), f"{name} of citation {number}", _LONGEST_FIELD
         ).strip()
         for name in (*FIELDS, "key")
     }
+    row["first_page"] = re.sub(r"^(\w+)\s*[-–—]\s*\w+$", r"\1", row["first_page"])
+    row["year"] = re.sub(r"^(\d{4})[-/ ].*$", r"\1", row["year"])
     if not any(row[name] for name in FIELDS):
         msg = f"Citation {number} says nothing."
         raise BadRequest(msg, f"Give some of {', '.join(FIELDS)}.")

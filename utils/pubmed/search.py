@@ -36,6 +36,7 @@ from ..sources.pubmed import (
     term,
     with_dates,
 )
+from ..sources.source import require_dates
 from ..system.plain_text import sendable, shortened
 from ..web import Web
 
@@ -153,7 +154,10 @@ def checked(query: Query) -> Query:
         raise BadRequest(msg, "Page through more with start.")
     if query.start < 0:
         raise BadRequest(f"start is {query.start}; it counts from 0.", "Use next_start.")
-    first, last = _range(query.min_date.strip(), query.max_date.strip())
+    require_dates(query)
+    first, last = query.min_date, query.max_date
+    if first or last:  # PubMed ignores one that comes alone
+        first, last = first or _EARLIEST, last or _LATEST
     kinds = _kinds(query.publication_types)
     return replace(query, text=text, min_date=first, max_date=last, publication_types=kinds)
 
@@ -201,35 +205,6 @@ def _require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
         raise BadRequest(f"{name} is {shown!r}.", f"It must be one of {', '.join(allowed)}.")
 
 
-def _range(first: str, last: str) -> tuple[str, str]:
-    """Both ends of a range of dates: PubMed ignores one that comes alone."""
-    if not (first or last):
-        return "", ""
-    first, last = first or _EARLIEST, last or _LATEST
-    if _day(first, "min_date") > _day(last, "max_date", last=True):
-        raise BadRequest(f"min_date {first} is later than max_date {last}.", "Swap them.")
-    return first, last
-
-
-def _day(text: str, name: str, *, last: bool = False) -> tuple[int, int, int]:
-    """The first (or last) day that a partial date can mean.
-
-    >>> _day("2026/02", "min_date"), _day("2026", "max_date", last=True)
-    ((2026, 2, 1), (2026, 12, 31))
-    """
-    match = re.fullmatch(r"(\d{4})(?:/(\d{1,2})(?:/(\d{1,2}))?)?", text, re.A)
-    month = int((match and match[2]) or (12 if last else 1))
-    day = int((match and match[3]) or (31 if last else 1))
-    try:
-        if not match:
-            raise ValueError
-        date(int(match[1]), month, day if match[3] else 1)
-    except ValueError:
-        msg = f"{name} {shortened(text, 40)!r} is no date of the form YYYY, YYYY/MM or YYYY/MM/DD."
-        raise BadRequest(msg, "For example 2020/01/31.") from None
-    return int(match[1]), month, day
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a search found; ``term`` is what was sent, ``search_url`` where (without keys)."""
@@ -254,7 +229,7 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
         PubMed did not answer.
     """
     if len(query.text.strip()) < 3:
-        raise BadRequest("query_term has fewer than 3 characters.", "Ask for a word at least.")
+        raise BadRequest("The query has fewer than 3 characters.", "Ask for a word at least.")
     if not 0 <= first <= MOST_SUMMARIES:
         msg = f"fetch_brief_summaries is {first}; it must lie between 0 and {MOST_SUMMARIES}."
         raise BadRequest(msg, "Ask for the details of others by PMID.")

@@ -19,6 +19,7 @@ _REFERENCES = {
 }
 _WARNINGS = {
     "retracted": "Retracted",
+    "retraction_notice": "Notice of a retraction",
     "expression_of_concern": "Expression of concern",
     "preprint": "A preprint that was published",
     "corrected": "Was corrected",

@@ -50,7 +50,7 @@ criteria:
   exclude: []
 
 # Searched by `review update`: pubmed, europepmc, arxiv, semantic_scholar, openalex. Dates are
-# YYYY[/MM[/DD]]; either may be left out.
+# YYYY[-MM[-DD]]; either may be left out.
 databases: []
 #  - source: pubmed
 #    query: moss[ti] AND light[ti]
@@ -185,7 +185,7 @@ def _protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
 def _database(one: Any) -> Database:
     if not isinstance(one, dict) or not _text(one, "source") or not _text(one, "query"):
         raise _wrong("a database needs a source and a query", "See the remarks of a new protocol.")
-    least, most = _date(one, "min_date"), _date(one, "max_date")
+    least, most = _text(one, "min_date"), _text(one, "max_date")
     kind = _text(one, "date_type") or "pdat"
     query = Query(_text(one, "query"), min_date=least, max_date=most, date_type=kind)
     return Database(_text(one, "source").lower(), query)
@@ -217,8 +217,3 @@ def _list(told: Mapping[Any, Any], name: str) -> list[Any]:
 def _text(told: Mapping[Any, Any], name: str) -> str:
     value = told.get(name)
     return "" if value is None else one_line(str(value))
-
-
-def _date(told: Mapping[Any, Any], name: str) -> str:
-    """A date as sites take it; YAML reads ``2026-11-01`` as a day."""
-    return _text(told, name).replace("-", "/")

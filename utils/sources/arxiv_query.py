@@ -19,14 +19,15 @@ from __future__ import annotations
 
 import re
 import time
-from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 
 from ..errors import BadRequest
+from ..model.dates import first_day, last_day
 from ..system.plain_text import sendable
-from .source import Query
+from .source import Query, require_dates
 
 SORTS = ("relevance", "lastUpdatedDate", "submittedDate")
 ORDERS = ("descending", "ascending")
@@ -178,33 +179,19 @@ def _author(name: str) -> str:
 
 def _dates(query: Query) -> str:
     """The range of days, both included; a missing end is the first year, or this one."""
+    require_dates(query)
     this_year = time.gmtime(time.time()).tm_year
-    first = _day(query.min_date, "min_date") if query.min_date else f"{_FIRST_YEAR}0101"
-    last = _day(query.max_date, "max_date", last=True) if query.max_date else ""
+    first = _digits(first_day(query.min_date)) if query.min_date else f"{_FIRST_YEAR}0101"
+    last = _digits(last_day(query.max_date)) if query.max_date else ""
     last = last or f"{max(this_year, int(first[:4]))}1231"
-    if first > last:
-        raise BadRequest(f"min_date {query.min_date} is later than max_date {query.max_date}.")
     if int(last[:4]) < _FIRST_YEAR:
         raise BadRequest(f"arXiv began in {_FIRST_YEAR}; it has nothing from before.")
     first = max(first, f"{_FIRST_YEAR}0101")
     return f"{_DATE_FIELDS.get(query.date_type, 'submittedDate')}:[{first}0000 TO {last}2359]"
 
 
-def _day(text: str, name: str, *, last: bool = False) -> str:
-    """The first (or last) day a partial date can mean.
-
-    >>> _day("2026/02", "min_date"), _day("2026/02", "max_date", last=True)
-    ('20260201', '20260228')
-    """
-    match = re.fullmatch(r"([12]\d{3})(?:/(\d{1,2})(?:/(\d{1,2}))?)?", text.strip())
-    year, month, day = (int(part or 0) for part in match.groups()) if match else (0, 0, 0)
-    month = month or (12 if last else 1)
-    longest = monthrange(year, month)[1] if year and 1 <= month <= 12 else 0
-    day = day or (longest if last else 1)
-    if not 1 <= day <= longest:
-        msg = f"{name} {text!r} is no date of the form YYYY, YYYY/MM or YYYY/MM/DD."
-        raise BadRequest(msg, "For example 2020/01/31.")
-    return f"{year:04d}{month:02d}{day:02d}"
+def _digits(day: date) -> str:
+    return day.isoformat().replace("-", "")
 
 
 def search_words(text: str) -> tuple[str, list[str]]:

@@ -232,6 +232,14 @@ def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
     return words, (warning,) if words != spaced else ()
 
 
+def limits_of(query: Query) -> tuple[str, str]:
+    """The first and the last day of a query; whole years as years, which hold more papers there."""
+    first, last = whole_days(query, "Semantic Scholar")
+    if first[4:] in ("", "-01-01") and last[4:] in ("", "-12-31"):
+        return first[:4], last[:4]
+    return first, last
+
+
 def filters_of(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
     """The filters of both searches: dates (``YYYY[-MM[-DD]]``, "" for open) and fields of study.
 
@@ -336,10 +344,7 @@ def _filters(query: Query) -> dict[str, str]:
     if query.author:
         msg = "Semantic Scholar's search does not look for authors."
         raise BadRequest(msg, "Leave the author out, or ask another source.")
-    first, last = whole_days(query, "Semantic Scholar")
-    if first[4:] in ("", "-01-01") and last[4:] in ("", "-12-31"):
-        first, last = first[:4], last[:4]
-    made = filters_of(first, last, query.categories)
+    made = filters_of(*limits_of(query), query.categories)
     if unknown := [kind for kind in query.publication_types if kind not in SPELLED]:
         msg = f"Semantic Scholar knows no publication type {', '.join(unknown)}."
         raise BadRequest(msg, f"It knows {', '.join(SPELLED)}.")

@@ -12,8 +12,6 @@ last, and know nothing but the day of publication.
 
 from __future__ import annotations
 
-import calendar
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,12 +19,11 @@ from functools import wraps
 from typing import TypedDict
 
 from ..errors import BadRequest, SourceMiss
+from ..model.dates import first_day, last_day, read_date
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from
 from ..model.sites import ROUTES, service_of
 from ..web import Rate, Web
-
-_DATE = re.compile(r"(\d{4})(?:[/-](\d{1,2}))?(?:[/-](\d{1,2}))?", re.A)
 
 
 def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
@@ -42,8 +39,9 @@ def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]
 class Query:
     """A search as the user asked for it; each source translates it into its own syntax.
 
-    Dates are ``YYYY[/MM[/DD]]``, either may be left out; ``start`` counts from 0. ``categories``
-    are arXiv's classes, or Semantic Scholar's fields of study; a site that has none refuses.
+    Dates are kept as ``YYYY[/MM[/DD]]`` (`..model.dates`), either may be left out; ``start`` counts
+    from 0. ``categories`` are arXiv's classes, or Semantic Scholar's fields of study; a site that
+    has none refuses.
     """
 
     text: str
@@ -56,6 +54,11 @@ class Query:
     publication_types: tuple[str, ...] = ()
     author: str = ""
     categories: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("min_date", "max_date"):
+            with suppress(BadRequest):  # `require_dates` says what is wrong, when it is sent
+                object.__setattr__(self, name, read_date(getattr(self, name), name))
 
 
 class QueryOptions(TypedDict, total=False):
@@ -167,6 +170,15 @@ class Source:
         return service_of(self.name)
 
 
+def require_dates(query: Query) -> None:
+    """Refuse limits that are not dates, and a range that ends before it begins."""
+    first, last = query.min_date, query.max_date
+    read_date(first, "min_date")
+    read_date(last, "max_date")
+    if first and last and first_day(first) > last_day(last):
+        raise BadRequest(f"min_date {first} is later than max_date {last}.", "Swap them.")
+
+
 def whole_days(query: Query, site: str) -> tuple[str, str]:
     """The first and the last day, as ISO dates; empty where there is no limit.
 
@@ -178,25 +190,13 @@ def whole_days(query: Query, site: str) -> tuple[str, str]:
     Raises
     ------
     BadRequest
-        Another date is meant than that of publication, or it is no date.
+        Another date is meant than that of publication, or a limit is not a date.
     """
     if not (query.min_date or query.max_date):
         return "", ""
     if query.date_type != "pdat":
         msg = f"{site} knows the date of publication (pdat), not {query.date_type!r}."
         raise BadRequest(msg, "Ask for pdat, or ask PubMed.")
-    return _day(query.min_date, last=False), _day(query.max_date, last=True)
-
-
-def _day(date: str, *, last: bool) -> str:
-    if not date:
-        return ""
-    if not (match := _DATE.fullmatch(date)):
-        raise BadRequest(f"{date!r} is no date.", "Write YYYY, YYYY/MM or YYYY/MM/DD.")
-    year, month, day = (int(part or 0) for part in match.groups())
-    month = month or (12 if last else 1)
-    if not (year >= 1 and 1 <= month <= 12 and day <= 31):
-        raise BadRequest(f"There is no day {date!r}.", "Write YYYY, YYYY/MM or YYYY/MM/DD.")
-    longest = calendar.monthrange(year, month)[1]
-    day = min(day, longest) or (longest if last else 1)
-    return f"{year:04d}-{month:02d}-{day:02d}"
+    require_dates(query)
+    first = first_day(query.min_date).isoformat() if query.min_date else ""
+    return first, last_day(query.max_date).isoformat() if query.max_date else ""

@@ -38,13 +38,16 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     from fastmcp import FastMCP
 
     from . import board, harvests, prompts, resources, skills, toolsets
+    from .advice import Advice
     from .call_log import CallLog
     from .delivery import Delivery
     from .dotted import DottedNames
     from .first_imports import FirstImports
     from .refusals import Refusals
+    from .spellings import Spellings
 
     tools = toolsets.tools(library)
+    inputs = {tool.name: tool.parameters for tool in tools}
     server: FastMCP[Any] = FastMCP(
         "papershelf",
         INSTRUCTIONS,
@@ -53,19 +56,20 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         middleware=[
             CallLog(),
             Refusals(library),
+            Spellings(inputs),
             FirstImports(),
             Delivery(library.settings.mcp_delivery, tools),
+            Advice([tool.name for tool in tools]),
             *([DottedNames()] if library.settings.mcp_tool_names == "dotted" else []),
         ],
         mask_error_details=True,
-        strict_input_validation=True,  # "7" and true are no numbers
+        strict_input_validation=True,  # `Spellings` reads what has one meaning, nothing else
         list_page_size=1000,  # all there is; without a size, any cursor is taken
     )
     server._mcp_server.title = "Papershelf"  # noqa: SLF001 - FastMCP takes none
     for tool in tools:
         server.add_tool(auth.guard(tool) if auth else tool)
     # Else every call over HTTP lists all tools first, to see which headers repeat its arguments.
-    inputs = {tool.name: tool.parameters for tool in tools}
     server._mcp_server.get_tool_input_schema = inputs.get  # noqa: SLF001
     for resource in resources.resources(library):
         server.add_resource(resource)

@@ -23,6 +23,7 @@ from mcp.types import Annotations, ResourceLink, TextContent
 
 from ..errors import NothingFound, PaperError
 from ..model.paper import Paper, StoredPaper
+from ..system.plain_text import clean_values
 from .rendering import fenced
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def answer(
     """
     return ToolResult(
         content=[*links],
-        structured_content=structure,
+        # Sites' words are clean already; arguments that are said again are not.
+        structured_content=clean_values(structure),
         meta={"untrusted": True} if untrusted else None,
     )
 
@@ -146,12 +148,12 @@ def refusal(error: PaperError) -> ToolResult:
 
     What a site said stands in a fence; what to do next is ours, and outside of it.
     """
-    envelope = error.envelope()
+    envelope = clean_values(error.envelope())
     told = envelope["error"]
     if error.quotes:
-        told = {**told, "message": fenced(error.message)}
+        told = {**told, "message": fenced(told["message"])}
     if "attempts" in error.details:
-        told = {**told, "details": {"untrusted": UNTRUSTED, **error.details}}
+        told = {**told, "details": {"untrusted": UNTRUSTED, **told["details"]}}
     text = json.dumps({"error": told}, ensure_ascii=False)
     return ToolResult(
         content=[block(text, untrusted=told is not envelope["error"])],

@@ -10,7 +10,7 @@ here has a ``resource_link``: with one, Claude's web client hands the page nothi
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.apps import AppConfig, ResourceCSP
 from fastmcp.resources import (
@@ -21,6 +21,7 @@ from fastmcp.resources import (
 )
 from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import Annotations
+from pydantic import Field
 
 from ..errors import NotFound
 from ..library import Library
@@ -44,13 +45,19 @@ def tools(library: Library) -> list[FunctionTool]:
     """The tools, working on *library*."""
     waiting = LongCalls("the databases of the protocol")
 
-    def review_board(job_id: str = "", start: Start = 0, review: str = "") -> ToolResult:
+    def review_board(
+        job_id: Annotated[str, Field(description="A harvest; empty: the newest.")] = "",
+        start: Start = 0,
+        review: Annotated[str, Field(description="A review's name.")] = "",
+    ) -> ToolResult:
         """Show a harvest (else the newest), or a review: PRISMA numbers, what is missing, news."""
         if review:
             return answer(_review(library, review, start))
         return answer(_board(library, job_id, start))
 
-    def update_review(review: str) -> ToolResult:
+    def update_review(
+        review: Annotated[str, Field(description="The review's name.")],
+    ) -> ToolResult:
         """Search a review anew: new hits, retractions, citing papers; decisions stay."""
         waiting.call(_update, library, review)
         return answer(_review(library, review, 0))

@@ -22,8 +22,10 @@ def tools(library: Library) -> list[FunctionTool]:
     waiting = LongCalls("the papers' databases")
 
     def check_manuscript(
-        text: Annotated[str, Field(max_length=_MOST)],
-        references: Annotated[str, Field(max_length=_MOST)] = "",
+        text: Annotated[str, Field(max_length=_MOST, description="The manuscript.")],
+        references: Annotated[
+            str, Field(max_length=_MOST, description="Its list, where it is a file of its own.")
+        ] = "",
     ) -> ToolResult:
         """Check a manuscript (Markdown, LaTeX; list: BibTeX, CSL-JSON) against what it cites."""
         row = waiting.call(_checked, library, text, references)

@@ -11,6 +11,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, Field
 
 from ..library import Library
+from ..model.dates import read_date
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from . import schemas
@@ -24,11 +25,18 @@ if TYPE_CHECKING:
     from ..model.paper import SearchResult, StoredPaper
 
 MOST_AUTHORS = 100  # as many as in toolset pubmed
-Sort = Literal["pub_date", "relevance", "author", "journal"]
-DateType = Literal["pdat", "edat", "mdat"]
-Source = Literal["corpus", "mirror"]
-Count = Annotated[int, Field(ge=1, le=1000)]
-Start = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Sort = Annotated[
+    Literal["pub_date", "relevance", "author", "journal"],
+    Field(description="Order."),
+]
+DateType = Annotated[
+    Literal["pdat", "edat", "mdat"],
+    Field(description="Publication, entry or change."),
+]
+Types = Annotated[Sequence[str], Field(description="Such as Review.")]
+Source = Annotated[Literal["corpus", "mirror"], Field(description="mirror: all PubMed, if here.")]
+Count = Annotated[int, Field(ge=1, le=1000, description="Most papers.")]
+Start = Annotated[int, Field(ge=0, le=schemas.LAST, description="The last next_start.")]
 
 
 def _as_text(value: object) -> object:
@@ -41,7 +49,9 @@ def _as_text(value: object) -> object:
 
 # Models send identifiers and years as numbers, and null for what they leave out.
 Word = Annotated[str, BeforeValidator(_as_text)]
-Day = Annotated[str, Field(description="YYYY[/MM[/DD]]")]
+AnyPaper = Annotated[Word, Field(description="Identifier of any kind.")]
+MinDate = Annotated[Word, Field(description="From 2020 or 2020-01-31.")]
+MaxDate = Annotated[Word, Field(description="Until then, included.")]
 
 _SPELLED = {
     "arxiv": "arXiv", "rag": "RAG", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH",
@@ -63,7 +73,8 @@ class _Tool(FunctionTool):
     """A tool whose definition has nothing but what a host needs: FastMCP's note on tags costs."""
 
     def to_mcp_tool(self, **overrides: Any) -> MCPTool:
-        return super().to_mcp_tool(**{"_meta": self.meta, **overrides})
+        shown = {"_meta": self.meta, "inputSchema": schemas.compact(self.parameters)}
+        return super().to_mcp_tool(**{**shown, **overrides})
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -93,8 +104,8 @@ def _search_tools(library: Library) -> list[FunctionTool]:
     waiting = LongCalls("PubMed")
 
     def search_pubmed_lr(
-        ligand: str,
-        receptor: str,
+        ligand: Annotated[str, Field(description="Gene symbol or name.")],
+        receptor: Annotated[str, Field(description="Gene symbol or name.")],
         max_results: Count = 5,
         start: Start = 0,
         sort_by: Sort = "pub_date",
@@ -119,8 +130,8 @@ def _search_tools(library: Library) -> list[FunctionTool]:
     minimal.__doc__ = "Search PubMed without abstracts: long lists at a fraction of the tokens."
     return [
         tool(whole, READS_WEB, schemas.SEARCH),
-        tool(search_pubmed_lr, READS_WEB, schemas.SEARCH_LR),
-        tool(minimal, READS_WEB, schemas.SEARCH_MINIMAL),
+        tool(search_pubmed_lr, READS_WEB, schemas.SEARCH),
+        tool(minimal, READS_WEB, schemas.SEARCH),
     ]
 
 
@@ -130,14 +141,14 @@ def _search(
     """The two general searches: *row* says what each gives of a paper."""
 
     def search(
-        query: str,
+        query: Annotated[str, Field(description="PubMed query.")],
         max_results: Count = 10,
         start: Start = 0,
         sort_by: Sort = "pub_date",
-        min_date: Day = "",
-        max_date: Day = "",
+        min_date: MinDate = "",
+        max_date: MaxDate = "",
         date_type: DateType = "pdat",
-        publication_types: Sequence[str] = (),
+        publication_types: Types = (),
     ) -> ToolResult:
         found = waiting.call(
             library.search,
@@ -159,13 +170,15 @@ def _download_tool(library: Library) -> FunctionTool:
     waiting = LongCalls("a source")
 
     def download_paper(
-        pmid: Word = "",
-        doi: Word = "",
-        pmcid: Word = "",
-        arxiv_id: Word = "",
-        prefer_pmc: bool = True,
-        output_path: Annotated[str, Field(description="a copy at this place on the shelf")] = "",
-        force: Annotated[bool, Field(description="fetch again what is there")] = False,
+        pmid: Annotated[Word, Field(description="PubMed ID.")] = "",
+        doi: Annotated[Word, Field(description="DOI or its URL.")] = "",
+        pmcid: Annotated[Word, Field(description="PMC ID.")] = "",
+        arxiv_id: Annotated[Word, Field(description="arXiv ID.")] = "",
+        prefer_pmc: Annotated[bool, Field(description="Ask PMC before publishers.")] = True,
+        output_path: Annotated[
+            str, Field(description="Copy the text to this path on the shelf.")
+        ] = "",
+        force: Annotated[bool, Field(description="Fetch again what is there.")] = False,
     ) -> ToolResult:
         """Put a paper's full text (else its abstract) on the shelf, given one identifier."""
         ids = Ids.of(pmid=pmid, doi=doi, pmcid=pmcid, arxiv=arxiv_id)
@@ -186,13 +199,13 @@ def _read_tool(library: Library) -> FunctionTool:
     door = "paper_objects" if is_on("objects", library) else ""
 
     def read_paper(
-        paper: Annotated[Word, Field(description="any identifier, or a file name on the shelf")],
-        section: Annotated[
-            str, Field(description="a heading, or a role: methods, results, …")
-        ] = "",
+        paper: Annotated[Word, Field(description="Identifier, or file name on the shelf.")],
+        section: Annotated[str, Field(description="Heading or role: methods, results, …")] = "",
         start: Start = 0,
-        max_chars: Annotated[int, Field(ge=1, le=50_000)] = 8000,
-        references: bool = True,
+        max_chars: Annotated[
+            int, Field(ge=1, le=50_000, description="Most characters returned.")
+        ] = 8000,
+        references: Annotated[bool, Field(description="Include the reference list.")] = True,
     ) -> ToolResult:
         """Read a paper on the shelf, by section or from start to next_start."""
         reading = library.read(
@@ -229,43 +242,34 @@ def _without_title(reading: Reading) -> list[dict[str, Any]]:
 
 def _list_tool(library: Library) -> FunctionTool:
     def list_papers(
-        text: Annotated[str, Field(description="words in title or abstract")] = "",
-        kind: Literal["", "full_text", "abstract", "record", "rejected"] = "",
-        year_from: Word = "",
-        year_to: Word = "",
-        journal: str = "",
-        job_id: Annotated[str, Field(description="of this harvest")] = "",
+        text: Annotated[str, Field(description="Words in title or abstract.")] = "",
+        kind: Annotated[
+            Literal["", "full_text", "abstract", "record", "rejected"],
+            Field(description="Kind of text."),
+        ] = "",
+        min_date: Annotated[Word, Field(description="Earliest year.")] = "",
+        max_date: Annotated[Word, Field(description="Latest year.")] = "",
+        journal: Annotated[str, Field(description="Journal's name.")] = "",
+        job_id: Annotated[str, Field(description="Only papers of this harvest.")] = "",
         start: Start = 0,
         max_results: Count = 20,
     ) -> ToolResult:
         """List the papers on the shelf."""
-        total, page = library.list_papers(
-            text=text,
-            kind=kind,
-            year_from=year_from,
-            year_to=year_to,
-            journal=journal,
-            job_id=job_id,
-            start=start,
-            max_results=max_results,
-        )
+        years = [year_of(min_date, "min_date"), year_of(max_date, "max_date")]
+        filters = {
+            "text": text, "kind": kind, "year_from": years[0], "year_to": years[1],
+            "journal": journal, "job_id": job_id,
+        }  # fmt: skip
+        total, page = library.list_papers(**filters, start=start, max_results=max_results)
         end = start + len(page)
         rows = [_on_shelf(stored) for stored in page]
-        beyond = _beyond_end(start, total)
-        if not total:
-            beyond = library.emptied_by(
-                text=text,
-                kind=kind,
-                year_from=year_from,
-                year_to=year_to,
-                journal=journal,
-                job_id=job_id,
-            )
+        warnings = _beyond_end(start, total) if total else library.emptied_by(**filters)
+        warnings += whole_years(min_date, max_date)
         structure = {
             "total": total,
             "papers": rows,
             "next_start": end if end < total else None,
-            **({"warnings": beyond} if beyond else {}),
+            **({"warnings": warnings} if warnings else {}),
         }
         return answer(in_room(structure, "papers", start))
 
@@ -284,6 +288,17 @@ def _search_answer(
         "papers": [few_authors(row(paper)) for paper in found.papers],
     }
     return answer(in_room(structure, "papers", start))
+
+
+def year_of(written: str, name: str) -> str:
+    """The year of a limit; empty where there is none."""
+    return read_date(written, name)[:4] if written.strip("0") else ""
+
+
+def whole_years(*limits: str) -> list[str]:
+    """A warning for limits more precise than the year, by which texts are filtered."""
+    precise = [one for one in limits if len(one.strip()) > len("2026")]
+    return [f"Filtered by whole years, not by {' and '.join(precise)}."] if precise else []
 
 
 def few_authors(row: dict[str, Any]) -> dict[str, Any]:

@@ -17,13 +17,19 @@ from .long_calls import LongCalls
 
 Name = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
 _PAGE = "start max_results"
+Database = Annotated[Word, Field(description="Such as gene; empty: pubmed.")]
+EntrezWords = Annotated[str, Field(description="In the database's language.")]
+Uids = Annotated[Sequence[Word], Field(description="UIDs of the database.")]
+History = Annotated[Word, Field(description="h_… of a kept search or post.")]
+RetType = Annotated[Word, Field(description="Form of records: see info.")]
+AtMost = Annotated[Start, Field(description="Most rows; 0: as usual.")]
 _MOST_IDS = 4_000  # of one answer; it says where the next begins
 
 
 def _search(library: Library, args: Arguments) -> Any:
     return library.entrez.search(
-        args["database"] or "pubmed", args["term"], start=args["start"],
-        most=min(args["max_results"] or 20, _MOST_IDS), sort=args["sort"], keep=args["keep"],
+        args["database"] or "pubmed", args["query"], start=args["start"],
+        most=min(args["max_results"] or 20, _MOST_IDS), sort=args["sort_by"], keep=args["keep"],
     )  # fmt: skip
 
 
@@ -60,17 +66,17 @@ def _post(library: Library, args: Arguments) -> Any:
 
 
 def _spell(library: Library, args: Arguments) -> Any:
-    return library.entrez.spell(args["database"] or "pubmed", args["term"])
+    return library.entrez.spell(args["database"] or "pubmed", args["query"])
 
 
 def _global_query(library: Library, args: Arguments) -> Any:
-    return library.entrez.global_query(args["term"])
+    return library.entrez.global_query(args["query"])
 
 
 OPERATIONS: Mapping[str, Operation] = {
     "search": Operation(
         "identifiers by a query in the database's own language; keep makes a history of all hits",
-        _search, needs="term", takes=f"database sort keep {_PAGE}",
+        _search, needs="query", takes=f"database sort_by keep {_PAGE}",
         costs="about 5 an identifier",
     ),
     "summary": Operation(
@@ -96,8 +102,8 @@ OPERATIONS: Mapping[str, Operation] = {
         "a history of at most 10,000 identifiers, to ask for by one short name",
         _post, needs="ids", takes="database", costs="about 60",
     ),
-    "spell": Operation("another spelling of a term", _spell, needs="term", takes="database"),
-    "global_query": Operation("hits of a term in every database", _global_query, needs="term"),
+    "spell": Operation("another spelling of a query", _spell, needs="query", takes="database"),
+    "global_query": Operation("hits of a query in every database", _global_query, needs="query"),
 }  # fmt: skip
 
 
@@ -106,26 +112,26 @@ def tools(library: Library) -> list[FunctionTool]:
     waiting = LongCalls()
 
     def entrez_query(  # noqa: PLR0913, PLR0917 - what eight operations take
-        operation: Name,
-        database: Annotated[Word, Field(description="such as gene; pubmed if empty")] = "",
-        term: str = "",
-        ids: Sequence[Word] = (),
-        history: Annotated[Word, Field(description="h_… of a kept search or post")] = "",
-        to_database: Word = "",
-        link_name: Word = "",
-        rettype: Word = "",
-        retmode: Word = "",
-        sort: Word = "",
-        keep: Annotated[bool, Field(description="search: all hits as a history")] = False,
+        operation: Annotated[Name, Field(description="See entrez_tool_info.")],
+        database: Database = "",
+        query: EntrezWords = "",
+        ids: Uids = (),
+        history: History = "",
+        to_database: Annotated[Word, Field(description="link: where to.")] = "",
+        link_name: Annotated[Word, Field(description="link: which kind.")] = "",
+        rettype: RetType = "",
+        retmode: Annotated[Word, Field(description="fetch: text or xml.")] = "",
+        sort_by: Annotated[Word, Field(description="search: the database's order.")] = "",
+        keep: Annotated[bool, Field(description="search: keep all hits as a history.")] = False,
         start: Start = 0,
-        offset: Start = 0,
-        max_results: Start = 0,
+        offset: Annotated[Start, Field(description="next_offset of the last answer.")] = 0,
+        max_results: AtMost = 0,
     ) -> ToolResult:
         """Ask any NCBI Entrez database (E-utilities)."""
         args = {
-            "database": database, "term": term, "ids": tuple(ids), "history": history,
+            "database": database, "query": query, "ids": tuple(ids), "history": history,
             "to_database": to_database, "link_name": link_name, "rettype": rettype,
-            "retmode": retmode, "sort": sort, "keep": keep, "start": start, "offset": offset,
+            "retmode": retmode, "sort_by": sort_by, "keep": keep, "start": start, "offset": offset,
             "max_results": max_results,
         }  # fmt: skip
         found = waiting.result(

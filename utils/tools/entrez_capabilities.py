@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
-from typing import Any
+from typing import Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
+from pydantic import Field
 
 from ..errors import BadRequest
 from ..library import Library
@@ -54,7 +55,9 @@ def tools(library: Library) -> list[FunctionTool]:
         keys = [_key_row(key.setting, key.gives, library) for key in KEYS]
         return answer({"toolsets": sets, "extras": extras, "keys": keys}, untrusted=False)
 
-    def entrez_tool_info(tool_name: Word) -> ToolResult:
+    def entrez_tool_info(
+        tool_name: Annotated[Word, Field(description="Any tool here.")],
+    ) -> ToolResult:
         """Describe one tool: its operations, what each takes and costs."""
         return answer(_tool_row(tool_name, library), untrusted=False)
 

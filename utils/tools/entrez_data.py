@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -12,6 +12,7 @@ from ..library import Library
 from . import entrez_rows as schemas
 from .answers import answer, in_room
 from .core import ADDS_FILES, Start, Word, tool
+from .entrez import AtMost, Database, EntrezWords, History, RetType, Uids
 from .entrez_rows import Arguments, Operation, plain
 from .long_calls import LongCalls
 
@@ -22,7 +23,7 @@ _MOST_RECORDS = 1_000
 def _stage(library: Library, args: Arguments) -> Any:
     pages = library.entrez.pages(
         args["database"] or "pubmed", args["ids"], history=args["history"],
-        term=args["term"], rettype=args["rettype"], most=args["max_records"] or _MOST_RECORDS,
+        term=args["query"], rettype=args["rettype"], most=args["max_results"] or _MOST_RECORDS,
         progress=args["report"],
     )  # fmt: skip
     return plain(library.datasets.stage(pages))
@@ -40,7 +41,7 @@ def _schema(library: Library, args: Arguments) -> Any:
 
 
 def _query(library: Library, args: Arguments) -> Any:
-    page = {"start": args["start"], "max_rows": args["max_rows"] or 100}
+    page = {"start": args["start"], "max_rows": args["max_results"] or 100}
     return plain(library.datasets.query(args["dataset"], args["sql"], **page))
 
 
@@ -57,7 +58,7 @@ def _export(library: Library, args: Arguments) -> Any:
 OPERATIONS: Mapping[str, Operation] = {
     "fetch_and_stage": Operation(
         "records of any database into typed, related tables; a small result comes along",
-        _stage, one_of="ids history term", takes="database rettype max_records",
+        _stage, one_of="ids history query", takes="database rettype max_results",
         costs="300 to 2,500, whatever the number of records",
     ),
     "schema": Operation(
@@ -66,7 +67,7 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "query": Operation(
         "the answer to one reading SQL statement (SQLite), stopped after 2 s",
-        _query, needs="dataset sql", takes="start max_rows", costs="at most about 6,000",
+        _query, needs="dataset sql", takes="start max_results", costs="at most about 6,000",
     ),
     "list_datasets": Operation(
         "the datasets there are", _list, takes="start", costs="about 80 a dataset"
@@ -84,24 +85,23 @@ def tools(library: Library) -> list[FunctionTool]:
     progress: dict[Hashable, str] = {}  # of results on their way, whichever call began them
 
     def entrez_data(  # noqa: PLR0913, PLR0917 - what five operations take
-        operation: Name,
-        database: Word = "",
-        term: str = "",
-        ids: Sequence[Word] = (),
-        history: Word = "",
-        rettype: Word = "",
-        max_records: Annotated[int, Field(ge=0, le=100_000)] = 0,
-        dataset: Annotated[Word, Field(description="such as gene_1a2b3c4d")] = "",
-        sql: str = "",
-        file: Annotated[Word, Field(description="name.csv or name.parquet")] = "",
+        operation: Annotated[Name, Field(description="See entrez_tool_info.")],
+        database: Database = "",
+        query: EntrezWords = "",
+        ids: Uids = (),
+        history: History = "",
+        rettype: RetType = "",
+        dataset: Annotated[Word, Field(description="Such as gene_1a2b3c4d.")] = "",
+        sql: Annotated[str, Field(description="A SELECT of SQLite.")] = "",
+        file: Annotated[Word, Field(description="name.csv or name.parquet.")] = "",
         start: Start = 0,
-        max_rows: Start = 0,
+        max_results: Annotated[AtMost, Field(le=100_000)] = 0,
     ) -> ToolResult:
         """Stage large Entrez results as SQL tables; ask them instead of reading them."""
         args = {
-            "database": database, "term": term, "ids": tuple(ids), "history": history,
-            "rettype": rettype, "max_records": max_records, "dataset": dataset, "sql": sql,
-            "file": file, "start": start, "max_rows": max_rows,
+            "database": database, "query": query, "ids": tuple(ids), "history": history,
+            "rettype": rettype, "dataset": dataset, "sql": sql,
+            "file": file, "start": start, "max_results": max_results,
         }  # fmt: skip
         call = (operation, *args.items())
 

@@ -13,6 +13,7 @@ from ..library import Library
 from . import entrez_rows as schemas
 from .answers import answer
 from .core import READS_WEB, Start, Word, tool
+from .entrez import AtMost
 from .entrez_rows import Arguments, Operation, plain
 from .long_calls import LongCalls
 from .pubmed_rows import converted_row
@@ -89,15 +90,15 @@ def tools(library: Library) -> list[FunctionTool]:
     waiting = LongCalls("The site")
 
     def entrez_external(
-        operation: Name,
+        operation: Annotated[Name, Field(description="See entrez_tool_info.")],
         query: Annotated[
-            str, Field(description="compound: name, CID, SMILES, InChIKey, formula")
+            str, Field(description="Compound: name, CID, SMILES, InChIKey, formula.")
         ] = "",
-        ids: Annotated[Sequence[Word], Field(description="of papers")] = (),
-        kind: Annotated[Word, Field(description="if query could be read otherwise")] = "",
-        section: Word = "",
+        ids: Annotated[Sequence[Word], Field(description="Papers, for ids and text.")] = (),
+        kind: Annotated[Word, Field(description="How to read query: name, cid, ….")] = "",
+        section: Annotated[Word, Field(description="A heading, for text.")] = "",
         start: Start = 0,
-        max_results: Start = 0,
+        max_results: AtMost = 0,
     ) -> ToolResult:
         """Ask PubChem about compounds, and PMC for ids and text of open articles."""
         args = {

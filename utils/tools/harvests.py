@@ -157,32 +157,38 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., ToolR
     waiting = LongCalls("PubMed")
 
     def harvest_papers(
-        query: str = "",
-        ids: Annotated[Sequence[Word], Field(description="PMID, PMCID, DOI, arXiv")] = (),
-        lists: Annotated[dict[str, list[Word]] | None, Field(description="more, by name")] = None,
-        max_papers: Annotated[int, Field(ge=0)] = 0,
-        job_id: Annotated[str, Field(description="take up this harvest again")] = "",
-        sources: Annotated[Sequence[Word], Field(description="to search; else PubMed")] = (),
-        retry: Annotated[str, Field(description="what ended so: failed, abstract, reasons")] = "",
-        cancel: Annotated[bool, Field(description="stop job_id")] = False,
+        query: Annotated[str, Field(description="Download what it finds.")] = "",
+        papers: Annotated[Sequence[Word], Field(description="Identifiers of any kind.")] = (),
+        lists: Annotated[
+            dict[str, list[Word]] | None, Field(description="Named lists of identifiers.")
+        ] = None,
+        max_papers: Annotated[int, Field(ge=0, description="Most papers; 0: all.")] = 0,
+        job_id: Annotated[str, Field(description="Resume this harvest.")] = "",
+        sources: Annotated[
+            Sequence[Word], Field(description="Databases to search; none: PubMed.")
+        ] = (),
+        retry: Annotated[
+            str, Field(description="Reopen what ended so: failed, abstract, a reason.")
+        ] = "",
+        cancel: Annotated[bool, Field(description="Stop job_id.")] = False,
     ) -> ToolResult:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         from ..harvest.jobs import parse_outcomes
         from .harvest_answers import no_harvest, status_answer
 
         if cancel:
-            _refuse_more(job_id, query, ids, lists, retry)
+            _refuse_more(job_id, query, papers, lists, retry)
             harvests.cancel(job_id)
             return status_answer(harvests.status(job_id))
         library.settings.require_email("NCBI")  # else only the thread would fail
         if retry:
             parse_outcomes(retry)  # refused before there is a job
-        papers = _named(tuple(ids), lists or {})
+        asked = _named(tuple(papers), lists or {})
         try:
             harvest = waiting.result(
-                (repr(papers), query, job_id, max_papers, *sources),
+                (repr(asked), query, job_id, max_papers, *sources),
                 lambda: library.harvest(
-                    papers, query=query, sources=sources, job_id=job_id, max_papers=max_papers
+                    asked, query=query, sources=sources, job_id=job_id, max_papers=max_papers
                 ),
             )
         except NothingFound as nothing:
@@ -221,9 +227,13 @@ def _retry(harvest: Harvest, which: str) -> str:
 
 def _harvest_status(harvests: Harvests) -> Callable[..., ToolResult]:
     def harvest_status(
-        job_id: str,
-        wait_s: Annotated[float, Field(ge=0, le=LONGEST_WAIT_S)] = 0,
-        show: Annotated[str, Field(description="papers: retrieved, not_retrieved, a reason")] = "",
+        job_id: Annotated[str, Field(description="From harvest_papers.")],
+        wait_s: Annotated[
+            float, Field(ge=0, le=LONGEST_WAIT_S, description="Seconds to wait for the end.")
+        ] = 0,
+        show: Annotated[
+            str, Field(description="Papers to list: retrieved, not_retrieved, a reason.")
+        ] = "",
         start: Start = 0,
         max_results: schemas.Hundred = 20,
     ) -> ToolResult:

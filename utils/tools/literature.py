@@ -14,15 +14,26 @@ from pydantic import Field
 from ..library import Library
 from . import schemas
 from .answers import answer, bibtex_answer, in_room
-from .core import MOST_AUTHORS, READS_WEB, Start, Word, few_authors, tool
+from .core import (
+    MOST_AUTHORS,
+    READS_WEB,
+    AnyPaper,
+    MaxDate,
+    MinDate,
+    Start,
+    Word,
+    few_authors,
+    tool,
+)
 from .long_calls import LongCalls
-from .schemas import ArxivSort, Hundred, MergedSort, SourceName, Year
+from .schemas import ArxivSort, Hundred, MergedSort, SourceName
 
 if TYPE_CHECKING:
     from ..model.paper import Paper
     from ..sources.semantic_scholar import ScholarPage, ScholarPaper
 
-_ANY_ID = Field(description="Semantic Scholar ID, DOI, PMID, PMCID, arXiv ID")
+_ARXIV_SORTS = {"pub_date": "submittedDate", "update_date": "lastUpdatedDate"}
+ArxivId = Annotated[Word, Field(description="arXiv ID.")]
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -45,14 +56,14 @@ def tools(library: Library) -> list[FunctionTool]:
 
 def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def search_papers(  # noqa: PLR0913, PLR0917 - what sources can be asked for
-        query: str,
-        sources: Sequence[SourceName] = (),
+        query: Annotated[str, Field(description="Words, phrases, AND, OR, NOT.")],
+        sources: Annotated[Sequence[SourceName], Field(description="Only these; none: all.")] = (),
         max_results: Hundred = 10,
-        start_year: Year = 0,
-        end_year: Year = 0,
-        author: Word = "",
+        min_date: MinDate = "",
+        max_date: MaxDate = "",
+        author: Annotated[Word, Field(description="An author of each paper.")] = "",
         sort_by: MergedSort = "relevance",
-        abstracts: bool = False,
+        abstracts: Annotated[bool, Field(description="With abstracts.")] = False,
         start: Start = 0,
     ) -> ToolResult:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
@@ -60,8 +71,8 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             library.search_papers,
             query,
             max_results=max_results,
-            start_year=start_year,
-            end_year=end_year,
+            min_date=min_date,
+            max_date=max_date,
             author=author,
             sort_by=sort_by,
             among=tuple(sources),
@@ -81,12 +92,12 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 
 def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def search_arxiv(
-        query: str,
+        query: Annotated[str, Field(description="Words, or arXiv's query.")],
         max_results: Hundred = 10,
-        start_year: Year = 0,
-        end_year: Year = 0,
-        author: Word = "",
-        category: Annotated[Word, Field(description="such as q-bio.GN")] = "",
+        min_date: MinDate = "",
+        max_date: MaxDate = "",
+        author: Annotated[Word, Field(description="An author of each paper.")] = "",
+        category: Annotated[Word, Field(description="Such as q-bio.GN.")] = "",
         sort_by: ArxivSort = "relevance",
         start: Start = 0,
     ) -> ToolResult:
@@ -95,11 +106,11 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             library.search_arxiv,
             query,
             max_results=max_results,
-            start_year=start_year,
-            end_year=end_year,
+            min_date=min_date,
+            max_date=max_date,
             author=author,
             category=category,
-            sort_by=sort_by,
+            sort_by=_ARXIV_SORTS.get(sort_by, sort_by),
             start=start,
         )
         structure = {
@@ -115,11 +126,11 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 
 
 def _preprint_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
-    def get_arxiv_paper(arxiv_id: Word) -> ToolResult:
+    def get_arxiv_paper(arxiv_id: ArxivId) -> ToolResult:
         """Get one arXiv record, in the version named or the newest."""
         return answer(preprint_row(waiting.call(library.arxiv_paper, arxiv_id)))
 
-    def arxiv_to_bibtex(arxiv_id: Word) -> ToolResult:
+    def arxiv_to_bibtex(arxiv_id: ArxivId) -> ToolResult:
         """Make a BibTeX entry of an arXiv paper."""
         from ..model.identifiers import arxiv_version
 
@@ -134,24 +145,24 @@ def _preprint_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
 
 def _scholar_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def search_semantic_scholar(
-        query: str,
+        query: Annotated[str, Field(description="Plain words.")],
         max_results: Hundred = 10,
-        start_year: Year = 0,
-        end_year: Year = 0,
+        min_date: MinDate = "",
+        max_date: MaxDate = "",
         fields_of_study: Annotated[
-            Sequence[Word], Field(description="such as Biology, Medicine")
+            Sequence[Word], Field(description="Such as Biology, Medicine.")
         ] = (),
         start: Start = 0,
-        bulk: Annotated[bool, Field(description="all hits, operators, no relevance")] = False,
-        token: str = "",
+        bulk: Annotated[bool, Field(description="All hits, with operators, unranked.")] = False,
+        token: Annotated[str, Field(description="With bulk: token of the last answer.")] = "",
     ) -> ToolResult:
         """Search Semantic Scholar in plain words; with citation counts."""
         page = waiting.call(
             library.search_semantic_scholar,
             query,
             max_results=max_results,
-            start_year=start_year,
-            end_year=end_year,
+            min_date=min_date,
+            max_date=max_date,
             fields_of_study=tuple(fields_of_study),
             start=start,
             bulk=bulk,
@@ -164,24 +175,24 @@ def _scholar_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 
 def _citations_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def get_paper_citations(
-        paper_id: Annotated[Word, _ANY_ID], max_results: Hundred = 10, start: Start = 0
+        paper: AnyPaper, max_results: Hundred = 10, start: Start = 0
     ) -> ToolResult:
         """List the papers that cite one, the newest first."""
-        page = waiting.call(library.citing_papers, paper_id, max_results=max_results, start=start)
+        page = waiting.call(library.citing_papers, paper, max_results=max_results, start=start)
         return answer(in_room(scholar_rows(page), "papers", start))
 
     return tool(get_paper_citations, READS_WEB, schemas.SCHOLARS)
 
 
 def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
-    def get_semantic_scholar_paper(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
+    def get_semantic_scholar_paper(paper: AnyPaper) -> ToolResult:
         """Get one Semantic Scholar record, with citation counts."""
-        found = waiting.call(library.scholar_paper, identifier)
+        found = waiting.call(library.scholar_paper, paper)
         return answer({**scholar_row(found), "tldr": found.tldr})
 
-    def semantic_scholar_to_bibtex(identifier: Annotated[Word, _ANY_ID]) -> ToolResult:
+    def semantic_scholar_to_bibtex(paper: AnyPaper) -> ToolResult:
         """Make a BibTeX entry of a Semantic Scholar record."""
-        found = waiting.call(library.scholar_paper, identifier)
+        found = waiting.call(library.scholar_paper, paper)
         return bibtex_answer(found.paper)
 
     return [

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _MOST_READ, _MOST_CITED = 20, 200
 _CHARACTERS = 4  # of a token, as models count English
 _PAPERS = record(papers=rows({"type": "object"}))
-Papers = Annotated[list[Word], Field(min_length=1, max_length=_MOST_READ)]
+_ANY = "Identifiers of any kind."
+Papers = Annotated[list[Word], Field(min_length=1, max_length=_MOST_READ, description=_ANY)]
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -55,11 +56,15 @@ def _read_tool(library: Library) -> FunctionTool:
     def read_papers(
         papers: Papers,
         sections: Annotated[
-            Sequence[str], Field(description="roles (methods, …) or headings; none: all")
+            Sequence[str], Field(description="Headings or roles (methods, …); none: all.")
         ] = (),
-        question: Annotated[str, Field(description="ranks passages", max_length=2000)] = "",
-        budget_tokens: Annotated[int, Field(ge=500, le=50_000)] = 12_000,
-        outline: bool = False,
+        question: Annotated[
+            str, Field(description="Passages that answer it come first.", max_length=2000)
+        ] = "",
+        budget_tokens: Annotated[
+            int, Field(ge=500, le=50_000, description="Most tokens returned.")
+        ] = 12_000,
+        outline: Annotated[bool, Field(description="Include all headings.")] = False,
     ) -> ToolResult:
         """Read papers within one budget, fetching what is missing; [p-…] names a block."""
         fetched = _fetch(papers, library, waiting)
@@ -86,8 +91,10 @@ def _cite_tool(library: Library) -> FunctionTool:
     waiting = LongCalls()
 
     def cite_papers(
-        papers: Annotated[list[Word], Field(min_length=1, max_length=_MOST_CITED)],
-        style: Annotated[str, Field(description="apa, vancouver, bibtex, ris, …")] = "apa",
+        papers: Annotated[
+            list[Word], Field(min_length=1, max_length=_MOST_CITED, description=_ANY)
+        ],
+        style: Annotated[str, Field(description="apa, mla, vancouver, bibtex, ris, …")] = "apa",
     ) -> ToolResult:
         """References of papers in one style."""
         cited = waiting.call(_cite, library, tuple(papers), style)

@@ -15,7 +15,7 @@ from ..library import Library
 from ..system import safe_files
 from ..system.plain_text import shortened
 from .answers import answer
-from .core import ADDS_FILES, Start, Word, tool
+from .core import ADDS_FILES, AnyPaper, Start, Word, tool
 from .long_calls import LongCalls
 from .schemas import NEXT, NUMBER, TEXT, rows
 
@@ -55,9 +55,9 @@ def tools(library: Library) -> list[FunctionTool]:
     waiting = LongCalls("PubMed Central")
 
     def paper_objects(
-        paper: Word,
+        paper: AnyPaper,
         which: Annotated[
-            Word, Field(description="Table 2, or a number of the list: its rows or picture")
+            Word, Field(description="Show this one: Table 2, or a number of the list.")
         ] = "",
         start: Start = 0,
     ) -> ToolResult:

@@ -8,7 +8,6 @@ Input and output schemas of toolset ``pubmed``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools import FunctionTool, ToolResult
@@ -19,7 +18,7 @@ from ..library import Library
 from ..model.paper import NO_HITS
 from ..system.plain_text import shortened
 from .answers import answer, bibtex_answer, in_room, shelf_links
-from .core import READS_WEB, Count, DateType, Start, Word, tool
+from .core import READS_WEB, DateType, MaxDate, MinDate, Sort, Start, Types, Word, tool
 from .long_calls import LongCalls
 from .pubmed_rows import (
     LONGEST_ECHO,
@@ -32,7 +31,19 @@ from .pubmed_rows import (
     relation_rows,
     search_rows,
 )
-from .schemas import FLAG, NEXT, NUMBER, TEXT, also, record, rows, some, texts, texts_and
+from .schemas import (
+    NEXT,
+    NUMBER,
+    TEXT,
+    also,
+    loose,
+    named,
+    record,
+    rows,
+    some,
+    texts,
+    texts_and,
+)
 
 if TYPE_CHECKING:
     pass
@@ -61,30 +72,34 @@ def tools(library: Library) -> list[FunctionTool]:
 
 def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def search_pubmed_articles(
-        query_term: Annotated[str, Field(min_length=3)],
-        max_results: Count = 20,
-        sort_by: ArticleSort = "relevance",
-        date_range: DateRange | None = None,
-        filter_by_publication_types: Sequence[str] = (),
-        fetch_brief_summaries: Annotated[int, Field(ge=0, le=100)] = 0,
+        query: Annotated[str, Field(min_length=3, description="PubMed query.")],
+        max_results: Annotated[int, Field(ge=1, le=1000, description="Most PMIDs returned.")] = 20,
+        sort_by: Sort = "relevance",
+        min_date: MinDate = "",
+        max_date: MaxDate = "",
+        date_type: DateType = "pdat",
+        publication_types: Types = (),
+        fetch_brief_summaries: Annotated[
+            int, Field(ge=0, le=100, description="How many come with a summary.")
+        ] = 0,
     ) -> ToolResult:
         """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
-        dates = date_range or DateRange()
+        dates = {"min_date": min_date, "max_date": max_date, "date_type": date_type}
         found = waiting.call(
             library.search_articles,
-            query_term,
+            query,
             summaries=fetch_brief_summaries,
             max_results=max_results,
-            sort_by=sort_by.removesuffix("_name"),
-            publication_types=tuple(filter_by_publication_types),
-            **dates.model_dump(),
+            sort_by=sort_by,
+            publication_types=tuple(publication_types),
+            **dates,
         )
         parameters = parameters_row(
-            query_term,
-            filter_by_publication_types,
+            query,
+            publication_types,
             max_results=max_results,
             sort_by=sort_by,
-            date_range=dates.model_dump(),
+            date_range=dates,
             fetch_brief_summaries=fetch_brief_summaries,
         )
         structure = {"search_parameters": parameters, **search_rows(found)}
@@ -97,11 +112,13 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 def _details_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def fetch_article_details(
         pmids: Pmids,
-        detail_level: Level = "abstract_plus",
-        include_mesh_terms: bool = True,
-        include_grant_info: bool = False,
-        start: Annotated[Start, Field(description="next_start of the last answer")] = 0,
-        max_chars: Annotated[int, Field(ge=1000, le=60_000)] = 40_000,
+        detail_level: Annotated[Level, Field(description="Form of the records.")] = "abstract_plus",
+        include_mesh_terms: Annotated[bool, Field(description="With MeSH terms.")] = True,
+        include_grant_info: Annotated[bool, Field(description="With grants.")] = False,
+        start: Start = 0,
+        max_chars: Annotated[
+            int, Field(ge=1000, le=60_000, description="Most characters returned.")
+        ] = 40_000,
     ) -> ToolResult:
         """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
         found = waiting.call(library.details, tuple(pmids), detail_level)
@@ -122,24 +139,28 @@ def _details_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 
 def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def get_article_relationships(
-        source_pmid: Word,
-        relationship_type: Relationship = "pubmed_similar_articles",
-        max_related_results: Annotated[int, Field(ge=1, le=50)] = 5,
-        citation_styles: Annotated[list[Style], Field(min_length=1)] = ["ris"],  # noqa: B006
+        pmid: Pmid,
+        relationship_type: Annotated[
+            Relationship, Field(description="Which papers, or the citation.")
+        ] = "pubmed_similar_articles",
+        max_results: Annotated[int, Field(ge=1, le=50, description="Most papers returned.")] = 5,
+        styles: Annotated[  # for citation_formats
+            list[Style], Field(min_length=1, description="Forms of the citation.")
+        ] = ["ris"],  # noqa: B006
         start: Start = 0,
     ) -> ToolResult:
         """Find similar, citing or cited papers of one, or format its citation."""
         from ..pubmed.details import pmid_of
         from ..pubmed.relationships import Relations
 
-        source_pmid = pmid_of(source_pmid)
+        source_pmid = pmid_of(pmid)
         question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
             paper = waiting.call(library.paper, source_pmid)
-            [references] = library.citations([paper], citation_styles)
+            [references] = library.citations([paper], styles)
             nothing = relation_rows(Relations((), 0, "", "PubMed"))
             return answer({**question, "citations": references, **nothing})
-        page = {"most": max_related_results, "start": start}
+        page = {"most": max_results, "start": start}
         found = waiting.call(library.related, source_pmid, relationship_type, **page)
         return answer({**question, "citations": {}, **relation_rows(found)})
 
@@ -147,13 +168,13 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 
 
 def _single_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
-    def get_pubmed_paper(pmid: Word) -> ToolResult:
+    def get_pubmed_paper(pmid: Pmid) -> ToolResult:
         """Get one PubMed record: abstract, authors, MeSH terms."""
         paper = waiting.call(library.paper, pmid)
         links = shelf_links(library, [f"PMID:{paper.ids.pmid}"])
         return answer(paper_row(paper), links=links)
 
-    def pubmed_to_bibtex(pmid: Word) -> ToolResult:
+    def pubmed_to_bibtex(pmid: Pmid) -> ToolResult:
         """Make a BibTeX entry of a PubMed record."""
         paper = waiting.call(library.paper, pmid)
         return bibtex_answer(paper, pmid=paper.ids.pmid)
@@ -165,9 +186,9 @@ def _single_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTo
 
 
 def _convert_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def convert_ids(ids: AnyIds) -> ToolResult:
+    def convert_ids(papers: AnyIds) -> ToolResult:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
-        found = waiting.call(library.convert_ids, tuple(ids))
+        found = waiting.call(library.convert_ids, tuple(papers))
         records = [converted_row(one) for one in found]
         count = sum(one.status == "found" for one in found)
         return answer({"records": records, "found": count})
@@ -177,7 +198,9 @@ def _convert_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 
 def _match_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def match_citations(
-        citations: Annotated[list[Citation], Field(min_length=1, max_length=50)],
+        citations: Annotated[
+            list[Citation], Field(min_length=1, max_length=50, description="Printed references.")
+        ],
     ) -> ToolResult:
         """Find the PMIDs of printed references."""
         rows = [citation.model_dump() for citation in citations]
@@ -191,7 +214,9 @@ def _match_tool(library: Library, waiting: LongCalls) -> FunctionTool:
 
 
 def _word_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
-    def spell_check(query: str) -> ToolResult:
+    def spell_check(
+        query: Annotated[str, Field(description="PubMed query.")],
+    ) -> ToolResult:
         """Ask PubMed how it would spell a query."""
         found = waiting.call(library.check_spelling, query)
         structure = {
@@ -201,11 +226,13 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
         }
         return answer(structure)
 
-    def lookup_mesh(term: str, max_results: Few = 5) -> ToolResult:
+    def lookup_mesh(
+        query: Annotated[str, Field(description="A term or its synonym.")], max_results: Few = 5
+    ) -> ToolResult:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
-        total, headings = waiting.call(library.look_up_mesh, term, max_results)
+        total, headings = waiting.call(library.look_up_mesh, query, max_results)
         terms = [heading_row(heading) for heading in headings]
-        echo = shortened(term, LONGEST_ECHO)
+        echo = shortened(query, LONGEST_ECHO)
         advice = {} if total else {"warnings": [NO_HITS]}
         return answer({"query": echo, "total": total, "terms": terms, **advice})
 
@@ -219,22 +246,12 @@ if TYPE_CHECKING:
     Style = str
 else:
     Style = Literal[FORMATS]
-ArticleSort = Literal["relevance", "pub_date", "author", "journal_name"]
-Few = Annotated[int, Field(ge=1, le=20)]
-Pmids = Annotated[list[Word], Field(min_length=1, max_length=200)]
+Few = Annotated[int, Field(ge=1, le=20, description="Most headings returned.")]
+Pmid = Annotated[Word, Field(description="PubMed ID.")]
+Pmids = Annotated[list[Word], Field(min_length=1, max_length=200, description="PubMed IDs.")]
 AnyIds = Annotated[
-    list[Word], Field(min_length=1, max_length=200, description="PMID, PMCID, DOI, mixed")
+    list[Word], Field(min_length=1, max_length=200, description="PMIDs, PMCIDs or DOIs, mixed.")
 ]
-
-
-class DateRange(BaseModel):
-    """A range of dates, open where an end is left out."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
-
-    min_date: Annotated[Word, Field(description="YYYY[/MM[/DD]]")] = ""
-    max_date: Word = ""
-    date_type: DateType = "pdat"
 
 
 class Citation(BaseModel):
@@ -242,60 +259,30 @@ class Citation(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
 
-    journal: Word = ""
-    year: Word = ""
-    volume: Word = ""
-    first_page: Word = ""
-    author: Annotated[Word, Field(description="first author, Mann BJ")] = ""
-    key: Word = ""
+    journal: Annotated[Word, Field(description="Title or abbreviation.")] = ""
+    year: Annotated[Word, Field(description="Of publication.")] = ""
+    volume: Annotated[Word, Field(description="Number.")] = ""
+    first_page: Annotated[Word, Field(description="Number.")] = ""
+    author: Annotated[Word, Field(description="The first: Mann BJ.")] = ""
+    key: Annotated[Word, Field(description="Your name for it.")] = ""
 
 
 _OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
 _WORDS = rows(TEXT)
 
 
-def _some_texts(names: str, **more: dict[str, Any]) -> dict[str, Any]:
-    return some(**dict.fromkeys(names.split(), TEXT), **more)
-
-
-SEARCH = record(
-    search_parameters=_some_texts(
-        "query_term sort_by",
-        max_results=NUMBER,
-        date_range=texts("min_date max_date date_type"),
-        filter_by_publication_types=_WORDS,
-        fetch_brief_summaries=NUMBER,
-    ),
-    effective_search_term=TEXT,
-    query_translation=TEXT,
+SEARCH = loose(
+    "search_parameters effective_search_term query_translation e_search_url e_summary_url",
     total_found=NUMBER,
     retrieved_pmid_count=NUMBER,
     pmids=_WORDS,
     brief_summaries=rows(texts("pmid title authors source pub_date epub_date doi pmcid")),
     warnings=_WORDS,
-    e_search_url=TEXT,
-    e_summary_url=TEXT,
 )
-# What an article has depends on the level; so do its authors (names, or objects) and its date.
-_PERSON = texts("last_name first_name initials affiliation")
-_DATE = _some_texts("month medline_date", year=NEXT, day=NEXT)
-_ARTICLE = _some_texts(
-    "pmid title abstract_text journal journal_abbreviation publication_date volume issue pages"
-    " doi pmcid",
-    authors=rows({**_PERSON, "type": ["object", "string"]}),
-    author_count=NUMBER,
-    journal_info=_some_texts("title iso_abbreviation volume issue pages", publication_date=_DATE),
-    publication_types=_WORDS,
-    keywords=_WORDS,
-    retracted=FLAG,
-    mesh_terms=rows(_some_texts("descriptor_name qualifier_name ui", is_major_topic=FLAG)),
-    grant_list=rows(texts("grant_id agency country")),
-    start=NUMBER,
-    chars=NUMBER,
-)
+# What else an article has depends on the level, and would take as many tokens as five tools.
 DETAILS = record(
     requested_pmids=_WORDS,
-    articles=rows({**_ARTICLE, "required": ["pmid", "title"]}),
+    articles=rows(named("pmid title")),
     text=TEXT,
     next_start=NEXT,
     not_found_pmids=_WORDS,
@@ -309,11 +296,7 @@ RELATIONS = also(
         source_pmid=TEXT,
         relationship_type=TEXT,
         related_articles=rows(
-            texts_and(
-                "pmid title authors journal year doi link_url",
-                retracted=FLAG,
-                score={"type": ["integer", "null"]},
-            )
+            named("pmid title authors journal year doi link_url retracted score")
         ),
         citations={**some(csl_json={"type": "object"}), "additionalProperties": TEXT},
         retrieved_count=NUMBER,
@@ -323,14 +306,9 @@ RELATIONS = also(
         e_link_url=TEXT,
     ),
 )
-PAPER = texts_and(
-    "pmid title abstract journal year pmcid url",
-    authors=_WORDS,
-    author_count=NUMBER,
-    doi=_OR_NOTHING,
-    publication_types=_WORDS,
-    mesh_terms=_WORDS,
-    retracted=FLAG,
+PAPER = named(
+    "pmid title abstract journal year pmcid url authors author_count doi publication_types"
+    " mesh_terms retracted"
 )
 BIBTEX = texts_and("pmid bibtex")
 CONVERTED = record(records=rows(texts("requested status pmid pmcid doi message")), found=NUMBER)
@@ -344,9 +322,9 @@ MESH = also(
         query=TEXT,
         total=NUMBER,
         terms=rows(
-            texts_and(
-                "ui heading scope_note record_type year_introduced search_term",
-                **dict.fromkeys(["entry_terms", "tree_numbers", "broader", "narrower"], _WORDS),
+            named(
+                "ui heading scope_note record_type year_introduced search_term entry_terms"
+                " tree_numbers broader narrower"
             )
         ),
     ),

@@ -33,8 +33,8 @@ class QuoteAsked(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
 
-    text: Annotated[str, Field(max_length=5000)]
-    paper: Word = ""
+    text: Annotated[str, Field(max_length=5000, description="The words as quoted.")]
+    paper: Annotated[Word, Field(description="Where to look; else everywhere.")] = ""
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -42,8 +42,11 @@ def tools(library: Library) -> list[FunctionTool]:
     indexing, waiting = Indexing(library), LongCalls("the corpus")
 
     def verify_quotes(
-        quotes: Annotated[list[QuoteAsked], Field(min_length=1, max_length=_MOST)],
-        certify: bool = False,
+        quotes: Annotated[
+            list[QuoteAsked],
+            Field(min_length=1, max_length=_MOST, description="Quotations or certificates."),
+        ],
+        certify: Annotated[bool, Field(description="Return certificates, too.")] = False,
         source: Source = "corpus",
     ) -> ToolResult:
         """Check quotations, or certificates (JSON), word for word; differences are named."""

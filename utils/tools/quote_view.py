@@ -5,9 +5,10 @@ The page is that of the board (`.board`), which also shows what ``verify_quotes`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import FunctionTool, ToolResult
+from pydantic import Field
 
 from ..library import Library
 from .answers import answer
@@ -28,9 +29,12 @@ def tools(library: Library) -> list[FunctionTool]:
     """The tool, working on *library*."""
     indexing, waiting = Indexing(library), LongCalls("the corpus")
 
-    def show_quote(quote: str = "", paper: Word = "") -> ToolResult:
+    def show_quote(
+        text: Annotated[str, Field(description="The words as quoted.")] = "",
+        paper: Annotated[Word, Field(description="Where to look, or a block: paper#p-….")] = "",
+    ) -> ToolResult:
         """Show the user a quotation, or a block (paper#p-…), in its passage."""
-        row, warnings = waiting.call(_shown, library, indexing, quote, paper)
+        row, warnings = waiting.call(_shown, library, indexing, text, paper)
         return answer({**row, "warnings": warnings})
 
     made = tool(show_quote, READS_SHELF, QUOTE)

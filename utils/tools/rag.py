@@ -28,12 +28,22 @@ from ..library import Library
 from ..model.passage import Filters
 from ..web.shared_work import LONGEST_ANSWER_S
 from .answers import answer, in_room, shelf_links
-from .core import ADDS_FILES, READS_SHELF, READS_WEB, Source, Start, tool
+from .core import (
+    ADDS_FILES,
+    READS_SHELF,
+    READS_WEB,
+    Source,
+    Start,
+    Word,
+    tool,
+    whole_years,
+    year_of,
+)
 from .dotted import NAMES
 from .indexing import Indexing
 from .long_calls import LongCalls, tell
 from .quotations import shown_differences
-from .schemas import FLAG, NEXT, NUMBER, TEXT, Hundred, Year, also, record, rows
+from .schemas import FLAG, NUMBER, TEXT, also, loose, named, record, rows
 
 if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
@@ -46,7 +56,8 @@ _MOVES_BACK = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False
 )
 Key = Annotated[str, Field(min_length=1)]
-DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$")]
+QueryKey = Annotated[Key, Field(description="Your name of a query.")]
+DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$", description="Of rag_search.")]
 
 
 def tools(library: Library) -> list[FunctionTool]:
@@ -70,10 +81,10 @@ def _sync_tool(library: Library) -> FunctionTool:
     progress: dict[Hashable, str] = {}  # of syncs under way, whichever call began them
 
     def pubmed_sync_delta(
-        query_key: Key,
-        term: Key,
-        overlap_days: Annotated[int, Field(ge=0)] = 5,
-        full: bool = False,
+        query_key: QueryKey,
+        term: Annotated[Key, Field(description="PubMed query.")],
+        overlap_days: Annotated[int, Field(ge=0, description="Days asked again.")] = 5,
+        full: Annotated[bool, Field(description="Read all records again.")] = False,
     ) -> ToolResult:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
         started = time.monotonic()
@@ -124,11 +135,13 @@ def _unfinished_warning(so_far: str) -> str:
 
 def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
     def rag_search(
-        query: Key,
-        top_k: Hundred = 20,
-        quality_bias: bool = True,
-        filters: PassageFilters | None = None,
-        widen: bool = True,
+        query: Annotated[Key, Field(description="A question, or words.")],
+        top_k: Annotated[int, Field(ge=1, le=100, description="Most passages returned.")] = 20,
+        quality_bias: Annotated[bool, Field(description="Better studies first.")] = True,
+        filters: Annotated[
+            PassageFilters | None, Field(description="Which papers to search.")
+        ] = None,
+        widen: Annotated[bool, Field(description="Search for synonyms, too.")] = True,
         start: Start = 0,
         source: Source = "corpus",
     ) -> ToolResult:
@@ -144,7 +157,8 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             widen=widen,
         )
         every = [passage_row(one) for one in found.hits[start:]]
-        head = {"warnings": list(found.warnings)}
+        years = whole_years(filters.min_date, filters.max_date) if filters else []
+        head: dict[str, Any] = {"warnings": [*found.warnings, *years]}
         if found.wordings:
             head["also_asked"] = [f"{one.term} = {one.other}" for one in found.wordings]
         structure = in_room({**head, "results": every}, "results", start)
@@ -188,7 +202,7 @@ def _with_quality(record: CorpusRecord) -> dict[str, Any]:
 
 
 def _checkpoint_tools(library: Library) -> list[FunctionTool]:
-    def corpus_checkpoint_get(query_key: Key) -> ToolResult:
+    def corpus_checkpoint_get(query_key: QueryKey) -> ToolResult:
         """Say up to which Entrez date a query_key is synced."""
         from ..corpus.stored_records import timestamp
 
@@ -197,7 +211,8 @@ def _checkpoint_tools(library: Library) -> list[FunctionTool]:
         return answer({"query_key": query_key, "last_edat": last}, untrusted=False)
 
     def corpus_checkpoint_set(
-        query_key: Key, last_edat: Annotated[str, Field(description="ISO 8601 UTC")]
+        query_key: QueryKey,
+        last_edat: Annotated[str, Field(description="ISO 8601 date, UTC.")],
     ) -> ToolResult:
         """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
         library.corpus.set_checkpoint(query_key, last_edat, by=_caller())
@@ -218,7 +233,9 @@ def _caller() -> str:
 
 
 def _quote_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def verify_quote(text: Key, source: Source = "corpus") -> ToolResult:
+    def verify_quote(
+        text: Annotated[Key, Field(description="The words as quoted.")], source: Source = "corpus"
+    ) -> ToolResult:
         """Check where a quotation stands word for word."""
         found = waiting.call(library.passages_of(source).verify_quote, text)
         links = shelf_links(library, [found.paper] if found.file else [])
@@ -310,19 +327,21 @@ class PassageFilters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
 
-    year_from: Year = 0
-    year_to: Annotated[int, Field(ge=0, le=3000)] = 0
-    journal: str = ""
-    publication_types: tuple[str, ...] = ()
-    kind: Literal["", "full_text", "abstract"] = ""
-    include_retracted: bool = False
-    mesh: tuple[str, ...] = ()
+    min_date: Annotated[Word, Field(description="Earliest year.")] = ""
+    max_date: Annotated[Word, Field(description="Latest year.")] = ""
+    journal: Annotated[str, Field(description="Its name.")] = ""
+    publication_types: Annotated[tuple[str, ...], Field(description="Any of these.")] = ()
+    kind: Annotated[
+        Literal["", "full_text", "abstract"], Field(description="Only these texts.")
+    ] = ""
+    include_retracted: Annotated[bool, Field(description="Retracted papers, too.")] = False
+    mesh: Annotated[tuple[str, ...], Field(description="Headings; of a mirror only.")] = ()
 
     def to_filters(self) -> Filters:
         """The same, as a search takes it."""
         return Filters(
-            year_from=self.year_from or None,
-            year_to=self.year_to or None,
+            year_from=int(year_of(self.min_date, "min_date") or 0) or None,
+            year_to=int(year_of(self.max_date, "max_date") or 0) or None,
             journal=self.journal,
             publication_types=self.publication_types,
             kind=self.kind or None,
@@ -341,23 +360,17 @@ def _each(names: str, kind: dict[str, Any]) -> dict[str, Any]:
     return dict.fromkeys(names.split(), kind)
 
 
-SYNCED = record(
-    job_id=TEXT,
-    inserted=NUMBER,
-    updated=NUMBER,
-    skipped=NUMBER,
-    pmids_processed=NUMBER,
-    max_edat_seen=_OR_NOTHING,
-    members=NEXT,
-    members_at_pubmed=NEXT,
+SYNCED = loose(
+    "job_id inserted updated skipped pmids_processed max_edat_seen members members_at_pubmed",
     warnings=_WORDS,
 )
 FOUND = also(
     "next_start also_asked",
     record(
         results=rows(
-            record(
-                **_each("doc_id uuid text section title file kind version", TEXT),
+            loose(
+                "text section title file kind version",
+                **_each("doc_id uuid", TEXT),
                 start=NUMBER,
                 end=NUMBER,
                 score=_SCORE,
@@ -367,23 +380,17 @@ FOUND = also(
         warnings=_WORDS,
     ),
 )
-DOCUMENT = record(
-    doc_id=TEXT,
+DOCUMENT = loose(
+    "doc_id title abstract journal pdat edat lr pmcid",
     pub_types=_WORDS,
-    **_each("title abstract journal pdat edat lr pmcid", _OR_NOTHING),
-    quality=record(total=NUMBER, **_each("design recency journal human", NEXT)),
+    quality=named("total design recency journal human"),
     version=NUMBER,
 )
 CHECKPOINT = record(query_key=TEXT, last_edat=_OR_NOTHING)
 MOVED = record(ok=FLAG)
 QUOTED = also(
     "verdict differences",
-    record(
-        found=FLAG,
-        verbatim=FLAG,
-        **_each("doc_id uuid text section title file anchor", TEXT),
-        start=NUMBER,
-        end=NUMBER,
-        likeness=_SCORE,
+    loose(
+        "doc_id uuid text section title file anchor start end likeness", found=FLAG, verbatim=FLAG
     ),
 )

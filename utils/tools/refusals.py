@@ -24,7 +24,6 @@ from fastmcp.exceptions import (
     PromptError,
     ResourceError,
     ToolError,
-    ValidationError,
 )
 from fastmcp.server.middleware import Middleware
 from fastmcp.utilities.json_schema import dereference_refs
@@ -37,7 +36,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from ..errors import BadRequest, NotFound, PaperError
 from ..library import Library
 from ..settings import TOOLSETS
-from ..system.plain_text import plain_json
+from ..system.plain_text import clean_text, clean_values, plain_json
 from . import toolsets
 from .answers import refusal
 from .logs import bound
@@ -73,7 +72,7 @@ class Refusals(Middleware):
         self._library = library
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Pass the call on; a schema violation becomes a refusal, an unknown tool an error."""
+        """Pass the call on; an unknown tool becomes an error of the protocol."""
         message = context.message
         try:
             to_json(message.arguments)
@@ -82,9 +81,6 @@ class Refusals(Middleware):
             return refusal(BadRequest(msg, "Send whole characters."))
         try:
             return await call_next(context)
-        except ValidationError as error:
-            tool = await context.fastmcp_context.fastmcp.get_tool(message.name)
-            return refusal(to_bad_request(error.__cause__, tool.parameters))
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_tools(run_middleware=False)
             missing = self._no_tool(message.name, [tool.name for tool in listed])
@@ -161,11 +157,17 @@ def _mistake(what: str) -> PaperError:
 
 
 def _error(code: int, error: PaperError, **more: str) -> MCPError:
-    return MCPError(code, str(error), {**more, **error.envelope()})
+    return MCPError(code, clean_text(str(error)), clean_values({**more, **error.envelope()}))
 
 
-def to_bad_request(error: BaseException | None, schema: Schema) -> BadRequest:
-    """Describe arguments that break *schema*, given pydantic's error."""
+def to_bad_request(
+    error: BaseException | None, schema: Schema, written: Mapping[str, str] | None = None
+) -> BadRequest:
+    """Describe arguments that break *schema*, given pydantic's error.
+
+    *written* has the caller's names of parameters, by the schema's, where they differ.
+    """
+    written = written or {}
     count = error.error_count() if isinstance(error, PydanticValidationError) else 0
     if count > _MOST:  # the listing alone would keep everybody else waiting
         msg = f"The arguments break the input schema in {count:,} places."
@@ -176,18 +178,18 @@ def to_bad_request(error: BaseException | None, schema: Schema) -> BadRequest:
     looked_at = 0
     for row in found[:_LOOKED_AT]:
         # A value that fits none of several types gets one sentence, not one for each type.
-        sentence = _sentence(row, schema)
+        sentence = _sentence(row, schema, written)
         if len(sentences) == _MOST_SENTENCES and sentence not in sentences:
             break
         sentences[sentence] = None
         looked_at += 1
     more = [f"{count - looked_at:,} more."] if looked_at < count else []
-    return BadRequest(" ".join([*sentences, *more]), _suggestion(found, schema))
+    return BadRequest(" ".join([*sentences, *more]), _suggestion(found, schema, written))
 
 
-def _sentence(row: Mapping[str, Any], schema: Schema) -> str:
+def _sentence(row: Mapping[str, Any], schema: Schema, written: Mapping[str, str]) -> str:
     where, allowed = _place(row["loc"], schema)
-    name = _name(where)
+    name = _name(where, written)
     kind = str(row["type"])
     if kind in _ABSENT:
         return f"{name} is missing; it must be {_allowed(allowed)}."
@@ -260,10 +262,11 @@ def _bounds(least: float | None, most: float | None) -> str:
     return f"{least} to {most}"
 
 
-def _name(where: Sequence[str | int]) -> str:
-    """``citations[2].year``."""
-    written = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in where)
-    return _cut(written.removeprefix(".")) or "The arguments"
+def _name(where: Sequence[str | int], written: Mapping[str, str]) -> str:
+    """``citations[2].year``; the first step as the caller wrote it."""
+    steps = [written.get(str(step), step) if at == 0 else step for at, step in enumerate(where)]
+    path = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in steps)
+    return _cut(path.removeprefix(".")) or "The arguments"
 
 
 def _shown(value: object) -> str:
@@ -294,7 +297,9 @@ def _cut(text: str) -> str:
     return text if len(text) <= _VALUE_CHARS else f"{text[: _VALUE_CHARS - 1]}…"
 
 
-def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
+def _suggestion(
+    found: Sequence[Mapping[str, Any]], schema: Schema, written: Mapping[str, str]
+) -> str:
     """For an unknown name, the closest there is; for one value where a list belongs, the list."""
     for row in found:
         if row["type"] in _STRANGE:
@@ -306,12 +311,12 @@ def _suggestion(found: Sequence[Mapping[str, Any]], schema: Schema) -> str:
     for row in found:
         where, allowed = _place(row["loc"], schema)
         if row["type"] == "list_type" and _takes_texts(allowed) and isinstance(row["input"], str):
-            return f"Call again with {_name(where)}=[{_shown(row['input'])}]."
+            return f"Call again with {_name(where, written)}=[{_shown(row['input'])}]."
         if row["type"] == "too_long" and "maxItems" in allowed:
             return f"Call again with {allowed['maxItems']} at a time."
         needed = allowed.get("required", ())
         if row["type"] in _NO_OBJECT and len(needed) == 1 and isinstance(row["input"], str):
-            return f'Write {{"{needed[0]}": {_shown(row["input"])}}} for {_name(where)}.'
+            return f'Write {{"{needed[0]}": {_shown(row["input"])}}} for {_name(where, written)}.'
         prefix = re.match(r"\^(\w+:)", str(allowed.get("pattern", "")))
         if row["type"] == "string_pattern_mismatch" and prefix:
             meant = f"{prefix[1]}{row['input']}"

@@ -16,9 +16,31 @@ TEXT: dict[str, Any] = {"type": "string"}
 FLAG: dict[str, Any] = {"type": "boolean"}
 NUMBER: dict[str, Any] = {"type": "integer"}
 NEXT: dict[str, Any] = {"type": ["integer", "null"]}
-Hundred = Annotated[int, Field(ge=1, le=100)]
-Year = Annotated[int, Field(ge=0, le=3000, description="0: open")]
-ArxivSort = Literal["relevance", "lastUpdatedDate", "submittedDate"]
+LAST = 1_000_000_000  # no list is that long
+Hundred = Annotated[int, Field(ge=1, le=100, description="Most papers.")]
+ArxivSort = Annotated[Literal["relevance", "pub_date", "update_date"], Field(description="Order.")]
+
+
+def compact(schema: Any) -> Any:
+    """An input schema as hosts see it, without what says nothing to a model.
+
+    Bounds that no call reaches, and null as another form of leaving a parameter out, cost as many
+    tokens as a description. Validation has them all the same.
+    """
+    if isinstance(schema, list):
+        return [compact(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    branches = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if len(branches) == 1:
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return compact({**branches[0], **rest})
+    return {
+        name: compact(value)
+        for name, value in schema.items()
+        if not (name == "default" and value is None)
+        and not (name in ("minimum", "maximum") and schema.get("maximum") == LAST)
+    }
 
 
 def opened(schema: Any) -> Any:
@@ -64,6 +86,12 @@ def texts_and(names: str, **more: dict[str, Any]) -> dict[str, Any]:
     return record(**dict.fromkeys(names.split(), TEXT), **more)
 
 
+def loose(names: str, **typed: dict[str, Any]) -> dict[str, Any]:
+    """An object that requires all: *names*, whose types their names tell, and the members typed."""
+    members: dict[str, Any] = {name: {} for name in names.split()} | typed
+    return {"type": "object", "properties": members, "required": list(members)}
+
+
 def rows(of: dict[str, Any]) -> dict[str, Any]:
     """A list of values of one schema."""
     return {"type": "array", "items": of}
@@ -74,45 +102,16 @@ def named(names: str) -> dict[str, Any]:
     return {"type": "object", "required": names.split()}
 
 
-def _search(names: str) -> dict[str, Any]:
-    return record(
-        query=TEXT,
-        effective_query=TEXT,
-        total=NUMBER,
-        next_start=NEXT,
-        warnings=rows(TEXT),
-        papers=rows(named(names)),
-    )
-
-
-_MINIMAL = "pmid title first_author year journal doi pmcid"
-_FULL = "pmid title abstract authors year journal doi pmcid publication_types retracted"
-SEARCH = _search(_FULL)
-SEARCH_LR = _search(f"{_FULL} ligand receptor")
-SEARCH_MINIMAL = _search(_MINIMAL)
+SEARCH = named("query effective_query total next_start warnings papers")
 DOWNLOAD = named(
     "success file_path source message kind version preprint_version via verdict license retracted"
     " attempts"
 )
 READ = also(
     "title doubts warnings objects_shown_by",
-    record(
-        kind=TEXT,
-        version=TEXT,
-        outline=rows(some(heading=TEXT, chars=NUMBER, roles=TEXT)),
-        objects=rows({"type": "object"}),
-        text=TEXT,
-        next_start=NEXT,
-    ),
+    loose("kind version outline objects", text=TEXT, next_start=NEXT),
 )
-LIST = also(
-    "warnings",
-    record(
-        total=NUMBER,
-        papers=rows(named(f"{_MINIMAL} kind version preprint_version license file_path")),
-        next_start=NEXT,
-    ),
-)
+LIST = also("warnings", record(total=NUMBER, papers=rows({"type": "object"}), next_start=NEXT))
 # Its members are those of `.harvest_answers.Status`: both tools would spell them out.
 HARVEST: dict[str, Any] = {"type": "object", "required": ["job_id", "state", "counts", "next"]}
 STILL = "Still downloading: call download_paper again with the same arguments in a minute."
@@ -134,40 +133,22 @@ if TYPE_CHECKING:
     SourceName = str
 else:
     SourceName = Literal[tuple(SEARCHED)]
-MergedSort = Literal["relevance", "pub_date"]
-_OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
+MergedSort = Annotated[Literal["relevance", "pub_date"], Field(description="Order.")]
 _WORDS = rows(TEXT)
-_SHARE: dict[str, Any] = {"type": "number"}
-PREPRINT = also(
-    "author_count",
-    texts_and(
-        "id title abstract published updated url pdf_url primary_category doi",
-        authors=_WORDS,
-        categories=_WORDS,
-        retracted=FLAG,
-    ),
+PREPRINT = named(
+    "id title authors abstract published updated url pdf_url primary_category categories doi"
+    " retracted"
 )
 PREPRINTS = record(
     total=NUMBER, papers=rows(PREPRINT), next_start=NEXT, effective_query=TEXT, warnings=_WORDS
 )
-_SCHOLAR = texts_and(
-    "paper_id title url doi pmid pmcid arxiv_id open_access_pdf",
-    abstract=_OR_NOTHING,
-    venue=_OR_NOTHING,
-    publication_date=_OR_NOTHING,
-    year=NEXT,
-    authors=rows(texts_and("author_id name")),
-    citation_count=NEXT,
-    reference_count=NEXT,
-    influential_citation_count=NEXT,
+_SCHOLAR = (
+    "paper_id title abstract year authors citation_count reference_count"
+    " influential_citation_count url venue publication_date doi pmid pmcid arxiv_id open_access_pdf"
 )
-SCHOLAR = also("tldr author_count", _SCHOLAR)
+SCHOLAR = named(_SCHOLAR)
 SCHOLARS = record(
-    total=NEXT,
-    papers=rows(named(" ".join(_SCHOLAR["required"]))),
-    next_start=NEXT,
-    token=TEXT,
-    warnings=_WORDS,
+    total=NEXT, papers=rows(named(_SCHOLAR)), next_start=NEXT, token=TEXT, warnings=_WORDS
 )
 BIBTEX = texts_and("bibtex")
 GATHERED = also(
@@ -180,9 +161,7 @@ GATHERED = also(
                 " publication_types retracted sources same linked"
             )
         ),
-        sources=rows(
-            texts_and("source outcome query message", total=NEXT, returned=NUMBER, warnings=_WORDS)
-        ),
+        sources=rows(named("source outcome total returned query message warnings")),
         warnings=_WORDS,
     ),
 )

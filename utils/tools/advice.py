@@ -1,0 +1,120 @@
+"""Put the advice in answers and errors into words for the door in use: tools, not shell commands.
+
+The rooms below give hints that can be pasted into a shell. A model that reads them over MCP has
+tools instead. Where a loaded tool does what a command does, the hint names the tool. What only a
+person at a shell can do stays a command, is marked as such, and comes last.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools import ToolResult
+from mcp.types import TextContent
+
+_TOOLS = {
+    "search": "search_pubmed",
+    "download": "download_papers",
+    "harvest": "harvest_papers",
+    "status": "harvest_status",
+    "read": "read_paper",
+    "list": "list_papers",
+    "cite": "cite_papers",
+    "quote": "verify_quotes",
+    "sync": "pubmed_sync_delta",
+    "index": "pubmed_sync_delta",
+    "find": "rag_search",
+    "check": "check_manuscript",
+    "related": "get_article_relationships",
+    "stage": "entrez_data",
+    "sql": "entrez_data",
+}
+"""The tool that does what a command of the shell does."""
+# A command with what follows it: options, names in capitals, identifiers; and its tool, if named.
+_COMMAND = re.compile(
+    r"`?(?:uv run )?(?:server\.py|papershelf) (?P<verb>[a-z]+)"
+    r"(?P<rest>(?: (?:-|[A-Z'\"]|\w+[:/])[^\s`,;()]*(?<![.]))*)`?"
+    r"(?: \(MCP: (?P<named>\w+)\)|; MCP: (?P<also>\w+))?"
+)
+_TWICE = re.compile(r"\b(\w+), then \1\b")
+_IN_SHELL = re.compile(
+    r"server\.py|\buv (?:sync|run|pip)\b|\bpip install\b|papershelf\[|(?<!\S)--\w"
+)
+_INSTALL = re.compile(r"\buv sync\b|\bpip install\b|papershelf\[")
+_OURS = ("warnings", "next", "message", "why")  # members with sentences of ours
+_FOR_USER = "For the user, in a shell: "
+_LONGEST_HEAD = 6  # words of "Found by words alone"; more is the advice itself
+
+
+class Advice(Middleware):
+    """Rewrites the hints of each answer for a host that has these tools."""
+
+    def __init__(self, tools: Sequence[str]) -> None:
+        self._tools = frozenset(tools)
+        self._mentioned: set[str] = set()
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Call the tool; advise tools, and mention once what could be installed."""
+        result = await call_next(context)
+        if not isinstance(result, ToolResult):
+            return result
+        if result.is_error:
+            return self._advised_error(result)
+        if result.structured_content:
+            result.structured_content = self._rewrite(result.structured_content)
+        return result
+
+    def _advised_error(self, result: ToolResult) -> ToolResult:
+        [block] = result.content
+        if not isinstance(block, TextContent):
+            return result
+        text = json.loads(block.text)
+        for envelope in (text, result.meta or {}):
+            if error := envelope.get("error"):
+                envelope["error"] = {**error, "suggestions": self.suggestions(error["suggestions"])}
+        block = block.model_copy(update={"text": json.dumps(text, ensure_ascii=False)})
+        return ToolResult([block], is_error=True, meta=result.meta)
+
+    def suggestions(self, hints: Sequence[str]) -> list[str]:
+        """The hints with tools for commands; those for a person at a shell come last."""
+        told = [self._for_host(hint) for hint in hints]
+        return sorted(told, key=lambda hint: hint.startswith(_FOR_USER))
+
+    def _for_host(self, sentence: str) -> str:
+        told = _TWICE.sub(r"\1", _COMMAND.sub(self._tool, sentence))
+        return f"{_FOR_USER}{told}" if _IN_SHELL.search(told) else told
+
+    def _tool(self, command: re.Match[str]) -> str:
+        named = command["named"] or command["also"]
+        if not named and re.search(r"(?:^| )-", command["rest"]):
+            return command[0]  # no tool has the options of a command
+        tool = named or _TOOLS.get(command["verb"], "")
+        if tool not in self._tools:
+            return command[0]
+        papers = re.findall(r"(?:pmid|doi|pmcid|arxiv):\S+", command["rest"])
+        return f"{tool}({papers[0]})" if papers else tool
+
+    def _rewrite(self, value: Any, ours: bool = False) -> Any:
+        """A structure in which our own sentences, at any depth, are advice for this door."""
+        if isinstance(value, dict):
+            return {name: self._rewrite(one, name in _OURS) for name, one in value.items()}
+        if isinstance(value, list):
+            rewritten = (self._rewrite(one, ours) for one in value)
+            return [one for one in rewritten if one != ""] if ours else [*rewritten]
+        if not ours or not isinstance(value, str) or not _IN_SHELL.search(value):
+            return value
+        if _INSTALL.search(value):
+            return self._once(value)
+        return _TWICE.sub(r"\1", _COMMAND.sub(self._tool, value))
+
+    def _once(self, notice: str) -> str:
+        """What could be installed, at its first mention; later only what it is about."""
+        if notice not in self._mentioned:
+            self._mentioned.add(notice)
+            return notice
+        head = notice.partition(": ")[0]
+        return f"{head}." if len(head.split()) <= _LONGEST_HEAD else ""

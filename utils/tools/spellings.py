@@ -1,0 +1,423 @@
+"""Read the arguments of a call as language models write them.
+
+Models call tools from memory. They write a parameter under the name that another tool has for it,
+a number as text, a list as one text with commas, one value where a list belongs, ``"Vancouver"``
+for ``vancouver``. Each of these has one possible meaning, and refusing it costs a whole turn.
+
+`respell` turns such arguments into those of the tool's input schema, before they are validated.
+What has no meaning, or more than one, stays as it is: validation then names it.
+
+Every idea has one name in all input schemas, the first of its row in `_SAME`. The other names of
+the row, those of the reference documents among them, are read and not described.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fastmcp.exceptions import ValidationError
+from fastmcp.server.middleware import Middleware
+from fastmcp.utilities.json_schema import dereference_refs
+
+from ..errors import BadRequest
+from ..model.identifiers import Ids
+from .answers import refusal
+from .refusals import to_bad_request
+
+Schema = Mapping[str, Any]
+_MOST_CHARS = 100_000  # of a text that may be a list; a manuscript is not
+# One idea a row: its own name, then the others that are read.
+_TABLE = """\
+papers ids pmids dois identifiers paper_ids paper identifier paper_id pmid source_pmid doi pmcid \
+arxiv_id doc_id id
+query query_term term search_term search_query q search keywords keyword question text
+text quote quotation manuscript content query
+quotes quotations quote texts text
+min_date start_year year_from date_from from_date start_date min_year from_year since after \
+mindate published_after from
+max_date end_year year_to date_to to_date end_date max_year to_year until before maxdate \
+published_before to
+sort_by sort order_by order
+max_results top_k max_related_results max_papers max_records max_rows limit num_results n k \
+count retmax page_size
+start offset skip retstart from_index
+publication_types filter_by_publication_types publication_type pub_types article_types types
+style citation_style citation_styles styles format
+styles citation_styles citation_style style formats format
+section sections heading
+sections section headings
+source sources
+sources source databases
+database db
+budget_tokens budget max_tokens token_budget
+max_chars max_characters max_length
+fields_of_study field_of_study
+category categories
+author authors first_author
+journal journals journal_title journal_name
+first_page pages page
+mesh mesh_terms mesh_term
+job_id job harvest_id
+wait_s wait wait_seconds timeout
+force overwrite refresh
+output_path output path
+which object label figure table
+operation action op
+tool_name tool name
+detail_level level
+relationship_type relationship relation
+review review_name name
+abstracts include_abstracts include_abstract abstract
+"""
+_SAME = tuple(tuple(row.split()) for row in _TABLE.splitlines())
+_PAPERS = _SAME[0]
+_NAMES: dict[str, list[tuple[str, ...]]] = {}
+for _row in _SAME:
+    for _name in _row:
+        _NAMES.setdefault(_name, []).append(_row)
+_KINDS = {"pmid": "pmid", "doi": "doi", "pmcid": "pmcid", "arxiv_id": "arxiv"}
+_ANY_KIND = ("paper", "id", "identifier", "paper_id")
+_LIMITS = ("min_date", "max_date")
+_SPANS = ("year", "years", "date", "dates", "date_range", "publication_year", "year_range")
+_BUNDLES = ("filters", "filter", "options", "date_range")
+# Words for a value of a fixed set, by the set's own word: the first that the set has counts.
+_VALUES = {
+    "date": ("pub_date", "pdat"),
+    "publicationdate": ("pub_date", "pdat"),
+    "published": ("pub_date", "pdat"),
+    "mostrecent": ("pub_date",),
+    "recent": ("pub_date",),
+    "submitteddate": ("pub_date",),
+    "submitted": ("pub_date",),
+    "lastupdateddate": ("update_date",),
+    "updated": ("update_date",),
+    "journalname": ("journal",),
+    "firstauthor": ("author",),
+    "bestmatch": ("relevance",),
+    "relevant": ("relevance",),
+    "entrezdate": ("edat",),
+    "entrydate": ("edat",),
+    "modificationdate": ("mdat",),
+    "similar": ("pubmed_similar_articles",),
+    "similararticles": ("pubmed_similar_articles",),
+    "related": ("pubmed_similar_articles",),
+    "citedby": ("pubmed_citedin",),
+    "citedin": ("pubmed_citedin",),
+    "citing": ("pubmed_citedin",),
+    "references": ("pubmed_references",),
+    "citations": ("citation_formats", "pubmed_citedin"),
+    "abstract": ("abstract", "abstract_plus"),
+    "xml": ("full_xml",),
+    "medline": ("medline_text",),
+    "citation": ("citation_data",),
+    "medrxiv": ("europepmc",),
+    "biorxiv": ("europepmc",),
+    "s2": ("semantic_scholar",),
+    "global": ("global_query",),
+    "egquery": ("global_query",),
+    "stage": ("fetch_and_stage",),
+    "sql": ("query",),
+    "any": ("",),
+    "all": ("",),
+}
+_NONE = ("", "0", "null", "none", "na", "unknown")
+_TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off", "none")
+_SEPARATOR = re.compile(r"\s*[,;\n|]\s*")
+_WHOLE = re.compile(r"[+-]?\d{1,3}(?:[,_]?\d{3})*(?:\.0+)?|[+-]?\d+(?:\.0+)?", re.A)
+# What goes on behind the comma in names of publication types: "Clinical Trial, Phase III".
+_GOES_ON = re.compile(r"(?:phase |veterinary|nih|n\.i\.h|non-|u\.s\.|p\.h\.s|american )", re.I)
+
+
+class Spellings(Middleware):
+    """Hands each call on with its arguments spelled as the tool's input schema has them."""
+
+    def __init__(self, schemas: Mapping[str, Schema]) -> None:
+        self._schemas = {name: dereference_refs(dict(one)) for name, one in schemas.items()}
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Respell the arguments and call the tool; a schema violation becomes a refusal."""
+        message = context.message
+        schema = self._schemas.get(message.name, {})
+        written: dict[str, str] = {}
+        if schema and message.arguments:
+            arguments = respell(message.arguments, schema, written)
+            context = context.copy(message=message.model_copy(update={"arguments": arguments}))
+        try:
+            return await call_next(context)
+        except ValidationError as error:
+            return refusal(to_bad_request(error.__cause__, schema, written))
+
+
+def respell(
+    arguments: Mapping[str, Any], schema: Schema, written: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the arguments under the schema's names, each value in the schema's type.
+
+    *written* receives the names that the caller wrote, by the schema's.
+
+    >>> number = {"type": "integer"}
+    >>> respell({"maxResults": "7"}, {"properties": {"max_results": number}})
+    {'max_results': 7}
+    """
+    known = schema.get("properties", {})
+    respelled = {name: value for name, value in arguments.items() if name in known}
+    for name, value in _unbundled(arguments, known):
+        for target in _place(name, value, respelled, known):
+            if written is not None:
+                written[target] = name
+    required = schema.get("required", ())
+    fitted = {
+        name: _fit(value, known[name]) if name in known else value
+        for name, value in respelled.items()
+        if value is not None or name in required or name not in known
+    }
+    return _sorted_by_kind(fitted) if {*_KINDS} <= {*known} else fitted
+
+
+def _unbundled(arguments: Mapping[str, Any], known: Schema) -> Iterable[tuple[str, Any]]:
+    """The arguments of other names; an object that only bundles some is taken apart."""
+    for name, value in arguments.items():
+        if name in known:
+            continue
+        inner = _from_json(value)
+        if _snake(name) in _BUNDLES and isinstance(inner, dict):
+            yield from inner.items()
+        else:
+            yield name, value
+
+
+def _place(name: str, value: Any, respelled: dict[str, Any], known: Schema) -> tuple[str, ...]:
+    """Put an argument of another name where it belongs, else under its own; return where."""
+    snake = _snake(name)
+    if snake in _SPANS and "min_date" in known and (span := _span(value)):
+        for end, limit in zip(_LIMITS, span, strict=True):
+            respelled.setdefault(end, limit)
+        return _LIMITS
+    if snake in _ANY_KIND and {*_KINDS} <= {*known}:
+        respelled.setdefault("pmid", value)
+        return ("pmid",)
+    if (target := _target(snake, known, respelled)) is not None:
+        is_number = type(value) is int or (isinstance(value, str) and value.strip().isdecimal())
+        respelled[target] = f"pmid:{value}" if snake == "pmid" and is_number else value
+        return (target,)
+    for outer, inner in known.items():
+        members = _shape(inner).get("properties", {})
+        held = respelled.get(outer) or {}
+        if isinstance(held, dict) and (target := _target(snake, members, held)) is not None:
+            respelled[outer] = {**held, target: value}
+            return (outer,)
+    respelled[name] = value
+    return ()
+
+
+def _target(name: str, known: Schema, taken: Mapping[str, Any]) -> str | None:
+    """The parameter that is meant by *name*; None where there is none, or it is given already."""
+    if name in known:
+        return None if name in taken else name
+    for row in _NAMES.get(name, ()):
+        for other in row:
+            if other in known and other not in taken:
+                return other
+    return None
+
+
+def _snake(name: str) -> str:
+    """A name in snake_case: ``maxResults`` and ``max-results`` are ``max_results``."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[\s-]+", "_", parted).strip("_").lower()
+
+
+def _span(value: Any) -> tuple[Any, Any] | None:
+    """Both ends of a range of dates in one value: ``2019``, ``"2019-2023"``, ``[2019, 2023]``."""
+    if isinstance(value, list) and len(value) == 2:
+        return value[0], value[1]
+    if isinstance(value, str) and (
+        both := re.fullmatch(r"\s*(\d{4}\S*?)\s*(?:-|–|:|\.\.|to)\s*(\d{4}\S*)\s*", value)
+    ):
+        return both[1], both[2]
+    is_one = (isinstance(value, str) and value.strip()) or type(value) is int
+    return (value, value) if is_one else None
+
+
+def _sorted_by_kind(arguments: dict[str, Any]) -> dict[str, Any]:
+    """One identifier under the name of another kind moved to its own; words for none left out."""
+    given = [name for name in _KINDS if _folded(str(arguments.get(name, ""))) not in _NONE]
+    if given:
+        arguments = {
+            name: value for name, value in arguments.items() if name in given or name not in _KINDS
+        }
+    if len(given) != 1 or not isinstance(arguments[given[0]], str):
+        return arguments
+    text = arguments[given[0]]
+    ids = Ids.maybe(text)
+    kinds = [name for name, kind in _KINDS.items() if getattr(ids, kind)]
+    if not kinds or given[0] in kinds:
+        return arguments
+    rest = {name: value for name, value in arguments.items() if name != given[0]}
+    return {**rest, kinds[0]: text}
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _shape(schema: Schema) -> Schema:
+    """A schema without the branch that allows null."""
+    branches = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    return branches[0] if len(branches) == 1 else schema
+
+
+def _fit(value: Any, schema: Schema) -> Any:
+    """A value in the type that the schema asks for, where it has one meaning there."""
+    schema = _shape(schema)
+    if "enum" in schema:
+        return _chosen(value, schema["enum"])
+    fit = _FITS.get(str(schema.get("type", "")))
+    return fit(value, schema) if fit and value is not None else value
+
+
+def _chosen(value: Any, allowed: list[Any]) -> Any:
+    """The value of a fixed set that a word stands for."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, str) or value in allowed:
+        return value
+    folded = _folded(value)
+    same = [one for one in allowed if _folded(str(one)) == folded]
+    also = [one for one in _VALUES.get(folded, ()) if one in allowed]
+    from_style = _citation_format(value)
+    also += [from_style] if from_style and from_style in allowed else []
+    return next(iter(same + also), value)
+
+
+def _citation_format(value: str) -> str:
+    from ..citations import STYLES, find_style
+
+    try:
+        return STYLES[find_style(value)]
+    except BadRequest:
+        return ""
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def _number(value: Any, schema: Schema) -> Any:
+    """``"7"``, ``"1,000"`` and ``7.0`` as whole numbers; ``"7.5"`` where one is allowed."""
+    if isinstance(value, str) and _WHOLE.fullmatch(text := value.strip()):
+        return int(re.sub(r"[,_]|\.0+$", "", text))
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and schema["type"] == "number":
+        plain = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*s?\s*", value, re.A)
+        return float(plain[1]) if plain else value
+    return value
+
+
+def _flag(value: Any, _schema: Schema) -> Any:
+    """``"true"``, ``"no"`` and 1 as true or false."""
+    if type(value) is int and value in (0, 1):
+        return bool(value)
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return word in _TRUE if word in (*_TRUE, *_FALSE) else value
+
+
+def _text(value: Any, schema: Schema) -> Any:
+    """A whole number as text, the one value of a list, the identifier of an object."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    value = _named(value)
+    if type(value) is int:
+        value = str(value)
+    if isinstance(value, str) and schema.get("pattern", "").startswith("^pmid:"):
+        spelled = re.fullmatch(r"\s*pmid\s*:?\s*([0-9]+)\s*", value, re.I | re.A)
+        return f"pmid:{spelled[1]}" if spelled else value
+    return value
+
+
+def _named(value: Any) -> Any:
+    """The identifier in ``{"pmid": "31452104"}``; any other value as it is."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return value
+    [(name, inside)] = value.items()
+    return inside if _snake(str(name)) in _PAPERS else value
+
+
+def _list(value: Any, schema: Schema) -> Any:
+    """One value, or a text of several, as a list; each item in its own type."""
+    items = _shape(schema.get("items", {}))
+    inside = _from_json(value)
+    value = inside if isinstance(inside, list) else value
+    if isinstance(value, str):
+        of_texts = items.get("type") == "string"
+        value = _parted(value, items) if of_texts else [value] if value.strip() else []
+    elif type(value) is int or isinstance(value, dict):
+        value = [value]
+    elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        parts = _SEPARATOR.split(value[0].strip()) if items.get("type") == "string" else []
+        value = parts if len(parts) > 1 and all(map(Ids.maybe, parts)) else value
+    return [_fit(one, items) for one in value] if isinstance(value, list) else value
+
+
+def _parted(text: str, items: Schema) -> list[str]:
+    """The values in one text; a DOI with a comma in it, or a type that has one, stays whole."""
+    if not text.strip():
+        return []
+    if len(text) > _MOST_CHARS or Ids.maybe(text):
+        return [text]
+    if bracketed := re.fullmatch(r"\s*\[(.*)\]\s*", text, re.S):  # a list of Python's
+        return [part.strip("'\"") for part in _SEPARATOR.split(bracketed[1].strip()) if part]
+    parts = [part for part in _SEPARATOR.split(text.strip()) if part]
+    if "enum" in items:
+        return parts
+    if len(parts) < 2:
+        parts = text.split()
+        return parts if len(parts) > 1 and all(map(Ids.maybe, parts)) else [text]
+    whole: list[str] = []
+    for part in parts:
+        if whole and _GOES_ON.match(part):
+            whole[-1] += f", {part}"
+        else:
+            whole.append(part)
+    return whole
+
+
+def _object(value: Any, schema: Schema) -> Any:
+    """An object with its members respelled; a text stands for its only required member."""
+    required = schema.get("required", ())
+    inside = _from_json(value)
+    if isinstance(inside, dict) and {*required} <= {*inside}:
+        value = inside
+    if isinstance(value, str) and len(required) == 1 and value.strip():
+        value = {required[0]: value}
+    if not isinstance(value, dict):
+        return value
+    if "properties" in schema:
+        return respell(value, schema)
+    of_each = schema.get("additionalProperties")
+    if not isinstance(of_each, dict):
+        return value
+    return {name: _fit(one, of_each) for name, one in value.items()}
+
+
+def _from_json(value: Any) -> Any:
+    """A list or object that was sent as its JSON text."""
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{") and len(value) < _MOST_CHARS:
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+_FITS = {
+    "integer": _number,
+    "number": _number,
+    "boolean": _flag,
+    "string": _text,
+    "array": _list,
+    "object": _object,
+}
