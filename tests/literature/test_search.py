@@ -284,6 +284,8 @@ def test_openalex_joins_where_its_key_is_set():
         ({"max_results": 0}, "max_results"),
         ({"max_results": 101}, "max_results"),
         ({"min_date": "20"}, "min_date"),
+        ({"start_year": 20}, "start_year"),
+        ({"start_year": 2024, "end_year": 2020}, "later"),
         ({"min_date": "2024", "max_date": "2020"}, "later"),
         ({"among": ["unpaywall"]}, "unpaywall"),
         ({"among": ["scopus"]}, "scopus"),

@@ -69,8 +69,8 @@ def add(commands: Any) -> None:
         "--media", default="", help="then put these beside each text: tables,figures,supplements"
     )
     harvest.add_argument("--most-mb", type=int, default=500, help="of one paper's media (500)")
-    harvest.add_argument("--min-date", default="", help="of a query: YYYY[/MM[/DD]]")
-    harvest.add_argument("--max-date", default="", help="of a query: YYYY[/MM[/DD]]")
+    harvest.add_argument("--min-date", default="", help="of a query: YYYY[-MM[-DD]]")
+    harvest.add_argument("--max-date", default="", help="of a query: YYYY[-MM[-DD]]")
     harvest.add_argument("--date-type", default="pdat", help="pdat edat mdat")
     status = command(commands, "status", _status)
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import BadRequest, NotFound
+from ..model.dates import year_text
 from ..model.identifiers import EXAMPLES, Ids, arxiv_version
 from ..model.paper import NO_HITS, Paper, SearchResult
 from ..sources import Query
@@ -23,6 +24,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     category: str = "",
     min_date: str = "",
     max_date: str = "",
+    start_year: int = 0,
+    end_year: int = 0,
     sort_by: str = "relevance",
     sort_order: str = "descending",
     max_results: int = 10,
@@ -40,6 +43,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
         with commas between.
     min_date, max_date : str, optional
         Of the first version, both included; see `..model.dates`.
+    start_year, end_year : int, optional
+        The same by whole years; 0 leaves an end open.
     sort_by, sort_order : str, optional
         One of `SORTS`, one of `ORDERS`.
     max_results, start : int, optional
@@ -62,8 +67,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
         max_results=max_results,
         start=start,
         sort_by=sort_by,
-        min_date=min_date,
-        max_date=max_date,
+        min_date=min_date or year_text(start_year, "start_year"),
+        max_date=max_date or year_text(end_year, "end_year"),
         author=author,
         categories=tuple(name for name in category.replace(",", " ").split() if name),
     )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import BadRequest
+from ..model.dates import year_text
 from ..model.paper import NO_HITS
 from ..sources import Query
 from ..sources.semantic_scholar import (
@@ -53,6 +54,8 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     *,
     min_date: str = "",
     max_date: str = "",
+    start_year: int = 0,
+    end_year: int = 0,
     fields_of_study: Sequence[str] = (),
     bulk: bool = False,
     sort_by: str = "",
@@ -68,6 +71,8 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
         Plain words; in bulk with ``+ | - "…" * ( ) ~N``.
     min_date, max_date
         Of publication, both included; see `..model.dates`.
+    start_year, end_year
+        The same by whole years; 0 leaves an end open.
     fields_of_study
         Some of `FIELDS_OF_STUDY`.
     bulk
@@ -93,7 +98,11 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
         raise BadRequest("The query is empty.", "For example: graph neural networks")
     _require_page(max_results, start)
     _require_bulk(bulk, sort_by, token, start)
-    dates = Query(text, min_date=min_date, max_date=max_date)
+    dates = Query(
+        text,
+        min_date=min_date or year_text(start_year, "start_year"),
+        max_date=max_date or year_text(end_year, "end_year"),
+    )
     filters = filters_of(*limits_of(dates), fields_of_study)
     if bulk:
         question = {"query": text, "sort": sort_by, "token": sendable(token, "token", 500)}

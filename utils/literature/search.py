@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeGuard
 from weakref import WeakKeyDictionary
 
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
+from ..model.dates import year_text
 from ..model.paper import NO_HITS, SearchResult
 from ..model.sites import SEARCHED
 from ..pubmed.search import checked
@@ -125,6 +126,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     max_results: int = 20,
     min_date: str = "",
     max_date: str = "",
+    start_year: int = 0,
+    end_year: int = 0,
     author: str = "",
     sort_by: str = "relevance",
     longest_s: float = LONGEST_S,
@@ -143,6 +146,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         How many each source is asked for, and how many the merged list has at the most.
     min_date, max_date : str, optional
         Dates of publication, both included; see `..model.dates`.
+    start_year, end_year : int, optional
+        The same by whole years; 0 leaves an end open.
     author : str, optional
         A name that every paper must carry.
     sort_by : {"relevance", "pub_date"}, optional
@@ -157,7 +162,11 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     PaperError
         No source answered: the gravest reason, with every other in its message.
     """
-    wish = _checked_query(query, max_results, (min_date, max_date), author, sort_by)
+    dates = (
+        min_date or year_text(start_year, "start_year"),
+        max_date or year_text(end_year, "end_year"),
+    )
+    wish = _checked_query(query, max_results, dates, author, sort_by)
     chosen = _chosen(among, sources, web)
     wishes, warnings = _queries_by_source(wish, chosen)
     answers = _gather_answers(chosen, wishes, web, longest_s)

@@ -60,6 +60,22 @@ def read_date(text: str, name: str) -> str:
     return found
 
 
+def year_text(year: int, name: str) -> str:
+    """Return a whole year as a limit; empty for 0, an open end.
+
+    >>> year_text(2020, "start_year"), year_text(0, "start_year")
+    ('2020', '')
+
+    Raises
+    ------
+    BadRequest
+        The number is not a year.
+    """
+    if year and not 1000 <= year <= 2999:
+        raise BadRequest(f"{name} is {year}; it must be a year.", "For example 2020; 0 is open.")
+    return str(year or "")
+
+
 def first_day(text: str) -> date:
     """Return the first day that ``YYYY[/MM[/DD]]`` can mean.
 
