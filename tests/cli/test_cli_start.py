@@ -14,6 +14,7 @@ import pytest
 
 from tests.processes import Process, run
 from tests.store.papers import document, fetched, paper
+from utils import cli
 from utils.cli import COMMANDS, build_parser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +103,19 @@ def test_without_words_a_server_that_is_set_to_http_is_served():
     status, shown = on_a_terminal(MCP_TRANSPORT_TYPE="http")
     assert status == 2
     assert "MCP_AUTH_SECRET_KEY" in shown
+
+
+@pytest.mark.parametrize(
+    ("folder", "why"),
+    [("/".join(["d" * 100] * 6), "is longer than 400 bytes"), ("x" * 300, "File name too long")],
+)
+def test_a_path_that_is_too_long_is_said_to_be_so(tmp_path, monkeypatch, capsys, folder, why):
+    monkeypatch.setenv("PAPERS_DIR", str(tmp_path / folder))
+    assert cli.main(["rebuild"]) == 4
+    said = capsys.readouterr().err
+    assert why in said
+    assert "Set PAPERS_DIR" in said
+    assert "disk" not in said
 
 
 @pytest.mark.parametrize("closed", ["0", "1", "2", "1 2"])

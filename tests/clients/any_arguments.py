@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 import re
 from collections import Counter
@@ -204,7 +205,9 @@ class Calls:
         return {"boolean": self._random.random() < 0.5, "null": None}.get(kind, self._text(name))
 
     def _number(self, schema: Mapping[str, Any]) -> int:
-        least, most = schema.get("minimum", -3), schema.get("maximum", 10_000)
+        # `randint` takes no float since Python 3.12, and a schema's bounds may be some.
+        least = math.ceil(schema.get("minimum", -3))
+        most = math.floor(schema.get("maximum", 10_000))
         near = self._random.randint(least, min(most, least + 20))
         return self._random.choice((*[near] * 6, least, most, self._random.randint(least, most)))
 

@@ -17,7 +17,7 @@ from tests import own_words
 from tests.formats.reading_children import DIES, HANGS
 from utils.errors import BadContent
 from utils.formats.child_processes import ChildFailed
-from utils.formats.pdf import child, reader
+from utils.formats.pdf import child, native, reader
 from utils.formats.pdf.headings import Block
 from utils.formats.pdf.layout import markdown_of, to_blocks
 from utils.formats.pdf.lines import Line, Page
@@ -315,6 +315,13 @@ def test_the_child_never_writes_to_our_standard_output(capfd: pytest.CaptureFixt
 
 
 @pytest.mark.shared
+def test_pdfium_is_called_as_its_own_binding_calls_it() -> None:
+    """Else Python takes its functions for ones that raise errors, and finds some by chance."""
+    raw = pytest.importorskip("pypdfium2.raw")
+    found = native.functions(Text_CountChars=(native.NUMBER, native.POINTER))
+    assert found["Text_CountChars"]._flags_ == raw.FPDFText_CountChars._flags_
+
+
 def test_recorded_pdfs_keep_the_words_of_their_jats(shared: Path) -> None:
     from utils.formats import jats
     from utils.outline.words import folded, shingles

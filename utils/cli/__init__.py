@@ -23,6 +23,8 @@ from .output import NO_FULL_TEXT, complain, leave
 if TYPE_CHECKING:
     from ..settings import Settings
 
+_OUTPUT_FAILED = "The output could not be written"
+
 
 def main(
     arguments: Sequence[str] | None = None,
@@ -61,7 +63,8 @@ def main(
     except OSError as error:
         if error.filename and (barred := access_error(Path(error.filename))):
             return complain(barred, as_json)
-        sys.stderr.write(f"The output could not be written: {error.strerror}.\n")
+        what = f"{error.filename} cannot be used" if error.filename else _OUTPUT_FAILED
+        sys.stderr.write(f"{what}: {error.strerror}.\n")
         leave(NO_FULL_TEXT)
     finally:
         note_replaced()

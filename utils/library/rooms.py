@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -9,6 +10,8 @@ from ..errors import StoreFailed
 from ..settings import Settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..corpus import Corpus
     from ..corpus.mirrored import Mirrored
     from ..datasets import Datasets
@@ -18,6 +21,25 @@ if TYPE_CHECKING:
     from ..mirror import Mirror
     from ..store import Shelf
     from ..web import Web
+
+
+_SHELF_MAX_BYTES = 400
+"""SQLite takes paths of at most 512 bytes, and its files lie in folders of the shelf."""
+
+
+def _check_shelf(folder: Path) -> None:
+    """Raise `StoreFailed` where *folder* cannot be a shelf, whatever is on the disk."""
+    if len(os.fsencode(folder)) > _SHELF_MAX_BYTES:
+        msg = f"The path of the shelf is longer than {_SHELF_MAX_BYTES} bytes: {folder}"
+        raise StoreFailed(msg, "Set PAPERS_DIR to a folder with a shorter path.")
+    try:
+        is_file = folder.exists() and not folder.is_dir()
+    except OSError as error:
+        msg = f"{folder} cannot be the shelf: {error.strerror}."
+        raise StoreFailed(msg, "Set PAPERS_DIR to another folder.") from None
+    if is_file:
+        msg = f"{folder} is a file, not a folder."
+        raise StoreFailed(msg, "Set PAPERS_DIR to a folder.")
 
 
 class Rooms:
@@ -39,11 +61,8 @@ class Rooms:
         """The papers folder."""
         from ..store import Shelf
 
-        folder = self.settings.papers_dir
-        if folder.exists() and not folder.is_dir():
-            msg = f"{folder} is a file, not a folder."
-            raise StoreFailed(msg, "Set PAPERS_DIR to a folder.")
-        return Shelf(folder)
+        _check_shelf(self.settings.papers_dir)
+        return Shelf(self.settings.papers_dir)
 
     @cached_property
     def corpus(self) -> Corpus:

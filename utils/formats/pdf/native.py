@@ -1,8 +1,9 @@
 """PDFium's functions by their addresses.
 
 PDFium answers for one character or drawn thing at a time, and pypdfium2 checks the types of the
-arguments of each call, which takes longer than the answer. Runs only in the child process of
-`.child`, whose one thread may hold Python's lock meanwhile.
+arguments of each call, which takes longer than the answer. Python's lock is released during a call,
+as pypdfium2 does it: a function that holds the lock (`ctypes.PYFUNCTYPE`) is taken to raise Python
+errors, and Python 3.13 then reports, by chance, an error that nobody set.
 """
 
 from __future__ import annotations
@@ -31,4 +32,4 @@ def address_of(thing: Any) -> int:
 
 
 def _by_address(function: Any, result: Any, *arguments: Any) -> Any:
-    return ctypes.PYFUNCTYPE(result, *arguments)(address_of(function))
+    return ctypes.CFUNCTYPE(result, *arguments)(address_of(function))
