@@ -290,3 +290,14 @@ def test_many_threads_take_their_memory_from_few_heaps() -> None:
     root = Path(__file__).resolve().parents[2]
     told = run([sys.executable, "-c", _FORTY_THREADS], cwd=root, check=True)
     assert 1 <= told.stderr.count("Arena ") <= 2
+
+
+def test_a_batch_waits_for_numbers_that_come_back_within_its_linger(lanes: Run) -> None:
+    site = Site()
+    run = lanes(Lane("a", site, batch=20, linger=3600))
+    for number in range(5):
+        run.put("a", number, after=30 + number)
+    run.put("a", 5)
+    run.start()
+    go_through(run)
+    assert [len(piece) for piece in site.pieces] == [6]

@@ -479,7 +479,7 @@ def test_the_crowded_pool_is_waited_for_and_then_named(library, world):
     times = [request.at for request in world.requests]
     pauses = [later - sooner for sooner, later in pairwise(times)]
     assert len(pauses) >= 3
-    assert all(later > 1.5 * sooner for sooner, later in pairwise(pauses))
+    assert all(later > 1.2 * sooner for sooner, later in pairwise(pauses))
 
 
 def test_the_next_question_stays_away_while_the_pool_is_crowded(library, world):

@@ -220,7 +220,7 @@ def test_an_answer_ends_the_doubling(limiter: RateLimiter):
 @pytest.mark.parametrize(
     ("key", "pauses", "factor"),
     [
-        ("", [2, 4, 8, 16, 32, 64, 128, 256, 300], 4.0),
+        ("", [2, 3, 5, 8, 13, 21, 34, 54, 86], 4.0),
         ("k", [2, 4, 8, 16, 32, 64, 128, 256, 512], 16.0),
     ],
     ids=["shared pool", "own key"],

@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 _LOOK_UP, _AGAIN, _IDENTIFY = "look up", "again", "identify"
 _AT_ONCE = 200  # what NCBI takes in one request
 _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
+_LINGER_COPIES_S = 2.0  # of addresses of copies: slow sites come after, with nothing to do
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
@@ -171,7 +172,8 @@ class _Harvest:
     def _lane(self, rung: Rung) -> Lane:
         work, batch = partial(self._climb, rung), rung.route.batch
         if batch > 1:
-            return Lane(rung.via, work, threads=2, batch=batch, linger=_LINGER_S)
+            linger = _LINGER_COPIES_S if rung.via in BY_PUBLISHER else _LINGER_S
+            return Lane(rung.via, work, threads=2, batch=batch, linger=linger)
         if rung.via in BY_PUBLISHER:
             return Lane(rung.via, work, threads=32, per_tag=_SAME_HOST)
         most = max(rate.in_flight for rate in rung.source.rates)

@@ -230,6 +230,7 @@ class Lanes:
         with self._changed:
             while not self._stopping:
                 others = any(x.waiting for x in self._lanes.values() if x is not lane)
+                others = others or bool(self._later and self._due() <= lane.linger)
                 if job := lane.take(hurry=not others):
                     return job
                 lane.changed.wait(_LOOK_AGAIN_S if lane.batch > 1 else None)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import inf
 
 
 class Patience:
@@ -56,6 +57,12 @@ class Patience:
 
 
 _current: ContextVar[Patience | None] = ContextVar("papershelf_patience", default=None)
+
+
+def is_endless() -> bool:
+    """Return whether the current work waits in the queue for a site however long that is."""
+    patience = _current.get()
+    return patience is not None and patience.left == inf
 
 
 def turn_limit(usual: float) -> float:

@@ -52,6 +52,7 @@ _DAY = 86400.0
 _MOST_JITTER_S = 0.05
 _GRAVEST = 3600.0  # our own backoff doubles while a site keeps refusing, up to an hour
 _GRAVEST_SHARED = 300.0  # where strangers use up the allowance, and any of them may stop
+_TIMES_SHARED = 1.6
 _BRIEF = (1.0, 30.0)  # the same for sites without one of their own: from, to
 _FILE, _SLOTS = "pace.sqlite", "slots.lock"
 # Two tables: processes of an older version know the first one only.
@@ -249,9 +250,9 @@ class RateLimiter:
             if retry_after:
                 row.held = max(row.held, now + min(retry_after, _DAY))
             elif first:
-                least, most = self._backoff_range(rate)
+                least, most, times = self._backoff(rate)
                 again = row.backoff and now - row.held < max(least, row.backoff)
-                row.backoff = min(most, row.backoff * 2) if again else least
+                row.backoff = min(most, row.backoff * times) if again else least
                 row.held = now + row.backoff
             row.free = max(row.free, row.held)
             return retry_after or (row.held - now if rate.backoff else 0.0)
@@ -401,11 +402,16 @@ class RateLimiter:
     def _factor_max(self, rate: Rate) -> float:
         return FACTOR_MAX_SHARED if self._is_shared(rate) else FACTOR_MAX
 
-    def _backoff_range(self, rate: Rate) -> tuple[float, float]:
-        """The first backoff after a refusal, and the longest."""
+    def _backoff(self, rate: Rate) -> tuple[float, float, float]:
+        """The first backoff after a refusal, the longest, and how it grows.
+
+        Where half of all calls are refused by chance, doubling would make the average wait endless.
+        """
         if not rate.backoff:
-            return _BRIEF
-        return rate.backoff, _GRAVEST_SHARED if self._is_shared(rate) else _GRAVEST
+            return *_BRIEF, 2.0
+        if self._is_shared(rate):
+            return rate.backoff, _GRAVEST_SHARED, _TIMES_SHARED
+        return rate.backoff, _GRAVEST, 2.0
 
     def _in_flight(self, rate: Rate) -> int:
         keyed = bool(rate.key and self._settings.key(rate.key))

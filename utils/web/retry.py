@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import Unreachable
-from .patience import may_wait
+from .patience import is_endless, may_wait
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -100,15 +100,23 @@ def with_retries(
     """Return *ask*, called up to *tries* times while it raises `Unreachable` and waiting may help.
 
     *on_retry* is called with each error that is tried again; the last one is raised. A reset
-    connection is no such error: the first few are tried again at once and count as no try.
+    connection is no such error: the first few are tried again at once and count as no try. Work of
+    endless `Patience` is refused twice as often: a pool that half of all calls fail in is not out.
     """
     import backoff
+
+    failures, patient = count(1), is_endless()
+
+    def is_pointless(error: Exception) -> bool:
+        assert isinstance(error, Unreachable)
+        counts = not (patient and error.retry_after)
+        return _is_pointless(error) or (counts and next(failures) >= tries)
 
     return backoff.on_exception(
         doubling_pauses,
         Unreachable,
-        max_tries=tries,
-        giveup=_is_pointless,
+        max_tries=2 * tries if patient else tries,
+        giveup=is_pointless,
         jitter=None,  # backoff's own would shorten the wait a site asked for
         logger=None,
         on_backoff=partial(_report_retry, on_retry),
@@ -131,8 +139,7 @@ def _without_resets(ask: Callable[P, T]) -> Callable[P, T]:
     return ask_again
 
 
-def _is_pointless(error: Exception) -> bool:
-    assert isinstance(error, Unreachable)
+def _is_pointless(error: Unreachable) -> bool:
     return error.retry_after > LONGEST or bool(error.details.get("lasting"))
 
 
