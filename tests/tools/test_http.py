@@ -485,6 +485,8 @@ PING_ = b'{"jsonrpc": "2.0", "id": 2, "method": "ping"}'
         (b'"ping"', None, -32600),
         (b'{"id": "a", "speaks": "nothing"}', "a", -32600),
         (b'{"jsonrpc": "1.0", "id": 5, "method": "ping"}', 5, -32600),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', None, -32600),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}', None, -32600),
         (b"[" + PING_ + b"," + PING_ + b"]", None, -32600),
         (b"[]", None, -32600),
     ],

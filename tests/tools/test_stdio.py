@@ -97,6 +97,11 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_served(world, tm
         assert (fault["id"], fault["error"]["code"]) == (None, -32600)
         fault = host.answer_to('{"id": "a", "speaks": "nothing"}')
         assert (fault["id"], fault["error"]["code"]) == ("a", -32600)
+        for identifier in ("null", "1.5", "true"):
+            fault = host.answer_to(f'{{"jsonrpc": "2.0", "id": {identifier}, "method": "ping"}}')
+            assert (fault["id"], fault["error"]["code"]) == (None, -32600)
+            assert "string or an integer" in fault["error"]["message"]
+        host.send('{"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}')
         host.send("", "\r")
         listing = {"method": "tools/list", "params": {"cursor": "nobody gave it"}}
         assert host.ask(3, listing)["error"]["code"] == -32602

@@ -6,9 +6,12 @@ The SDK passes over such a line on stdio, and over HTTP answers it with pages ab
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
+
+if TYPE_CHECKING:
+    from mcp_types import JSONRPCMessage
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 _MOST_CHARACTERS = 10_000_000  # of a line that is read again, for its id
@@ -27,10 +30,23 @@ def fault_in(sent: str | bytes) -> Fault | None:
     from mcp_types import jsonrpc_message_adapter
 
     try:
-        jsonrpc_message_adapter.validate_json(sent, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(sent, by_name=False)
     except ValidationError as error:
         return describe(error)
-    return None
+    return fault_of(message)
+
+
+def fault_of(message: JSONRPCMessage) -> Fault | None:
+    """Return the fault of a request whose id is missing, null, a fraction or no id at all.
+
+    The SDK takes such a request for a notification, and never answers it. The protocol's own
+    notifications are called ``notifications/…``.
+    """
+    from mcp_types import JSONRPCNotification
+
+    if not isinstance(message, JSONRPCNotification) or message.method.startswith("notifications/"):
+        return None
+    return Fault(None, INVALID_REQUEST, "The id of a request must be a string or an integer.")
 
 
 def describe(error: Exception) -> Fault | None:

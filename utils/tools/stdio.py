@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .messages import describe
+from .messages import describe, fault_of
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -90,9 +90,11 @@ async def _messages(incoming: Any, outgoing: Any) -> AsyncIterator[SessionMessag
     from mcp_types import ErrorData, JSONRPCError
 
     async for item in incoming:
-        if isinstance(item, SessionMessage):
+        is_message = isinstance(item, SessionMessage)
+        fault = fault_of(item.message) if is_message else describe(item)
+        if is_message and not fault:
             yield item
-        elif fault := describe(item):
+        elif fault:
             error = ErrorData(code=fault.code, message=fault.message)
             answer = JSONRPCError(jsonrpc="2.0", id=fault.id, error=error)
             await outgoing.send(SessionMessage(answer))
