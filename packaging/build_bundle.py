@@ -36,16 +36,21 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def manifest() -> dict[str, Any]:
-    """The hand-written manifest, with the version and the tools of this checkout, all of them."""
+    """Return the hand-written manifest with the version and tools of this checkout.
+
+    The tools are those of the toolsets that the bundle offers by default. ``tools_generated`` says
+    that there may be more: the user can choose further toolsets.
+    """
     from utils.system.version import version
 
-    written: dict[str, Any] = json.loads(
-        (ROOT / "packaging" / "manifest.json").read_text(encoding="utf-8")
-    )
-    return {**written, "version": version(), "tools": asyncio.run(_tools())}
+    path = ROOT / "packaging" / "manifest.json"
+    written: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    toolsets = written["user_config"]["toolsets"]["default"].split(",")
+    tools = asyncio.run(_list_tools(toolsets))
+    return {**written, "version": version(), "tools": tools, "tools_generated": True}
 
 
-async def _tools() -> list[dict[str, str]]:
+async def _list_tools(toolsets: list[str]) -> list[dict[str, str]]:
     from fastmcp import Client
 
     from utils import Library
@@ -54,7 +59,7 @@ async def _tools() -> list[dict[str, str]]:
 
     # Not read from anywhere: what is on the shelf or in the environment of whoever builds is
     # no part of the bundle.
-    settings = Settings.model_construct(mcp_toolsets=("all",))
+    settings = Settings.model_construct(mcp_toolsets=tuple(toolsets))
     async with Client(build(Library(settings))) as client:
         return [
             {"name": tool.name, "description": tool.description or ""}

@@ -81,8 +81,11 @@ def test_its_list_of_tools_is_not_the_builders_choice(builder, bundle, monkeypat
     monkeypatch.setenv("PAPERS_SOURCES", "nonsense")
     assert builder.manifest() == about(bundle)
     names = {tool["name"] for tool in about(bundle)["tools"]}
-    everything = toolsets.tools(Library(mcp_toolsets=("all",), papers_sources=("pmc",)))
-    assert names == {tool.name for tool in everything}
+    default = about(bundle)["user_config"]["toolsets"]["default"]
+    offered = toolsets.tools(
+        Library(mcp_toolsets=tuple(default.split(",")), papers_sources=("pmc",))
+    )
+    assert names == {tool.name for tool in offered}
 
 
 def test_the_user_chooses_the_toolsets(bundle, monkeypatch):
