@@ -93,11 +93,15 @@ async def _sections(desk: Desk, papers: list[str], section: str) -> dict[str, st
 async def _many_sections(
     desk: Desk, papers: list[str], section: str, budget: int
 ) -> dict[str, str]:
-    """The same in one call."""
-    read = await desk.call("read_papers", papers=papers, sections=[section], budget_tokens=budget)
+    """The same in one call, and another one where papers are still on their way."""
+    asked = {"papers": papers, "sections": [section], "budget_tokens": budget}
+    rows, more = [], {}
+    while not rows or more:
+        read = await desk.call("read_papers", **asked, **more)
+        rows += read["papers"]
+        more = {"cursor": read["next_cursor"]} if "next_cursor" in read else {}
     return {
-        row["paper"]: "\n\n".join(part["text"] for part in row.get("parts", ()))
-        for row in read["papers"]
+        row["paper"]: "\n\n".join(part["text"] for part in row.get("parts", ())) for row in rows
     }
 
 
@@ -107,10 +111,7 @@ async def _many_sections(
 async def _review(desk: Desk, _: World) -> Found:
     found = await desk.call("search_pubmed", query=TOPIC, max_results=20)
     papers = [one["pmid"] for one in found["papers"]]
-    texts: dict[str, str] = {}
-    for half in papers[:10], papers[10:]:
-        if half:
-            texts |= await _many_sections(desk, half, "results", 6000)
+    texts = await _many_sections(desk, papers, "results", 12_000)
     quotes = quotes_of(texts)
     asked = [{"text": text, "paper": pmid} for pmid, text in quotes.items()]
     checked = (await desk.call("verify_quotes", quotes=asked))["quotes"]

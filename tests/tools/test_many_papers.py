@@ -1,11 +1,15 @@
 """Many papers in one call: fetched, read within one budget, quoted with handles, cited."""
 
 import json
+import threading
 
 import pytest
 
 from tests.tools.test_core import call
+from utils import Library
 from utils.corpus.certificates import check, parsed
+from utils.tools import long_calls
+from utils.tools.read_together import cost_of
 
 pytestmark = pytest.mark.anyio
 
@@ -105,3 +109,52 @@ async def test_papers_are_downloaded_and_cited(library, world):
     assert unknown["why"]
     refused = await call(library, "cite_papers", {"papers": names, "style": "rhyme"})
     assert refused.is_error
+
+
+@pytest.mark.parametrize("budget", [500, 900, 3000])
+async def test_an_answer_keeps_its_budget_whole_with_titles_and_notes(library, world, budget):
+    names = [one.pmid for one in world.papers if one.pmid][:20]
+    asked = {"papers": names, "budget_tokens": budget}
+    for _ in range(20):
+        structure = (await call(library, "read_papers", asked)).structured_content
+        assert cost_of({k: v for k, v in structure.items() if k != "untrusted"}) <= 1.02 * budget
+        if not (cursor := structure.get("next_cursor")):
+            break
+        asked["cursor"] = cursor
+    assert not cursor
+
+
+async def test_papers_that_come_later_are_read_by_the_cursor_and_none_twice(
+    library, world, monkeypatch
+):
+    """A call that answered with some papers was followed by one that sent all of them again."""
+    monkeypatch.setattr(long_calls, "LONGEST_ANSWER_S", 0.2)
+    monkeypatch.setattr(long_calls, "_STEP_S", 0.05)
+    here = [world.paper("pmc_cloud").pmid]
+    later = [world.paper(branch).pmid for branch in ("publisher_pdf", "europepmc_only")]
+    library.download(here[0])
+    gate, download_many = threading.Event(), Library.download_many
+
+    def held_back(*args, **options):
+        assert gate.wait(60)
+        return download_many(*args, **options)
+
+    monkeypatch.setattr(Library, "download_many", held_back)
+    asked = {"papers": [*here, *later], "budget_tokens": 3000}
+    first = (await call(library, "read_papers", asked)).structured_content
+    assert [row["paper"] for row in first["papers"]] == here
+    assert first["downloading"] == later
+    assert cost_of(first) <= 1.02 * 3000 / 3  # the others keep their share
+    gate.set()
+    asked["cursor"] = first["next_cursor"]
+    rows = []
+    while "cursor" in asked:
+        more = (await call(library, "read_papers", asked)).structured_content
+        rows += more["papers"]
+        asked["cursor"] = more.get("next_cursor")
+        if not asked["cursor"]:
+            del asked["cursor"]
+    assert sorted(row["paper"] for row in rows) == sorted(later)
+    assert all(row["parts"] for row in rows)
+    other = {"papers": later, "cursor": first["next_cursor"]}
+    assert (await call(library, "read_papers", other)).is_error

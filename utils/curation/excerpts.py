@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -28,6 +28,7 @@ _FIRST: tuple[Role, ...] = ("abstract", "results", "conclusion", "discussion", "
 """What is read first where nobody says what of a paper to read."""
 _MARK = 4  # characters that a block's name takes beside its letters
 _CUT = " […]"
+_LEAST_CUT = 20  # characters, so that every round leaves something out
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ def excerpts(
     sections: Sequence[str] = (),
     question: str = "",
     budget: int = 60_000,
+    excess: Callable[[list[Excerpt]], int] | None = None,
 ) -> list[Excerpt]:
     """What is worth reading of each of *papers*, together in at most *budget* characters.
 
@@ -91,14 +93,30 @@ def excerpts(
     question : str, optional
         The blocks that answer it best come first; without it, the sections asked for in their
         order, else abstract, results, conclusion, discussion, methods and the rest.
+    excess : callable, optional
+        Returns the number of characters by which an answer with these excerpts is too long. Less
+        is chosen until the answer fits, or until nothing is left.
     """
     texts = [_opened(stored, shelf, sections) for stored in papers]
     if asked(question):
         texts = _ranked(texts, question)
+    chosen = _choose(texts, budget)
+    while excess and budget > 0 and (too_many := excess(chosen)) > 0:
+        budget = max(0, min(budget, _size(chosen)) - max(too_many, _LEAST_CUT))
+        chosen = _choose(texts, budget)
+    return chosen
+
+
+def _choose(texts: Sequence[_Text], budget: int) -> list[Excerpt]:
+    """Return what fits of each text into its share of *budget* characters."""
     needs = [sum(map(text.size, text.wanted)) for text in texts]
     return [
         _excerpt(text, share) for text, share in zip(texts, _shares(needs, budget), strict=True)
     ]
+
+
+def _size(chosen: Sequence[Excerpt]) -> int:
+    return sum(len(part.text) for excerpt in chosen for part in excerpt.parts)
 
 
 def _opened(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Unpack
 
@@ -54,12 +54,19 @@ class ReadVerbs(CollectVerbs):
         sections: Sequence[str] = (),
         question: str = "",
         budget: int = 60_000,
+        excess: Callable[[list[Excerpt]], int] | None = None,
     ) -> list[Excerpt]:
         """What is worth reading of papers on the shelf; see `..curation.excerpts.excerpts`."""
         from ..curation.excerpts import excerpts
 
         stored = [self.find(paper) for paper in papers]
-        return excerpts(stored, self.shelf, sections=sections, question=question, budget=budget)
+        return excerpts(
+            *(stored, self.shelf),
+            sections=sections,
+            question=question,
+            budget=budget,
+            excess=excess,
+        )
 
     def sections(self, paper: str) -> list[Section]:
         """What a paper on the shelf consists of, by role; see `..curation.reading.sections`."""

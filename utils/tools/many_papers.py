@@ -16,6 +16,7 @@ from ..outline import with_own_roles
 from .answers import answer, in_room
 from .core import ADDS_FILES, READS_WEB, Word, tool
 from .long_calls import LongCalls
+from .read_together import CHARACTERS, Cursor, Page, ReadingRequest
 from .schemas import also, record, rows
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from ..download.download import Download
 
 _MOST_READ, _MOST_CITED = 20, 200
-_CHARACTERS = 4  # of a token, as models count English
 _PAPERS = record(papers=rows({"type": "object"}))
+_READ = also("downloading next_cursor", _PAPERS)
 _ANY = "Identifiers of any kind."
 Papers = Annotated[list[Word], Field(min_length=1, max_length=_MOST_READ, description=_ANY)]
 
@@ -65,26 +66,28 @@ def _read_tool(library: Library) -> FunctionTool:
             int, Field(ge=500, le=50_000, description="Most tokens returned.")
         ] = 12_000,
         outline: Annotated[bool, Field(description="Include all headings.")] = False,
+        cursor: Annotated[str, Field(description="The next_cursor of an earlier answer.")] = "",
     ) -> ToolResult:
         """Read papers within one budget, fetching what is missing; [p-…] names a block."""
-        fetched = _fetch(papers, library, waiting)
-        held = dict.fromkeys(name for name in papers if _is_held(name, library))
-        chosen = library.excerpts(
-            list(held),
-            sections=sections,
-            question=question,
-            budget=budget_tokens * _CHARACTERS,
-        )
-        excerpts = dict(zip(held, chosen, strict=True))
-        found = [
-            _excerpt_row(name, excerpts[name], outline)
-            if name in excerpts
-            else {"paper": name, "why": _message(fetched.get(name))}
-            for name in papers
-        ]
-        return answer({"papers": found})
+        names = tuple(dict.fromkeys(papers))
+        request = ReadingRequest(names, tuple(sections), question, budget_tokens)
+        place = Cursor.of(cursor, request)
+        unsent = place.unsent(request)
+        fetched = _fetch(unsent, library, waiting, together=names)
+        held = dict.fromkeys(name for name in unsent if _is_held(name, library))
 
-    return tool(read_papers, ADDS_FILES, _PAPERS)
+        def row(name: str, excerpt: Excerpt | None) -> dict[str, Any]:
+            if excerpt is None:
+                return {"paper": name, "why": _message(fetched.get(name))}
+            return _excerpt_row(name, excerpt, outline)
+
+        downloading = tuple(
+            name for name in unsent if name not in held and fetched.get(name, "") is None
+        )
+        ready = tuple(name for name in unsent if name not in downloading)
+        return answer(Page(request, place, ready, downloading, held, row).answer(library))
+
+    return tool(read_papers, ADDS_FILES, _READ)
 
 
 def _cite_tool(library: Library) -> FunctionTool:
@@ -109,9 +112,13 @@ def _cite_tool(library: Library) -> FunctionTool:
 
 
 def _fetch(
-    papers: Sequence[str], library: Library, waiting: LongCalls
+    papers: Sequence[str], library: Library, waiting: LongCalls, together: Sequence[str] = ()
 ) -> Mapping[str, Download | PaperError | None]:
-    """What came of the papers that are not on the shelf; None for one still being fetched."""
+    """Return the outcomes of the papers that are not on the shelf; None for one under way.
+
+    A call for some of the papers of an earlier call joins the work of that call: both name the
+    same papers as *together*.
+    """
     came: dict[str, Download | PaperError | None] = {}
     wanted: dict[str, Ids] = {}
     for name in papers:
@@ -124,7 +131,8 @@ def _fetch(
     if not wanted:
         return came
     ids = tuple(dict.fromkeys(wanted.values()))
-    done = waiting.wait(ids, lambda: dict(library.download_many(ids))) or {}
+    call = tuple(together) or ids
+    done = waiting.wait(call, lambda: dict(library.download_many(ids))) or {}
     return came | {name: done.get(wanted[name]) for name in wanted}
 
 
@@ -189,7 +197,7 @@ def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
     if notes:
         row["why"] = "; ".join(notes)
     if excerpt.left_out:
-        row["left_out"] = {section: -(-size // _CHARACTERS) for section, size in excerpt.left_out}
+        row["left_out"] = {section: -(-size // CHARACTERS) for section, size in excerpt.left_out}
     if outline:
         row["outline"] = [
             f"{'  ' * max(0, part.level - 2)}{part.title}{f' ({roles})' if roles else ''}"

@@ -20,7 +20,7 @@ from ..system.plain_text import shortened
 _ROWS, _CHARACTERS, _TEXT = 20, 200, 2000  # of an answer in brief
 _CELL = 160  # characters of a column on average, else its values stand below the rows
 _ROOM = 300  # characters of a list on one line
-_NEXT = ("next_start", "next_offset", "next")
+_NEXT = ("next_start", "next_offset", "next_cursor", "next")
 # Words of ours; a word that is not here may be somebody else's.
 _OURS = ("job_id", "state", "kind", "counts")
 _IN = "  "
