@@ -10,6 +10,7 @@ from utils import formats
 from utils.formats import jats
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
+from utils.store import body_of
 
 
 @pytest.fixture
@@ -80,9 +81,8 @@ def test_what_a_hand_wrote_into_a_text_is_kept(library, held, better, looked_at)
 
 def test_a_text_that_took_the_place_of_ours_is_kept(library, held, better):
     path = Path(held[0].path)
-    path.write_text(
-        "# My better transcription\n\n" + "Text of mine that I typed. " * 100, encoding="utf-8"
-    )
+    ours = body_of(path.read_text(encoding="utf-8"))
+    path.write_text(ours.replace(".\n", ", as I read it.\n"), encoding="utf-8")
     mine = path.read_bytes()
     better(with_a_mark)
     assert [renewal.outcome for renewal in library.reextract()] == ["kept"]

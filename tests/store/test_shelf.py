@@ -376,7 +376,7 @@ def test_rejected_content_is_kept_with_the_reason(shelf: Shelf) -> None:
 def test_the_quarantine_does_not_grow_without_end(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("utils.store.shelf.MOST", 3)
+    monkeypatch.setattr("utils.store.quarantine.MOST", 3)
     kept = [
         shelf.quarantine(Ids(pmid="7"), fetched(str(n).encode()), "stub", "short") for n in range(6)
     ]
@@ -389,7 +389,7 @@ def test_the_quarantine_does_not_grow_without_end(
 def test_the_quarantine_does_not_fill_the_disk(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("utils.store.shelf.MOST_BYTES", 25_000)
+    monkeypatch.setattr("utils.store.quarantine.MOST_BYTES", 25_000)
     folder = shelf.folder / ".papershelf/quarantine"
     noise = random.Random(7)
     kept = []

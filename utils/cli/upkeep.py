@@ -234,12 +234,14 @@ def _audit(args: argparse.Namespace, library: Library) -> int:
             say(_line(one))
         show_count(number, total)
     _note_summary(outcomes, sorted(jobs), args)
-    return NO_FULL_TEXT if outcomes["not_read"] or (outcomes["changed"] and not args.fix) else 0
+    due = outcomes["changed"] and not args.fix
+    return NO_FULL_TEXT if outcomes["not_read"] or outcomes["lost"] or due else 0
 
 
 def _line(one: AuditResult) -> str:
     was, now = (word.replace("_", " ") for word in (one.was, one.now))
     change = {"changed": f"{was} -> {now}", "by_hand": f"{now}, by hand"}
+    change |= {"lost": "lost", "restored": "restored"}
     what = change.get(one.outcome, "could not be read")
     title = f" {one_line(one.title)[:80]}" if one.title else ""
     return f"{one.paper}: {what}{title}\n    {one_line(one.evidence)}\n    {one.file_path}"
@@ -248,7 +250,7 @@ def _line(one: AuditResult) -> str:
 def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namespace) -> None:
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in outcomes.items())
     note(counts or "no text on the shelf")
-    if outcomes["changed"] and not args.fix:
+    if (outcomes["changed"] or outcomes["lost"]) and not args.fix:
         only = "".join(f" '{paper}'" for paper in args.paper)
         note(f"Nothing was written. To take the consequences: server.py audit{only} --fix")
     for job in jobs:

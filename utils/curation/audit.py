@@ -4,7 +4,8 @@ A text whose bytes were kept is read anew from them, any other is judged as the 
 what the user's server or text recognition read in a PDF, for an audit asks nobody. Changed
 verdicts are reported with the evidence; with *fix* they are written: a text that fails is
 ``rejected``, stays where it is, is served no more and asked for anew, also by the harvests that
-counted it. Nothing is deleted, no site is asked, and decisions by hand are left as they are.
+counted it. A text whose file is gone is made again from the kept bytes. Nothing is deleted, no site
+is asked, and decisions by hand are left as they are.
 
 Decisions by hand: a person overrules the judges about one text, and may undo it.
 
@@ -44,6 +45,12 @@ _READERS = 4
 _AHEAD = 4  # files under way for each reader
 _CONFIRMED = 100  # texts whose verdict stays are written together
 Decision = Literal["full_text", "rejected"]
+Outcome = Literal["unchanged", "changed", "by_hand", "not_read", "lost", "restored"]
+_LOST = "The file is gone. audit --fix makes it again from the kept bytes, where there are any."
+_RESTORED = "The file was gone; it was made again from the kept bytes."
+_NOTHING_KEPT = (
+    "The file is gone, and nothing was kept to make it from: the paper is asked for again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,8 @@ class AuditResult:
     ----------
     outcome : str
         ``unchanged``; ``changed``; ``by_hand`` (decided by hand: not judged); ``not_read`` (the
-        file cannot be read: ``evidence`` says why).
+        file cannot be read: ``evidence`` says why); ``lost`` (the file is gone); ``restored`` (it
+        was gone, and is made again from the kept bytes).
     was, now : str
         Its kind, or the verdict of what was rejected.
     evidence : str
@@ -65,7 +73,7 @@ class AuditResult:
 
     paper: str
     title: str
-    outcome: Literal["unchanged", "changed", "by_hand", "not_read"]
+    outcome: Outcome
     was: str
     now: str
     evidence: str
@@ -103,7 +111,7 @@ class Audit:
         return self.ladder.shelf
 
     def __iter__(self) -> Iterator[AuditResult]:
-        """Judge every text, on all cores; results in the order of the shelf.
+        """Judge every text, on all cores: lost ones first, the others in the order of the shelf.
 
         Raises
         ------
@@ -112,17 +120,36 @@ class Audit:
         """
         ledgers = Ledgers(self.ladder)
         try:
-            for stored, judged_text in self._judged_texts():
+            present = []
+            for file in self.files:
+                if lost := self.shelf.lost(file):
+                    yield self._find_again(lost, ledgers)
+                else:
+                    present.append(file)
+            for stored, judged_text in self._judged_texts(present):
                 yield self._apply(stored, judged_text, ledgers)
             self._confirm()
         finally:
             ledgers.close()
 
-    def _judged_texts(self) -> Iterator[tuple[StoredPaper, StoredPaper | Exception]]:
+    def _find_again(self, lost: StoredPaper, ledgers: Ledgers) -> AuditResult:
+        """Make a lost text again; else drop it, and open its paper in the harvests."""
+        was = kind_or_verdict(lost)
+        if not self.fix:
+            return _result(lost, "lost", was, was, _LOST)
+        file = _name(lost)
+        if made := self.shelf.restore(file):
+            return _result(made, "restored", was, kind_or_verdict(made), _RESTORED)
+        self.shelf.find_by_file(file)  # which takes it out of the catalogue
+        return _result(lost, "lost", was, was, _NOTHING_KEPT, ledgers.record_loss(lost))
+
+    def _judged_texts(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[StoredPaper, StoredPaper | Exception]]:
         """Each text that is there, and the same as judged now (or an error); a few files ahead."""
         readers = min(_READERS, os.cpu_count() or 1)
         pool = ThreadPoolExecutor(readers, "audit")
-        files = iter(self.files)
+        files = iter(names)
         under_way: deque[Future[tuple[StoredPaper, StoredPaper | Exception] | None]] = deque()
         try:
             while True:
@@ -199,11 +226,24 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     """
     shelf = ladder.shelf
     if not papers:
-        return Audit(ladder, shelf.verdicts.files(*_TEXTS), fix)
-    named = [find(str(paper), shelf) for paper in papers]
-    texts = (one for stored in named for one in shelf.verdicts.versions(stored))
-    files = dict.fromkeys(_name(one) for one in texts if one.kind in _TEXTS)
+        every = shelf.verdicts.files(*_TEXTS)
+        every += [file for file in shelf.verdicts.files("abstract", "record") if shelf.lost(file)]
+        return Audit(ladder, every, fix)
+    texts = (one for paper in papers for one in _versions(str(paper), shelf))
+    files = dict.fromkeys(
+        _name(one) for one in texts if one.kind in _TEXTS or shelf.lost(_name(one))
+    )
     return Audit(ladder, list(files), fix)
+
+
+def _versions(paper: str, shelf: Shelf) -> list[StoredPaper]:
+    """Return all that the shelf has, or has lost, of a paper."""
+    lost = shelf.lost(paper.strip())
+    ids = lost.paper.ids if lost else Ids.maybe(paper)
+    known = shelf.verdicts.versions(ids) if ids else []
+    if any(shelf.lost(_name(one)) for one in known):  # which looking the paper up would drop
+        return known
+    return shelf.verdicts.versions(find(paper, shelf).paper.ids)
 
 
 def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -> StoredPaper:
@@ -248,7 +288,7 @@ def _raw_of(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
 
 def _result(
     stored: StoredPaper,
-    outcome: Literal["unchanged", "changed", "by_hand", "not_read"],
+    outcome: Outcome,
     was: str,
     now: str,
     evidence: str,

@@ -89,6 +89,7 @@ class Harvest:
     def __iter__(self) -> Iterator[Progress]:
         """Work until no paper is pending, then write the report; see `.bulk.run`."""
         with self.ledger.exclusive_lock():
+            self._reopen_lost()
             self._go_on()
             waited, again = False, 0.0
             for progress in run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc):
@@ -121,6 +122,14 @@ class Harvest:
         """
         with self.ledger.exclusive_lock():
             return self._go_on(by_hand=True)
+
+    def _reopen_lost(self) -> None:
+        """Open papers again whose files are gone from the shelf: files count, not entries."""
+        folder = self.ladder.shelf.folder
+        files = self.ledger.files().items()
+        lost = [(number, file) for number, file in files if not (folder / file).is_file()]
+        if reopened := sum(self.ledger.reopen_lost(number, file) for number, file in lost):
+            log.warning("%d files of this harvest are gone; their papers are open again.", reopened)
 
     def _go_on(self, *, by_hand: bool = False) -> int:
         if self.ladder.web.settings.papers_offline:

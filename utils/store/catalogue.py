@@ -27,7 +27,7 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast, get_args
 
@@ -147,12 +147,14 @@ class NewEntry(NamedTuple):
 
 
 # Texts of papers that have another one nearer to the published version.
-_STAND_INS_COUNT = """SELECT count(DISTINCT papers.id) FROM papers
+_LISTED = "(SELECT value FROM json_each(?))"
+_STAND_INS_COUNT = f"""SELECT count(DISTINCT papers.id) FROM papers
     JOIN names ON names.paper = papers.id
     JOIN names AS same ON same.name = names.name AND same.paper <> papers.id
     JOIN papers AS better ON better.id = same.paper
-    WHERE papers.version = 'preprint'
-        OR (papers.version = 'accepted' AND better.version <> 'preprint')"""
+    WHERE papers.file NOT IN {_LISTED} AND better.file NOT IN {_LISTED}
+        AND (papers.version = 'preprint'
+            OR (papers.version = 'accepted' AND better.version <> 'preprint'))"""  # noqa: S608
 _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record, papers.kind"
 
 
@@ -433,18 +435,30 @@ class Catalogue:
                 pass
         return bool(self._fts)
 
-    def counts(self) -> dict[str, int]:
-        """Papers, texts by kind, full texts of two versions, and how many texts are retracted."""
-        query = "SELECT kind, version, count(*), sum(retracted) FROM papers GROUP BY kind, version"
+    def stamps(self) -> dict[str, tuple[int, int]]:
+        """Return size and time of every file, as they were when the file was catalogued."""
+        rows = self._rows("SELECT file, size, mtime_ns FROM papers")
+        return {str(file): (int(size), int(time)) for file, size, time in rows}  # type: ignore[call-overload]
+
+    def counts(self, without: Collection[str] = ()) -> dict[str, int]:
+        """Count papers, texts by kind, full texts of two versions and retracted texts.
+
+        Files *without* are not counted.
+        """
+        left_out = json.dumps(sorted(without))
+        query = f"""SELECT kind, version, count(*), sum(retracted) FROM papers
+            WHERE file NOT IN {_LISTED} GROUP BY kind, version"""  # noqa: S608
         kinds = dict.fromkeys(get_args(Kind), 0)
         versions: dict[str, int] = dict.fromkeys(STAND_INS, 0)
         retracted = 0
-        for kind, version, n, bad in cast("list[tuple[Kind, str, int, int]]", self._rows(query)):
+        for kind, version, n, bad in cast(
+            "list[tuple[Kind, str, int, int]]", self._rows(query, (left_out,))
+        ):
             kinds[kind] += n
             retracted += bad
             if kind == "full_text" and version in versions:
                 versions[version] += n
-        again = int(str(self._rows(_STAND_INS_COUNT)[0][0]))
+        again = int(str(self._rows(_STAND_INS_COUNT, (left_out, left_out))[0][0]))
         papers = sum(kinds.values()) - again
         return {"papers": papers, **kinds, **versions, "retracted": retracted}
 

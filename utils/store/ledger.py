@@ -43,6 +43,7 @@ _MADE_AGAIN = (
 )
 _PATIENCE_S = 30.0
 _ANY_TIME = "9999"  # later than every ISO 8601 time
+_FILED = "('full_text', 'abstract', 'record')"
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
 _MISSED = "state IN ('abstract', 'record', 'failed')"
 _ENDED: dict[Which, str] = {
@@ -415,10 +416,16 @@ class Ledger:
             [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
         return asks_for_preprint(asked)
 
+    def files(self) -> dict[int, str]:
+        """Return the numbers of the papers that ended with a file, and the file's name."""
+        query = f"SELECT number, file FROM papers WHERE file <> '' AND state IN {_FILED}"  # noqa: S608
+        with self._reading() as db:
+            return dict(db.execute(query).fetchall())
+
     def reopen_lost(self, number: int, file: str) -> bool:
-        """Reopen a paper whose text in *file* was rejected since; False if it had another text."""
+        """Reopen a paper whose *file* was rejected or lost since; False if it had another file."""
         with self._writing() as db:
-            query = f"{_REOPEN} state = 'full_text' AND file = ? AND number = ?"
+            query = f"{_REOPEN} state IN {_FILED} AND file = ? AND number = ?"
             found = db.execute(query, (file, number)).rowcount > 0
             if found:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})

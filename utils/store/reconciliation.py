@@ -1,7 +1,8 @@
 """Reconciling the catalogue with the files: after a crash, an edit by hand, or from nothing.
 
 The files are the truth. What a killed writer left half done is finished or cleared away; a file
-edited or deleted by hand is read again or dropped; a lost catalogue is made anew.
+edited by hand is judged again, one that the disk cut is made again from the kept bytes
+(`.restoration`), a deleted one is dropped; a lost catalogue is made anew.
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 from .. import formats
 from ..errors import StoreFailed
 from ..formats.reader_processes import read_in_child
 from ..model.identifiers import Ids
-from ..model.paper import Paper, now
+from ..model.paper import now
 from ..system import safe_files
-from . import adoption, paper_file
+from . import adoption, paper_file, restoration
 from .catalogue import Entry
-from .records import ADOPTED, RebuildReport, Record, sections_of, sha256
+from .records import ADOPTED, RebuildReport, Record, sha256
 from .shelf_writer import MEDIA, ShelfWriter
 
 log = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ class Reconciler:
                 return None
             if asked and (record.ids.clash(asked) or not record.ids.shares(asked)):
                 return None
-            return _compare(record, path)
+            return restoration.compare(record, path, self.writer)
 
     def _adopt(self, path: Path) -> Record | None:
         """As `adoption.adopt`, unless the file was seen by it a moment ago."""
@@ -149,7 +149,7 @@ class Reconciler:
         record = Record.from_json(entry.record, self.folder)
         path = self.folder / entry.file
         with safe_files.disk(path, "read"):
-            found = _compare(record, path) if path.is_file() else None
+            found = restoration.compare(record, path, self.writer) if path.is_file() else None
         try:
             with self.catalogue.writing():
                 there = self.catalogue.by_file(entry.file)
@@ -165,6 +165,31 @@ class Reconciler:
         except StoreFailed as error:
             log.warning("The catalogue is behind the files: %s", error)
         return found
+
+    def missing_files(self) -> frozenset[str]:
+        """Return the catalogued files that are gone; read those again that were changed."""
+        there: dict[str, tuple[int, int]] = {}
+        with safe_files.disk(self.folder, "read"), os.scandir(self.folder) as found:
+            for one in found:
+                if one.name.endswith(".txt"):
+                    status = one.stat()
+                    there[one.name] = (status.st_size, status.st_mtime_ns)
+        stamps = self.catalogue.stamps()
+        for file, stamp in stamps.items():
+            changed = file in there and there[file] != stamp
+            if changed and (entry := self.catalogue.by_file(file)):
+                self.reread(entry)
+        return frozenset(stamps.keys() - there.keys())
+
+    def restore(self, file: str) -> Record | None:
+        """Make a lost file again from the kept bytes; None where that cannot be done."""
+        with self.catalogue.writing():
+            if (entry := self.catalogue.by_file(file)) is None:
+                return None
+            record = Record.from_json(entry.record, self.folder)
+            if (made := restoration.restore(record, self.writer)) is None:
+                return None
+            return self.writer.amend(entry, made)
 
     def uncatalogued(self, ids: Ids) -> Record | None:
         """A paper's file that the catalogue does not know; a full text before an abstract."""
@@ -308,34 +333,6 @@ class Reconciler:
     def has_records(self) -> bool:
         """Whether there are records, from which a lost catalogue can be made."""
         return any(self.writer.records.glob("*.json"))
-
-
-def _compare(record: Record, path: Path) -> Record | None:
-    """A record updated from its file, which may have been edited by hand or replaced."""
-    data = path.read_bytes()
-    digest = sha256(data)
-    text = data.decode("utf-8", "replace")
-    if digest == record.stored.sha256:
-        if record.stored.sections:
-            return record
-        stored = replace(record.stored, sections=sections_of(text, record.stored))
-        return replace(record, stored=stored)
-    if (ours := paper_file.parse(text)) is not None:
-        if not ours.body.strip() or ours.ids.clash(record.ids):
-            return None
-        stored = ours.fill_into(record.stored)
-        words = len(ours.body.split())
-    else:
-        if adoption.is_blank(text):
-            return None
-        stored = record.stored
-        if not stored.by_hand:
-            # Who it is was told by its name; what a hand typed need not have the record's words.
-            seen = adoption.judge_foreign(replace(stored, paper=Paper(record.ids)), text)
-            stored = replace(seen, paper=stored.paper, version="", preprint_version="")
-        words = len(text.split())
-    stored = replace(stored, sha256=digest, sections=sections_of(text, stored))
-    return replace(record, stored=stored, words=words)
 
 
 def _is_running(pid: int) -> bool:

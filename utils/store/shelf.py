@@ -3,17 +3,11 @@
 The one class others use of this room. The files are the truth; the catalogue in ``.papershelf``
 finds them at once and is made again from them when it is lost or damaged. Nothing is created
 until the first write.
-
-The folder of rejected content: captchas, paywalls, stubs, other papers, each with the reason.
-
-Kept so that a judgement can be checked and a judge improved; the oldest are deleted when there are
-many, or when they take much room.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,12 +16,11 @@ from typing import get_args
 
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.identifiers import Ids
-from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version, now
+from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
 from ..model.versions import STAND_INS, fitness, meant
 from ..system import safe_files, sharing
-from ..system.bodies import Bodies
 from ..system.file_systems import require_locks
-from . import paper_file
+from . import paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry, healing
 from .reconciliation import SURVEYED, Reconciler
 from .records import (
@@ -39,7 +32,6 @@ from .records import (
     full_text_record,
     merge_papers,
     renewed_record,
-    sha256,
     writable,
 )
 from .shelf_writer import ShelfWriter, file_together
@@ -47,8 +39,6 @@ from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
 _KEPT = {"full_text", "doubtful", "partial", "by_hand"}
-MOST = 500
-MOST_BYTES = 500_000_000
 
 
 class Shelf:
@@ -301,7 +291,7 @@ class Shelf:
         """
         self._writer.prepare()
         folder = self._private / "quarantine"
-        return put(folder, self._writer.bodies, ids, fetched, verdict, reason)
+        return quarantine.put(folder, self._writer.bodies, ids, fetched, verdict, reason)
 
     def read_text(self, stored: StoredPaper) -> str:
         """The whole file, header included (`paper_file.body_of` takes it off).
@@ -394,6 +384,27 @@ class Shelf:
             before = total  # files deleted by hand have just left the catalogue: look again
 
     @healing
+    def lost(self, name: str) -> StoredPaper | None:
+        """Return the paper whose file of this name is gone, None where the file is there."""
+        file = name if name.lower().endswith(".txt") else f"{name}.txt"
+        entry = self._catalogue.by_file(file) if paper_file.plain(file) and self._ready() else None
+        if entry is None or (self.folder / entry.file).is_file():
+            return None
+        return Record.from_json(entry.record, self.folder).stored
+
+    @healing
+    def restore(self, name: str) -> StoredPaper | None:
+        """Make a lost file again from the kept bytes; None where they do not give the text.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused; nothing has changed.
+        """
+        made = self._stock.restore(name)
+        return made.stored if made else None
+
+    @healing
     def lacking(self) -> Iterator[tuple[Ids, str]]:
         """Identifiers and title of every paper of which there is no full text."""
         rows = self._catalogue.lacking() if self._survey() else []
@@ -401,13 +412,14 @@ class Shelf:
 
     @healing
     def counts(self) -> dict[str, int]:
-        """How many papers, texts of each kind, retracted ones, and rejected answers.
+        """Count the files on the disk: papers, texts of each kind, retracted and rejected ones.
 
         ``preprint`` and ``accepted`` are the full texts that are not the published version.
         """
         none = dict.fromkeys(("papers", *get_args(Kind), *STAND_INS, "retracted"), 0)
-        found = self._catalogue.counts() if self._survey() else none
-        return {**found, "quarantined": count(self._private / "quarantine")}
+        known = self._survey()
+        found = self._catalogue.counts(self._stock.missing_files()) if known else none
+        return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
 
     @healing
     def rebuild(self) -> RebuildReport:
@@ -458,50 +470,3 @@ class Shelf:
         self._catalogue.move_aside()
         self._opened = False
         self._ready(create=True)
-
-
-def put(
-    folder: Path, bodies: Bodies, ids: Ids, fetched: Fetched, verdict: str, reason: str
-) -> Path:
-    """Keep what was rejected, and why beside it; return the file."""
-    safe_files.make_folder(folder, 0o700)
-    mark = sha256(fetched.body)[:8]
-    name = f"{paper_file.stem(ids)}-{paper_file.safe(verdict)}-{mark}"
-    path = folder / f"{name}.{fetched.media}.gz"
-    why = {
-        "ids": ids.names(),
-        "verdict": verdict,
-        "reason": reason,
-        "source": fetched.source,
-        "via": fetched.via,
-        "url": fetched.url,
-        "at": now(),
-    }
-    part = safe_files.part_of(path)
-    with safe_files.disk(path):
-        try:
-            bodies.link_to(fetched.body, part)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    safe_files.write_whole(folder / f"{name}.json", (json.dumps(why, indent=1) + "\n").encode())
-    _prune(folder)
-    return path
-
-
-def count(folder: Path) -> int:
-    """How many rejected answers are kept."""
-    return len(list(folder.glob("*.gz"))) if folder.is_dir() else 0
-
-
-def _prune(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # another process may prune at the same time
-        kept = [(path.stat(), path) for path in folder.glob("*.gz")]
-        kept.sort(key=lambda found: (found[0].st_mtime_ns, found[1].name), reverse=True)
-        sizes = itertools.accumulate(status.st_size for status, _ in kept)
-        for number, (size, (_, path)) in enumerate(zip(sizes, kept, strict=True)):
-            if number == 0 or (number < MOST and size <= MOST_BYTES):
-                continue
-            path.unlink(missing_ok=True)
-            reason = path.name.rsplit(".", 2)[0] + ".json"
-            path.with_name(reason).unlink(missing_ok=True)

@@ -384,14 +384,21 @@ class ShelfWriter:
         return there and adoption.is_foreign(self.read(record))
 
     def raw_of(self, record: Record) -> RawAnswer | None:
-        """What the site sent; None when that was not kept."""
+        """Return what the site sent, and whether the file is made of it; None if not kept."""
+        if (fetched := self.fetched_of(record)) is None:
+            return None
+        ours = sha256(self.bytes_of(record)) == record.written
+        return RawAnswer(fetched, record.extractor, ours)
+
+    def fetched_of(self, record: Record) -> Fetched | None:
+        """Return what the site sent; None if that was not kept."""
         path = self.raw / record.raw
         with safe_files.disk(path, "read"):
             if not record.raw or not path.is_file():
                 return None
             body = gzip.decompress(path.read_bytes())
         stored = record.stored
-        fetched = Fetched(
+        return Fetched(
             body,
             cast("Media", record.media),
             record.url,
@@ -401,8 +408,6 @@ class ShelfWriter:
             ids=record.named,
             version=stored.version,
         )
-        ours = sha256(self.bytes_of(record)) == record.written
-        return RawAnswer(fetched, record.extractor, ours)
 
     def record_path(self, file: str) -> Path:
         """Where the record of a text file lies."""

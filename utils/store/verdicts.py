@@ -134,13 +134,15 @@ class Verdicts:
         return any(record.refused for _, record in self._writer.same_paper(stored.paper.ids))
 
     @healing
-    def versions(self, stored: StoredPaper) -> list[StoredPaper]:
-        """All that lies on the shelf of this paper."""
-        return [record.stored for _, record in self._writer.same_paper(stored.paper.ids)]
+    def versions(self, ids: Ids) -> list[StoredPaper]:
+        """Return all that the catalogue has of a paper."""
+        if not self._survey():
+            return []
+        return [record.stored for _, record in self._writer.same_paper(ids)]
 
     def decided_by_hand(self, stored: StoredPaper) -> StoredPaper | None:
         """The text of this paper about which somebody decided: itself, else another version."""
-        by_hand = [one for one in self.versions(stored) if one.by_hand]
+        by_hand = [one for one in self.versions(stored.paper.ids) if one.by_hand]
         return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
 
     def _restate(
