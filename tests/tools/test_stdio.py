@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import Process
 from utils.tools.messages import describe_line
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -128,3 +129,30 @@ def test_any_line_is_described(line):
     identifier, code, message = describe_line(line)
     assert (identifier, code) == (None, -32700)
     assert len(message) < 300
+
+
+def test_a_host_that_hangs_up_during_the_first_call_is_not_waited_for(world, tmp_path):
+    """The process imported everything first, and ended with a crash in its log."""
+    names = {**world.environment(), "PAPERS_DIR": str(tmp_path)}
+    hold = (
+        "import time, utils.tools.first_imports as f; f.import_packages = lambda: time.sleep(600)"
+    )
+    program = (
+        f"{hold}; import sys; from utils.__main__ import main; sys.argv = ['server.py']; main()"
+    )
+    pipe = subprocess.PIPE
+    with Process(
+        [sys.executable, "-c", program], cwd=ROOT, env=names, stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        call = {"method": "tools/call", "params": {"name": "list_papers", "arguments": {}}}
+        for number, request in enumerate((INITIALIZE, call, {"method": "ping"})):
+            line = json.dumps({"jsonrpc": "2.0", "id": number, **request})
+            process.stdin.write(f"{line}\n".encode())
+            process.stdin.flush()
+            if request is not call:
+                assert json.loads(process.stdout.readline())["id"] == number
+        process.stdout.close()
+        process.stdin.close()
+        assert process.wait() == 0
+        levels = [json.loads(line)["level"] for line in process.stderr if line.startswith(b"{")]
+    assert not {"error", "critical"} & {*levels}

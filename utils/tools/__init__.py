@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from .auth import TokenGate
 
+log = logging.getLogger(__name__)
+
 INSTRUCTIONS = (
     "Search PubMed, download papers to the user's shelf and read them there. "
     "Typical: search_pubmed, read_papers (fetches; by section or question), verify_quotes of what "
@@ -107,7 +109,10 @@ def serve(arguments: Sequence[str] = ()) -> int:
 
     from .stdio import speak
 
-    anyio.run(speak, build(Library(settings)))
+    try:
+        anyio.run(speak, build(Library(settings)))
+    except* BrokenPipeError:
+        log.info("The host hung up before it read an answer.")
     # The host hung up: work still under way would be for nothing. No file of ours is ever half
     # written.
     logging.shutdown()

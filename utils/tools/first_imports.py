@@ -32,7 +32,8 @@ class FirstImports(Middleware):
     async def on_request(self, context: Any, call_next: Any) -> Any:
         """Pass the request on; what only asks what there is need not wait."""
         if context.method in _WORK and not _done.is_set():
-            await to_thread.run_sync(import_packages)
+            # A host that hangs up does not wait for the imports of a call it never hears of.
+            await to_thread.run_sync(import_packages, abandon_on_cancel=True)
         return await call_next(context)
 
 
