@@ -88,8 +88,8 @@ def medcpt(world):
 @pytest.fixture
 def made(settings, tmp_path, monkeypatch):
     """An embedder in the stand-in internet, with caches of its own."""
-    for module in ("hub_model", "minilm"):
-        place = f"utils.passages.{module}.user_cache_path"
+    for module in ("passages.minilm", "settings"):
+        place = f"utils.{module}.user_cache_path"
         monkeypatch.setattr(place, lambda _: tmp_path / "own")
 
     def make(model, **choices):
