@@ -205,3 +205,31 @@ def test_empty_slots_pop_ups_and_notes_named_like_an_offer_are_no_wall(
     box: str, walls: tuple[str, ...]
 ) -> None:
     assert read(box + article(f"<p>{PROSE}</p>")).walls == walls
+
+
+def test_a_formula_is_told_once_as_tex_made_from_its_mathml() -> None:
+    half = "<mfrac><mn>1</mn><mn>2</mn></mfrac>"
+    math = f"<math><msub><mi>S</mi><mi>t</mi></msub><mo>=</mo>{half}</math>"
+    glyphs = '<span class="mjx-chtml MathJax_CHTML"><span class="mjx-char">S</span>t=12</span>'
+    markdown = read(article(f"<p>Bees <span>{math}</span>{glyphs} fly. {PROSE}</p>")).markdown
+    assert "Bees $S_t = \\frac{1}{2}$ fly." in markdown
+    assert "t=12" not in markdown
+
+
+def test_a_table_kept_below_the_list_stands_under_its_caption() -> None:
+    caption = "<b>Table 1.</b> What bees remember of light"
+    table = "<table><tr><th>Bee</th><th>Days</th></tr><tr><td>Apis</td><td>6</td></tr></table>"
+    kept = f'<div class="show" style="display: none"><div>{caption}</div>{table}</div>'
+    listed = "".join(f"<li>{entry}</li>" for entry in ENTRIES)
+    markdown = read(
+        article(f"<div>{caption}</div><p>{PROSE}</p>", f"<ol>{listed}</ol>{kept}")
+    ).markdown
+    assert "**Table 1.** What bees remember of light\n\n| Bee | Days |" in markdown
+    assert markdown.count("Table 1.") == 1
+
+
+def test_menus_of_the_site_below_the_references_go() -> None:
+    links = "".join(f'<p><a href="/{name}">All about {name}</a></p>' for name in ("us", "jobs"))
+    listed = f"<ol>{''.join(f'<li>{entry}</li>' for entry in ENTRIES)}</ol>"
+    markdown = read(article(f"<p>{PROSE}</p>", f"{listed}<h2>Get involved</h2>{links}")).markdown
+    assert "Get involved" not in markdown

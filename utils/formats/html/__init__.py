@@ -57,7 +57,7 @@ _EDGES = re.compile(r"^\*\*\s*[:.]\s*\*\*\s*|( \|)+$")  # of a bold label, of a 
 # Headings of the page, not of the paper: what the reader can do with it, or reads next.
 _SITE = re.compile(
     r"(article )?(level )?metrics( (and|&) citations)?|download( links| citations?)?s?"
-    r"|share( this.*| and cite)?|cited by.*|cit(ing|ed) (literature|articles?|by).*|citations?"
+    r"|share( this.*)?|cited by.*|cit(ing|ed) (literature|articles?|by).*|citations?"
     r"|categories( and tags)?|tags|subject areas?|(related|similar|associated|recommended|more)"
     r" (articles?|content|links?|papers|research|reading|information|in this journal)( in.*)?"
     r"|similar content being viewed.*|recommend(ed|ations).*|(people|users|readers) also .*"
@@ -73,7 +73,9 @@ _SITE = re.compile(
 _TALK = re.compile(
     r"(open )?peer[- ]review( reports?| status| history| file)?|(current )?(referee|reviewer)s?"
     r"['\u2019]?s? (report|response|status|comment).*|discuss this.*|add (a |your )?comments?"
-    r"|(user |reader )?comments?( on this.*| \(\d+\))?|(e-?|rapid )(letters?|responses?).*",
+    r"|(user |reader )?comments?( on this.*| \(\d+\))?"
+    r"|(\(\d+\) ?)?(e-?|rapid )(letters?|responses?).*"
+    r"|share and cite",
     re.I,
 )
 # After the references, only what is known to be the paper's follows something of the site.
@@ -294,7 +296,9 @@ def _without_site(sections: Iterator[_Section]) -> Iterator[_Section]:
         name = section.name.strip(" :*")
         if above and section.level > above:
             continue
-        is_site = section.level > 1 and _is_site(section, name)
+        is_site = section.level > 1 and (
+            _is_site(section, name) or (ended and not _OWN.fullmatch(name) and _is_menu(section))
+        )
         follows = bool(above) and ended and not (_OWN.fullmatch(name) or section.level <= 1)
         above = section.level if is_site or follows else 0
         ended = ended or part_of(name) == "references"
@@ -307,10 +311,14 @@ def _is_site(section: _Section, name: str) -> bool:
         return True
     if not _SITE.fullmatch(name):
         return False
+    return sum(map(count_words, section.blocks)) < _SITE_WORDS or _is_menu(section)
+
+
+def _is_menu(section: _Section) -> bool:
+    """Whether the words of a section are mostly links."""
     text = "\n\n".join(section.blocks)
-    words = count_words(text)
     linked = sum(count_words(link[0]) for link in _LINKED.finditer(text))
-    return words < _SITE_WORDS or linked > _LINKS_SHARE * words
+    return linked > _LINKS_SHARE * count_words(text)
 
 
 def _without_copies(sections: Iterator[_Section]) -> Iterator[_Section]:

@@ -25,7 +25,7 @@ _MACHINERY = frozenset(
     (
         *("script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "applet"),
         *("canvas", "audio", "video", "source", "link", "meta", "button", "input", "select"),
-        *("textarea", "dialog", "nav", "map"),
+        *("textarea", "dialog", "nav", "map", "hr"),
     )
 )
 # Site furniture by a part of its class, id or role. Never removed when it holds much of the page.

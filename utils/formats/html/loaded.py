@@ -42,7 +42,7 @@ def fill_tables(soup: BeautifulSoup) -> None:
     from bs4 import BeautifulSoup as Soup
 
     kept = {str(table.get("id")): table.get("content") for table in _tables_of_scripts(soup)}
-    for box in soup.find_all(attrs={"data-id": True}) if kept else []:
+    for box in [tag for tag in every(soup) if tag.get("data-id")] if kept else []:
         content = kept.get(str(box["data-id"]))
         if not isinstance(content, str) or box.find_parent(["p", "li", "td"]) is not None:
             continue

@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING
 from bs4.element import NavigableString, PageElement, Tag
 from markdownify import ATX, MarkdownConverter
 
+from ...errors import BadContent
 from ..displayed import plain_tex, without_bars
+from ..jats.mathml import latex
+from ..safe_xml import parse
 from .links import PageLinks
 from .tree import remove
 
@@ -31,6 +34,8 @@ _Cell = list[PageElement]
 # Beyond these a span is an attack: no journal prints such a table.
 _WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
 _REPEATED_IN_ALL = 100_000  # characters of a table; more is a bomb
+_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
+_HOLDERS = ["p", "div", "table", "section"]
 _CAPTION_CHARS = 20  # "Table 1." alone may stand anywhere
 _NOTES_CHARS = 2000  # below a table; more is text
 _LAYOUT_WORDS = 150  # a cell with this much prose is page layout
@@ -83,9 +88,10 @@ class _Converter(MarkdownConverter):
         return f"{bullet}{shown.lstrip()}\n" if shown else "\n"
 
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """TeX where the page carries it beside the MathML."""
+        """TeX: the page's own beside the MathML, else made from it."""
         tex = el.find("annotation", attrs={"encoding": re.compile("tex", re.I)})
-        source = plain_tex(tex.get_text() if tex is not None else str(el.get("alttext") or ""))
+        stated = tex.get_text() if tex is not None else str(el.get("alttext") or "")
+        source = plain_tex(stated) or _tex_of(el)
         if not source:
             return " ".join(text.split())
         if {"td", "th"} & parent_tags:
@@ -103,6 +109,13 @@ class _Converter(MarkdownConverter):
         if el.parent is None or el.parent.name != "table":
             return f"\n\n{caption}\n\n"
         self.caption_above = caption
+        return ""
+
+
+def _tex_of(math: Tag) -> str:
+    try:
+        return plain_tex(latex(parse(str(math).encode())))
+    except (BadContent, RecursionError):
         return ""
 
 
@@ -168,21 +181,25 @@ def _plain(tag: Tag) -> str:
 
 def reunite(root: Tag) -> None:
     """Put each table kept elsewhere, for a pop-up, and its notes where its caption stands."""
-    tables: dict[str, Tag] = {}
-    for caption in root.find_all("caption"):
-        table = caption.find_parent("table")
-        text = " ".join(caption.get_text().split())
-        if table is not None and len(text) >= _CAPTION_CHARS:
-            tables.setdefault(text, table)
-    places: list[tuple[Tag, Tag]] = []
-    for place in root.find_all(["p", "h2", "h3", "h4", "h5", "h6"]) if tables else []:
-        text = " ".join(place.get_text().split())
-        if text in tables and place.find_parent("table") is None:
-            places.append((place, tables.pop(text)))
-    notes = {id(table): _notes(table) for _, table in places}
-    remove(node for _, table in places for node in (table, *notes[id(table)]))
-    for place, table in places:
-        place.clear()
+    tables: dict[str, tuple[Tag, Tag]] = {}  # with their captions
+    for table in root.find_all("table"):
+        caption = table.find("caption") or table.find_previous_sibling(True)
+        text = " ".join(caption.get_text().split()) if isinstance(caption, Tag) else ""
+        if isinstance(caption, Tag) and _CAPTION_CHARS <= len(text) <= _NOTES_CHARS:
+            tables.setdefault(text, (table, caption))
+    places: list[tuple[Tag, Tag, Tag]] = []
+    for place in root.find_all(["p", "div", *_HEADINGS]) if tables else []:
+        text = " ".join(place.get_text().split()) if place.find(_HOLDERS) is None else ""
+        kept = tables.get(text)
+        if kept is not None and place is not kept[1] and place.find_parent("table") is None:
+            places.append((place, *tables.pop(text)))
+    notes = {id(table): _notes(table) for _, table, _ in places}
+    remove(node for _, table, _ in places for node in (table, *notes[id(table)]))
+    for place, table, caption in places:
+        if caption.name == "caption":
+            place.clear()  # the table has it
+        else:
+            remove([caption])
         place.name = "div"
         for node in (table, *notes[id(table)]):
             place.append(node)

@@ -26,6 +26,7 @@ _SPOKEN_CLASS = re.compile(  # of words for screen readers
     re.I,
 )
 _HIDDEN_CLASS = re.compile(r"(?:u-)?(?:display-none|d-none|hide|hidden)", re.I)
+_SET_MATH = re.compile(r"MathJax(?:_CHTML|_SVG|_Display)?|mjx-chtml")
 _MENU_ROLES = frozenset(("menu", "tooltip"))
 _FOLDED_CHARS = 600  # hidden text that is longer is a folded part of the paper
 _PARTS = frozenset(
@@ -51,10 +52,24 @@ _LIST_BOXES = ("div", "section")
 
 def show_page(soup: BeautifulSoup) -> None:
     """Leave in *soup* what its readers see."""
+    _show_formulas_once(soup)
     _keep_words_of_buttons(soup)
     _make_lists_of_roles(soup)
     _make_headings(soup)
     remove(list(_hidden(soup)))
+
+
+def _show_formulas_once(soup: BeautifulSoup) -> None:
+    """Keep a formula's source, not the glyphs that MathJax sets from it."""
+    for tag in every(soup):
+        if tag.parent is None or not (tag.name == "mjx-container" or _has_class(tag, _SET_MATH)):
+            continue
+        script = tag.find_next_sibling("script")
+        has_tex = script is not None and str(script.get("type") or "").startswith("math/tex")
+        if has_tex or tag.parent.find("math") not in (None, tag.find("math")):
+            tag.extract()
+        elif (source := tag.find("math")) is not None:
+            tag.replace_with(source.extract())
 
 
 def _keep_words_of_buttons(soup: BeautifulSoup) -> None:
