@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from utils.formats import jats
+from utils.judges.signs import weigh
 from utils.model.paper import Document, Fetched
 
 SENTENCE = "Observers counted landings on each disc and noted the wind of that day. "  # 13 words
@@ -107,7 +108,8 @@ PARTS = {
 def test_a_body_that_is_not_all_there_is_told(name: str) -> None:
     body, refs, meta, said = PARTS[name]
     read = article(body, refs, meta)
-    assert (read.verdict, read.evidence) == ("partial", said)
+    finding = weigh(read.signs, "")
+    assert (finding.verdict, finding.evidence) == ("partial", said)
 
 
 def ranged(first: int, last: int) -> str:
@@ -145,11 +147,11 @@ WHOLES = {
 def test_whole_papers_are_not_doubted(name: str) -> None:
     body, refs, meta = WHOLES[name]
     read = article(body, refs, meta)
-    assert (read.verdict, read.evidence) == ("full_text", "")
+    assert not weigh(read.signs, "").refuses
 
 
 def test_a_link_into_a_reply_is_no_promise_of_the_article() -> None:
     reply = f"<sub-article><body>{pointing('fig', 'f1', 'f2', 'f3')}</body></sub-article>"
     xml = f"<article><front/><body>{section('Colours', 20)}</body>{reply}</article>"
     read = jats.read(Fetched(xml.encode(), "jats", "https://pmc.test/a", "pmc", "pmc_cloud"))
-    assert read.verdict == "full_text"
+    assert all("referred to" not in sign.words for sign in read.signs)

@@ -304,3 +304,43 @@ ONE_NAME = f"{SAID}\n\n## References\n\n{ENTRIES}"
 def test_hostile_lengths_come_to_an_end(hostile: str) -> None:
     """What these patterns look for is bounded, or takes the square of the length, or its cube."""
     assert isinstance(found(hostile), str)
+
+
+def test_a_list_counted_twice_over_does_not_refuse_a_whole_paper() -> None:
+    entries = "\n\n".join(
+        f"Roe{chr(97 + n % 26)} A. Bees and the light of the hive. Hive {n}, 12-15 (1980)."
+        for n in range(60)
+    )
+    markdown = text(introduction=cites(*range(1, 21)), discussion=cites(*range(1, 21)))
+    counted = measure(f"{markdown}\n\n## References\n\n{entries}")
+    document = Document(f"{markdown}\n\n## References\n\n{entries}", references=counted.references)
+    for recorded, outcome in ((20, "full_text"), (0, "doubtful"), (60, "partial")):
+        paper = Paper(Ids(), abstract=ABSTRACT, reference_count=recorded)
+        assert weigh(find_signs(Case(document, paper, ABSTRACT)), "").verdict == outcome
+
+
+def test_entries_numbered_on_lines_of_their_own_are_counted_once() -> None:
+    entries = "\n\n".join(f"{n}\n\nRoe A. Bees. Hive {n}.\n\nGo to reference" for n in range(1, 13))
+    markdown = f"{text(introduction=cites(*range(1, 13)))}\n\n## References\n\n{entries}"
+    document = Document(markdown, references=36)
+    assert Case(document, Paper(Ids()), "").evidence.numbered == 12
+
+
+def test_numbers_that_are_links_in_part_and_numbers_after_refs_are_cited() -> None:
+    markdown = text(introduction=f"{cites(1)} Bees<sup>2,3,[4](#r4)</sup> fly (see refs. 5-7).")
+    document = Document(f"{markdown}\n\n## References\n\n{listed(7)}", references=7)
+    cited = Case(document, Paper(Ids()), "").evidence.cited
+    assert {2, 3, 4, 5, 6, 7} <= cited
+
+
+def test_a_protocol_needs_no_results() -> None:
+    markdown = text(introduction=cites(1, 2), methods=cites(3, 4), study_design=cites(5, 6))
+    document = Document(markdown)
+    for title, said in (
+        ("Light on bees: study protocol", set()),
+        ("Light on bees", {"no results"}),
+    ):
+        paper = Paper(Ids(), title=title, abstract=ABSTRACT)
+        names = {sign.name for sign in find_signs(Case(document, paper, ABSTRACT))}
+        assert names & {"no results", "unfinished"} >= said
+        assert bool(names & {"no results", "unfinished"}) == bool(said)

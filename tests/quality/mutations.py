@@ -29,6 +29,8 @@ BOT_MARKDOWN = (
     b"Markdown Content:\n"
 )
 Mutation = tuple[str, bytes, Media, frozenset[str]]
+# XML that declares its parts is kept with doubts where only one sign speaks against it.
+HALVED = SHORTENED | {"doubtful"}
 _A_FEW = 30  # words
 _PARSER = etree.XMLParser(resolve_entities=False, load_dtd=False, remove_blank_text=False)
 
@@ -52,7 +54,7 @@ def cuts_of_jats(body: bytes) -> Iterator[Mutation]:
             f"body cut to {share:.0%}".replace("%", " %"),
             _shortened(body, share),
             "jats",
-            SHORTENED,
+            HALVED if share > 0.1 else SHORTENED,
         )
 
 

@@ -40,6 +40,12 @@ def measure(folder: Folder, every: int = 1) -> Report:
     return report
 
 
+def _accepted(judged: Judged, name: str, case: str, got: str) -> None:
+    """Count a whole text, which must be kept and should bear no doubt."""
+    judged.count(name, case, ("full_text", "doubtful"), got)
+    judged.count("whole texts without doubt", case, "full_text", got)
+
+
 def _timed(
     report: Report, kind: str, call: Callable[[], tuple[str, Document | None]]
 ) -> tuple[str, Document | None]:
@@ -59,8 +65,10 @@ def _document(report: Report, body: bytes, media: Media, paper: Paper) -> tuple[
 def _articles(folder: Folder, report: Report, judged: Judged) -> None:
     for case in folder.articles:
         got, document = _document(report, case.jats, "jats", case.paper)
-        kind = "full articles accepted" if case.expected == "full_text" else "front matter refused"
-        judged.count(kind, case.name, case.expected, got)
+        if case.expected == "full_text":
+            _accepted(judged, "full articles accepted", case.name, got)
+        else:
+            judged.count("front matter refused", case.name, case.expected, got)
         truth = Truth(case.jats)
         jats_scores.score(case.name, truth, document.markdown, report.scores, document.references)
         gold = case.folder / "gold.craft.txt"
@@ -70,7 +78,7 @@ def _articles(folder: Folder, report: Report, judged: Judged) -> None:
         pdf = case.folder / "paper.pdf"
         if pdf.exists():
             got, document = _document(report, pdf.read_bytes(), "pdf", case.paper)
-            judged.count("PDFs accepted", case.name, "full_text", got)
+            _accepted(judged, "PDFs accepted", case.name, got)
             page_scores.pdf(case.name, truth.running_text, document.markdown, report.scores)
 
 
@@ -84,7 +92,7 @@ def _pages(folder: Folder, report: Report, judged: Judged) -> None:
     for page in folder.pages:
         body = page.path.read_bytes()
         got, document = _document(report, body, "html", page.paper)
-        judged.count("pages accepted", page.name, "full_text", got)
+        _accepted(judged, "pages accepted", page.name, got)
         if page.jats:
             truth = Truth(page.jats.read_bytes())
             page_scores.html(page.name, truth, document.markdown, body, report.scores)
@@ -97,7 +105,7 @@ def _pdfs(folder: Folder, report: Report, judged: Judged) -> None:
         pdf = page.path.with_suffix(".pdf")
         if pdf.exists():
             got, document = _document(report, pdf.read_bytes(), "pdf", page.paper)
-            judged.count("PDFs accepted", page.name, "full_text", got)
+            _accepted(judged, "PDFs accepted", page.name, got)
             if page.jats:
                 text = Truth(page.jats.read_bytes()).running_text
                 page_scores.pdf(page.name, text, document.markdown, report.scores)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ..errors import BadContent
-from ..model.paper import Document, Fetched, Media, Paper, Verdict, Version
+from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
 from ..model.versions import by_host, only_a_preprint
 from .glyphs import mended
 from .licenses import best_license
@@ -41,10 +41,17 @@ __all__ = [
 ]
 
 _FIRST_ERROR = 400  # HTTP status
+_STRUCTURED: tuple[Media, ...] = ("jats", "elsevier")
+# Routes of `..model.sites`, and of the inbox.
+_PUBLISHERS_OWN = {"publisher", "crossref", "elsevier", "springer", "springer_tdm", "wiley"}
+_COPIES = {
+    *("core", "openalex", "openalex_content", "semantic_scholar", "unpaywall"),
+    *("jina", "jina_search", "manual"),
+}
 # Of a page with an error status, "refused" says more than these; a captcha or login stays.
 _VAGUE = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
 # Raised by whoever changes what the judges say: `audit` then asks them about the shelf again.
-JUDGES = 2
+JUDGES = 3
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
 VERSIONS: dict[Media, int] = {
     "jats": 4,
@@ -130,7 +137,17 @@ def with_provenance(document: Document, fetched: Fetched, paper: Paper) -> Docum
         license=best_license(document.license, fetched.license, paper.license),
         extractor=document.extractor or extractor(fetched.media),
         version=version_of(fetched, document, paper),
+        route=route_of(fetched),
     )
+
+
+def route_of(fetched: Fetched) -> Route:
+    """Return how a text came, which says how much evidence against the text is needed."""
+    if fetched.media in _STRUCTURED:
+        return "structured"
+    if fetched.via in _PUBLISHERS_OWN:
+        return "publisher"
+    return "copy" if fetched.via in _COPIES else ""
 
 
 def _refusal(bad: BadContent, fetched: Fetched) -> BadContent:

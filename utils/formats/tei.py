@@ -62,7 +62,7 @@ def read(fetched: Fetched) -> Document:
         msg = "This is no TEI: its root is not <TEI>."
         raise BadContent(msg, verdict="not_a_paper")
     document = read_article(_Article(parsed.root).as_jats(), parsed.cut_off)
-    return document if parsed.cut_off else replace(document, verdict="full_text", evidence="")
+    return document if parsed.cut_off else replace(document, signs=())
 
 
 def producer(body: bytes) -> str:

@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
-from ..model.verdicts import MEANINGS, WEAK, Sign
+from ..model.verdicts import DOUBT, HINT, MEANINGS, REFUSE, WEAK, Sign
 from ..outline.sections import blocks, divides_research
 from ..outline.words import count_words
 from . import wholeness
@@ -29,8 +29,13 @@ from .wholeness import is_old, page_count, reports_research
 # Every finder of signs that part of a paper is missing or that a text is not the paper.
 FINDERS: Final[tuple[Finder, ...]] = (wholeness.find_signs,)
 
+# What signs must weigh together against XML that declares its parts and came to its end.
+STRUCTURED_REFUSE: Final = REFUSE + WEAK
+
 # Words of text beyond the abstract.
 LONG = 1000  # no wall, landing page or preview shows as much: signals beside it are stray
+FULL_LENGTH = 2 * LONG
+MANY_SECTIONS = 4  # with text under their headings
 WALLED = 300  # a page behind a wall explains itself in less
 RESEARCH = 300  # the shortest research letters; landing pages leave fewer after the small print
 SECTIONED = 180  # enough when it stands under two headings of its own or more
@@ -93,6 +98,8 @@ def judge(document: Document, paper: Paper) -> Document:
         ``evidence``.
     """
     same = identify(document, paper)
+    if same.signs and document.route == "copy":  # only a text that agrees vouches for another site
+        reject(Finding("wrong_paper", "; ".join([same.signs[0].words, same.evidence])))
     whole = completeness(document, paper, same.signs)
     if whole.refuses and whole.verdict != "partial":
         reject(whole)
@@ -117,19 +124,20 @@ def completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -
     found = case.evidence
     if refusal := _behind_a_wall(document, paper, found):
         return refusal
-    refusal = (
+    lacking = (
         _without_a_body(document, paper, found) if abstract else _too_short(document, paper, found)
     )
-    if refusal:
-        return refusal
-    return _weighed(case, signs, _describe(found))
+    if lacking and lacking.refuses:
+        return lacking
+    doubts = [Sign("no references", DOUBT, lacking.evidence, only_doubts=True)] if lacking else []
+    return _weighed(case, [*signs, *doubts], _describe(found))
 
 
 def _weighed(case: Case, of_identity: Sequence[Sign], whole: str) -> Finding:
     signs = [*case.document.signs, *of_identity]
     signs += (sign for find in FINDERS for sign in find(case))
     if signs and "paywall" in case.document.walls:
-        signs.append(Sign("offer", WEAK, "the page offers to sell the paper"))
+        signs.append(Sign("offer", HINT, "the page offers to sell the paper"))
     return weigh(signs, whole)
 
 
@@ -145,7 +153,7 @@ def _structured(document: Document, signs: Sequence[Sign]) -> Finding:
             evidence = f"{words} words in the body, {found.prose} of them text beyond the abstract"
             return Finding("abstract_only", evidence)
     whole = f"{words} words in the body, {document.headings} headings"
-    return weigh([*document.signs, *signs], whole)
+    return weigh([*document.signs, *signs], whole, STRUCTURED_REFUSE)
 
 
 def _abstract(document: Document, paper: Paper) -> str:
@@ -245,6 +253,8 @@ def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Findin
     if (words >= LONG and found.listed >= MANY) or _stands_alone(document, paper, found):
         return None
     evidence = f"{evidence}, and none that cites or lists other works"
+    if named and words >= FULL_LENGTH and found.filled >= MANY_SECTIONS:
+        return Finding("doubtful", evidence)  # a page may load its list by a script
     if words < RESEARCH:
         return Finding("abstract_only", evidence)
     return Finding("partial" if named or document.pages else "not_a_paper", evidence)

@@ -47,6 +47,7 @@ NAMED: Final = re.compile(
     r"[^\W\d_]\.?(?:,|[\u2019']s)?\s?[(\[]?\b(?:19|20)\d\d[a-z]?\b(?=\s?[^\w\s]{0,2}\s?[);,\]])"
 )
 _ORDINAL: Final = re.compile(r"(?:^|(?<=\s))\W{0,3}(\d{1,3})\\?[.)\]](?=\s|[^\W\d])", re.M)
+_ORDINAL_ALONE: Final = re.compile(r"^\W{0,3}(\d{1,3})\W{0,3}$", re.M)  # on its own line
 _MENTION: Final = re.compile(
     r"(?P<apart>(?:extended data|supplement\w{0,7}|suppl?\.?|appendix)\s)?"
     r"\b(fig|abb|tab)(?:s|ur[ae]?s?|ildung(?:en)?|l(?:es?|as?|eaux?)|el(?:le|len|las?))?"
@@ -379,13 +380,17 @@ def _runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:
 
 
 def _numbered(references: str) -> int:
-    """The last number of a list that counts from 1, wherever its entries begin; 0 if it does not.
+    r"""The last number of a list that counts from 1, wherever its entries begin; 0 if it does not.
 
-    >>> _numbered("1. Doe. 2010. 2. Roe. 12. 3. Poe.")
-    3
+    >>> _numbered("1. Doe. 2010. 2. Roe. 12. 3. Poe."), _numbered("1\nDoe.\n2\nRoe.")
+    (3, 2)
     """
+    return max(_last_of_row(form.findall(references)) for form in (_ORDINAL, _ORDINAL_ALONE))
+
+
+def _last_of_row(ordinals: list[str]) -> int:
     last = 0
-    for number in map(int, _ORDINAL.findall(references)):
+    for number in map(int, ordinals):
         if last < number <= last + _SKIPPED:
             last = number
     return last
@@ -493,6 +498,8 @@ class Cited(NamedTuple):
 
     >>> cited_numbers("As seen [1, 3-5] and again [2], where (7) holds.", listed=True)
     Cited(numbers={1, 2, 3, 4, 5}, by_marks=True, otherwise={7})
+    >>> cited_numbers("As seen (1, 2) and elsewhere (see refs. 3-5).", listed=True).numbers
+    {1, 2, 3, 4, 5}
     """
 
     numbers: set[int]

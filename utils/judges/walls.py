@@ -85,9 +85,9 @@ _ELEMENTS = {
 _LOGIN_FORM = re.compile(r"log-?in|sign-?in|shibboleth", re.I)
 # Parts of class and id names publishers give to the block that sells the article.
 _PAYWALL = re.compile(
-    r"\bpurchase\b|pay-?wall|access-?options|access-?denied|access-?denial|denial-?block|article-?purchase|buy-?box"
-    r"|buy-?article|purchase-?(options|access|article)|get-?access|pay-?per-?view|ppv|no-?access"
-    r"|rent-?or-?buy|subscription-?(options|required)|preview-?of-?subscription|restricted-?access"
+    r"\bpurchase\b|pay-?wall|access-?options|access-?denied|(?<!seamless)access-?denial|denial-?block|article-?purchase|buy-?box"
+    r"|buy-?article|purchase-?(options|access|article)|get-?access|pay-?per-?view|ppv(?!-message)"
+    r"|no-?access(?!-?reveal)|rent-?or-?buy|subscription-?(options|required)|preview-?of-?subscription|restricted-?access"
     r"|add-?to-?cart|access-?widget|institutional-?access|article-?access-?form",
     re.I,
 )

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
-from ..model.paper import Document, Paper
-from ..model.verdicts import REFUSE, Sign
+from ..model.paper import Paper
+from ..model.verdicts import DOUBT, REFUSE, WEAK, Sign
 from ..outline.sections import concludes, divides_research, opens, prepares, reports
 from ..outline.words import count_words, folded, without_markup
 from .evidence import NAMED, Evidence, Section
@@ -44,6 +44,8 @@ _LISTED_NUMBERS: Final = 0.25  # of the highest number cited; a list may be misr
 _RAISED: Final = 10  # numbers at least that only a PDF's dots and commas mark
 _RECORDED: Final = (0.2, 0.5)  # of the references that the record counts, which may be fewer
 _NUMBERED: Final = 10  # entries that count on from 1
+_LEAST_CITED: Final = 5  # numbers; fewer may be equations
+_MISREAD: Final = 2  # times the highest number cited
 _PART: Final = 100  # words of prose
 _CITED: Final = 3  # references at least before a list is missed
 _PAGES_SHARE: Final = (0.34, 0.6)  # a preprint's layout may be half as long
@@ -54,6 +56,8 @@ _TORN: Final = 0.3  # of the sections
 _YEAR: Final = re.compile(r"(?:19|20)\d\d[a-z]?")
 _STOPS: Final = re.compile(r"[a-z,\u2010-\u2015-]\s*$")
 _SECTION: Final = re.compile(r"\W{0,4}(\d{1,2})(?:[.)]\s|\s|[.)]?\W*$)(?!\d)")
+# Papers that plan or design research have no results.
+_PLANS: Final = re.compile(r"\bprotocols?\b|\b(?:study|rationale and) design\b", re.I)
 # What an abstract says of the parts that the body must have then.
 MISSES: Final = {
     "results": re.compile(r"\b(?:results?|findings)\b", re.I),
@@ -63,7 +67,59 @@ MISSES: Final = {
 
 def find_signs(case: Case) -> Iterator[Sign]:
     """Yield the signs that a text is not all of its paper."""
-    yield from _signs(case.document, case.paper, case.evidence)
+    document, paper, found = case.document, case.paper, case.evidence
+    yield from _few_pages(document.pages, page_count(paper.pages), found.prose)
+    yield from _references_left_out(document.pages, paper, found)
+    yield from _torn(document.pages, found)
+    yield from _skipping(found.body, found)
+    if found.abstract and not plans_research(paper.title or document.title):
+        yield from _unfinished(found.body, found)
+
+
+def _few_pages(pages: int, stated: int, words: int) -> Iterator[Sign]:
+    """Fewer pages, or words, than the record's page numbers promise."""
+    if stated > 2 and 0 < pages <= _PAGES_SHARE[1] * stated:
+        is_few = pages <= _PAGES_SHARE[0] * stated
+        yield Sign("pages", REFUSE if is_few else WEAK, f"{pages} of {stated} pages")
+    elif stated > 2 and not pages and words < _PER_PAGE[1] * stated:
+        is_few = words < _PER_PAGE[0] * stated
+        yield Sign("pages", REFUSE if is_few else WEAK, f"{words} words for {stated} pages")
+
+
+def _references_left_out(pages: int, paper: Paper, found: Evidence) -> Iterator[Sign]:
+    if not _is_misread(found, paper.reference_count):
+        yield from chain(_scant(found), _uncited(found, pages))
+    elif not paper.reference_count:  # or half of the text is missing, which no record can tell
+        text = f"lists {found.listed} references and cites none after {max(found.cited)}"
+        yield Sign("uncited", DOUBT, text)
+    if not is_old(paper):
+        yield from _unlisted(found, pages)
+    yield from _unrecorded(found, paper.reference_count)
+
+
+def _torn(pages: int, found: Evidence) -> Iterator[Sign]:
+    """Sections that are snippets or empty, and a text that ends in the middle of a sentence."""
+    body = found.body
+    if any(section.name.strip("* ").lower() == "section snippets" for section in body) or (
+        found.torn > 2 and found.torn > _TORN * len(body)
+    ):
+        yield Sign("snippets", REFUSE, "only snippets of the sections")
+    if not pages:
+        yield from _emptied(body, found)
+    if found.ends_in == "body" and count_words(found.last) >= _SENTENCE:
+        last = without_markup(found.last)
+        if _STOPS.search(last[-80:]):
+            end = " ".join(last.split()[-3:])[-60:]
+            yield Sign("tail", WEAK, f"ends in mid-sentence ({end!r})")
+
+
+def plans_research(title: str) -> bool:
+    """Whether a paper describes research that is still to be done.
+
+    >>> plans_research("Light and sleep: study protocol for a randomised trial")
+    True
+    """
+    return _PLANS.search(title) is not None
 
 
 def reports_research(found: Evidence) -> bool:
@@ -73,43 +129,26 @@ def reports_research(found: Evidence) -> bool:
     return sum(any(map(part, names)) for part in parts) >= 3 and len(set(names)) == len(names)
 
 
-def _signs(document: Document, paper: Paper, found: Evidence) -> Iterator[Sign]:
-    pages, stated = document.pages, page_count(paper.pages)
-    if stated > 2 and 0 < pages <= _PAGES_SHARE[1] * stated:
-        yield Sign(
-            "pages", 2 + 2 * (pages <= _PAGES_SHARE[0] * stated), f"{pages} of {stated} pages"
-        )
-    elif stated > 2 and not pages and found.prose < _PER_PAGE[1] * stated:
-        text = f"{found.prose} words for {stated} pages"
-        yield Sign("pages", 2 + 2 * (found.prose < _PER_PAGE[0] * stated), text)
-    body = found.body
-    if any(section.name.strip("* ").lower() == "section snippets" for section in body) or (
-        found.torn > 2 and found.torn > _TORN * len(body)
-    ):
-        yield Sign("snippets", REFUSE, "only snippets of the sections")
-    if not pages:
-        yield from _emptied(body, found)
-    yield from _scant(found)
-    if not is_old(paper):
-        yield from _unlisted(found, pages)
-    yield from _uncited(found, pages)
-    yield from _unrecorded(found, paper.reference_count)
-    yield from _skipping(body, found)
-    if found.ends_in == "body" and count_words(found.last) >= _SENTENCE:
-        last = without_markup(found.last)
-        if _STOPS.search(last[-80:]):
-            yield Sign("tail", 2, f"ends in mid-sentence ({' '.join(last.split()[-3:])[-60:]!r})")
-    if found.abstract:
-        yield from _unfinished(body, found)
+def _is_misread(found: Evidence, recorded: int) -> bool:
+    """Whether the list of references was counted wrongly.
+
+    The list does not number its entries, has more than twice as many as the highest number cited,
+    and more than the record counts. Pages print a list twice, or break each entry into lines.
+    """
+    last = max(found.cited, default=0)
+    is_long = found.listed > max(_MISREAD * last, recorded)
+    by_number = found.by_marks and len(found.cited) >= max(_LEAST_CITED, found.named)
+    return by_number and is_long and found.numbered < min(last, _NUMBERED)
 
 
 def _scant(found: Evidence) -> Iterator[Sign]:
     """Fewer words than so many references need; a list that does not count may hold links."""
-    text = f"{found.prose} words for {found.listed} references"
-    if found.listed >= _MANY and found.prose < _SCANT[0] * found.listed:
+    listed = _length(found)
+    text = f"{found.prose} words for {listed} references"
+    if listed >= _MANY and found.prose < _SCANT[0] * listed:
         yield Sign("scant", REFUSE, text)
     elif found.numbered >= _MANY and found.prose < _SCANT[1] * found.numbered:
-        yield Sign("scant", 2, text)
+        yield Sign("scant", WEAK, text)
 
 
 def is_old(paper: Paper) -> bool:
@@ -154,7 +193,7 @@ def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
     listed = _length(found)
     if listed < _FEW:
         return
-    by_number = len(cited) >= max(5, found.named) and (found.by_marks or not pages)
+    by_number = len(cited) >= max(_LEAST_CITED, found.named) and (found.by_marks or not pages)
     # Numbers that are no marks may count anything; a list in order of names is cited in none.
     by_number = by_number and (found.by_marks or len(cited) >= _GAPLESS * cited[-1])
     if by_number and cited[-1] <= 1.2 * listed:
@@ -190,7 +229,7 @@ def _weight(lost: range, found: Evidence) -> int:
     """
     if len(found.otherwise.intersection(lost)) >= _STRAY * len(lost):
         return 2
-    return REFUSE if found.by_marks else REFUSE - 1
+    return REFUSE if found.by_marks else WEAK
 
 
 def longest_gap(cited: Iterable[int]) -> range:

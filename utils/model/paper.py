@@ -58,6 +58,10 @@ Verdict = Literal[
     "by_hand",
 ]
 
+Route = Literal["", "structured", "publisher", "copy"]
+"""How a text came: XML that declares its parts; the publisher's own page or file; another site's
+copy (a reader service, a repository, the inbox); empty where that is unknown."""
+
 Version = Literal["preprint", "accepted", "published", ""]
 """Which version of a paper a text is; empty where nobody said. See `.versions`."""
 
@@ -239,7 +243,7 @@ class Document:
     titles of sections with the publisher's own word for them (``sec-type`` of JATS); ``version`` is
     which version of the paper the text is. ``confidence`` is the part of each page of a PDF that
     was read beyond doubt, 0 to 1; ``doubts``, what it is made of once the record is known.
-    ``signs`` are reasons to doubt the text that only its reader could see.
+    ``signs`` are reasons to doubt the text that only its reader could see; ``route``, how it came.
     """
 
     markdown: str
@@ -263,6 +267,7 @@ class Document:
     confidence: tuple[float, ...] = ()
     doubts: Doubts | None = None
     signs: tuple[Sign, ...] = ()
+    route: Route = ""
 
 
 def now() -> str:

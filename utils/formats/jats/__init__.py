@@ -38,7 +38,7 @@ from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
 from .tables import TABLE_BLOCK
 from .text import tidy, unchanged
 from .walk import LANG, Element, Inline, Walk, text_of
-from .wholeness import missing
+from .wholeness import find_signs
 
 __all__ = ["Parsed", "choose_article", "parse", "plain_walk", "read", "read_article"]
 
@@ -132,8 +132,8 @@ def read(fetched: Fetched) -> Document:
     """The article as markdown, with its claims about itself.
 
     An article without ``body`` is returned too (``body_words`` is 0); one whose XML ends in the
-    middle, or whose body is a part only, has the verdict ``partial``. From a set of articles
-    the one that shares an identifier with ``fetched.ids`` is taken, else the first.
+    middle has the verdict ``partial``. Of a set of articles the one
+    that shares an identifier with ``fetched.ids`` is taken, else the first.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def read_article(article: Element, cut_off: bool) -> Document:
     meta = _meta(article)
     title = title_of(meta, words)
     _write_article(article, walk)
-    lost = "the XML ends in the middle" if cut_off else missing(article, walk.words)
+    lost = "the XML ends in the middle" if cut_off else ""
     return Document(
         markdown="\n\n".join(walk.blocks) + "\n",
         title=title,
@@ -167,6 +167,7 @@ def read_article(article: Element, cut_off: bool) -> Document:
         declared=tuple(walk.declared.items()),
         verdict="partial" if lost else "full_text",
         evidence=lost or ("" if article.find("body") is not None else "the XML has no <body>"),
+        signs=tuple(find_signs(article, walk.words)),
     )
 
 

@@ -18,7 +18,7 @@ from typing import Final, cast
 from lxml.etree import XPath
 
 from ...judges.evidence import in_brackets
-from ...judges.wholeness import MISSES, first_skipped, longest_gap
+from ...judges.wholeness import MISSES, first_skipped, longest_gap, plans_research
 from ...model.verdicts import REFUSE, Sign
 from ...outline.sections import concludes, divides_research, opens, prepares, reports
 from .walk import Element, text_of
@@ -64,16 +64,10 @@ _SECTION: Final = re.compile(r"\s*(\d{1,2})[.\s]")
 _APPENDED: Final = re.compile(r"(?:supplement|appendix)\w{0,9}\s+(?:appendix\s+)?tables?", re.I)
 
 
-def missing(article: Element, words: int) -> str:
-    """What shows that a body of so many words is not all of it; empty if nothing does."""
+def find_signs(article: Element, words: int) -> Iterator[Sign]:
+    """Yield what shows that a body of so many words is not all of it."""
     if not words:
-        return ""  # no body at all, which is another verdict
-    signs = list(_signs(article, words))
-    enough = sum(sign.weight for sign in signs) >= REFUSE
-    return ", ".join(sign.words for sign in signs) if enough else ""
-
-
-def _signs(article: Element, words: int) -> Iterator[Sign]:
+        return  # no body at all, which is another verdict
     links = _LINKS(article)
     targets = {rid for el in links for rid in (el.get("rid") or "").split()}
     titles = [title for el in article.iterfind("body/sec/title") if (title := text_of(el).strip())]
@@ -92,7 +86,8 @@ def _signs(article: Element, words: int) -> Iterator[Sign]:
             )
         yield from _skipped_numbers(article)
         yield from _unmentioned_floats(article, targets)
-        yield from _missing_sections(article, titles)
+        if not plans_research(_text(article.find("front/article-meta/title-group/article-title"))):
+            yield from _missing_sections(article, titles)
 
 
 # --- references -----------------------------------------------------------------------------------
@@ -289,4 +284,4 @@ def _number(text: str | None) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
-__all__ = ["missing"]
+__all__ = ["find_signs"]
