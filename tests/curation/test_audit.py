@@ -19,6 +19,7 @@ from tests.processes import Process
 from tests.store.papers import BODY, assert_consistent, fetched, index
 from utils import formats
 from utils.cli import main
+from utils.cli.upkeep import _change_table
 from utils.curation.audit import Audit, audit
 from utils.errors import BadContent, BadRequest, StoreFailed
 from utils.judges import check
@@ -196,6 +197,41 @@ def test_without_fix_nothing_is_written(library, held, stricter):
     ] * len(held)
     assert (texts(folder), records(folder), (folder / "index.jsonl").read_bytes()) == before
     assert library.find(held[0].paper.ids.pmid).kind == "full_text"
+
+
+def test_doubts_are_kept_with_the_text_and_a_better_copy_is_asked_for(
+    library, world, held, monkeypatch
+):
+    one, judge = held[0], check.judge
+
+    def judged(document: Document, paper: Paper) -> Document:
+        found = judge(document, paper)
+        if paper.ids.shares(one.paper.ids):
+            return replace(found, verdict="doubtful", evidence="section 3 is missing")
+        return found
+
+    with monkeypatch.context():
+        monkeypatch.setattr(check, "judge", judged)
+        raise_judges(monkeypatch)
+        found = here(library, fix=True)
+    changed = [(one.was, one.now, one.evidence) for one in found if one.outcome == "changed"]
+    assert changed == [("full_text", "doubtful", "section 3 is missing")]
+    now = library.find(one.paper.ids.pmid)
+    assert (now.kind, now.verdict, now.evidence) == ("full_text", *changed[0][1:])
+    header = paper_file.parse(Path(now.path).read_text(encoding="utf-8")).header
+    assert (header["Verdict"], header["Evidence"]) == ("doubtful", "section 3 is missing")
+    assert "section 3 is missing" in library.read(one.paper.ids.pmid).doubts
+    before = len(world.requests)
+    assert library.download(one.paper.ids.pmid).stored.kind == "full_text"
+    assert len(world.requests) > before
+
+
+def test_the_table_of_changes_says_what_to_do():
+    head, *lines = _change_table({("full_text", "doubtful"): 1200, ("partial", "full_text"): 2})
+    assert head.split() == ["was", "now", "texts", "what", "to", "do"]
+    assert ["1,200" in line for line in lines] == [True, False]
+    assert all(len(line.split("  ")[-1]) > 20 for line in lines)
+    assert list(_change_table({})) == []
 
 
 def test_fix_rejects_keeps_the_file_and_asks_anew(library, world, held, stricter, monkeypatch):

@@ -122,7 +122,7 @@ def _read(args: argparse.Namespace, library: Library) -> int:
             note(line)
         if reading.next_start is not None:
             note(f"more: --start {reading.next_start}")
-    if reading.stored.shows_evidence:
+    if reading.kind == "rejected" or reading.stored.by_hand:
         note(describe_text(reading.stored))
     if reading.doubts:
         note(f"{reading.doubts} Compare: server.py read {quote(args.paper)} --source")

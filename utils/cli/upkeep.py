@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -223,16 +224,20 @@ def _audit(args: argparse.Namespace, library: Library) -> int:
     audit = library.audit(args.paper, fix=args.fix)
     total = len(audit.files)
     outcomes: Counter[str] = Counter()
+    changes: Counter[tuple[str, str]] = Counter()
     jobs: set[str] = set()
     show_count(0, total)
     for number, one in enumerate(audit, 1):
         outcomes[one.outcome] += 1
+        changes[one.was, one.now] += one.outcome == "changed"
         jobs.update(one.jobs)
         if args.json:
             say(one.row(), as_json=True)
         elif one.outcome != "unchanged":
             say(_line(one))
         show_count(number, total)
+    for line in _change_table(+changes):
+        note(line)
     _note_summary(outcomes, sorted(jobs), args)
     due = outcomes["changed"] and not args.fix
     return NO_FULL_TEXT if outcomes["not_read"] or outcomes["lost"] or due else 0
@@ -245,6 +250,18 @@ def _line(one: AuditResult) -> str:
     what = change.get(one.outcome, "could not be read")
     title = f" {one_line(one.title)[:80]}" if one.title else ""
     return f"{one.paper}: {what}{title}\n    {one_line(one.evidence)}\n    {one.file_path}"
+
+
+def _change_table(changes: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """Yield a table of how many texts changed from one verdict to another, and what to do."""
+    from ..model.verdicts import MEANINGS
+
+    hints = {str(name): meaning.hint for name, meaning in MEANINGS.items()}
+    if changes:
+        yield f"{'was':<18} {'now':<18} {'texts':>6}  what to do"
+    for (was, now), number in sorted(changes.items()):
+        advice = hints.get(now, "Nothing: the judges accept the text.")
+        yield f"{was.replace('_', ' '):<18} {now.replace('_', ' '):<18} {number:>6,}  {advice}"
 
 
 def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namespace) -> None:

@@ -270,13 +270,14 @@ def update_ledgers(ledgers: Ledgers, stored: StoredPaper) -> tuple[str, ...]:
 
 
 def kind_or_verdict(stored: StoredPaper) -> str:
-    """A stored paper's kind, or the verdict by which it was rejected.
+    """Return a stored paper's kind, or its verdict if it was rejected or kept with doubts.
 
     >>> from utils.model.paper import Paper
     >>> kind_or_verdict(StoredPaper(Paper(Ids()), "rejected", "", "", "", "", verdict="login"))
     'login'
     """
-    return stored.verdict if stored.kind == "rejected" and not stored.by_hand else stored.kind
+    is_named = stored.is_doubtful or (stored.kind == "rejected" and not stored.by_hand)
+    return stored.verdict if is_named else stored.kind
 
 
 def _raw_of(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:

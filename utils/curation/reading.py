@@ -62,12 +62,14 @@ class Reading:
 
     @property
     def doubts(self) -> str:
-        """What a reader must know of `doubtful_pages`, in a sentence; empty if nothing."""
+        """The judges' doubts and the `doubtful_pages`, in sentences; empty if there are none."""
+        kept = f"Kept with doubts: {self.stored.evidence}." if self.stored.is_doubtful else ""
         if not (doubtful := self.doubtful_pages):
-            return ""
+            return kept
         shown = [f"{number} ({sure:.0%})" for number, sure in list(doubtful.items())[:_SHOWN]]
         shown += [f"{len(doubtful) - _SHOWN} more"] if len(doubtful) > _SHOWN else []
-        return f"Not sure of every letter on these pages of its PDF: {', '.join(shown)}."
+        pages = f"Not sure of every letter on these pages of its PDF: {', '.join(shown)}."
+        return " ".join(filter(None, [kept, pages]))
 
     def object_rows(self) -> list[dict[str, str]]:
         """Its figures, tables and files: label, kind, and the file of one that is here."""

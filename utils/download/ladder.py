@@ -200,7 +200,8 @@ class Ladder:
         stored = self.shelf.find(ids, wants)
         if stored is None or stored.kind == "rejected":
             return None
-        if not serves(wants, stored) and self._worth_trying_again(stored):
+        lacking = stored.is_doubtful or not serves(wants, stored)
+        if lacking and self._worth_trying_again(stored):
             return None
         return stored
 
@@ -432,7 +433,8 @@ class Ladder:
             return True  # a harvest or an older program put it there, and nobody was asked yet
         if not is_within(self._retry_s, max(attempt.at for attempt in stored.attempts)):
             return True
-        has_version = stored.version if stored.kind == "full_text" else None
+        is_settled = stored.kind == "full_text" and not stored.is_doubtful
+        has_version = stored.version if is_settled else None
         asked_of_late = set(self._standing_attempts(stored))
         asked_of_late |= {
             attempt.source

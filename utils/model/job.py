@@ -54,7 +54,8 @@ class Harvested:
     reason : str
         Why there is no full text, in one word: the outcome of an `Attempt`, or ``not_found``,
         ``could_not_tell``, ``no_identifier``, ``bad_request``. Empty for ``full_text``, but for
-        ``by_hand`` where somebody accepted it; then ``detail`` is the reason given.
+        ``by_hand`` where somebody accepted it, ``doubtful`` where the judges have doubts; then
+        ``detail`` is the reason given.
     detail : str
         The same in a sentence.
     ended_at : str

@@ -54,6 +54,8 @@ class Figures:
         Full texts by route, by license and by version of the paper.
     by_hand : Shown
         Full texts that somebody accepted, overruling the judges.
+    doubtful : Shown
+        Full texts that the judges kept with doubts.
     routes : dict of str to Counter
         For each route of the ladder, how it ended for the papers it was asked for.
     times : dict of State to array
@@ -74,6 +76,7 @@ class Figures:
     retracted: FirstRows = field(default_factory=FirstRows)
     concerns: FirstRows = field(default_factory=FirstRows)
     by_hand: FirstRows = field(default_factory=FirstRows)
+    doubtful: FirstRows = field(default_factory=FirstRows)
 
     @property
     def total(self) -> int:
@@ -99,6 +102,8 @@ class Figures:
             self.versions[row.version] += 1
             if row.reason == "by_hand":
                 self.by_hand.add(row)
+            elif row.reason == "doubtful":
+                self.doubtful.add(row)
         elif state != "pending":
             self.reasons[row.reason[:_NAME]][state] += 1
             self.missing.add(row)

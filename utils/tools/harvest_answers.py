@@ -174,7 +174,8 @@ def _row(row: Harvested) -> dict[str, Any]:
     if row.state != "full_text":
         return {**made, "reason": row.reason}
     stand_in = {"version": row.version} if row.version in _STAND_INS else {}
-    return {**made, "source": route_label(row.via), **stand_in}
+    doubts = {"doubts": row.detail} if row.reason == "doubtful" else {}
+    return {**made, "source": route_label(row.via), **stand_in, **doubts}
 
 
 def _wait_row(wait: Wait) -> dict[str, Any]:

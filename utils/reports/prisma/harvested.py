@@ -57,9 +57,10 @@ def _left_out(job: Job, origins: Parts, sought: int) -> tuple[str, ...]:
 
 
 def _of_retrieved(figures: Figures) -> tuple[str, ...]:
-    """Retrieved reports that are not the published version, or were accepted by hand."""
+    """Retrieved reports that are other versions, were accepted by hand or are doubtful."""
     parts = [(words, figures.versions[version]) for version, words in STAND_INS.items()]
     parts.append(("Accepted by hand", figures.by_hand.total))
+    parts.append(("Full text with doubts", figures.doubtful.total))
     named = ", ".join(f"{words} (n = {n:,})" for words, n in parts if n)
     return (f"Of the reports retrieved: {named}.",) if named else ()
 
