@@ -12,7 +12,7 @@ from tests.quality.measures import Scores
 FLOORS = Path(__file__).with_name("floors.json")
 # Shares of the usual numbers that the gate takes: seconds on our own papers, a minute on recorded.
 SAMPLES = {"own": 0.01, "shared": 0.02}
-# What issue I asks for.
+# What issue I asks for; a fake that is kept with doubts counts as refused.
 TARGETS = {"fakes refused": 0.999, "whole papers accepted": 0.997, "kinds within 1 %": 1.0}
 
 
@@ -29,7 +29,10 @@ def scores(found: Iterable[Outcome]) -> Scores:
         name = "whole papers accepted" if KINDS[one.kind].whole else "fakes refused"
         sealed = KINDS[one.kind].half == "held_out"
         told = f"{one.kind}, {one.medium}, {one.article}: {one.verdict}"
-        counted[name].count(not one.missed, "one of a held-out kind" if sealed else told)
+        shown = "one of a held-out kind" if sealed else told
+        counted[name].count(not one.missed, shown)
+        if KINDS[one.kind].whole:
+            counted["whole papers without doubt"].count(one.verdict == "full_text", shown)
     wrong: dict[str, list[int]] = {}
     for row in rows(known):
         entry = wrong.setdefault(row.kind.name, [0, 0])

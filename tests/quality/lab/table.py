@@ -19,7 +19,8 @@ from tests.quality.lab.manuscript import Manuscript
 from tests.quality.lab.sources import manuscripts
 from utils import formats
 from utils.errors import BadContent
-from utils.model.paper import Media, Paper
+from utils.model.paper import Media, Paper, Verdict
+from utils.model.verdicts import outcome_of
 
 # Documents of a kind in a medium, at weight 1.
 USUAL: dict[Media, int] = {"html": 60, "markdown": 60, "jats": 70, "pdf": 26, "latex": 40}
@@ -35,15 +36,17 @@ class Outcome:
     kind: str
     medium: Media
     article: str
-    verdict: str
+    verdict: Verdict
     evidence: str
     seconds: float
     saved: str = ""
 
     @property
     def missed(self) -> bool:
-        """Whether the judge was wrong."""
-        return (self.verdict == "full_text") != KINDS[self.kind].whole
+        """Whether the judge was wrong: a whole paper refused, a fake accepted without doubt."""
+        if KINDS[self.kind].whole:
+            return outcome_of(self.verdict) == "not_whole"
+        return self.verdict == "full_text"
 
 
 @dataclass
@@ -114,11 +117,12 @@ def judged(task: Task) -> list[Outcome]:
     return out
 
 
-def _verdict(body: bytes, medium: Media, paper: Paper) -> tuple[str, str]:
+def _verdict(body: bytes, medium: Media, paper: Paper) -> tuple[Verdict, str]:
     try:
         document = formats.read(fetched(body, medium), paper)
     except BadContent as error:
-        return error.outcome, str(error)
+        refused: Verdict = error.details.get("verdict", "not_a_paper")
+        return refused, str(error)
     return document.verdict, str(getattr(document, "evidence", ""))
 
 
@@ -140,7 +144,7 @@ def rows(found: Iterable[Outcome]) -> list[Row]:
     for one in found:
         row = table.setdefault((one.kind, one.medium), Row(KINDS[one.kind], one.medium))
         row.number += 1
-        row.accepted += one.verdict == "full_text"
+        row.accepted += one.verdict == "full_text" or (row.kind.whole and not one.missed)
         row.seconds += one.seconds
         row.names[one.verdict] += 1
     order = list(KINDS)
