@@ -17,6 +17,8 @@ from tests.world import services
 from tests.world.jina import _markdown
 from tests.world.wire import TEXT, text
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = '''"""Glade: texts of papers by DOI. https://glade.test/docs"""
 
@@ -177,8 +179,6 @@ from utils import Library
 from utils.cli import build_parser
 from utils.tools.pubmed import Style
 from typing import get_args
-
-pytestmark = pytest.mark.slow
 
 [(_, text)] = Library().cite([sys.argv[1]], "house")
 args = build_parser("cite").parse_args(["cite", sys.argv[1], "--style", "house"])
