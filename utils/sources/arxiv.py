@@ -45,6 +45,7 @@ from ..web.answer import MAX_BYTES
 from .arxiv_query import LAST, SHAKY, ArxivQuery, arxiv_query
 from .loose_json import LONGEST_NAME, whole
 from .publisher import require_picture
+from .recent_searches import remembered
 from .source import Lookup, Query, Route, Source, one_by_one, recall_papers
 
 _IDS_PER_REQUEST = 100
@@ -576,7 +577,7 @@ SOURCE = Source(
     about="arXiv: search, preprints' records, and their texts as HTML, LaTeX or PDF",
     label="arXiv",
     rates=(RATE,),
-    search=search,
+    search=remembered("arxiv", search),
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
     routes=(Route("arxiv", ("arxiv",), one_by_one(fetch_full_text)),),
 )

@@ -30,6 +30,7 @@ from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResu
 from ..system.plain_text import one_line, unescaped
 from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, short_text, text, whole
+from .recent_searches import remembered
 from .source import Lookup, Query, Route, Source, one_by_one, whole_days
 
 LONGEST_WALK = 10_000
@@ -404,7 +405,7 @@ SOURCE = Source(
     label="PMC",
     # No published limit; five a second is what its users were told to stay below.
     rates=(Rate("europepmc", ("europepmc",), every=0.2, in_flight=3),),
-    search=search,
+    search=remembered("europepmc", search),
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(
         Route("europepmc", ("pmcid",), one_by_one(fetch_full_text), shares=(0.9, 0.3)),

@@ -39,6 +39,7 @@ from . import unpaywall
 from .europepmc import Kind, Linked, without_html
 from .loose_json import mapping, mappings, short_text, text, whole
 from .publisher import MOST, OpenCopy, distinct, fetch_copies
+from .recent_searches import remembered
 from .source import Query, Route, Source, one_by_one, whole_days
 
 LAST_HIT = 10_000
@@ -433,7 +434,7 @@ SOURCE = Source(
             paths=("/works",),
         ),
     ),
-    search=search,
+    search=remembered("openalex", search),
     routes=(Route("openalex", ("doi",), one_by_one(fetch_open_copies)),),
     greet=greet,
 )

@@ -21,6 +21,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult, to_row
 from ..web import Answer, Web
 from .eutils import BATCH, RATE, ask, shown_url, total_of, uses_post, warnings_of
+from .recent_searches import remembered
 from .source import Lookup, Query, Source, recall_papers
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
@@ -341,7 +342,7 @@ SOURCE = Source(
     about="NCBI PubMed: search, and the record and abstract of every paper in it",
     label="PubMed_Abstract",
     rates=(RATE,),
-    search=search,
+    search=remembered("pubmed", search),
     lookup=Lookup(("pmid", "doi"), BATCH, look_up, recall),
     greet=greet,
 )

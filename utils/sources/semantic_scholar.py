@@ -22,6 +22,7 @@ from ..model.paper import Paper, SearchResult
 from ..web import Web
 from .europepmc import Kind, Linked
 from .loose_json import mapping, text
+from .recent_searches import remembered
 from .semantic_scholar_graph import (
     BEYOND,
     FIELDS,
@@ -369,7 +370,7 @@ SOURCE = Source(
     name="semantic_scholar",
     about="Semantic Scholar: papers of every discipline, citation counts, who cites whom",
     rates=(RATE,),
-    search=search,
+    search=remembered("semantic_scholar", search),
     lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up),
     greet=greet,
 )
