@@ -59,6 +59,7 @@ def examples(world: World) -> dict[str, Any]:
         "quote": paper.plain_title,
         "text": paper.plain_title,
         "tool_name": "search_pubmed",
+        "file": "index.csv",
         "review": REVIEW,
     }
     one |= dict.fromkeys(

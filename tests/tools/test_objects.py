@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.tools.calling import answer, call
+from tests.world.pdf import pdf_of
 from tests.world.pmc import media
+from utils import Library
 from utils.tools import objects as door
 
 pytestmark = pytest.mark.anyio
@@ -114,3 +116,21 @@ async def test_a_section_names_what_this_tool_shows(library, rich):
     for row in rows:
         shown = await answer(library, "paper_objects", paper=rich.pmid, which=row["label"])
         assert shown["objects"][0]["label"] == row["label"]
+
+
+async def test_a_file_is_verified_against_the_shelf(library, rich):
+    inbox = library.shelf.folder / "inbox"
+    inbox.mkdir(exist_ok=True)
+    (inbox / "a.pdf").write_bytes(pdf_of(rich))
+    found = await answer(library, "verify_file", file="inbox/a.pdf", paper=rich.pmid)
+    assert (found["outcome"], found["identity"]) == ("whole", "same")
+
+
+async def test_over_http_only_files_of_the_shelf_are_verified(settings, tmp_path):
+    outside = tmp_path / "a.html"
+    outside.write_text("<p>secret</p>", encoding="utf-8")
+    library = Library(**settings, mcp_toolsets=TOOLSETS, mcp_transport_type="http")
+    for name in (str(outside), "../a.html"):
+        refused = await call(library, "verify_file", {"file": name})
+        assert refused.is_error
+        assert "inbox/" in refused.content[0].text

@@ -40,6 +40,7 @@ COMMANDS = {
     "check": Command(
         "checking", "check a manuscript: references, retractions, quotations, numbers"
     ),
+    "verify": Command("verifying", "judge files that are not on the shelf: whole, and this paper?"),
     "harvest": Command("harvests", "get every text of a query or a list"),
     "status": Command("harvests", "list the harvests, or look at one"),
     "report": Command("harvests", "write a harvest's report"),

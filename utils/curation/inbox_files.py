@@ -7,10 +7,13 @@ have.
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import re
 import stat
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +35,9 @@ _HEAD = 65_536
 _TEXTS = (".txt", ".md", ".markdown")
 _PAGES = (".html", ".htm", ".xhtml")
 _OF_PAPERS = (".pdf", ".xml", ".nxml", *_PAGES)
+_GZIP = b"\x1f\x8b"
 _JATS = re.compile(rb"<(?:article|pmc-articleset)[\s>]")
+_ELSEVIER = re.compile(rb"<(?:\w{1,20}:)?full-text-retrieval-response[\s>]")
 _OF_HTML = re.compile(rb"<!doctype html|<html[\s>]", re.I)
 _OPENING, _PARAGRAPHS = 3000, 8  # where the title stands
 _LONGEST = 500  # characters of a title
@@ -121,7 +126,7 @@ def read(path: Path) -> InboxFile:
     body = _read_bytes(path)
     media = _media(path, body)
     if media is None:
-        raise _refusal("It is neither PDF, HTML, JATS XML nor plain text")
+        raise _refusal("It is neither PDF, HTML, XML of JATS or Elsevier, nor plain text")
     named = Ids()
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
@@ -147,6 +152,17 @@ def _read_bytes(path: Path) -> bytes:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise _refusal("It is no file")
         body = file.read(MAX_BYTES + 1)
+    return _plain(body)
+
+
+def _plain(body: bytes) -> bytes:
+    """Return the bytes, unpacked if they are gzipped; never more than a download may have."""
+    if body[:2] == _GZIP:
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(body)) as packed:
+                body = packed.read(MAX_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise _refusal("It is a damaged gzip file") from error
     if len(body) > MAX_BYTES:
         raise _refusal(f"It is larger than {MAX_BYTES >> 20} MB")
     return body
@@ -158,10 +174,12 @@ def _refusal(what: str, hint: str = "Put the paper itself there.") -> BadContent
 
 def _media(path: Path, body: bytes) -> Media | None:
     """The media type, by the first bytes: names are often wrong."""
-    suffix = path.suffix.lower()
+    suffix = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
     head = body[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
     if b"%PDF-" in body[:1024]:
         return "pdf"
+    if _ELSEVIER.search(head):
+        return "elsevier"
     if head.startswith(b"<") or suffix in _PAGES:
         is_jats = _JATS.search(head) and not _OF_HTML.search(head)
         return "jats" if is_jats else "html"

@@ -34,6 +34,7 @@ __all__ = [
     "READERS",
     "VERSIONS",
     "best_license",
+    "extract",
     "extractor",
     "read",
     "reader_of",
@@ -110,9 +111,8 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
     """
     from ..judges.check import judge
 
-    reader = reader_of(fetched.media)
     try:
-        document = with_provenance(mended(reader.read(fetched), paper), fetched, paper)
+        document = extract(fetched, paper)
         by_name = identified and not document.ids.shares(paper.ids)
         document = judge(replace(document, ids=paper.ids) if by_name else document, paper)
     except BadContent as bad:
@@ -123,6 +123,17 @@ def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Documen
         whole = document.evidence.rpartition("; ")[0] or document.evidence
         document = replace(document, evidence=f"{whole}; which paper it is, its name says")
     return document
+
+
+def extract(fetched: Fetched, paper: Paper) -> Document:
+    """Convert what was fetched, without judging it.
+
+    Raises
+    ------
+    BadContent
+        No text can be read in it.
+    """
+    return with_provenance(mended(reader_of(fetched.media).read(fetched), paper), fetched, paper)
 
 
 def reader_of(media: Media) -> ModuleType:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .rooms import Rooms
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..curation.audit import Audit, Decision
     from ..curation.inbox import InboxResult
     from ..curation.recheck import Change
     from ..curation.text_renewal import Renewal
+    from ..curation.verification import Verification
+    from ..errors import PaperError
     from ..model.identifiers import Ids
-    from ..model.paper import StoredPaper
+    from ..model.paper import Paper, StoredPaper
     from ..store import RebuildReport
     from ..web.network_check import Check
 
@@ -42,6 +44,67 @@ class UpkeepVerbs(Rooms):
         from ..curation.inbox_watch import watch
 
         return watch(self._ladder, accept=accept, folder=folder)
+
+    def verify(
+        self,
+        files: Iterable[str | Path],
+        *,
+        paper: str | int | Ids = "",
+        record: str | Path | Mapping[str, Any] | None = None,
+    ) -> Iterator[Verification | PaperError]:
+        """Judge files that are not on the shelf, offline; see `..curation.verification`.
+
+        Parameters
+        ----------
+        files : iterable of path
+            HTML, PDF, XML of JATS or Elsevier, markdown or text.
+        paper : identifier, optional
+            The paper that each file should be; its record is taken from the shelf if it is there.
+        record : mapping or path, optional
+            The record of that paper as an item of CSL-JSON, or the file that holds it.
+
+        Yields
+        ------
+        Verification or PaperError
+            One for each file, in their order; an error for a file that cannot be read.
+
+        Raises
+        ------
+        BadRequest
+            The identifier or record is invalid.
+        """
+        from ..curation.verification import Pair, verify_all
+
+        compared = self._paper_to_compare(paper, record)
+        return verify_all([Pair(str(file), Path(file), compared) for file in files])
+
+    def verify_pairs(self, pairs: str | Path) -> Iterator[Verification | PaperError]:
+        """Judge the files of a JSON list of ``{"file", "url", "record"}``, as `verify` does."""
+        from ..curation.verification import read_pairs, verify_all
+
+        return verify_all(read_pairs(Path(pairs)))
+
+    def _paper_to_compare(
+        self, paper: str | int | Ids, record: str | Path | Mapping[str, Any] | None
+    ) -> Paper | None:
+        from ..curation.verification import paper_of_csl, read_record
+        from ..model.paper import Paper
+        from .asked import ids_of
+
+        known = None
+        if record is not None:
+            known = (
+                read_record(Path(record))
+                if isinstance(record, str | Path)
+                else paper_of_csl(record)
+            )
+        if not paper:
+            return known
+        ids = ids_of(paper)
+        if known is not None:
+            return replace(known, ids=ids | known.ids)
+        stored = self.shelf.find(ids)
+        return stored.paper if stored else Paper(ids)
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
         """Judge the shelf again; iterating over it does the work. See `..curation.audit`."""

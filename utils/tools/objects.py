@@ -1,4 +1,4 @@
-"""Toolset ``objects``: a paper's figures, tables and supplementary files, and one of them."""
+"""Toolset ``objects``: a paper's figures, tables and files; files verified."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import Annotations, ImageContent
 from pydantic import Field
 
+from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..system import safe_files
 from ..system.plain_text import shortened
 from .answers import answer
-from .core import ADDS_FILES, AnyPaper, Start, Word, tool
+from .core import ADDS_FILES, READS_SHELF, AnyPaper, Start, Word, tool
 from .long_calls import LongCalls
-from .schemas import NEXT, NUMBER, TEXT, rows
+from .schemas import NEXT, NUMBER, TEXT, named, rows
 
 if TYPE_CHECKING:
     from ..model.objects import Grid
@@ -69,7 +70,40 @@ def tools(library: Library) -> list[FunctionTool]:
             return _table(found[0], grid, start)
         return _pictures(waiting.call(library.objects, paper, only=which).objects)
 
-    return [tool(paper_objects, ADDS_FILES, OBJECTS)]
+    def verify_file(
+        file: Annotated[
+            Word, Field(description="Judge this file: HTML, PDF, JATS, markdown or text.")
+        ],
+        paper: Annotated[
+            Word, Field(description="The paper it should be: PMID, DOI or PMCID.")
+        ] = "",
+        record: Annotated[
+            dict[str, Any] | None, Field(description="That paper as a CSL-JSON item.")
+        ] = None,
+    ) -> ToolResult:
+        """Judge a file offline: whether it is a whole paper, and this paper."""
+        path = _readable(library, file)
+        (result,) = library.verify([path], paper=paper, record=record)
+        if isinstance(result, PaperError):
+            raise result
+        return answer(result.row())
+
+    return [
+        tool(paper_objects, ADDS_FILES, OBJECTS),
+        tool(verify_file, READS_SHELF, named("verdict outcome identity evidence counts")),
+    ]
+
+
+def _readable(library: Library, file: str) -> Path:
+    """Return the path of a file that the caller may name: over HTTP, one on the shelf only."""
+    folder = library.shelf.folder
+    path = Path(file).expanduser()
+    path = path if path.is_absolute() else folder / path
+    remote = library.settings.mcp_transport_type == "http"
+    if remote and not path.resolve().is_relative_to(folder.resolve()):
+        msg = "Over HTTP only files in the server's shelf can be verified."
+        raise BadRequest(msg, "Put the file into its inbox/ and name it inbox/FILE.")
+    return path
 
 
 def _list(found: Sequence[Kept], start: int) -> ToolResult:

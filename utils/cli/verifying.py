@@ -1,0 +1,68 @@
+"""``verify`` in the shell: judge files that are not on the shelf, offline.
+
+Exit status: 0 every file is the whole paper (doubts included) and not another one, 1 some file is
+not, 2 a file or record cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest, PaperError
+from ..system.plain_text import one_line
+from .commands import command
+from .output import NO_FULL_TEXT, complain, say, worst
+
+if TYPE_CHECKING:
+    from ..curation.verification import Verification
+    from ..library import Library
+
+_SIGNS = {"whole": "✓", "doubtful": "?", "not_whole": "✗"}
+_IDENTITY = {"same": "this paper", "other": "another paper", "unknown": "compared with no record"}
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = command(commands, "verify", _verify)
+    parser.add_argument(
+        "file", nargs="*", type=Path, help="HTML, PDF, XML of JATS or Elsevier, markdown, text"
+    )
+    parser.add_argument("--id", default="", help="the paper that the file should be")
+    parser.add_argument(
+        "--record", metavar="FILE", type=Path, help="its record, as one item of CSL-JSON"
+    )
+    parser.add_argument(
+        "--pairs", metavar="FILE", type=Path, help='a list of {"file", "url", "record"} in JSON'
+    )
+
+
+def _verify(args: argparse.Namespace, library: Library) -> int:
+    if bool(args.file) == bool(args.pairs):
+        raise BadRequest("Name files, or one list with --pairs.", "server.py verify page.html")
+    if len(args.file) > 1 and (args.id or args.record):
+        msg = "--id and --record describe one file, and several are named."
+        raise BadRequest(msg, "Use --pairs for several files with records.")
+    if args.pairs:
+        results = library.verify_pairs(args.pairs)
+    else:
+        results = library.verify(args.file, paper=args.id, record=args.record)
+    return worst([_show(result, as_json=args.json) for result in results])
+
+
+def _show(result: Verification | PaperError, *, as_json: bool) -> int:
+    if isinstance(result, PaperError):
+        return complain(result, as_json)
+    fails = result.outcome == "not_whole" or result.identity == "other"
+    if as_json:
+        say(result.row(), as_json=True)
+        return NO_FULL_TEXT if fails else 0
+    counts = ", ".join(f"{number:,} {name}" for name, number in result.counts.items() if number)
+    say(
+        f"{_SIGNS[result.outcome]} {one_line(result.file)}: {result.verdict.replace('_', ' ')}, "
+        f"{_IDENTITY[result.identity]}{f' ({counts})' if counts else ''}"
+    )
+    for reason in result.evidence:
+        say(f"  {one_line(reason)}")
+    return NO_FULL_TEXT if fails else 0

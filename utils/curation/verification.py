@@ -1,0 +1,267 @@
+"""Verify files that are not on the shelf: whether each is whole, and the paper of its record.
+
+Everything happens offline, and nothing is written. A file of any medium (HTML, PDF, JATS and
+Elsevier's XML, markdown, text; each also gzipped) is read by the same readers, and judged by the
+same judges, as a download.
+
+Records are CSL-JSON items, as reference managers write them; ``abstract``, ``PMID``, ``PMCID`` and
+``references-count`` (Crossref's name for the length of the reference list) are read, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import formats
+from ..errors import BadContent, BadRequest, PaperError
+from ..formats.child_processes import ChildFailed, Children, serve_with
+from ..judges.check import completeness, judge
+from ..judges.identity import Answer, identify
+from ..lists.described import described
+from ..lists.documents import csl_ids, csl_said
+from ..model.identifiers import Ids
+from ..model.paper import Document, Fetched, Paper, Verdict, paper_from, to_row
+from ..model.verdicts import Outcome, outcome_of
+from ..system.plain_text import one_line
+from . import inbox_files
+
+_RECORD_MAX_BYTES = 200_000_000
+_MOST_CHILDREN = os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The judgement of one file.
+
+    Parameters
+    ----------
+    file : str
+        The file as it was named.
+    verdict : str
+        One word of `Verdict`: ``full_text``, ``partial``, ``paywall``, …
+    outcome : str
+        ``whole``, ``doubtful`` or ``not_whole``.
+    identity : str
+        ``same``, ``other``, or ``unknown`` where there is no record to compare the file with.
+    evidence : tuple of str
+        Reasons in words, the strongest first.
+    counts : dict
+        ``words`` of the body, ``headings``, ``references``, ``pages`` (0 unless a PDF).
+    """
+
+    file: str
+    verdict: Verdict
+    outcome: Outcome
+    identity: Answer
+    evidence: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def row(self) -> dict[str, Any]:
+        """Return the fields, JSON-serialisable."""
+        return asdict(self) | {"evidence": list(self.evidence)}
+
+
+class Pair(NamedTuple):
+    """A file, the record it is compared with, and the address it came from (may be empty)."""
+
+    file: str
+    path: Path
+    paper: Paper | None = None
+    url: str = ""
+
+
+def verify(pair: Pair) -> Verification:
+    """Judge one file against its record.
+
+    Raises
+    ------
+    BadRequest
+        The file does not exist.
+    StoreFailed
+        The file cannot be read.
+    """
+    try:
+        found = inbox_files.read(pair.path)
+    except FileNotFoundError as error:
+        msg = f"{one_line(pair.file)} does not exist."
+        raise BadRequest(msg, "Check the path.", file=pair.file) from error
+    except BadContent as bad:
+        return _refused(pair.file, bad, "unknown")
+    fetched = replace(found.fetched, url=pair.url)
+    return _judge(pair.file, fetched, pair.paper)
+
+
+def verify_all(pairs: Sequence[Pair]) -> Iterator[Verification | PaperError]:
+    """Judge many files on all cores, in their order; what cannot be read is an error in its place.
+
+    Each file is read in a child process, so that a hostile one harms only itself.
+    """
+    with ThreadPoolExecutor(_MOST_CHILDREN) as pool:
+        yield from pool.map(_verify_in_child, pairs)
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Read a list of ``{"file", "url", "record"}`` objects; paths are relative to the list.
+
+    Raises
+    ------
+    BadRequest
+        The file is missing, is not JSON, or an item has no ``file``.
+    """
+    items = _read_json(path)
+    if not isinstance(items, list):
+        msg = f"{path} is not a list of pairs."
+        raise BadRequest(msg, 'Write [{"file": "page.html", "record": {…}}, …].')
+    return [_read_pair(path.parent, item, number) for number, item in enumerate(items, 1)]
+
+
+def read_record(path: Path) -> Paper:
+    """Read the record of one paper from a CSL-JSON file.
+
+    Raises
+    ------
+    BadRequest
+        The file is missing, is not JSON, or holds no record or more than one.
+    """
+    item = _read_json(path)
+    if isinstance(item, list) and len(item) == 1:
+        item = item[0]
+    if not isinstance(item, dict):
+        msg = f"{path} is not one record in CSL-JSON."
+        raise BadRequest(msg, 'Write {"title": "…", "DOI": "…", …}, or use --pairs for many.')
+    return paper_of_csl(item)
+
+
+def paper_of_csl(item: Mapping[str, Any]) -> Paper:
+    """Return the paper that a CSL-JSON item describes.
+
+    >>> paper_of_csl({"PMID": "123", "title": "On moss", "references-count": 12}).reference_count
+    12
+    """
+    count = item.get("references-count")
+    abstract = item.get("abstract")
+    return replace(
+        described(csl_said(item)),
+        ids=csl_ids(item),
+        abstract=abstract.strip() if isinstance(abstract, str) else "",
+        reference_count=int(count)
+        if isinstance(count, int | str) and str(count).isdecimal()
+        else 0,
+    )
+
+
+def _read_pair(folder: Path, item: object, number: int) -> Pair:
+    if not (isinstance(item, dict) and isinstance(item.get("file"), str) and item["file"]):
+        msg = f'Item {number} of the list has no "file".'
+        raise BadRequest(msg, 'Write {"file": "page.html", "record": {…}}.')
+    record = item.get("record")
+    paper = paper_of_csl(record) if isinstance(record, dict) else None
+    url = item.get("url")
+    return Pair(item["file"], folder / item["file"], paper, url if isinstance(url, str) else "")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        if path.stat().st_size > _RECORD_MAX_BYTES:
+            raise BadRequest(f"{path} is larger than {_RECORD_MAX_BYTES >> 20} MB.", "Split it.")
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise BadRequest(f"{path} cannot be read: {error.strerror}.", "Check the path.") from error
+    except (ValueError, RecursionError) as error:
+        msg = f"{path} is not valid JSON: {one_line(str(error))[:120]}."
+        raise BadRequest(msg, "Write it as UTF-8 JSON.") from error
+
+
+def _judge(file: str, fetched: Fetched, paper: Paper | None) -> Verification:
+    identity: Answer = "unknown"
+    counts: dict[str, int] = {}
+    try:
+        document = formats.extract(fetched, paper or Paper(Ids()))
+        counts = _count(document)
+        if paper is None or not _is_comparable(document, paper):
+            finding = completeness(document, paper or Paper(Ids()))
+            return _verified(file, finding.verdict, identity, finding.evidence, counts)
+        identity = identify(document, paper).answer
+        document = judge(document, paper)
+    except BadContent as bad:
+        return _refused(file, bad, identity, counts)
+    return _verified(file, document.verdict, identity, document.evidence, counts)
+
+
+def _is_comparable(document: Document, paper: Paper) -> bool:
+    """Return whether record and text have something in common that can agree or differ."""
+    named = document.ids.shares(paper.ids) or document.ids.clash(paper.ids)
+    return bool(paper.title or paper.abstract or named)
+
+
+def _count(document: Document) -> dict[str, int]:
+    return {
+        "words": document.body_words,
+        "headings": document.headings,
+        "references": document.references,
+        "pages": document.pages,
+    }
+
+
+def _verified(
+    file: str, verdict: Verdict, identity: Answer, evidence: str, counts: Mapping[str, int]
+) -> Verification:
+    reasons = tuple(part for part in evidence.split("; ") if part)
+    return Verification(file, verdict, outcome_of(verdict), identity, reasons, counts)
+
+
+def _refused(
+    file: str, bad: BadContent, identity: Answer, counts: Mapping[str, int] | None = None
+) -> Verification:
+    verdict: Any = bad.outcome
+    evidence = bad.details.get("evidence") or bad.message
+    return _verified(file, verdict, identity, str(evidence), counts or {})
+
+
+@cache
+def _children() -> Children:
+    return Children(__name__, most=_MOST_CHILDREN)
+
+
+def _verify_in_child(pair: Pair) -> Verification | PaperError:
+    job = {
+        "file": pair.file,
+        "path": str(pair.path),
+        "paper": pair.paper and to_row(pair.paper),
+        "url": pair.url,
+    }
+    try:
+        answer = _children().ask(json.dumps(job).encode())
+    except ChildFailed as error:
+        return _refused(pair.file, _unreadable(str(error)), "unknown")
+    if wrong := answer.get("error"):
+        return BadRequest(wrong["message"], wrong["hint"], file=pair.file)
+    if not (row := answer.get("verification")):
+        return _refused(pair.file, _unreadable("it takes too much memory"), "unknown")
+    return Verification(**row | {"evidence": tuple(row["evidence"])})
+
+
+def _unreadable(why: str) -> BadContent:
+    return BadContent(f"The file cannot be read: {why}.", verdict="not_a_paper")
+
+
+def serve() -> None:
+    """Answer the jobs of `verify_all`; what a child process runs."""
+    serve_with(_answer)
+
+
+def _answer(job: bytes) -> dict[str, Any]:
+    told = json.loads(job)
+    paper = paper_from(told["paper"]) if told["paper"] else None
+    try:
+        verified = verify(Pair(told["file"], Path(told["path"]), paper, told["url"]))
+    except PaperError as error:
+        return {"error": {"message": error.message, "hint": error.hint}}
+    return {"verification": verified.row()}
