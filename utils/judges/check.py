@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
-from ..model.verdicts import DOUBT, HINT, MEANINGS, REFUSE, WEAK, Sign
+from ..model.verdicts import DOUBT, HINT, MEANINGS, Sign
 from ..outline.sections import blocks, divides_research
 from ..outline.words import count_words
 from . import wholeness
@@ -23,40 +23,39 @@ from .evidence import Evidence, gather
 from .identity import SAME_TITLE, TELLING, identify
 from .likeness import is_notice, telling_words, title_likeness
 from .signs import Case, Finder, Finding, weigh
+from .thresholds import (
+    ABSTRACT_MAX_WORDS,
+    ABSTRACT_MIN_WORDS,
+    ABSTRACT_REPEAT_RATIO,
+    ABSTRACT_WORDS_USED_SHARE,
+    CITATIONS_MIN,
+    CLEAR_CITATIONS,
+    EDITORIAL_MIN_WORDS,
+    EMPTY_MAX_WORDS,
+    FULL_LENGTH_SECTIONS,
+    FULL_LENGTH_WORDS,
+    JATS_BODY_MIN_WORDS,
+    LETTER_MIN_WORDS,
+    LONG_TEXT_WORDS,
+    NOTE_MIN_WORDS,
+    PREVIEW_MAX_WORDS,
+    PRINT_MIN_PAGES,
+    RESEARCH_MIN_WORDS,
+    RUNNING_TEXT_SHARE,
+    SCAN_MAX_WORDS_PER_PAGE,
+    SECTIONED_MIN_WORDS,
+    SHORT_KIND_MIN_WORDS,
+    STRUCTURED_REFUSE,
+    TITLE_WORDS_USED_SHARE,
+    WALL_MAX_WORDS,
+)
 from .walls import wall_in_title
 from .wholeness import is_old, page_count, reports_research
 
 # Every finder of signs that part of a paper is missing or that a text is not the paper.
 FINDERS: Final[tuple[Finder, ...]] = (wholeness.find_signs,)
 
-# What signs must weigh together against XML that declares its parts and came to its end.
-STRUCTURED_REFUSE: Final = REFUSE + WEAK
 
-# Words of text beyond the abstract.
-LONG = 1000  # no wall, landing page or preview shows as much: signals beside it are stray
-FULL_LENGTH = 2 * LONG
-MANY_SECTIONS = 4  # with text under their headings
-WALLED = 300  # a page behind a wall explains itself in less
-RESEARCH = 300  # the shortest research letters; landing pages leave fewer after the small print
-SECTIONED = 180  # enough when it stands under two headings of its own or more
-OVERLONG = 600  # words; no abstract is that long
-LETTER = 150  # a letter that cites something
-BARE = 220  # an editorial without a citation
-PRINTED = 4  # pages; fewer agree by chance
-SHORT = 60  # of a kind that the record says is short
-PURE = 0.6  # of the words: an editorial is hardly anything but its text
-MANY = 10  # citations or references
-ON_TITLE = 0.1  # of the telling words of the title alone
-PREVIEW = 600  # closed articles show their first lines
-CITES = 3  # citations, figures mentioned: fewer are chance
-ON_TOPIC = 0.15  # of the telling words of title and abstract; papers use half of them
-ABSTRACT = 40  # an abstract with less is a citation, a teaser or a remark
-EMPTY = 10  # of any kind: a title and a button
-NOTE = 25  # an erratum may be two sentences; less is a caption
-# JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
-JATS_BODY = 20
-TWICE = 1.5  # of the words of the abstract, which stands there once anyway
-SCANNED = 20  # words a page; pictures of pages carry none, or a stamp
 # PubMed's publication types; abstracts of meetings stand on pages such as P11 and S204.
 _SHORT_KINDS = frozenset((
     "Address", "Autobiography", "Bibliography", "Biography", "Comment", "Congress", "Editorial",
@@ -117,7 +116,7 @@ def completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -
         return Finding(document.verdict, document.evidence)
     if document.article_type:
         return _structured(document, signs)
-    if document.pages and count_words(document.markdown) < SCANNED * document.pages:
+    if document.pages and count_words(document.markdown) < SCAN_MAX_WORDS_PER_PAGE * document.pages:
         return Finding("scanned", f"{document.pages} pages with hardly a word")
     abstract = "" if _is_notice(document, paper) else _abstract(document, paper)
     case = Case(document, paper, abstract)
@@ -145,11 +144,13 @@ def _structured(document: Document, signs: Sequence[Sign]) -> Finding:
     """JATS declares its parts: its word is taken, but for no body or the abstract once more."""
     words = document.body_words
     research = document.article_type in ("research-article", "review-article")
-    if not words or (research and words < JATS_BODY):
+    if not words or (research and words < JATS_BODY_MIN_WORDS):
         return Finding("front_matter_only", f"{words} words in the body")
-    if words < LONG and count_words(document.abstract) >= ABSTRACT:
+    if words < LONG_TEXT_WORDS and count_words(document.abstract) >= ABSTRACT_MIN_WORDS:
         found = gather(document, Paper(document.ids), document.abstract)
-        if found.prose < NOTE and found.repeated > TWICE * count_words(document.abstract):
+        if found.prose < NOTE_MIN_WORDS and found.repeated > ABSTRACT_REPEAT_RATIO * count_words(
+            document.abstract
+        ):
             evidence = f"{words} words in the body, {found.prose} of them text beyond the abstract"
             return Finding("abstract_only", evidence)
     whole = f"{words} words in the body, {document.headings} headings"
@@ -164,8 +165,12 @@ def _abstract(document: Document, paper: Paper) -> str:
     if not paper.abstract and _is_short_kind(paper):
         return ""  # all there is of it
     if paper.abstract:
-        return paper.abstract if count_words(paper.abstract) >= ABSTRACT else ""
-    return document.abstract if ABSTRACT <= count_words(document.abstract) <= OVERLONG else ""
+        return paper.abstract if count_words(paper.abstract) >= ABSTRACT_MIN_WORDS else ""
+    return (
+        document.abstract
+        if ABSTRACT_MIN_WORDS <= count_words(document.abstract) <= ABSTRACT_MAX_WORDS
+        else ""
+    )
 
 
 def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding | None:
@@ -177,15 +182,15 @@ def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding
     """
     walls = [name for name in _ORDER if name in document.walls]
     words = found.prose
-    if not walls or words >= LONG:
+    if not walls or words >= LONG_TEXT_WORDS:
         return None
     if _names_paper(document, paper):
         if "paywall" in walls and len(_marks(found)) < 2:
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
-        if words >= NOTE or count_words(document.abstract) >= ABSTRACT:
+        if words >= NOTE_MIN_WORDS or count_words(document.abstract) >= ABSTRACT_MIN_WORDS:
             announced = _challenges(document)
             walls = [name for name in walls if name in _PLAIN or name in announced]
-    if not walls or words >= WALLED:
+    if not walls or words >= WALL_MAX_WORDS:
         return None
     return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
 
@@ -207,7 +212,11 @@ def _citations(found: Evidence) -> int:
     """How many works the prose cites, if there is a list that they can be of."""
     by_number = len(found.cited) if 3 * len(found.cited) >= found.listed else 0
     cited = max(by_number if found.by_marks or found.listed else 0, found.named)
-    return cited if cited >= CITES and (found.listed >= CITES or cited >= MANY) else 0
+    return (
+        cited
+        if cited >= CITATIONS_MIN and (found.listed >= CITATIONS_MIN or cited >= CLEAR_CITATIONS)
+        else 0
+    )
 
 
 def _marks(found: Evidence) -> list[str]:
@@ -219,13 +228,15 @@ def _marks(found: Evidence) -> list[str]:
         marks.append(f"{cited} citations of {found.listed} references")
     if shown := len(found.mentioned & found.captions):
         marks.append(f"{shown} figures and tables mentioned and there")
-    elif len(found.mentioned) >= CITES:
+    elif len(found.mentioned) >= CITATIONS_MIN:
         marks.append(f"{len(found.mentioned)} figures and tables mentioned")
     return marks
 
 
 def _marks_beside_sections(found: Evidence) -> bool:
-    return bool(_citations(found) or found.listed >= CITES or found.mentioned & found.captions)
+    return bool(
+        _citations(found) or found.listed >= CITATIONS_MIN or found.mentioned & found.captions
+    )
 
 
 def _describe(found: Evidence) -> str:
@@ -241,21 +252,25 @@ def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Findin
     """
     words, marks, named = found.prose, _marks(found), _names_paper(document, paper)
     evidence = ", ".join([f"{words} words beyond the abstract", *marks])
-    if words < SECTIONED:
+    if words < SECTIONED_MIN_WORDS:
         if found.repeated or document.abstract:
             return Finding("abstract_only", evidence)
         return Finding(_verdict_on_nothing(document), f"{words} words, and not even the abstract")
-    if found.on_topic < ON_TOPIC and not _citations(found) and not named:
+    if found.on_topic < ABSTRACT_WORDS_USED_SHARE and not _citations(found) and not named:
         verdict: Verdict = "wrong_paper" if document.pages else "not_a_paper"
         return Finding(verdict, f"{evidence}, {found.on_topic:.0%} of its telling words")
-    if _citations(found) or (found.listed >= CITES and marks and words >= RESEARCH):
+    if _citations(found) or (
+        found.listed >= CITATIONS_MIN and marks and words >= RESEARCH_MIN_WORDS
+    ):
         return None
-    if (words >= LONG and found.listed >= MANY) or _stands_alone(document, paper, found):
+    if (words >= LONG_TEXT_WORDS and found.listed >= CLEAR_CITATIONS) or _stands_alone(
+        document, paper, found
+    ):
         return None
     evidence = f"{evidence}, and none that cites or lists other works"
-    if named and words >= FULL_LENGTH and found.filled >= MANY_SECTIONS:
+    if named and words >= FULL_LENGTH_WORDS and found.filled >= FULL_LENGTH_SECTIONS:
         return Finding("doubtful", evidence)  # a page may load its list by a script
-    if words < RESEARCH:
+    if words < RESEARCH_MIN_WORDS:
         return Finding("abstract_only", evidence)
     return Finding("partial" if named or document.pages else "not_a_paper", evidence)
 
@@ -270,19 +285,37 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     words = found.prose
     if _is_notice(document, paper):
         words = _text_words(found) if document.pages else words  # print has no menus
-        return None if words >= NOTE else Finding(_verdict_on_nothing(document), f"{words} words")
+        return (
+            None
+            if words >= NOTE_MIN_WORDS
+            else Finding(_verdict_on_nothing(document), f"{words} words")
+        )
     is_short = _is_short_kind(paper)
-    least = PREVIEW if "paywall" in document.walls else LETTER if _citations(found) else BARE
-    least = min(least, SHORT) if is_short else least
+    least = (
+        PREVIEW_MAX_WORDS
+        if "paywall" in document.walls
+        else LETTER_MIN_WORDS
+        if _citations(found)
+        else EDITORIAL_MIN_WORDS
+    )
+    least = min(least, SHORT_KIND_MIN_WORDS) if is_short else least
     if words < least or found.repeated >= words:
         return Finding(_verdict_on_nothing(document), f"{words} words of running text")
-    if not _citations(found) and words < LONG and words < PURE * _text_words(found):
+    if (
+        not _citations(found)
+        and words < LONG_TEXT_WORDS
+        and words < RUNNING_TEXT_SHARE * _text_words(found)
+    ):
         return Finding(
             _verdict_on_nothing(document), f"{words} words of running text among other things"
         )
     # What the record calls a letter, and calls itself that letter, may speak of anything.
     is_this_letter = is_short and _names_paper(document, paper)
-    if not is_this_letter and telling_words(paper.title) >= TELLING and found.on_topic < ON_TITLE:
+    if (
+        not is_this_letter
+        and telling_words(paper.title) >= TELLING
+        and found.on_topic < TITLE_WORDS_USED_SHARE
+    ):
         return Finding("not_a_paper", f"{words} words of running text about something else")
     is_known = is_short and not _is_divided(found)
     if not (is_known or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
@@ -315,13 +348,15 @@ def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
     What is written about it (a press release, a weblog, a patent) has none of these, and comes
     with new papers.
     """
-    if is_old(paper) or PRINTED <= document.pages == page_count(paper.pages):
+    if is_old(paper) or PRINT_MIN_PAGES <= document.pages == page_count(paper.pages):
         return True
     shown = len(found.mentioned & found.captions)
-    return reports_research(found) or (found.prose >= LONG and found.filled > 2 and shown > 1)
+    return reports_research(found) or (
+        found.prose >= LONG_TEXT_WORDS and found.filled > 2 and shown > 1
+    )
 
 
 def _verdict_on_nothing(document: Document) -> Verdict:
-    if count_words(document.markdown) < EMPTY:
+    if count_words(document.markdown) < EMPTY_MAX_WORDS:
         return "empty"
     return "front_matter_only" if document.ids or document.references else "not_a_paper"

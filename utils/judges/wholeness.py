@@ -21,38 +21,40 @@ from ..outline.sections import concludes, divides_research, opens, prepares, rep
 from ..outline.words import count_words, folded, without_markup
 from .evidence import NAMED, Evidence, Section
 from .signs import Case
+from .thresholds import (
+    ANSWERED_CITATIONS_SHARE,
+    BARE_HEADINGS_AT_END,
+    BY_NUMBER_MIN,
+    FILLED_HEADINGS_SHARE,
+    FOOTNOTES_UNTIL_YEAR,
+    LISTED_PER_NAME_SHARE,
+    LISTED_PER_NUMBER_SHARE,
+    LONG_LIST_REFERENCES,
+    MISREAD_LIST_RATIO,
+    MISSED_LIST_MIN_CITATIONS,
+    NAME_TO_YEAR_CHARS,
+    NAMED_REFERENCES_SHARES,
+    NUMBERED_MIN_ENTRIES,
+    NUMBERING_SHARE,
+    NUMBERING_STRICT_SHARE,
+    PDF_PAGES_SHARES,
+    RECORDED_REFERENCES_SHARES,
+    RESEARCH_PART_MIN_WORDS,
+    SENTENCE_MIN_WORDS,
+    SHARE_MIN_REFERENCES,
+    SHORT_TEXT_WORDS,
+    STRAY_CITATIONS_SHARE,
+    TORN_SECTIONS_SHARE,
+    UNCITED_ROW_REFERENCES,
+    UNCITED_SHARES,
+    UNCITED_TAIL_SHARE,
+    UNLISTED_NUMBERING_SHARE,
+    UNMARKED_MIN_NUMBERS,
+    WORDS_PER_PAGE_MIN,
+    WORDS_PER_REFERENCE_AMPLE,
+    WORDS_PER_REFERENCE_MIN,
+)
 
-_FILLED_SHARE: Final = 0.4  # of the headings; a heading above another has no text of its own
-_BARE_AT_END: Final = 2  # headings; whole pages end in one at most
-_SHORT: Final = 1000  # words; in more, a heading unseen must not look like a section missing
-_FEW: Final = 8  # references; in fewer, a share says nothing
-_MANY: Final = 15
-_SCANT: Final = (13, 30)  # words for each reference; whole papers have 15 at least, most 40
-_AMPLE: Final = 120
-_STRAY: Final = 0.3  # of them, printed in another way
-_LATE: Final = 0.12  # of the list, at its end; whole papers leave out a tenth at most
-_ROW: Final = 4  # references in a row that nobody cites
-_LEFT: Final = (0.12, 0.25, 0.36)  # of the list, nowhere cited; whole papers leave out a tenth
-_NEAR: Final = 60  # characters between a name and its year
-_ANSWERED: Final = 0.7  # of the citations by name; a list in another form answers a quarter
-_NAMED: Final = (0.55, 0.7, 0.85)  # of the list; whole papers name 0.7 of it, very few 0.6
-_GAPLESS: Final = 0.7  # of the numbers up to the last cited; less is no numbering
-_STRICT: Final = 0.85
-_COUNTED: Final = 0.5  # of them, where there is no list that could answer
-_LISTED: Final = 0.15  # of the citations; one work is cited a few times
-_LISTED_NUMBERS: Final = 0.25  # of the highest number cited; a list may be misread by half
-_RAISED: Final = 10  # numbers at least that only a PDF's dots and commas mark
-_RECORDED: Final = (0.2, 0.5)  # of the references that the record counts, which may be fewer
-_NUMBERED: Final = 10  # entries that count on from 1
-_LEAST_CITED: Final = 5  # numbers; fewer may be equations
-_MISREAD: Final = 2  # times the highest number cited
-_PART: Final = 100  # words of prose
-_CITED: Final = 3  # references at least before a list is missed
-_PAGES_SHARE: Final = (0.34, 0.6)  # a preprint's layout may be half as long
-_PER_PAGE: Final = (60, 130)  # words for each page that the record names
-_OLD: Final = "1975"
-_SENTENCE: Final = 25  # words; less is a label or an address
-_TORN: Final = 0.3  # of the sections
 _YEAR: Final = re.compile(r"(?:19|20)\d\d[a-z]?")
 _STOPS: Final = re.compile(r"[a-z,\u2010-\u2015-]\s*$")
 _SECTION: Final = re.compile(r"\W{0,4}(\d{1,2})(?:[.)]\s|\s|[.)]?\W*$)(?!\d)")
@@ -78,11 +80,11 @@ def find_signs(case: Case) -> Iterator[Sign]:
 
 def _few_pages(pages: int, stated: int, words: int) -> Iterator[Sign]:
     """Fewer pages, or words, than the record's page numbers promise."""
-    if stated > 2 and 0 < pages <= _PAGES_SHARE[1] * stated:
-        is_few = pages <= _PAGES_SHARE[0] * stated
+    if stated > 2 and 0 < pages <= PDF_PAGES_SHARES[1] * stated:
+        is_few = pages <= PDF_PAGES_SHARES[0] * stated
         yield Sign("pages", REFUSE if is_few else WEAK, f"{pages} of {stated} pages")
-    elif stated > 2 and not pages and words < _PER_PAGE[1] * stated:
-        is_few = words < _PER_PAGE[0] * stated
+    elif stated > 2 and not pages and words < WORDS_PER_PAGE_MIN[1] * stated:
+        is_few = words < WORDS_PER_PAGE_MIN[0] * stated
         yield Sign("pages", REFUSE if is_few else WEAK, f"{words} words for {stated} pages")
 
 
@@ -101,12 +103,12 @@ def _torn(pages: int, found: Evidence) -> Iterator[Sign]:
     """Sections that are snippets or empty, and a text that ends in the middle of a sentence."""
     body = found.body
     if any(section.name.strip("* ").lower() == "section snippets" for section in body) or (
-        found.torn > 2 and found.torn > _TORN * len(body)
+        found.torn > 2 and found.torn > TORN_SECTIONS_SHARE * len(body)
     ):
         yield Sign("snippets", REFUSE, "only snippets of the sections")
     if not pages:
         yield from _emptied(body, found)
-    if found.ends_in == "body" and count_words(found.last) >= _SENTENCE:
+    if found.ends_in == "body" and count_words(found.last) >= SENTENCE_MIN_WORDS:
         last = without_markup(found.last)
         if _STOPS.search(last[-80:]):
             end = " ".join(last.split()[-3:])[-60:]
@@ -124,7 +126,7 @@ def plans_research(title: str) -> bool:
 
 def reports_research(found: Evidence) -> bool:
     """Whether three of introduction, methods, results and discussion have text of their own."""
-    names = [section.name for section in found.body if section.prose >= _PART]
+    names = [section.name for section in found.body if section.prose >= RESEARCH_PART_MIN_WORDS]
     parts = (opens, prepares, reports, concludes)
     return sum(any(map(part, names)) for part in parts) >= 3 and len(set(names)) == len(names)
 
@@ -136,24 +138,27 @@ def _is_misread(found: Evidence, recorded: int) -> bool:
     and more than the record counts. Pages print a list twice, or break each entry into lines.
     """
     last = max(found.cited, default=0)
-    is_long = found.listed > max(_MISREAD * last, recorded)
-    by_number = found.by_marks and len(found.cited) >= max(_LEAST_CITED, found.named)
-    return by_number and is_long and found.numbered < min(last, _NUMBERED)
+    is_long = found.listed > max(MISREAD_LIST_RATIO * last, recorded)
+    by_number = found.by_marks and len(found.cited) >= max(BY_NUMBER_MIN, found.named)
+    return by_number and is_long and found.numbered < min(last, NUMBERED_MIN_ENTRIES)
 
 
 def _scant(found: Evidence) -> Iterator[Sign]:
     """Fewer words than so many references need; a list that does not count may hold links."""
     listed = _length(found)
     text = f"{found.prose} words for {listed} references"
-    if listed >= _MANY and found.prose < _SCANT[0] * listed:
+    if listed >= LONG_LIST_REFERENCES and found.prose < WORDS_PER_REFERENCE_MIN[0] * listed:
         yield Sign("scant", REFUSE, text)
-    elif found.numbered >= _MANY and found.prose < _SCANT[1] * found.numbered:
+    elif (
+        found.numbered >= LONG_LIST_REFERENCES
+        and found.prose < WORDS_PER_REFERENCE_MIN[1] * found.numbered
+    ):
         yield Sign("scant", WEAK, text)
 
 
 def is_old(paper: Paper) -> bool:
     """Whether it is of a time when works were cited in footnotes, or in ways no scan shows."""
-    return bool(paper.published) and paper.published < _OLD
+    return bool(paper.published) and paper.published < FOOTNOTES_UNTIL_YEAR
 
 
 def page_count(pages: str) -> int:
@@ -179,23 +184,28 @@ def _emptied(body: list[Section], found: Evidence) -> Iterator[Sign]:
         if section.total:
             break
         bare += 1
-    if found.abstract and found.prose < _SHORT and count >= 3 and filled < _FILLED_SHARE * count:
+    if (
+        found.abstract
+        and found.prose < SHORT_TEXT_WORDS
+        and count >= 3
+        and filled < FILLED_HEADINGS_SHARE * count
+    ):
         text = f"{found.prose} words, {count} headings with text under {filled} of them"
         yield Sign("empty headings", REFUSE, text)
-    elif bare >= _BARE_AT_END:
+    elif bare >= BARE_HEADINGS_AT_END:
         text = f"no text under the last {bare} of {count} headings"
-        yield Sign("empty headings", 2 + 2 * (bare > _BARE_AT_END), text)
+        yield Sign("empty headings", 2 + 2 * (bare > BARE_HEADINGS_AT_END), text)
 
 
 def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
     """References that a text does not get to, or leaves out a row of."""
     cited = sorted(found.cited)
     listed = _length(found)
-    if listed < _FEW:
+    if listed < SHARE_MIN_REFERENCES:
         return
-    by_number = len(cited) >= max(_LEAST_CITED, found.named) and (found.by_marks or not pages)
+    by_number = len(cited) >= max(BY_NUMBER_MIN, found.named) and (found.by_marks or not pages)
     # Numbers that are no marks may count anything; a list in order of names is cited in none.
-    by_number = by_number and (found.by_marks or len(cited) >= _GAPLESS * cited[-1])
+    by_number = by_number and (found.by_marks or len(cited) >= NUMBERING_SHARE * cited[-1])
     if by_number and cited[-1] <= 1.2 * listed:
         yield from _cut_list([number for number in cited if number <= listed], listed, found)
     elif found.named > len(cited):
@@ -204,19 +214,24 @@ def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
 
 def _length(found: Evidence) -> int:
     """How long the list is: by its own numbers where it has them, for links may follow it."""
-    last = max(found.cited, default=_NUMBERED)
-    return found.numbered if found.numbered >= min(last, _NUMBERED) else found.listed
+    last = max(found.cited, default=NUMBERED_MIN_ENTRIES)
+    return found.numbered if found.numbered >= min(last, NUMBERED_MIN_ENTRIES) else found.listed
 
 
 def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
     text = f"cites {len(cited)} of {listed} references"
     tail, row = range(cited[-1] + 1, listed + 1), longest_gap(cited)
     left = listed - len(cited)
-    if len(tail) >= _ROW and len(tail) > _LATE * listed:
+    if len(tail) >= UNCITED_ROW_REFERENCES and len(tail) > UNCITED_TAIL_SHARE * listed:
         yield Sign("uncited", _weight(tail, found), f"{text} and none after {cited[-1]}")
-    elif len(row) >= _ROW and len(cited) + len(row) >= _STRICT * cited[-1]:
+    elif (
+        len(row) >= UNCITED_ROW_REFERENCES
+        and len(cited) + len(row) >= NUMBERING_STRICT_SHARE * cited[-1]
+    ):
         yield Sign("uncited", _weight(row, found), f"{text} and none of {len(row)} in a row")
-    elif (lost := sum(left > share * listed for share in _LEFT)) and found.prose < _AMPLE * listed:
+    elif (
+        lost := sum(left > share * listed for share in UNCITED_SHARES)
+    ) and found.prose < WORDS_PER_REFERENCE_AMPLE * listed:
         yield Sign("uncited", 1 + lost, text)
     elif found.by_marks and left:
         yield Sign("uncited", min(left, 2), text)
@@ -227,7 +242,7 @@ def _weight(lost: range, found: Evidence) -> int:
 
     Numbers without any mark are never all found: behind a quotation mark, a letter, a figure.
     """
-    if len(found.otherwise.intersection(lost)) >= _STRAY * len(lost):
+    if len(found.otherwise.intersection(lost)) >= STRAY_CITATIONS_SHARE * len(lost):
         return 2
     return REFUSE if found.by_marks else WEAK
 
@@ -254,10 +269,12 @@ def _cut_names(found: Evidence) -> Iterator[Sign]:
         {(word, year) for word in near if (word, year) in called}
         for near, year in _named_in(found.text)
     ]
-    if min(len(answers), listed) < _FEW or sum(map(bool, answers)) < _ANSWERED * len(answers):
+    if min(len(answers), listed) < SHARE_MIN_REFERENCES or sum(
+        map(bool, answers)
+    ) < ANSWERED_CITATIONS_SHARE * len(answers):
         return
     cited = len(set().union(*(called[name] for name in set().union(*answers))))
-    weight = sum(cited < share * listed for share in _NAMED)
+    weight = sum(cited < share * listed for share in NAMED_REFERENCES_SHARES)
     if 2 * len(answers) < listed:
         weight = min(weight, REFUSE - 2)  # it may cite in other ways besides
     if weight:
@@ -274,16 +291,25 @@ def _named_in(text: str) -> Iterator[tuple[set[str], str]]:
     """Each citation by name and year: the words before the year, and the year."""
     for match in NAMED.finditer(text):
         if year := _YEAR.search(match[0]):
-            yield set(folded(text[max(0, match.start() - _NEAR) : match.start() + 1])), year[0]
+            yield (
+                set(folded(text[max(0, match.start() - NAME_TO_YEAR_CHARS) : match.start() + 1])),
+                year[0],
+            )
 
 
 def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
     """Citations of no list: a PDF prints both; a page may fetch its list by a script."""
     last = max(found.cited, default=0)
-    marked = found.by_marks or len(found.cited) >= _RAISED
-    numbers = len(found.cited) if marked and len(found.cited) >= _COUNTED * last else 0
-    least = max(_LISTED * found.named, _LISTED_NUMBERS * last if numbers else 0)
-    if max(numbers, found.named) >= _CITED and found.listed < max(_CITED, least):
+    marked = found.by_marks or len(found.cited) >= UNMARKED_MIN_NUMBERS
+    numbers = (
+        len(found.cited) if marked and len(found.cited) >= UNLISTED_NUMBERING_SHARE * last else 0
+    )
+    least = max(
+        LISTED_PER_NAME_SHARE * found.named, LISTED_PER_NUMBER_SHARE * last if numbers else 0
+    )
+    if max(numbers, found.named) >= MISSED_LIST_MIN_CITATIONS and found.listed < max(
+        MISSED_LIST_MIN_CITATIONS, least
+    ):
         weight = REFUSE if pages or found.ends_in in ("lead", "body") else 3
         cites = f"{max(numbers, found.named)} references"
         yield Sign("unlisted", weight, f"cites {cites} and lists {found.listed or 'none'}")
@@ -291,10 +317,10 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
 
 def _unrecorded(found: Evidence, recorded: int) -> Iterator[Sign]:
     """A list of far fewer references than the record counts."""
-    if recorded < _MANY:
+    if recorded < LONG_LIST_REFERENCES:
         return
-    if found.listed < _RECORDED[1] * recorded:
-        weight = 3 if found.listed < _RECORDED[0] * recorded else 2
+    if found.listed < RECORDED_REFERENCES_SHARES[1] * recorded:
+        weight = 3 if found.listed < RECORDED_REFERENCES_SHARES[0] * recorded else 2
         yield Sign("unrecorded", weight, f"lists {found.listed or 'none'} of {recorded} references")
 
 
@@ -324,7 +350,7 @@ def _unfinished(body: list[Section], found: Evidence) -> Iterator[Sign]:
     concluded = any(map(concludes, names))
     if begin is not None and not concluded:
         begins = all(map(prepares, names[begin + 1 :]))
-        if begins and found.prose < _SHORT and not found.listed:
+        if begins and found.prose < SHORT_TEXT_WORDS and not found.listed:
             text = f"{found.prose} words that end before the results, and no references"
             yield Sign("unfinished", REFUSE, text)
         else:

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from ...errors import BadContent
-from ...judges.check import SCANNED
+from ...judges.thresholds import SCAN_MAX_WORDS_PER_PAGE
 from ...model.doubts import Doubts, PageDoubts
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched, Paper, Verdict
@@ -97,7 +97,9 @@ def _doubts(told: dict[str, Any]) -> Doubts:
 
 def _is_scan(found: dict[str, Any]) -> bool:
     """Whether a PDF's pages hold hardly a word, as pictures do."""
-    return bool(found["pages"] and count_words(found["markdown"]) < SCANNED * found["pages"])
+    return bool(
+        found["pages"] and count_words(found["markdown"]) < SCAN_MAX_WORDS_PER_PAGE * found["pages"]
+    )
 
 
 def _recognised(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:

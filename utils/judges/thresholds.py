@@ -1,0 +1,90 @@
+"""The thresholds of `.check` and `.wholeness`, with their units.
+
+Names end in the unit: words, pages, references, characters, or a share or ratio of what the comment
+names. Two or three values in a row give rising weights.
+
+Where they were measured: on the whole JATS articles in ``../shared/data/articles`` and the
+publishers' pages beside them, and on the tuning kinds of the lab (``tests/quality/lab``). The
+separate measurement behind each value was not kept. Marked *real pages* are values that were set on
+the 46 whole pages and 13 walls and landing pages of ``../shared/data/html/real``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..model.verdicts import REFUSE, WEAK
+
+# Of a text at large (`.check`).
+# no wall, landing page or preview shows as much: signals beside it are stray
+LONG_TEXT_WORDS: Final = 1000
+FULL_LENGTH_WORDS: Final = 2 * LONG_TEXT_WORDS  # real pages: whole without a list
+FULL_LENGTH_SECTIONS: Final = 4  # real pages: with text under their headings
+WALL_MAX_WORDS: Final = 300  # a page behind a wall explains itself in less
+# the shortest research letters; landing pages leave fewer after the small print
+RESEARCH_MIN_WORDS: Final = 300
+SECTIONED_MIN_WORDS: Final = 180  # enough when it stands under two headings of its own or more
+ABSTRACT_MAX_WORDS: Final = 600  # no abstract is that long
+LETTER_MIN_WORDS: Final = 150  # a letter that cites something
+EDITORIAL_MIN_WORDS: Final = 220  # an editorial without a citation
+PRINT_MIN_PAGES: Final = 4  # fewer agree by chance
+SHORT_KIND_MIN_WORDS: Final = 60  # of a kind that the record says is short
+RUNNING_TEXT_SHARE: Final = 0.6  # of the words: an editorial is hardly anything but its text
+CLEAR_CITATIONS: Final = 10  # citations or references
+TITLE_WORDS_USED_SHARE: Final = 0.1  # of the telling words of the title alone
+PREVIEW_MAX_WORDS: Final = 600  # closed articles show their first lines
+CITATIONS_MIN: Final = 3  # citations, figures mentioned: fewer are chance
+# of the telling words of title and abstract; papers use half of them
+ABSTRACT_WORDS_USED_SHARE: Final = 0.15
+ABSTRACT_MIN_WORDS: Final = 40  # an abstract with less is a citation, a teaser or a remark
+EMPTY_MAX_WORDS: Final = 10  # of any kind: a title and a button
+NOTE_MIN_WORDS: Final = 25  # an erratum may be two sentences; less is a caption
+# JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
+JATS_BODY_MIN_WORDS: Final = 20
+# of the words of the abstract, which stands there once anyway
+ABSTRACT_REPEAT_RATIO: Final = 1.5
+SCAN_MAX_WORDS_PER_PAGE: Final = 20  # pictures of pages carry none, or a stamp
+# What signs must weigh together against XML that declares its parts and came to its end.
+STRUCTURED_REFUSE: Final = REFUSE + WEAK
+
+# Of parts that are missing (`.wholeness`).
+# of the headings; a heading above another has no text of its own
+FILLED_HEADINGS_SHARE: Final = 0.4
+BARE_HEADINGS_AT_END: Final = 2  # whole pages end in one at most
+# in more, a heading unseen must not look like a section missing
+SHORT_TEXT_WORDS: Final = 1000
+SHARE_MIN_REFERENCES: Final = 8  # in fewer, a share says nothing
+LONG_LIST_REFERENCES: Final = 15  # fewer may be a selection
+# words for each reference; whole papers have 15 at least, most 40
+WORDS_PER_REFERENCE_MIN: Final = (13, 30)
+WORDS_PER_REFERENCE_AMPLE: Final = 120  # such a text may leave references uncited
+STRAY_CITATIONS_SHARE: Final = 0.3  # of them, printed in another way
+# of the list, at its end; whole papers leave out a tenth at most
+UNCITED_TAIL_SHARE: Final = 0.12
+UNCITED_ROW_REFERENCES: Final = 4  # references in a row that nobody cites
+# of the list, nowhere cited; whole papers leave out a tenth
+UNCITED_SHARES: Final = (0.12, 0.25, 0.36)
+NAME_TO_YEAR_CHARS: Final = 60  # characters between a name and its year
+# of the citations by name; a list in another form answers a quarter
+ANSWERED_CITATIONS_SHARE: Final = 0.7
+# of the list; whole papers name 0.7 of it, very few 0.6
+NAMED_REFERENCES_SHARES: Final = (0.55, 0.7, 0.85)
+NUMBERING_SHARE: Final = 0.7  # of the numbers up to the last cited; less is no numbering
+NUMBERING_STRICT_SHARE: Final = 0.85  # of the same, where a row is missing
+UNLISTED_NUMBERING_SHARE: Final = 0.5  # of them, where there is no list that could answer
+LISTED_PER_NAME_SHARE: Final = 0.15  # of the citations; one work is cited a few times
+# of the highest number cited; a list may be misread by half
+LISTED_PER_NUMBER_SHARE: Final = 0.25
+UNMARKED_MIN_NUMBERS: Final = 10  # numbers at least that only a PDF's dots and commas mark
+# of the references that the record counts, which may be fewer
+RECORDED_REFERENCES_SHARES: Final = (0.2, 0.5)
+NUMBERED_MIN_ENTRIES: Final = 10  # real pages: entries that count on from 1
+BY_NUMBER_MIN: Final = 5  # real pages: numbers; fewer may be equations
+MISREAD_LIST_RATIO: Final = 2  # real pages: times the highest number cited
+RESEARCH_PART_MIN_WORDS: Final = 100  # words of prose
+MISSED_LIST_MIN_CITATIONS: Final = 3  # references at least before a list is missed
+PDF_PAGES_SHARES: Final = (0.34, 0.6)  # a preprint's layout may be half as long
+WORDS_PER_PAGE_MIN: Final = (60, 130)  # words for each page that the record names
+FOOTNOTES_UNTIL_YEAR: Final = "1975"  # works were cited in footnotes
+SENTENCE_MIN_WORDS: Final = 25  # less is a label or an address
+TORN_SECTIONS_SHARE: Final = 0.3  # of the sections
