@@ -58,7 +58,7 @@ VERSIONS: dict[Media, int] = {
     "jats": 4,
     "elsevier": 1,
     "html": 6,
-    "pdf": 6,
+    "pdf": 7,
     "markdown": 2,
     "latex": 3,
 }

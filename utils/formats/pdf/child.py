@@ -43,6 +43,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
     from .ciphers import Ciphers
     from .doubts import NotedDoubts
     from .layout import largest_title, markdown_of, to_blocks
+    from .ligatures import with_ligatures
     from .lines import Page
     from .margins import pages_to_come
     from .page import page_lines
@@ -61,6 +62,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
         except pypdfium2.PdfiumError:
             pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones
         doubts.end_page(number + 1)
+    pages = with_ligatures(pages)
     first = ["\n".join(line.text for line in page.lines) for page in pages[:2]]
     claimed = unescape(document.get_metadata_value("Title")).strip()
     named = "".join(folded(claimed))

@@ -18,6 +18,8 @@ from statistics import median
 from ...outline.sections import part_of
 from ...outline.words import folded
 from .captions import CAPTION, TITLED
+from .contents import without_contents
+from .contributions import without_roles
 from .headings import (
     ABSTRACT,
     BULLETS,
@@ -102,7 +104,7 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
     found = (block for block in numbered if block.rows or not says(block.text))
     headed = without_column_heads(list(without_banners(list(found))))
     text = with_small_print(list(without_advertisements(headed)))
-    return list(_with_abstract(text))
+    return list(_with_abstract(without_roles(without_contents(list(text)))))
 
 
 def _saying(title: str) -> Callable[[str], bool]:

@@ -1,0 +1,43 @@
+"""Fonts that map their ligature *Th* to another sign: *These* comes as ``*ese``.
+
+No English text has words such as ``*is`` and ``*ese`` again and again and hardly a word that begins
+with *Th*, so both together prove the sign. Nothing is read into a text that has them rarely.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+from .lines import Line, Page
+
+_FEWEST = 5  # words that only *Th* completes
+_RARE = 0.1  # of them, that the text begins with Th in letters
+_ENDINGS = r"(?:e|is|ese|ere|us|ey|at|eir|en|erefore|ose|rough|ree)\b"
+_CLIPPED = re.compile(rf"(?<!\S)[(\[\u201c]?([^\w\s.,;:()\[\]\u2018-\u201d\"'-])(?={_ENDINGS})")
+_SPELLED = re.compile(rf"\bTh(?={_ENDINGS})")
+
+
+def with_ligatures(pages: list[Page]) -> list[Page]:
+    """Spell the ligature *Th* where a font of the PDF has another sign for it."""
+    signs: Counter[str] = Counter()
+    spelled = 0
+    for page in pages:
+        for line in page.lines:
+            signs.update(_CLIPPED.findall(line.text))
+            spelled += len(_SPELLED.findall(line.text))
+    sign, count = signs.most_common(1)[0] if signs else ("", 0)
+    if count < _FEWEST or spelled > _RARE * count:
+        return pages
+    clipped = re.compile(rf"(?<![^\W_]){re.escape(sign)}(?=[a-z])")
+    return [
+        replace(page, lines=tuple(_spelled(line, clipped) for line in page.lines)) for page in pages
+    ]
+
+
+def _spelled(line: Line, clipped: re.Pattern[str]) -> Line:
+    rows = tuple(tuple(clipped.sub("Th", cell) for cell in row) for row in line.rows)
+    return replace(
+        line, text=clipped.sub("Th", line.text), lead=clipped.sub("Th", line.lead), rows=rows
+    )
