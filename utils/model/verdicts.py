@@ -85,7 +85,7 @@ MEANINGS: dict[Verdict, Meaning] = {
             "Full text with doubts",
             "The text is kept as full text, but part of it may be missing or misread.",
             "Compare it with the publisher's page; a later run asks for a better copy. "
-            'To settle it: server.py keep PAPER --as full_text --because "…"',
+            "To settle it: server.py keep PAPER --as full_text --because REASON",
         ),
     ),
     "paywall": Meaning(
