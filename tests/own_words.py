@@ -7,8 +7,8 @@ from itertools import cycle, islice
 _WHO = ("Observers", "Two of us", "Students", "Volunteers", "The keepers", "Local farmers", "We")
 _DID = ("counted the landings on", "noted the colour of", "photographed", "weighed", "marked")
 _WHAT = (
-    "each disc whose colour the foragers had learned",
-    "every flower to which honeybees return",
+    "each disc whose learned colour the foragers kept",
+    "flowers whose colour honeybees return to",
     "the trained two hundred on their yellow feeder",
     "the hives that had a memory of weather and of reward",
     "whatever the models of foraging have left out",

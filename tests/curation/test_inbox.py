@@ -10,6 +10,7 @@ from tests.own_words import CITING, REFERENCES, prose
 from tests.own_words import paper as whole
 from tests.world import jats, pages
 from tests.world.pdf import pdf_of, scan_of
+from tests.world.prose import body
 from utils.curation import inbox_files
 from utils.curation.inbox import take_in
 from utils.errors import StoreFailed
@@ -188,7 +189,8 @@ def test_an_identifier_that_is_only_cited_does_not_make_it_that_paper(library, w
 
 def test_of_two_names_that_contradict_each_other_the_text_decides(library, world, inbox):
     record, cited = world.paper("paywall"), world.paper("login")
-    words = f"{prose(900)} {CITING}"
+    own = " ".join(text for _, paragraphs in body(record) for text in paragraphs)
+    words = f"{own} {CITING}"
     head = f"# {record.plain_title}\n\n{' '.join(record.authors[0])}\n\ndoi:{record.doi}\n\n"
     text = f"{head}A comment on PMID: {cited.pmid}.\n\n## Methods\n\n{words}\n\n## Results\n\n"
     drop(

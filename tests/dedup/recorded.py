@@ -13,7 +13,7 @@ from typing import Any
 from utils.errors import PaperError
 from utils.formats.pubmed import read_records
 from utils.formats.safe_xml import parse
-from utils.judges.likeness import title_words
+from utils.judges.titles import title_words
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.sources import arxiv as arxiv_entries

@@ -16,7 +16,7 @@ from random import Random
 from tests.dedup.lookalikes import LOOKALIKES, _moved, _next, preprint_of
 from tests.dedup.variants import VARIANTS
 from utils.citations import to_nbib, to_ris
-from utils.judges.likeness import title_words
+from utils.judges.titles import title_words
 from utils.lists.references import entries_in
 from utils.literature.reference_search import Wanted
 from utils.literature.resolve import Resolution, decide

@@ -13,7 +13,7 @@ from utils.errors import BadContent
 from utils.formats import html, jats, read
 from utils.judges.check import completeness, judge
 from utils.judges.identity import identify
-from utils.judges.likeness import title_likeness
+from utils.judges.titles import title_likeness
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 import unicodedata
 from bisect import bisect_left
@@ -52,6 +53,19 @@ class Scores(dict[str, Score]):
     def __missing__(self, name: str) -> Score:
         self[name] = Score()
         return self[name]
+
+
+def interval(hits: int, number: int, z: float = 1.96) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share.
+
+    >>> [round(end, 3) for end in interval(8, 10)]
+    [0.49, 0.943]
+    """
+    share = hits / number
+    middle = share + z * z / (2 * number)
+    spread = z * math.sqrt(share * (1 - share) / number + z * z / (4 * number * number))
+    scale = 1 + z * z / number
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def plain(text: str) -> str:

@@ -231,7 +231,7 @@ class Inbox:
     def _papers_with_title(self, title: str) -> list[Paper]:
         """Papers of the shelf with this title; those of harvests lie there as abstracts."""
         from ..judges.identity import SAME_TITLE
-        from ..judges.likeness import title_likeness, title_words
+        from ..judges.titles import title_likeness, title_words
 
         words = sorted(title_words(title), key=len, reverse=True)
         for most in _WORDS:

@@ -211,7 +211,7 @@ def titles_of(document: Document, path: Path) -> list[str]:
     These are the title as the text marks it, what stands behind author and year in the file's
     name, and (few PDFs mark a title) the first paragraphs.
     """
-    from ..judges.likeness import telling_words
+    from ..judges.titles import telling_words
 
     first = document.markdown[:_OPENING].split("\n\n")[:_PARAGRAPHS]
     in_name = path.stem.rpartition(" - ")[2].replace("_", " ")

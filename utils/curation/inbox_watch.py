@@ -18,7 +18,7 @@ from pathlib import Path
 from ..download.ladder import Ladder
 from ..errors import BadContent, BadRequest, StoreFailed
 from ..harvest.jobs import Ledgers
-from ..judges.likeness import telling_words, title_words
+from ..judges.titles import telling_words, title_words
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system import safe_files

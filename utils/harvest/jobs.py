@@ -578,7 +578,7 @@ class Ledgers:
 
 def _cited(ledger: Ledger, paper: Paper) -> list[int]:
     """Papers of a harvest that were asked for in words only, and are this one."""
-    from ..judges.likeness import telling_words, title_words
+    from ..judges.titles import telling_words, title_words
 
     title = " ".join(title_words(paper.title))
     if telling_words(paper.title) < _LEAST_WORDS:

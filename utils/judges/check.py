@@ -21,7 +21,6 @@ from ..outline.words import count_words
 from . import wholeness
 from .evidence import Evidence, gather
 from .identity import SAME_TITLE, TELLING, identify
-from .likeness import is_notice, telling_words, title_likeness
 from .signs import Case, Finder, Finding, weigh
 from .thresholds import (
     ABSTRACT_MAX_WORDS,
@@ -49,6 +48,7 @@ from .thresholds import (
     TITLE_WORDS_USED_SHARE,
     WALL_MAX_WORDS,
 )
+from .titles import is_notice, telling_words, title_likeness
 from .walls import wall_in_title
 from .wholeness import is_old, page_count, reports_research
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..errors import NotConfigured, PaperError, StoreFailed
-from ..judges.likeness import title_words
+from ..judges.titles import title_words
 from ..model.paper import Paper
 from ..pubmed.citation_matching import match_citations
 from ..settings import Settings

@@ -25,7 +25,14 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from ..judges.likeness import is_notice, telling_words, title_likeness, title_words
+from ..judges.titles import (
+    compare,
+    is_notice,
+    telling_words,
+    title_likeness,
+    title_marks,
+    title_words,
+)
 from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
 from ..model.versions import PREPRINT_DOI
@@ -36,13 +43,6 @@ TitleLikeness = Literal["exact", "shortened", "near", "differ", "unknown"]
 _LATEX = re.compile(r"\\(?:text|math|emph|rm|it|bf|em|sc|mbox|ensuremath|operatorname)\w*\b|[${}]")
 _SUBTITLE = re.compile(r"\s*(?::|[.?!](?=\s+[^a-z])|\s[-\u2013\u2014](?=\s)|\u2014|;)\s*")
 _CUT_SHORT = re.compile(r"(?:\u2026|\.\.\.)\W*$")
-_NUMBER = re.compile(r"\d\w*|i{1,3}|iv|vi{0,3}|ix|x|one|two|three|first|second|third|[a-d]")
-# What makes another paper of the same people out of a title.
-_KIND = re.compile(
-    "part|protocol|updated?|reply|response|comment(?:ary)?|correction|erratum|corrigendum|addendum"
-    "|retraction|discussion|editorial|supplement(?:ary)?|follow(?:up)?|pilot|abstract|rationale"
-    "|design|extension|revisited|summary|interim|preliminary"
-)
 _SERVER_NAMES = re.compile(
     r"arxiv|[a-z]*rxiv|.*\bpreprints?\b.*|research square|ssrn.*|authorea.*|corr|openrxiv", re.I
 )
@@ -125,10 +125,9 @@ class ComparedRecord:
         return frozenset(zip(*(words[at:] for at in range(_RUN)), strict=False))
 
     @cached_property
-    def kinds(self) -> frozenset[str]:
-        """The words of the title that another paper of the same people would have otherwise."""
-        words = self.titles[0] if self.titles else ()
-        return frozenset(word for word in words if _KIND.fullmatch(word) or _NUMBER.fullmatch(word))
+    def marks(self) -> frozenset[str]:
+        """Numbers and words of the title that another paper of these people has otherwise."""
+        return title_marks(self.paper.title)
 
     @cached_property
     def cut_short(self) -> bool:
@@ -316,7 +315,7 @@ def _is_near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Whether two titles have the same words, but for the spelling of few."""
     if abs(len(ours) - len(theirs)) > 2:
         return False
-    if [w for w in ours if _NUMBER.fullmatch(w)] != [w for w in theirs if _NUMBER.fullmatch(w)]:
+    if compare(" ".join(ours), " ".join(theirs)).marks:
         return False
     changes = [
         ("".join(ours[a:b]), "".join(theirs[c:d]))
@@ -470,7 +469,7 @@ def _published_later(preprint: ComparedRecord, published: ComparedRecord) -> Jud
     if preprint.notice != published.notice or _notices(preprint) != _notices(published):
         return _NOTHING
     authors = compare_authors(preprint, published)
-    if preprint.kinds != published.kinds or authors == "differ":
+    if preprint.marks != published.marks or authors == "differ":
         return _NOTHING
     exact = compare_titles(preprint, published) == "exact"
     if authors == "same" and apart <= _LONGEST_REVIEW:

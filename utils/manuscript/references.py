@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..download.lookup import look_up
 from ..errors import NotConfigured, NotFound, PaperError
-from ..judges.likeness import is_notice, title_likeness, title_words
+from ..judges.titles import is_notice, title_likeness, title_words
 from ..lists.pasted import Entry, citation
 from ..literature.reference_search import Wanted, candidates, find_at_crossref, find_by_title
 from ..literature.resolve import Resolution, resolve

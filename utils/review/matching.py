@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..judges.likeness import telling_words, title_words
+from ..judges.titles import telling_words, title_words
 from ..lists.decisions import Screened
 from ..literature.fused_results import group_records
 from ..model.paper import Paper

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..download.lookup import records
 from ..errors import NotConfigured, PaperError, SourceMiss
-from ..judges.likeness import telling_words, title_words
+from ..judges.titles import telling_words, title_words
 from ..lists.pasted import Entry, ids_of_record
 from ..literature.fused_results import group_records
 from ..literature.resolve import resolve

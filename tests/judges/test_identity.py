@@ -1,0 +1,114 @@
+"""Which paper a text is: identifiers, marks, the wording of abstracts, and what a body is about."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.judges.test_check import ABSTRACT, PAPER, article
+from tests.own_words import prose
+from utils.judges.agreement import find_other_body
+from utils.judges.identity import identify
+from utils.model.identifiers import Ids
+from utils.model.paper import Author, Document
+
+OTHER_ABSTRACT = (
+    "Wolves follow the herds of red deer into the lower valleys when snow closes the passes. We"
+    " tracked eleven packs with collars through four winters and examined each carcass that they"
+    " left. Packs killed older deer in deep snow, and calves after mild weather. Losses of cattle"
+    " rose where deer were few, which makes counting deer the best forecast of damage to farms."
+)
+NAMED = replace(article(), authors=("Doe", "Öztürk", "Li"))
+NAMELESS = replace(NAMED, ids=Ids())
+OTHER_DOI = replace(NAMED, ids=Ids(doi="10.1000/other"))
+
+
+def retitled(document: Document, title: str) -> Document:
+    text = document.markdown.replace(document.title, title)
+    return replace(document, title=title, markdown=text)
+
+
+def with_abstract(document: Document, abstract: str) -> Document:
+    text = document.markdown.replace(document.abstract, abstract)
+    return replace(document, abstract=abstract, markdown=text)
+
+
+@pytest.mark.parametrize("text", [NAMED, NAMELESS])
+def test_a_text_of_the_paper_is_the_same_without_doubts(text):
+    found = identify(text, PAPER)
+    assert (found.answer, found.signs) == ("same", ())
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        f"{PAPER.title}. Part II",
+        f"{PAPER.title}: study protocol",
+        f"Comment on: {PAPER.title}",
+        f"{PAPER.title} 2020",
+    ],
+)
+def test_marks_are_overridden_by_neither_authors_nor_abstract(title):
+    assert identify(retitled(NAMELESS, title), PAPER).answer == "other"
+
+
+def test_marks_beside_the_papers_own_identifier_make_a_doubt():
+    found = identify(retitled(NAMED, f"{PAPER.title}. Part II"), PAPER)
+    assert found.answer == "same"
+    assert [sign.name for sign in found.signs] == ["title marks"]
+
+
+def test_a_notice_that_prints_the_papers_doi_is_not_the_paper():
+    assert identify(retitled(NAMED, f"Erratum: {PAPER.title}"), PAPER).answer == "other"
+
+
+def test_a_telling_word_exchanged_makes_the_abstracts_decide():
+    wasps = retitled(NAMELESS, PAPER.title.replace("honeybees", "bumblebees"))
+    assert identify(wasps, PAPER).answer == "same"
+    assert identify(with_abstract(wasps, OTHER_ABSTRACT), PAPER).answer != "same"
+    assert identify(wasps, replace(PAPER, abstract="")).answer == "unknown"
+
+
+def test_an_abstract_that_differs_is_evidence_against_the_same_title():
+    assert identify(with_abstract(NAMELESS, OTHER_ABSTRACT), PAPER).answer == "other"
+
+
+def test_shared_authors_do_not_excuse_another_doi():
+    assert identify(OTHER_DOI, PAPER).answer == "same"
+    assert identify(OTHER_DOI, replace(PAPER, abstract="")).answer == "other"
+    preprint = replace(OTHER_DOI, ids=Ids(doi="10.1101/2021.03.04.123456"))
+    assert identify(preprint, replace(PAPER, abstract="")).answer == "same"
+
+
+def test_dois_that_count_versions_do_not_clash():
+    first = replace(PAPER, ids=Ids(doi="10.12688/f1000research.7.1"), abstract="")
+    second = replace(NAMED, ids=Ids(doi="10.12688/f1000research.7.2"))
+    assert identify(second, first).answer == "same"
+
+
+def test_the_head_of_one_paper_on_the_body_of_another_is_not_the_paper():
+    paper = replace(PAPER, abstract=OTHER_ABSTRACT)
+    text = with_abstract(NAMED, OTHER_ABSTRACT)
+    assert identify(text, paper).answer == "other"
+    assert identify(replace(text, ids=Ids()), paper).answer == "other"
+
+
+def test_a_short_title_alone_does_not_tell():
+    record = replace(PAPER, title="Memory of honeybees", abstract="", authors=(Author("Quist"),))
+    assert identify(retitled(NAMELESS, record.title), record).answer != "same"
+
+
+def test_other_authors_speak_against_the_same_title():
+    record = replace(PAPER, abstract="", authors=(Author("Quist"), Author("Vos")))
+    assert identify(NAMELESS, record).answer != "same"
+
+
+def test_a_body_in_another_language_says_nothing():
+    body = " ".join(
+        ["Las abejas regresan a la flor y al color que han aprendido en el campo."] * 60
+    )
+    assert find_other_body(body, ABSTRACT, PAPER.title) is None
+    found = find_other_body(prose(900), OTHER_ABSTRACT, PAPER.title)
+    assert found is not None
+    assert found.verdict == "wrong_paper"
+    assert find_other_body(prose(900), ABSTRACT, PAPER.title) is None
+    assert find_other_body(prose(300), OTHER_ABSTRACT, PAPER.title) is None
