@@ -196,8 +196,8 @@ def test_extended_figures_have_a_count_of_their_own() -> None:
     [
         ("<div class='reveal-modal noAccessReveal'>Close Modal</div>", ()),
         ("<div class='accessDenialslot' id='accessDenialslot'></div>", ()),
-        (f"<section id='ppv-message'>Correction: two figures were updated. {PROSE}</section>", ()),
-        (f"<section id='ppv-message'>Buy this article for $30. {PROSE}</section>", ("paywall",)),
+        (f"<section class='ppv'>Correction: two figures were updated. {PROSE}</section>", ()),
+        (f"<section class='ppv'>Buy this article for $30. {PROSE}</section>", ("paywall",)),
         ("<div class='noAccess'>Log in</div>", ("paywall",)),
     ],
 )

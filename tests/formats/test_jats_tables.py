@@ -21,6 +21,33 @@ def test_several_header_rows_are_joined_column_by_column() -> None:
     ) == rows("| Drug | Dose / low | Dose / high |", "| --- | --- | --- |", "| A | 1 | 2 |")
 
 
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        (
+            '<tr><th rowspan="2">Drug</th><th colspan="2">Dose</th></tr>',
+            "<tr><th>low</th><th>high</th></tr>",
+        ),
+        (
+            '<tr><th/><th colspan="2">Dose</th></tr>',
+            "<tr><th>Drug</th><th>low</th><th>high</th></tr>",
+        ),
+    ],
+)
+def test_two_rows_of_names_are_the_head_of_a_table_without_one(above: str, below: str) -> None:
+    body = "<tr><td>A</td><td>1</td><td>2</td></tr>"
+    assert body_of(f"<table><tbody>{above}{below}{body}</tbody></table>") == rows(
+        "| Drug | Dose / low | Dose / high |", "| --- | --- | --- |", "| A | 1 | 2 |"
+    )
+
+
+def test_a_group_named_across_the_table_is_no_second_row_of_its_head() -> None:
+    assert body_of(
+        '<table><tr><th>Drug</th><th>Dose</th></tr><tr><th colspan="2">Adults</th></tr>'
+        "<tr><td>A</td><td>1</td></tr></table>"
+    ) == rows("| Drug | Dose |", "| --- | --- |", "| Adults |  |", "| A | 1 |")
+
+
 def test_spans_keep_every_cell_in_its_column() -> None:
     assert body_of(
         "<table><thead><tr><th>a</th><th>b</th><th>c</th></tr></thead><tbody>"

@@ -64,10 +64,27 @@ def grid_of(el: Element, walk: Walk) -> Grid | None:
 def _grids(sections: list[list[list[Element]]], walk: Walk) -> tuple[list[list[str]], ...]:
     """The rows above the body, and those of body and foot; none is empty."""
     head, body, foot = ([_render_row(row, walk) for row in rows] for rows in sections)
-    if not head and body and all(cell.is_header for cell in body[0]) and body[0][0].high == 1:
-        head, body = body[:1], body[1:]
+    if not head:
+        count = _head_rows(body)
+        head, body = body[:count], body[count:]
     # Print rules tables with empty rows.
     return _grid(head, fill=True), [row for row in _grid(body) + _grid(foot) if any(row)]
+
+
+def _head_rows(rows: list[list[_Cell]]) -> int:
+    """How many rows of a table without ``thead`` are its head: the first, if all of it is ``th``.
+
+    The rows that its cells reach down to, or that name the columns under its wide cells, belong to
+    the head as well; something must be left below it.
+    """
+    first_row = rows[0] if rows else []
+    if not first_row or not all(cell.is_header for cell in first_row):
+        return 0
+    count = max(cell.high for cell in first_row)
+    if count == 1 and len(rows) > 1 and any(cell.wide > 1 for cell in first_row):
+        count += len(rows[1]) > 1
+    is_head = all(cell.is_header for row in rows[1:count] for cell in row)
+    return count if is_head and (count == 1 or count < len(rows)) else int(first_row[0].high == 1)
 
 
 def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
