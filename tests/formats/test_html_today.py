@@ -233,3 +233,9 @@ def test_menus_of_the_site_below_the_references_go() -> None:
     listed = f"<ol>{''.join(f'<li>{entry}</li>' for entry in ENTRIES)}</ol>"
     markdown = read(article(f"<p>{PROSE}</p>", f"{listed}<h2>Get involved</h2>{links}")).markdown
     assert "Get involved" not in markdown
+
+
+def test_a_list_that_its_style_counts_has_its_numbers() -> None:
+    listed = "".join(f"<li>{entry}</li>" for entry in ENTRIES)
+    listed = f'<ul class="references numeric-ordered-list">{listed}</ul>'
+    assert read(article(f"<p>{PROSE}</p>", listed)).markdown.endswith(f"\n\n{numbered()}")

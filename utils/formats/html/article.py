@@ -65,7 +65,7 @@ NOISE_LINKS = re.compile(
     r"|back to (top|article).*|view|export citation|chemport|go to:?|permalink to .*"
     r"|click (here )?to (enlarge|display|view|expand|see) .*|webcite|highwire"
     r"|open in (new tab|figure viewer)|article|math scipub|↵|top"
-    r"|(figure|table) \d+ click to view)\]?[\s.;,]*",
+    r"|full[ -]size (image|figure)|(figure|table) \d+ click to view)\]?[\s.;,]*",
     re.I,
 )
 # How a figure's or table's caption begins.

@@ -29,6 +29,7 @@ _SHARE = 0.1  # of the entries that must have a button's text for it to be one
 _BUTTON_WORDS, _KEY_WORDS = 6, 8
 _ENTRY_CHARS = 1500  # longer on average, they are no references
 _COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
+_COUNTED = re.compile(r"numeric|numbered|decimal")  # of a list that its style counts
 _REPEATED = 0.8  # of a list's entries that stand in another list
 _COPIERS = ("span", "div", "aside", "small")
 _UNHEADED = 8  # entries that a list without a name or heading must have
@@ -56,6 +57,8 @@ def tidy_references(soup: BeautifulSoup) -> None:
             _flatten(item)
         _drop_buttons(items)
         _drop_places(listed, items)
+        if named(listed, _COUNTED):
+            listed.name = "ol"
     if lists and not any(name_of(tag) == "References" for tag in tags(soup, HEADINGS)):
         _insert_heading(max(lists, key=lambda listed: weights[id(listed)]), soup)
     remove(_copies(soup, lists, weights))
