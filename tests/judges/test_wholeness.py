@@ -344,3 +344,12 @@ def test_a_protocol_needs_no_results() -> None:
         names = {sign.name for sign in find_signs(Case(document, paper, ABSTRACT))}
         assert names & {"no results", "unfinished"} >= said
         assert bool(names & {"no results", "unfinished"}) == bool(said)
+
+
+def test_a_page_that_cites_hardly_any_of_a_long_list_is_doubted() -> None:
+    prose_of = text(introduction=" ".join(sentences(30)), discussion=" ".join(sentences(30, 500)))
+    markdown = f"{prose_of}\n\n## References\n\n{listed(20)}"
+    for pages, names in ((0, {"uncited"}), (9, set())):
+        document = Document(markdown, references=20, pages=pages)
+        signs = find_signs(Case(document, Paper(Ids(), abstract=ABSTRACT), ABSTRACT))
+        assert {sign.name for sign in signs} & {"uncited"} == names

@@ -62,6 +62,7 @@ STRAY_CITATIONS_SHARE: Final = 0.3  # of them, printed in another way
 # of the list, at its end; whole papers leave out a tenth at most
 UNCITED_TAIL_SHARE: Final = 0.12
 UNCITED_ROW_REFERENCES: Final = 4  # references in a row that nobody cites
+HARDLY_CITED_SHARE: Final = 0.2  # of the list, cited in no way that is understood
 # of the list, nowhere cited; whole papers leave out a tenth
 UNCITED_SHARES: Final = (0.12, 0.25, 0.36)
 NAME_TO_YEAR_CHARS: Final = 60  # characters between a name and its year

@@ -27,6 +27,7 @@ from .thresholds import (
     BY_NUMBER_MIN,
     FILLED_HEADINGS_SHARE,
     FOOTNOTES_UNTIL_YEAR,
+    HARDLY_CITED_SHARE,
     LISTED_PER_NAME_SHARE,
     LISTED_PER_NUMBER_SHARE,
     LONG_LIST_REFERENCES,
@@ -210,6 +211,10 @@ def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
         yield from _cut_list([number for number in cited if number <= listed], listed, found)
     elif found.named > len(cited):
         yield from _cut_names(found)
+    elif (  # print raises numbers in ways that its readers lose
+        not pages and listed >= LONG_LIST_REFERENCES and found.named < HARDLY_CITED_SHARE * listed
+    ):
+        yield Sign("uncited", DOUBT, f"lists {listed} references and cites hardly any")
 
 
 def _length(found: Evidence) -> int:
@@ -243,8 +248,8 @@ def _weight(lost: range, found: Evidence) -> int:
     Numbers without any mark are never all found: behind a quotation mark, a letter, a figure.
     """
     if len(found.otherwise.intersection(lost)) >= STRAY_CITATIONS_SHARE * len(lost):
-        return 2
-    return REFUSE if found.by_marks else WEAK
+        return WEAK
+    return REFUSE if found.by_marks else DOUBT
 
 
 def longest_gap(cited: Iterable[int]) -> range:
