@@ -102,7 +102,10 @@ def judge(document: Document, paper: Paper) -> Document:
     whole = completeness(document, paper, same.signs)
     if whole.refuses and whole.verdict != "partial":
         reject(whole)
-    if same.answer != "same":  # another paper is no part of this one, whatever is there
+    # Another paper is no part of this one; a part that names this paper may not show its subject.
+    if whole.refuses and document.ids.shares(paper.ids):
+        reject(whole)
+    if same.answer != "same":
         reject(Finding("wrong_paper", same.evidence))
     if whole.refuses:
         reject(whole)
@@ -133,8 +136,8 @@ def completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -
 
 
 def _weighed(case: Case, of_identity: Sequence[Sign], whole: str) -> Finding:
-    signs = [*case.document.signs, *of_identity]
-    signs += (sign for find in FINDERS for sign in find(case))
+    signs = [*case.document.signs, *(sign for find in FINDERS for sign in find(case))]
+    signs += of_identity
     if signs and "paywall" in case.document.walls:
         signs.append(Sign("offer", HINT, "the page offers to sell the paper"))
     return weigh(signs, whole)
