@@ -32,6 +32,7 @@ _SMALL_LETTERS: Final = 3  # letters at most of the words that hold a language t
 _SMALL_WORDS: Final = 8  # the commonest small words, which the body is searched for
 # Of the body's words. English in English has 0.081 at least and 0.16 in the median, Spanish 0.06.
 _MIN_SMALL_SHARE: Final = 0.08
+_MIN_TITLE_SMALL_SHARE: Final = 0.045  # the same for a title, which has few of them
 
 
 class _Body(NamedTuple):
@@ -56,16 +57,18 @@ def find_other_body(markdown: str, abstract: str, title: str) -> Sign | None:
     return Sign("other body", weight, words, "wrong_paper")
 
 
-def is_same_language(words: list[str], body: list[str]) -> bool:
+def is_same_language(words: list[str], body: list[str], least: float = _MIN_SMALL_SHARE) -> bool:
     """Return whether *body* uses the small words that are commonest in *words*."""
     small = Counter(w for w in words if len(w) <= _SMALL_LETTERS and w.isalpha())
     common = {word for word, _ in small.most_common(_SMALL_WORDS)}
-    return sum(word in common for word in body) >= _MIN_SMALL_SHARE * len(body)
+    return sum(word in common for word in body) >= least * len(body)
 
 
 def _off_title(body: _Body, title: list[str]) -> Sign | None:
     telling = {word for word in title if len(word) > _CONTENT_LETTERS}
-    if len(telling) < _MIN_TITLE_WORDS or not is_same_language(title, body.words):
+    if len(telling) < _MIN_TITLE_WORDS or not is_same_language(
+        title, body.words, _MIN_TITLE_SMALL_SHARE
+    ):
         return None
     share = len(telling.intersection(body.words)) / len(telling)
     if share >= DOUBTED_TITLE_SHARE:

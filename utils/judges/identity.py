@@ -194,9 +194,12 @@ class _Likeness:
 
     @cached_property
     def other_body(self) -> Sign | None:
-        """The sign that the body is not about the abstract."""
-        abstract = self.paper.abstract or self.document.abstract
-        return find_other_body(self.document.markdown, abstract, self.paper.title)
+        """The sign that the body is about neither the record nor the text's own abstract."""
+        text, paper = self.document, self.paper
+        if paper.abstract:
+            return find_other_body(text.markdown, paper.abstract, paper.title)
+        by_title = find_other_body(text.markdown, "", paper.title)
+        return by_title or find_other_body(text.markdown, text.abstract, "")
 
     @property
     def is_preprint_pair(self) -> bool:
