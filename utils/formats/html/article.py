@@ -57,7 +57,7 @@ NOISE_LINKS = re.compile(
     r"\[?((view|full|display|open|load) (article|full|full size|large|larger|high res(olution)?)?"
     r" ?(text|size|image|figure|table|version|asset|slide|inline|popup|all references|this \w+:?)?"
     r"|(view|open) (in|on|as) (an? )?(new )?"
-    r"(article|tab|window|viewer|figure viewer|scopus|\w+ site)"
+    r"(article|tab|window|viewer|figure viewer|gallery|scopus|\w+ site)"
     r"|pub ?med([ /](central|abstract|ncbi))?( full text)?"
     r"|cross ?ref|google scholar|cas|isi|web of science( ®)?|scopus|full text( pdf)?"
     r"|publisher full text|medline|ads|open url|download( as)?( \w+){0,2}|pdf|powerpoint( slide)?"
