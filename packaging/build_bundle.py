@@ -2,7 +2,8 @@
 
 ``uv run packaging/build_bundle.py`` writes ``dist/papershelf-<version>.mcpb``: a zip that Claude
 Desktop and others install by double-click. It holds our files and no packages; the host's uv brings
-those, for its own system. With ``--release URL`` (where the bundle will be downloaded from, a
+those, for its own system, in the versions and with the hashes of ``requirements.lock``. That lock
+names no package index. With ``--release URL`` (where the bundle will be downloaded from, a
 release on GitHub) it also writes ``dist/server.json``, which holds the bundle's checksum and is
 therefore made, not kept. What is asked of the user stands once, in ``manifest.json``; it names no
 homepage, documentation or support, since the project has no address yet. What of Python is compiled
@@ -19,7 +20,10 @@ import asyncio
 import hashlib
 import json
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +34,16 @@ sys.path.insert(0, str(ROOT))
 
 SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 _RELEASE = re.compile(r"https://github\.com/(?P<owner>[\w-]+)/[\w.-]+/releases/download/\S+\.mcpb")
+LOCK = "requirements.lock"
+_EXPORT = [
+    "uv",
+    "export",
+    "--quiet",
+    "--no-emit-project",
+    "--no-dev",
+    "--no-annotate",
+    "--no-header",
+]
 _ALWAYS = ("server.py", "pyproject.toml", "README.md", "LICENSE")
 # A zip made twice from the same files is the same zip.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -75,13 +89,28 @@ def files() -> Iterator[Path]:
             yield path
 
 
-def bundle(folder: Path) -> Path:
-    """Write the bundle into *folder*; return its path."""
+def export_lock() -> bytes:
+    """Return the pinned requirements of all platforms, with hashes and without addresses.
+
+    Resolved in a copy of ``pyproject.toml``, so that the checkout keeps no lock file.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("pyproject.toml", "README.md"):
+            shutil.copy(ROOT / name, folder)
+        done = subprocess.run(  # noqa: S603 - a command of ours
+            _EXPORT, cwd=folder, check=True, capture_output=True
+        )
+    return done.stdout
+
+
+def bundle(folder: Path, lock: bytes) -> Path:
+    """Write the bundle with its *lock* into *folder*; return its path."""
     about = manifest()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{about['name']}-{about['version']}.mcpb"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         _put(archive, "manifest.json", json.dumps(about, indent=2, ensure_ascii=False).encode())
+        _put(archive, LOCK, lock)
         _put(archive, about["icon"], (ROOT / "packaging" / about["icon"]).read_bytes())
         for file in files():
             _put(archive, file.relative_to(ROOT).as_posix(), file.read_bytes())
@@ -138,7 +167,7 @@ def main() -> int:
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="the folder (dist/)")
     parser.add_argument("--release", default="", help="where the bundle will be downloaded from")
     args = parser.parse_args()
-    path = bundle(args.to)
+    path = bundle(args.to, export_lock())
     sys.stdout.write(f"{path}\n")
     if args.release:
         entry = args.to / "server.json"

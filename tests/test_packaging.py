@@ -5,6 +5,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -18,6 +19,8 @@ from utils.settings import Settings, load_settings
 from utils.tools import toolsets
 
 ROOT = Path(__file__).resolve().parent.parent
+LOCK = b"anyio==4.16.0 --hash=sha256:00\n"
+CERTIFICATES = os.environ.get("SSL_CERT_FILE")  # what uv trusts; a setting of ours, too
 RELEASE = "https://github.com/someone/papershelf/releases/download/v1/papershelf.mcpb"
 
 
@@ -33,7 +36,7 @@ def builder():
 
 @pytest.fixture
 def bundle(builder, tmp_path):
-    return builder.bundle(tmp_path / "dist")
+    return builder.bundle(tmp_path / "dist", LOCK)
 
 
 def about(bundle):
@@ -101,7 +104,29 @@ def test_the_user_chooses_the_toolsets(bundle, monkeypatch):
 
 
 def test_the_same_files_make_the_same_bundle(builder, bundle, tmp_path):
-    assert builder.bundle(tmp_path / "again").read_bytes() == bundle.read_bytes()
+    assert builder.bundle(tmp_path / "again", LOCK).read_bytes() == bundle.read_bytes()
+
+
+def test_it_starts_from_the_lock_that_is_in_it(bundle):
+    args = about(bundle)["server"]["mcp_config"]["args"]
+    lock = args[args.index("--with-requirements") + 1].removeprefix("${__dirname}/")
+    with zipfile.ZipFile(bundle) as archive:
+        assert archive.read(lock) == LOCK
+
+
+@pytest.mark.slow
+def test_the_lock_pins_and_hashes_what_is_required_and_names_no_address(builder, monkeypatch):
+    if CERTIFICATES:
+        monkeypatch.setenv("SSL_CERT_FILE", CERTIFICATES)
+    try:
+        lock = builder.export_lock().decode()
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no uv, or no package index: {error}")
+    pinned = re.findall(r"^([\w.-]+)(?:\[[^]]+\])?==", lock, re.M)
+    assert len(pinned) > 50
+    assert {"fastmcp", "requests", "biopython", "markdownify"} <= set(pinned)
+    assert lock.count("--hash=sha256:") >= len(pinned)
+    assert "://" not in lock
 
 
 def test_nothing_of_ours_that_is_private_is_in_it(bundle):
