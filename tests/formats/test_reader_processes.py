@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -13,7 +14,8 @@ from utils import formats
 from utils.errors import BadContent
 from utils.formats import reader_processes
 from utils.model.identifiers import Ids
-from utils.model.paper import Author, Fetched, Notice, Paper
+from utils.model.paper import Author, Document, Fetched, Notice, Paper
+from utils.model.verdicts import Sign
 
 HTML = (
     b"<html><head><title>Bees in winter</title></head><body><p>Sign in to read.</p></body></html>"
@@ -32,6 +34,12 @@ def jats(library, world: World) -> Fetched:
     kept = library.shelf.raw(stored)
     assert kept
     return kept.fetched
+
+
+def test_signs_come_back_as_they_were() -> None:
+    document = Document("text", signs=(Sign("targets", 4, "Table 2 is missing"),))
+    row = json.loads(json.dumps(asdict(document)))
+    assert reader_processes._document(row) == document
 
 
 def test_a_text_is_the_same_wherever_it_is_read(library, world: World, jats: Fetched) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import BadContent
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, paper_from, to_row
+from ..model.verdicts import Sign
 from . import read
 from .child_processes import ChildFailed, Children, serve_with
 
@@ -49,6 +50,7 @@ def _children() -> Children:
 def _document(row: dict[str, Any]) -> Document:
     made: dict[str, Any] = {name: tuple(row[name]) for name in ("authors", "walls", "confidence")}
     made |= {"ids": Ids(**row["ids"]), "declared": tuple(map(tuple, row["declared"]))}
+    made["signs"] = tuple(Sign(*sign) for sign in row["signs"])
     return Document(**row | made)
 
 
