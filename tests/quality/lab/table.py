@@ -13,7 +13,20 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.quality.cases import fetched
-from tests.quality.lab import about, cuts, hard, landing, others, parts, served, short, whole  # noqa: F401
+from tests.quality.lab import (  # noqa: F401
+    about,
+    accounts,
+    cuts,
+    garbled,
+    hard,
+    landing,
+    others,
+    parts,
+    promised,
+    served,
+    short,
+    whole,
+)
 from tests.quality.lab.kinds import KINDS, Kind, made
 from tests.quality.lab.manuscript import Manuscript
 from tests.quality.lab.sources import manuscripts
