@@ -1,0 +1,96 @@
+"""Find text that is not language: garbage of text recognition, broken fonts, misread letters.
+
+Text of any language repeats its words. Where letters were replaced at random, most long words occur
+once. Where few letters were misread, rare words differ from frequent ones in a single letter.
+Scripts without blanks have pairs of neighbouring characters for words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from ..model.paper import Verdict
+from ..model.verdicts import DOUBT, REFUSE, Sign
+from ..outline.words import UNSPACED
+from .signs import Case
+from .thresholds import (
+    GARBAGE_ONCE_SHARES,
+    MISREAD_MIN_USES,
+    MISREAD_WORDS_SHARE,
+    UNKNOWN_LETTERS_SHARES,
+    WORDS_SAMPLE,
+)
+
+_RUN: Final = re.compile(rf"{UNSPACED.pattern}{{2,}}")
+_LONG: Final = re.compile(r"[^\W_]{5,}")
+_SOFT_HYPHEN: Final = "\u00ad"
+# The replacement character, and letters that only one font knows.
+_UNKNOWN: Final = re.compile(r"[\ufffd\ue000-\uf8ff]")
+
+
+def find_signs(case: Case) -> Iterator[Sign]:
+    """Yield the signs that the text is not language, or has many misread letters."""
+    text = case.evidence.text.replace(_SOFT_HYPHEN, "")
+    verdict: Verdict = "scanned" if case.document.pages else "not_a_paper"
+    unknown = len(_UNKNOWN.findall(text)) / max(1, sum(map(str.isalpha, text)))
+    if unknown > UNKNOWN_LETTERS_SHARES[0]:
+        words = f"{unknown:.1%} of the letters are marks of unknown glyphs"
+        weight = REFUSE if unknown > UNKNOWN_LETTERS_SHARES[1] else DOUBT
+        yield Sign("unknown letters", weight, words, verdict)
+    sample = _words(text)
+    once = _share_once(sample)
+    if any(len(sample) >= least and once > share for least, share in GARBAGE_ONCE_SHARES):
+        words = f"{once:.0%} of {len(sample)} long words occur once, which is not language"
+        yield Sign("garbage", REFUSE, words, verdict)
+    elif len(sample) >= GARBAGE_ONCE_SHARES[-1][0] and not _RUN.search(text):
+        misread = share_misread(sample)
+        if misread > MISREAD_WORDS_SHARE:
+            words = f"{misread:.1%} of the long words look misread by a letter"
+            yield Sign("misread letters", DOUBT, words, only_doubts=True)
+
+
+def _words(text: str) -> list[str]:
+    """Return the first long words of a text, or the first pairs of characters without blanks."""
+    runs = _RUN.findall(text)
+    if 2 * sum(map(len, runs)) > sum(map(str.isalpha, text)):
+        pairs = ("".join(pair) for run in runs for pair in pairwise(run))
+        return [pair for pair, _ in zip(pairs, range(WORDS_SAMPLE), strict=False)]
+    return [word.lower() for word in _LONG.findall(text)[:WORDS_SAMPLE]]
+
+
+def _share_once(words: list[str]) -> float:
+    """Return the share of the words that occur once.
+
+    >>> _share_once("light sleep light bees".split())
+    0.5
+    """
+    return sum(count == 1 for count in Counter(words).values()) / max(1, len(words))
+
+
+def share_misread(words: list[str]) -> float:
+    """Return the share of rare words that are frequent words but for one letter inside.
+
+    Endings are left out, because many languages inflect by them.
+
+    >>> share_misread(["sample"] * 9 + ["samqle"])
+    0.1
+    """
+    uses = Counter(words)
+    frequent = (word for word, count in uses.items() if count >= MISREAD_MIN_USES)
+    gaps = {gap for word in frequent if word.isalpha() for gap in _gaps(word)}
+    rare = (
+        count
+        for word, count in uses.items()
+        if count < MISREAD_MIN_USES and not gaps.isdisjoint(_gaps(word))
+    )
+    return sum(rare) / max(1, len(words))
+
+
+def _gaps(word: str) -> Iterator[str]:
+    """Yield a word with each of its inner letters left blank."""
+    for at in range(1, len(word) - 1 if len(word) > 5 else 0):
+        yield f"{word[:at]} {word[at + 1 :]}"
