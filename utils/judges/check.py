@@ -18,7 +18,7 @@ from ..model.paper import Document, Paper, Verdict
 from ..model.verdicts import DOUBT, HINT, MEANINGS, Sign
 from ..outline.sections import blocks, divides_research
 from ..outline.words import count_words
-from . import language, wholeness
+from . import commentary, language, wholeness
 from .evidence import Evidence, gather
 from .identity import SAME_TITLE, TELLING, identify
 from .signs import Case, Finder, Finding, weigh
@@ -53,7 +53,11 @@ from .walls import wall_in_title
 from .wholeness import is_old, page_count, reports_research
 
 # Every finder of signs that part of a paper is missing or that a text is not the paper.
-FINDERS: Final[tuple[Finder, ...]] = (wholeness.find_signs, language.find_signs)
+FINDERS: Final[tuple[Finder, ...]] = (
+    wholeness.find_signs,
+    language.find_signs,
+    commentary.find_signs,
+)
 
 
 # PubMed's publication types; abstracts of meetings stand on pages such as P11 and S204.

@@ -100,3 +100,8 @@ MISREAD_MIN_USES: Final = 3  # uses that make a word a frequent one
 MISREAD_WORDS_SHARE: Final = 0.016
 # of the letters; below .0005 in every JATS article
 UNKNOWN_LETTERS_SHARES: Final = (0.01, 0.05)
+
+# Of texts about a paper (`.commentary`). Measured on the lab's whole papers that have an abstract
+# and on the real pages (2.9 at most), and on its summaries by programs (19 at least).
+COMMENTARY_MENTIONS_PER_1000: Final = (6, 12)  # mentions in 1,000 words
+COMMENTARY_MIN_MENTIONS: Final = 6

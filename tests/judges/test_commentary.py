@@ -1,0 +1,34 @@
+"""A summary of a paper is not the paper, however many works it cites."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.own_words import sentences
+from utils.judges.commentary import find_signs
+from utils.judges.signs import Case, weigh
+from utils.model.identifiers import Ids
+from utils.model.paper import Document, Paper
+
+ABSTRACT = "Bees that had learned a colour came back to it for six days, and forgot it in rain."
+
+
+def outcome(every: int, title: str = "Bees and light") -> str:
+    said = [
+        f"The authors report that {text[0].lower()}{text[1:]}" if number % every == 0 else text
+        for number, text in enumerate(sentences(120))
+    ]
+    document = Document(f"# {title}\n\n## Overview\n\n" + "\n\n".join(said))
+    case = Case(document, Paper(Ids(), title=title, abstract=ABSTRACT), ABSTRACT)
+    return weigh(find_signs(case), "").verdict
+
+
+@pytest.mark.parametrize(("every", "verdict"), [(2, "not_a_paper"), (60, "full_text")])
+def test_a_text_that_keeps_speaking_of_the_authors_is_about_the_paper(
+    every: int, verdict: str
+) -> None:
+    assert outcome(every) == verdict
+
+
+def test_research_on_publishing_is_only_doubted() -> None:
+    assert outcome(2, "How authors write papers") == "doubtful"
