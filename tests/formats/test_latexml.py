@@ -4,24 +4,17 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
 from tests.examples import some
-from tests.formats.latex_articles import ARTICLES, read
 from tests.formats.test_html_work import lines_run
-from tests.processes import run
 from utils.formats import html
 from utils.formats.html.latexml import without_mathml
 from utils.model.identifiers import Ids
-from utils.model.paper import Document, Fetched
-from utils.outline.words import folded
+from utils.model.paper import Fetched
 
 MATH = (
     '<math class="ltx_Math" alttext="{0}" display="inline"><semantics><mrow><mi>z</mi></mrow>'
@@ -183,28 +176,6 @@ def test_mathml_never_pushes_the_text_out() -> None:
     made = html.read(source)
     assert made.markdown.endswith("The end.")
     assert made.markdown.count("$a>b$") == 3000
-
-
-@pytest.mark.skipif(not shutil.which("latexmlc"), reason="LaTeXML is not installed")
-@pytest.mark.parametrize("name", ARTICLES)
-def test_source_and_page_of_a_paper_agree(name: str, tmp_path: Path) -> None:
-    article = ARTICLES[name]
-    for file, text in {"main.tex": article.tex, **article.files}.items():
-        (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    command = ["latexmlc", "--quiet", "--format=html5", "--dest=main.html", "main.tex"]
-    run(command, cwd=tmp_path, check=True)
-    body = (tmp_path / "main.html").read_bytes()
-    of_page, of_source = html.read(Fetched(body, "html", "", "", "")), read(article.packed())
-    assert _words(of_page) == _words(of_source)
-    assert of_page.references == of_source.references
-    assert of_page.headings == of_source.headings
-    assert of_page.authors == of_source.authors
-
-
-def _words(document: Document) -> Counter[str]:
-    text = re.sub(r"\$\$?.+?\$\$?", " ", document.markdown.replace("∎", ""))
-    return Counter(folded(text))
 
 
 GROWING: dict[str, Callable[[int], str]] = {

@@ -11,8 +11,9 @@ import pytest
 
 from tests.world import World, arxiv_texts, pages
 from utils import Library
+from utils.formats import latex as in_latex
 from utils.formats.html import pictures as in_html
-from utils.formats.latex import pictures as in_latex
+from utils.formats.submission import take_files
 from utils.model.paper import Fetched
 from utils.objects import Kept, may_be_copied
 
@@ -44,6 +45,7 @@ def figure(library: Library, paper: str) -> Kept:
     return kept
 
 
+@pytest.mark.extras("pypandoc")
 def test_a_latex_source_gives_its_figures_and_nobody_is_asked(
     library: Library, world: World
 ) -> None:
@@ -103,6 +105,7 @@ def test_what_is_no_picture_is_not_kept(library: Library, world: World, mood: st
     assert figure(library, record.doi).file
 
 
+@pytest.mark.extras("pypandoc")
 def test_labels_are_those_that_print_gives_and_files_those_of_the_source() -> None:
     source = latex(
         r"""
@@ -113,26 +116,23 @@ def test_labels_are_those_that_print_gives_and_files_those_of_the_source() -> No
           \begin{tabular}{c}\includegraphics{c}\\\end{tabular}
           \caption{Two.}
         \end{figure}
-        \begin{table}\includegraphics{t}\caption{A table as a picture.}\end{table}
         \includegraphics{logo}
         \begin{figure}
-          \begin{minipage}{3cm}\includegraphics{d}\caption{Three.}\end{minipage}
-          \begin{minipage}{3cm}\includegraphics{e}\caption{Four.}\end{minipage}
+          \begin{minipage}{3cm}\includegraphics{d}\end{minipage}
+          \begin{minipage}{3cm}\includegraphics{e}\end{minipage}\caption{Three.}
         \end{figure}
         """
     )
     assert in_latex.pictures_of(source) == {
         "Figure 1": ("a",),
         "Figure 2": ("./img/b.png", "c"),
-        "Table 1": ("t",),
-        "Figure 3": ("d",),
-        "Figure 4": ("e",),
+        "Figure 3": ("d", "e"),
     }
 
 
 def test_names_in_a_source_mean_the_files_that_tex_would_find() -> None:
     files = {"img/a.pdf": b"1", "img/b.png": b"2", "deep/img/c.eps": b"3", "a.tex": b"no picture"}
-    held = in_latex.files_named(latex("", **files), ("a", "./img/b.png", "img/c", "none"), 100)
+    held = take_files(latex("", **files).body, ("a", "./img/b.png", "img/c", "none"), 100)
     assert held == {"a": ("a.pdf", b"1"), "./img/b.png": ("b.png", b"2"), "img/c": ("c.eps", b"3")}
 
 
@@ -142,14 +142,14 @@ def test_a_source_that_unpacks_to_gigabytes_gives_no_more_than_asked_for() -> No
         "b.png": PNG,
     })  # fmt: skip
     assert len(bomb.body) < 100_000
-    assert in_latex.files_named(bomb, ("a", "b"), 1000) == {"b": ("b.png", PNG)}
+    assert take_files(bomb.body, ("a", "b"), 1000) == {"b": ("b.png", PNG)}
     cut = Fetched(gzip.compress(gzip.decompress(bomb.body)[:3000]), "latex", "", "arxiv", "arxiv")
-    assert in_latex.files_named(cut, ("a", "b"), 1000) == {}
+    assert take_files(cut.body, ("a", "b"), 1000) == {}
 
 
 def test_names_that_lead_out_of_a_source_mean_nothing() -> None:
     source = latex("", **{"../../etc/passwd.png": PNG, "/abs.png": PNG})
-    assert in_latex.files_named(source, ("../../etc/passwd", "passwd.png"), 1000) == {}
+    assert take_files(source.body, ("../../etc/passwd", "passwd.png"), 1000) == {}
 
 
 def test_pictures_of_pages_belong_to_the_caption_around_them() -> None:

@@ -8,8 +8,6 @@ that missed) laid out as
                            title, abstract, authors, pages, verdict (if it is not full_text)
   articles/NAME/jats.xml   an article; beside it, if there are any: paper.pdf (the same paper),
                            gold.craft.txt (its plain text), europepmc_core.json (its record)
-  latex/NAME/source.tar.gz a submission in LaTeX; beside it truth.json: printed (its words),
-                           formulas (a list), references (how many)
   html/publisher/**/NAME/fulltext.html
                            a page with the whole paper; beside it jats.xml and fulltext.pdf
   html/block/*, jina/*.txt what came instead of a paper; verdicts.json names the verdict of each

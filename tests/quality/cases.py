@@ -2,8 +2,8 @@
 
 The layout is that of ``../shared/data``: ``articles.jsonl`` with a row an article,
 ``articles/*/jats.xml`` (and ``paper.pdf``, ``gold.craft.txt``, ``europepmc_core.json``),
-``latex/*/source.tar.gz`` (and ``truth.json``), ``html/publisher/**/fulltext.html`` (and
-``jats.xml``, ``fulltext.pdf``), ``html/block``, ``jina``, ``gold``. A folder may have any of them.
+``html/publisher/**/fulltext.html`` (and ``jats.xml``, ``fulltext.pdf``), ``html/block``, ``jina``,
+``gold``. A folder may have any of them.
 A row may say ``verdict``; a folder's ``verdicts.json`` names the verdict of each page beside it.
 """
 
@@ -91,17 +91,6 @@ class Page:
         return self.path.parent.name
 
 
-@dataclass(frozen=True)
-class Source:
-    """A submission in LaTeX, and what print makes of it."""
-
-    name: str
-    packed: bytes
-    printed: str
-    formulas: tuple[str, ...]
-    references: int
-
-
 class Folder:
     """The cases of a folder: all, or one article, page and PDF in *every* so many."""
 
@@ -144,15 +133,6 @@ class Folder:
             told |= json.loads(path.read_text("utf-8"))
         places = [*self.root.glob("html/block/*"), *self.root.glob("jina/*.txt")]
         return [(path, told[path.name]) for path in sorted(places) if path.name in told]
-
-    @property
-    def sources(self) -> Iterator[Source]:
-        """Authors' sources, as arXiv sends them."""
-        for path in sorted(self.root.glob("latex/*/truth.json")):
-            told = json.loads(path.read_text("utf-8"))
-            packed = path.with_name("source.tar.gz").read_bytes()
-            formulas = tuple(told["formulas"])
-            yield Source(path.parent.name, packed, told["printed"], formulas, told["references"])
 
     @property
     def benchmark_pages(self) -> Iterator[tuple[str, bytes, str]]:

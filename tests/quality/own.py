@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.formats.latex_articles import ARTICLES, TIDE
 from tests.world import pages, walls
 from tests.world.corpus import small_corpus
 from tests.world.jats import document
@@ -51,14 +50,6 @@ def build(root: Path) -> None:
     rows += [_invented(root, corpus.branch(branch)) for branch in WHOLE]
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     _write(root / "articles.jsonl", "\n".join(lines))
-    for name, article in {**ARTICLES, "tide": TIDE}.items():
-        told_source = {
-            "printed": article.words,
-            "formulas": article.formulas,
-            "references": article.references,
-        }
-        _write(root / "latex" / name / "source.tar.gz", article.packed())
-        _write(root / "latex" / name / "truth.json", json.dumps(told_source))
     for number, branch in enumerate(branch for branch in WHOLE if branch != "editorial"):
         record = corpus.branch(branch)
         family = FAMILIES[number % len(FAMILIES)]

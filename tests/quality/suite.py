@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.quality import jats_scores, latex_scores, page_scores, verdict_scores
+from tests.quality import jats_scores, page_scores, verdict_scores
 from tests.quality.cases import Folder, read, verdict
 from tests.quality.jats_truth import Truth
 from tests.quality.measures import Scores
@@ -28,7 +28,7 @@ def measure(folder: Folder, every: int = 1) -> Report:
     """Score everything in *folder*; the identity of one article in *every* so many."""
     report = Report()
     judged = Judged(report.scores, report.confusion)
-    for part in (_articles, _sources, _pages, _pdfs):
+    for part in (_articles, _pages, _pdfs):
         part(folder, report, judged)
     for judge in (
         verdict_scores.walls,
@@ -80,12 +80,6 @@ def _articles(folder: Folder, report: Report, judged: Judged) -> None:
             got, document = _document(report, pdf.read_bytes(), "pdf", case.paper)
             _accepted(judged, "PDFs accepted", case.name, got)
             page_scores.pdf(case.name, truth.running_text, document.markdown, report.scores)
-
-
-def _sources(folder: Folder, report: Report, judged: Judged) -> None:
-    del judged  # they are too short for a verdict
-    for source in folder.sources:
-        latex_scores.score(source, read(source.packed, "latex"), report.scores)
 
 
 def _pages(folder: Folder, report: Report, judged: Judged) -> None:

@@ -8,11 +8,24 @@ from itertools import pairwise
 import pytest
 
 from utils.errors import NotAvailable, Unreachable
+from utils.formats import pandoc
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources.arxiv import fetch_full_text, look_up
 
 PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"
+
+
+@pytest.fixture
+def with_pandoc(monkeypatch):
+    """Sources are asked for as where the extra ``latex`` is installed; none is read."""
+    monkeypatch.setattr(pandoc, "find_pandoc", lambda: "pandoc")
+
+
+@pytest.fixture
+def without_pandoc(monkeypatch):
+    """The extra ``latex`` is not installed."""
+    monkeypatch.setattr(pandoc, "find_pandoc", lambda: "")
 
 
 def record_of(name, library):
@@ -37,11 +50,13 @@ def test_html_comes_first_and_names_its_license(library, world):
     assert "arxiv_oai" not in {request.service for request in world.requests}
 
 
+@pytest.mark.usefixtures("with_pandoc")
 def test_sources_are_next_and_the_pdf_is_last(library):
     kinds = [found.media for found in texts("2601.00001", library)]
     assert kinds == ["html", "latex", "pdf"]
 
 
+@pytest.mark.usefixtures("with_pandoc")
 def test_without_html_there_is_the_source(library):
     missing, source = list(texts("2602.00002", library))[:2]
     assert isinstance(missing, NotAvailable)
@@ -51,6 +66,7 @@ def test_without_html_there_is_the_source(library):
     assert source.license == PERPETUAL
 
 
+@pytest.mark.usefixtures("with_pandoc")
 def test_no_html_is_asked_for_papers_older_than_it(library, world):
     source = next(texts("1207.0003", library))
     assert source.media == "latex"
@@ -58,6 +74,7 @@ def test_no_html_is_asked_for_papers_older_than_it(library, world):
     assert paths(world) == ["/e-print/1207.0003"]
 
 
+@pytest.mark.usefixtures("with_pandoc")
 def test_a_source_that_is_a_pdf_is_the_pdf(library, world):
     found = [one for one in texts("2603.00004", library) if isinstance(one, Fetched)]
     assert [one.media for one in found] == ["pdf"]
@@ -70,6 +87,7 @@ def test_an_old_paper_revised_lately_may_have_html(library, world):
     assert paths(world) == ["/html/hep-ex/0307015"]
 
 
+@pytest.mark.usefixtures("with_pandoc")
 def test_the_day_pubmed_revised_its_record_says_nothing_about_html(library, world):
     next(fetch_full_text(Paper(Ids(arxiv="hep-ex/0307015"), revised="2024-05-01"), library.web))
     assert paths(world) == ["/e-print/hep-ex/0307015"]
@@ -81,18 +99,21 @@ def test_a_withdrawn_paper_is_not_asked_for(library, world):
     assert paths(world) == []
 
 
+@pytest.mark.usefixtures("with_pandoc")
 def test_everything_is_missing_for_an_unknown_paper(library):
     found = list(fetch_full_text(Paper(Ids(arxiv="2601.99999")), library.web))
     assert len(found) == 3
     assert all(isinstance(one, NotAvailable) for one in found)
 
 
+@pytest.mark.usefixtures("with_pandoc")
 def test_the_license_is_remembered(library, world):
     for _ in range(2):
         assert next(texts("1207.0003", library)).license
     assert [request.service for request in world.requests].count("arxiv_oai") == 1
 
 
+@pytest.mark.usefixtures("with_pandoc")
 @pytest.mark.parametrize(
     "mood", ["storm", "down", "garbage", "empty", "xml_bomb", "reset", "not_acceptable"]
 )
@@ -104,6 +125,7 @@ def test_no_license_is_no_reason_to_lose_a_text(library, world, mood):
     assert len(asked) == 1 or mood == "reset"
 
 
+@pytest.mark.usefixtures("with_pandoc")
 def test_files_and_licenses_keep_the_one_pace(library, world):
     list(texts("2602.00002", library))
     times = [request.at for request in world.requests]
@@ -138,6 +160,7 @@ def test_a_withdrawn_paper_ends_with_its_abstract(library):
     assert library.download("2604.00005").stored.kind == "abstract"
 
 
+@pytest.mark.extras("pypandoc")
 @pytest.mark.parametrize("name", ["2602.00002", "1207.0003", "hep-ex/0307015"])
 def test_a_source_ends_on_the_shelf_with_its_formulas(library, name):
     stored = library.download(name).stored
@@ -145,3 +168,12 @@ def test_a_source_ends_on_the_shelf_with_its_formulas(library, name):
     assert "/e-print/" in stored.attempts[-1].url
     text = library.read(name, max_chars=50_000).text
     assert r"\frac{V_{\max}S}{K_{m}+S}" in text.replace(" ", "")
+
+
+@pytest.mark.usefixtures("without_pandoc")
+def test_without_the_extra_the_pdf_follows_and_no_source_is_asked_for(library, world):
+    done = library.download("2602.00002")
+    assert done.stored.kind == "full_text"
+    assert paths(world) == ["/html/2602.00002", "/pdf/2602.00002"]
+    assert "pandoc" not in str(done.stored.attempts)
+    assert library.download("1207.0003").stored.attempts[-1].url.endswith("/pdf/1207.0003")

@@ -60,7 +60,7 @@ VERSIONS: dict[Media, int] = {
     "html": 6,
     "pdf": 7,
     "markdown": 2,
-    "latex": 3,
+    "latex": 4,
 }
 # Read by name, so that no parser is imported before it is needed.
 READERS: dict[Media, str] = {

@@ -107,11 +107,11 @@ class FoundFiles:
 
     def _unpacked(self, every: Sequence[PaperObject]) -> dict[str, tuple[str, bytes]]:
         if self._held is None:
-            from ..formats.latex.pictures import files_named
+            from ..formats.submission import take_files
 
             names = {name for one in every for name in one.files}
             source = self._source
-            self._held = files_named(source, names, _MOST_UNPACKED) if source else {}
+            self._held = take_files(source.body, names, _MOST_UNPACKED) if source else {}
         return self._held
 
     _held: dict[str, tuple[str, bytes]] | None = None

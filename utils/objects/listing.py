@@ -102,9 +102,9 @@ def _with_pictures(found: Sequence[PaperObject], fetched: Fetched) -> list[Paper
 
 def _pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     if fetched.media == "latex":
-        from ..formats.latex import pictures as in_latex
+        from ..formats import latex
 
-        return in_latex.pictures_of(fetched)
+        return latex.pictures_of(fetched)
     if fetched.media == "html":
         from ..formats.html import pictures as in_html
 

@@ -328,9 +328,15 @@ def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
 
 
 def _kinds(paper: Paper) -> tuple[str, ...]:
-    """Which forms there may be; only arXiv's own record says when the preprint was revised."""
+    """Return the forms to ask for: pages since they exist, sources where they can be read.
+
+    Only arXiv's own record says when the preprint was revised.
+    """
+    from ..formats.latex import is_available
+
     day = max(paper.revised if paper.version else "", _submitted(paper.ids.arxiv))
-    return ("html", "e-print", "pdf") if day >= _FIRST_HTML else ("e-print", "pdf")
+    pages = ("html",) if day >= _FIRST_HTML else ()
+    return (*pages, "e-print", "pdf") if is_available() else (*pages, "pdf")
 
 
 def _submitted(name: str) -> str:

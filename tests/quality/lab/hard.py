@@ -243,16 +243,6 @@ def bold_titles(scene: Scene) -> Made:
     ]
 
 
-@kind("LaTeX", TUNING, ("latex",), whole=True)
-def latex(scene: Scene) -> Made:
-    return composed(scene.paper, scene.dice)
-
-
-@kind("LaTeX, authors and years", HELD_OUT, ("latex",), whole=True, cites="author_year")
-def latex_author_year(scene: Scene) -> Made:
-    return composed(scene.paper, scene.dice)
-
-
 @kind("recorded PDF", TUNING, ("pdf",), whole=True, recorded=True)
 def recorded_pdf(scene: Scene) -> Made:
     return scene.paper.file("pdf")

@@ -163,10 +163,6 @@ def rendered(
         from tests.quality.lab.sheets import printed
 
         return printed(blocks, paper, style, dice)
-    if medium == "latex":
-        from tests.quality.lab.source import submitted
-
-        return submitted(blocks, paper, style, dice)
     raise ValueError(f"{medium} is not rendered from blocks")
 
 

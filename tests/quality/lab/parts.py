@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from lxml import etree, html
 
@@ -367,28 +366,3 @@ def page_half(scene: Scene) -> Made:
 @kind("recorded page, no paragraphs", TUNING, ("html",), recorded=True)
 def page_none(scene: Scene) -> Made:
     return _thinned(scene, 0.0)
-
-
-@kind("LaTeX cut to 50 %", TUNING, ("latex",))
-def latex_half(scene: Scene) -> Made:
-    return _latex(scene, 0.5)
-
-
-@kind("LaTeX cut to 20 %", HELD_OUT, ("latex",))
-def latex_fifth(scene: Scene) -> Made:
-    return _latex(scene, 0.2)
-
-
-def _latex(scene: Scene, share: float) -> Made:
-    from tests.quality.lab.cuts import kept
-
-    if not long_enough(scene.paper):
-        return None
-    return composed(
-        replace(scene.paper, body=tuple(kept(scene.paper.body, share)), back=()), scene.dice
-    )
-
-
-@kind("LaTeX of abstract and references", HELD_OUT, ("latex",))
-def latex_without(scene: Scene) -> Made:
-    return composed(replace(scene.paper, body=(), back=()), scene.dice)

@@ -9,7 +9,7 @@ from utils.model.paper import Media
 
 PAGE = Path(__file__).resolve().parents[3] / "benchmarks" / "README.md"
 BEGIN, END = "<!-- lab: measured -->", "<!-- /lab -->"
-MEDIA: tuple[Media, ...] = ("jats", "html", "markdown", "pdf", "latex")
+MEDIA: tuple[Media, ...] = ("jats", "html", "markdown", "pdf")
 
 
 def written(table: list[Row]) -> str:

@@ -36,10 +36,10 @@ from utils.model.paper import Media, Paper, Verdict
 from utils.model.verdicts import outcome_of
 
 # Documents of a kind in a medium, at weight 1.
-USUAL: dict[Media, int] = {"html": 60, "markdown": 60, "jats": 70, "pdf": 26, "latex": 40}
+USUAL: dict[Media, int] = {"html": 60, "markdown": 60, "jats": 70, "pdf": 26}
 # Whole papers take longer to read, and there are more of them in a kind that is not rendered.
 WHOLE = 0.42
-_SUFFIX = {"jats": "xml", "html": "html", "markdown": "md", "pdf": "pdf", "latex": "tar.gz"}
+_SUFFIX = {"jats": "xml", "html": "html", "markdown": "md", "pdf": "pdf"}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ...errors import BadContent
+from ..errors import BadContent
 
 _MOST_UNPACKED: Final = 400_000_000  # bytes; submissions are mostly pictures, passed by unkept
 _MOST_TEXT: Final = 8_000_000  # bytes; a thesis of a thousand pages has three

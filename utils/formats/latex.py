@@ -1,0 +1,232 @@
+r"""Read LaTeX sources, as arXiv keeps them, by pandoc (extra ``latex``).
+
+`.submission` unpacks the archive in memory and names the main file. Pandoc's sandbox opens no other
+file, so this module puts the files that ``\input`` and ``\bibliography`` name in their places, and
+writes the ``.bbl`` as a numbered list. `.pandoc` parses that text, rewrites it in the conventions
+of the other readers and writes markdown, which `.plain_markdown` reads.
+
+A source without a ``.bbl`` has its references from the ``.bib``. Numbers of equations and sections,
+``siunitx`` quantities and lists of biblatex are not written out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from ..errors import BadContent
+from ..judges.likeness import families_in
+from ..model.paper import Document, Fetched
+from ..outline.words import without_markup
+from . import pandoc, plain_markdown
+from .pandoc import Citation, Rewriter, parse_latex, to_header, to_text, write_markdown
+from .submission import Submission, unpack
+
+__all__ = ["is_available", "pictures_of", "read"]
+
+_MOST_BYTES: Final = 12_000_000  # of the joined text
+_MOST_BIB_BYTES: Final = 2_000_000
+_MOST_FILES: Final = 500
+_MOST_AUTHORS: Final = 5000
+_INCLUDE: Final = re.compile(
+    r"(?<!\\)%[^\n]*"
+    r"|\\(?:input|include|subfile)(?![a-zA-Z])\s*(?:\{(?P<braced>[^{}\n]+)\}|(?P<bare>[^\s{}\\%]+))"
+    r"|\\usepackage\s*(?:\[[^\]]*\])?\s*\{(?P<packages>[^{}]*)\}"
+    r"|\\(?:bibliography|addbibresource)(?![a-zA-Z])\s*(?:\[[^\]]*\])?\s*\{(?P<bib>[^{}]*)\}"
+    r"|\\printbibliography(?![a-zA-Z])"
+)
+_TEXT_FILE: Final = re.compile(r"[^.]*(?:\.tex)?", re.I)  # drawings and style files end otherwise
+_DEFINITION: Final = re.compile(
+    r"^[ \t]*\\(?:(?:re)?newcommand|providecommand|def|DeclareMathOperator|newtheorem)\b[^@\n]*$",
+    re.M,
+)
+_LIST: Final = re.compile(r"\\begin\{thebibliography\}(.*?)(?:\\end\{thebibliography\}|\Z)", re.S)
+_ENTRY: Final = re.compile(
+    r"\\bibitem\s*(?:%\s*)?(?:\[((?:[^\[\]{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\])?\s*(?:%\s*)?"
+    r"\{([^{}]*)\}"
+)
+_AUTHORS: Final = re.compile(r"(.+?)\(\d{4}[a-z]?\)", re.S)
+_SILENT: Final = re.compile(
+    r"\\(?:newblock|BibitemOpen)(?![a-zA-Z])|\\penalty\s*-?\d+|\\href\s*@noop\s*\{[^{}]*\}"
+    r"|\\BibitemShut\s*\{[^{}]*\}"
+)
+_RULES: Final = re.compile(r"\\c(?:midrule|line)\s*(?:\([^()]*\))?\s*\{[^{}]*\}")
+# What the bibliography styles of REVTeX, natbib and AASTeX wrap their fields in.
+_STYLES: Final = "".join(
+    [rf"\providecommand{{\{name}}}[1]{{#1}}" for name in (
+        "bibnamefont", "bibfnamefont", "citenamefont", "natexlab", "urlprefix", "doi")]
+    + [rf"\providecommand{{\{name}}}[2]{{#2}}" for name in ("bibinfo", "bibfield", "Eprint")]
+    + [rf"\providecommand{{\{name.lower()}}}{{{name}}}" for name in (
+        "ApJ", "ApJL", "ApJS", "AJ", "MNRAS", "PRD", "PRL", "PASP", "JCAP")]
+    + [r"\providecommand{\aap}{A\&A}\providecommand{\araa}{ARA\&A}\providecommand{\nat}{Nature}"]
+)  # fmt: skip
+
+
+def is_available() -> bool:
+    """Return whether LaTeX sources can be read here."""
+    return bool(pandoc.find_pandoc())
+
+
+def read(fetched: Fetched) -> Document:
+    """Read a submission; one that ends in the middle has the verdict ``partial``.
+
+    Raises
+    ------
+    BadContent
+        There is no TeX in it, pandoc cannot read it, or the extra ``latex`` is not installed.
+    """
+    source = _Source(unpack(fetched.body))
+    try:
+        document, meta, _ = _rewritten(source)
+        markdown = write_markdown(document)
+    except RecursionError as error:
+        raise BadContent("The LaTeX source is nested too deep.", verdict="not_a_paper") from error
+    sent = replace(fetched, body=markdown.encode(), media="markdown", charset="utf-8")
+    made = plain_markdown.read(sent)
+    title = without_markup(_words(meta.get("title"))).replace("*", "")
+    return replace(
+        made,
+        title=title,
+        abstract=_words(meta.get("abstract")).strip() or made.abstract,
+        authors=_families(meta.get("author")),
+        retracted=bool(re.match(r"\W*(?:retracted|withdrawn)\b", title, re.I)),
+        verdict="partial" if source.lost else "full_text",
+        evidence=source.lost,
+    )
+
+
+def pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
+    """Return by label ("Figure 2") what a source calls the files of a figure's pictures.
+
+    Raises
+    ------
+    BadContent
+        As `read` raises.
+    """
+    try:
+        return _rewritten(_Source(unpack(fetched.body)))[2].pictures
+    except RecursionError as error:
+        raise BadContent("The LaTeX source is nested too deep.", verdict="not_a_paper") from error
+
+
+def _rewritten(source: _Source) -> tuple[dict[str, Any], dict[str, Any], Rewriter]:
+    """Return pandoc's document from title to references, its metadata, and who rewrote it."""
+    try:
+        parsed = parse_latex(source.text, source.bibtex)
+    except BadContent:
+        if not source.bibtex:
+            raise
+        parsed = parse_latex(source.text)  # a broken BibTeX file costs the references only
+    meta, rewriter = parsed["meta"], Rewriter(source.citations)
+    blocks = rewriter.rewrite(parsed["blocks"])
+    front: list[dict[str, Any]] = []
+    if title := rewriter.rewrite(_parts(meta.get("title"))):
+        front.append(to_header(1, [node for node in title if node["t"] != "Note"]))
+    if abstract := rewriter.rewrite(_parts(meta.get("abstract"))):
+        front += [to_header(2, [{"t": "Str", "c": "Abstract"}]), *abstract]
+        if blocks and blocks[0]["t"] != "Header":  # or it would read as the end of the abstract
+            front.append(to_header(2, [{"t": "Str", "c": "Main text"}]))
+    return {**parsed, "meta": {}, "blocks": [*front, *blocks]}, meta, rewriter
+
+
+@dataclass
+class _Source:
+    """A submission as one text, which needs no other file."""
+
+    submission: Submission
+    text: str = ""
+    bibtex: str = ""
+    lost: str = ""
+    citations: dict[str, Citation] = field(default_factory=dict)
+    _files_read: int = 0
+    _bib_files: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        main = self.submission.main
+        self.lost = "the source ends in the middle" if self.submission.cut_off else ""
+        text = self._joined(main, 0)
+        if len(text) > _MOST_BYTES:
+            text, self.lost = text[:_MOST_BYTES], "its files call each other without end"
+        self.text = _LIST.sub(self._numbered, _RULES.sub("", text))
+        if not self.citations:
+            bibs = (self.submission.find(name, "", ".bib") for name in self._bib_files)
+            text = "\n".join(self.submission.files[bib] for bib in bibs if bib)
+            self.bibtex = text if len(text) <= _MOST_BIB_BYTES else ""
+
+    def _joined(self, name: str, depth: int) -> str:
+        """Return a file with all that it reads in."""
+        self._files_read += 1
+        text = self.submission.files[name]
+        folder = name.rpartition("/")[0]
+        made: list[str] = []
+        at = 0
+        for found in _INCLUDE.finditer(text):
+            made.append(text[at : found.start()])
+            at = found.end()
+            in_body = depth > 0 or text.find("\\begin{document}", 0, found.start()) >= 0
+            made.append(self._included(found, folder, depth, in_body=in_body))
+        return "".join([*made, text[at:]])
+
+    def _included(self, found: re.Match[str], folder: str, depth: int, *, in_body: bool) -> str:
+        if found[0].startswith("%"):
+            return "%"
+        if packages := found["packages"]:
+            return found[0] + self._definitions(packages)
+        if found["bib"] is not None or found[0].startswith("\\printbibliography"):
+            self._bib_files += [name.strip() for name in (found["bib"] or "").split(",")]
+            bbl = self.submission.main.rpartition(".")[0] + ".bbl"
+            is_list = not found[0].startswith("\\addbibresource")
+            return self.submission.files.get(bbl, "") if is_list else ""
+        name = found["braced"] or found["bare"]
+        file = self.submission.find(name, folder)
+        if file and depth < 20 and self._files_read < _MOST_FILES:
+            return f"{self._joined(file, depth + 1)}\n"
+        if file:
+            self.lost = "its files call each other without end"
+        elif in_body and _TEXT_FILE.fullmatch(name.strip()):
+            self.lost = f"the text reads in {name!r}, which is not among the source's files"
+        return ""
+
+    def _definitions(self, packages: str) -> str:
+        """Return the one-line definitions of the source's own packages; the rest is layout."""
+        files = (self.submission.find(name, "", ".sty") for name in packages.split(","))
+        lines = [
+            line[0]
+            for file in files
+            if file
+            for line in _DEFINITION.finditer(self.submission.files[file])
+            if line[0].count("{") == line[0].count("}")
+        ]
+        return "\n" + "\n".join(lines) + "\n" if lines else ""
+
+    def _numbered(self, found: re.Match[str]) -> str:
+        """Return a list of references as an enumeration, and note each entry's number."""
+        entries = list(_ENTRY.finditer(found[1]))
+        ends = [entry.start() for entry in entries[1:]] + [len(found[1])]
+        items = []
+        for entry, end in zip(entries, ends, strict=True):
+            label = _AUTHORS.match(entry[1] or "")
+            authors = label[1].replace("~", " ").strip("{} ") if label else ""
+            number = len(self.citations) + 1
+            self.citations.setdefault(entry[2].strip(), Citation(number, authors))
+            items.append(f"\\item {{}}{_SILENT.sub(' ', found[1][entry.end() : end]).strip()}\n\n")
+        body = "\\begin{enumerate}\n" + "".join(items) + "\\end{enumerate}\n"
+        return f"\n\n{_STYLES}\n\\section*{{References}}\n{body}" if items else ""
+
+
+def _parts(meta: Any) -> list[dict[str, Any]]:
+    """Return the nodes of a field of the metadata."""
+    return meta["c"] if meta and meta["t"] in {"MetaInlines", "MetaBlocks"} else []
+
+
+def _words(meta: Any) -> str:
+    return " ".join(to_text(_parts(meta)).split())
+
+
+def _families(meta: Any) -> tuple[str, ...]:
+    """Return family names out of what the authors wrote; addresses follow a line break."""
+    entries = meta["c"] if meta and meta["t"] == "MetaList" else [meta] if meta else []
+    lines = (to_text(_parts(entry)).strip().split("\n")[0] for entry in entries)
+    plain = (re.sub(r"\$[^$]*\$|[*\\]|\[[^\]]*\]", "", line) for line in lines)
+    return tuple(family for line in plain for family in families_in(line))[:_MOST_AUTHORS]
