@@ -6,8 +6,7 @@ The field of ``benchmarks.harvest``, of which six papers in a hundred are to be 
 two of Elsevier's, one of Wiley's and of Springer Nature's for who subscribes, one that CORE holds
 and one that OpenAlex keeps. Every text is compared with what the world wrote. A world of its own
 for each row, with latency and limits. ``--fast`` puts both on a fast clock: the seconds are the
-processor's then; those of *at least* are what the limits of the busiest host take. ``--curve``
-keeps each row's curve as `yield` draws it.
+processor's then; those of *at least* are what the limits of the busiest host take.
 """
 
 from __future__ import annotations
@@ -47,7 +46,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--papers", type=int, default=1000)
     parser.add_argument("--only", choices=KEYS, nargs="+", default=list(KEYS))
-    parser.add_argument("--curve", type=Path, help="a folder for the curves")
     parser.add_argument("--fast", action="store_true")
     options = parser.parse_args()
     if options.fast:
@@ -60,10 +58,10 @@ def main() -> None:
         for name in options.only:
             world_of = fast_clock.FastWorld if options.fast else WorldProcess
             world = world_of(len(records), Path(folder) / name, "elsevier,wiley,springer")
-            _row(name, records, world, options.curve)
+            _row(name, records, world)
 
 
-def _row(name: str, records: list[Record], world: WorldProcess, curve: Path | None) -> None:
+def _row(name: str, records: list[Record], world: WorldProcess) -> None:
     score, folder = Score(), world.folder
     with world:
         places = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
@@ -77,11 +75,6 @@ def _row(name: str, records: list[Record], world: WorldProcess, curve: Path | No
         stored = library.find(record.pmid)
         full = stored.kind == "full_text"
         score.add(record, Path(stored.path).read_text(encoding="utf-8") if full else None)
-    if curve:
-        drawn = library.yields(job_id=harvest.job_id).write()
-        (curve / f"{name.replace(' ', '_')}.svg").write_text(
-            drawn.read_text(encoding="utf-8"), encoding="utf-8"
-        )
     library.shelf.close()
     traffic = world.traffic()
     each, busiest = traffic.hosts.total() / len(records), next(iter(traffic.bounds()), "")

@@ -539,21 +539,6 @@ def test_the_inbox_says_where_it_is(shell, library):
     assert json.loads(line)["file"] == "junk.pdf"
 
 
-def test_a_report_comes_with_letters_where_they_are_asked_for(shell, library, world):
-    harvest = library.harvest([world.paper("paywall").pmid], title="Letters")
-    list(harvest)
-    status, [page], _ = shell("report", harvest.job_id)
-    assert (status, (harvest.folder / "letters").exists()) == (0, False)
-    status, [page, told], err = shell("report", harvest.job_id, "--letters")
-    assert (status, page) == (0, str(harvest.folder / "report.html"))
-    assert "1 new letter" in told
-    assert "Nothing was sent" in err
-    assert 'href="letters/"' in Path(page).read_text(encoding="utf-8")
-    status, [line], _ = shell("report", harvest.job_id, "--letters", "--json")
-    told = json.loads(line)["letters"]
-    assert (told["written"], told["kept"]) == (0, 1)
-
-
 def test_what_the_inbox_files_is_told_with_its_paper(shell, library, world, tmp_path):
     record = world.paper("paywall")
     list(library.harvest([record.pmid], title="Folder"))

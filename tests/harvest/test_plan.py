@@ -96,18 +96,17 @@ def test_few_papers_teach_nothing(library, world):
     assert not any("this shelf" in note for note in plan.notes)
 
 
-def test_a_job_that_asks_all_teaches_nothing(library, world, tmp_path):
+def test_only_routes_that_enough_papers_reached_teach_a_share(tmp_path):
     listed = [(f"PMID {number}", Ids(pmid=str(number))) for number in range(1, 41)]
-    for ask_all in (True, False):
-        job = Job(f"list-{ask_all}".lower(), "list", ask_all=ask_all)
-        path = ledgers_folder(tmp_path) / f"{job.job_id}.db"
-        with closing(Ledger.create(path, job, listed)) as ledger:
-            for number in range(1, 41):
-                outcome = "saved" if number <= 30 else "not_offered"
-                ledger.record_attempts(number, [Attempt("pmc_cloud", outcome)])
-            ledger.record_attempts(40, [Attempt("jina", "unreachable")])
-        learned = learned_shares(tmp_path)
-        assert learned == ({} if ask_all else {"pmc_cloud": (*wilson(30, 40), 40)})
+    with closing(
+        Ledger.create(ledgers_folder(tmp_path) / "list.db", Job("list", "list"), listed)
+    ) as ledger:
+        for number in range(1, 41):
+            outcome = "saved" if number <= 30 else "not_offered"
+            ledger.record_attempts(number, [Attempt("pmc_cloud", outcome)])
+        ledger.record_attempts(40, [Attempt("jina", "unreachable")])
+    learned = learned_shares(tmp_path)
+    assert learned == {"pmc_cloud": (*wilson(30, 40), 40)}
     (ledgers_folder(tmp_path) / "torn.db").write_bytes(b"no database" * 1000)
     assert learned_shares(tmp_path) == learned
 

@@ -103,7 +103,7 @@ def test_the_commands_it_names_are_commands(tmp_path):
 
     text = page_of(tmp_path, [row(1, "abstract", "10.1002/a")])
     told = re.findall(r"<code>uv run server.py ([^<]+)</code>", text)
-    assert len(told) == 3
+    assert len(told) == 2
     for command in told:
         words = command.split()
         assert build_parser(words[0]).parse_args(words).verb

@@ -52,7 +52,6 @@ COMMANDS = {
     "snowball": Command(
         "snowballing", "what the papers of a list cite and who cites them, the most led to first"
     ),
-    "yield": Command("yields", "say which route brought how much of a list"),
     "sync": Command("corpus", "bring the records of a PubMed query up to date"),
     "checkpoint": Command("corpus", "how far a query is synced"),
     "index": Command("corpus", "cut and embed what changed, to be found"),

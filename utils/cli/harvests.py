@@ -77,9 +77,6 @@ def add(commands: Any) -> None:
     report = command(commands, "report", _report)
     report.add_argument("job", help="see status")
     report.add_argument(
-        "--letters", action="store_true", help="also letters to the authors of what is missing"
-    )
-    report.add_argument(
         "--draw", default="", help="the PRISMA figure also as png, and pptx to edit: png,pptx"
     )
     inbox = command(commands, "inbox", _inbox)
@@ -364,18 +361,11 @@ def _status(args: argparse.Namespace, library: Library) -> int:
 
 def _report(args: argparse.Namespace, library: Library) -> int:
     harvest = _find_harvest(args.job, library)
-    letters = harvest.write_letters() if args.letters else None
     drawings = kinds_of_drawing(args.draw)
     page = harvest.report(drawings)
     row: dict[str, Any] = {"job_id": args.job, "report": str(page)}
     row |= {kind: str(page.with_name(f"prisma.{kind}")) for kind in drawings}
-    if letters:
-        row["letters"] = {**asdict(letters), "folder": str(letters.folder)}
     say(row if args.json else str(page), args.json)
-    if letters and not args.json:
-        kept = f"; {letters.kept:,} were there and stay" if letters.kept else ""
-        say(f"{letters.folder}: {counted(letters.written, 'new letter')}{kept}")
-        note(f"With the author's address: {letters.addressed:,} of the new. Nothing was sent.")
     if args.open:
         show_page(page)
     return 0

@@ -35,8 +35,7 @@ from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_an
 from ..model.versions import OTHER_VERSION, meant, serves
 from ..store import body_of, known_by_name_only
 from ..store.ledger import Ledger
-from ..web import Patience, metered, not_older_than
-from .history import told, told_elsewhere
+from ..web import Patience, not_older_than
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
 from .nameless import IDENTIFIED_AT_ONCE, identify, why_nameless
 from .run_status import Progress, StatusReporter
@@ -49,13 +48,10 @@ _LINGER_COPIES_S = 2.0  # of addresses of copies: slow sites come after, with no
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
-_NO_ANSWER_OF_ALL = {Unreachable.outcome}  # where every rung is asked, a text is one more answer
-_NOBODY_TO_ASK = {"not_found", "no_identifier", "bad_request"}
 _BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
 _ON_SHELF = Attempt("", "not_offered", "On the shelf already, without its text.")
 _OVER_S = 10.0  # what is behind for so long is behind
-_COSTS_S = 10.0  # what a kill may leave uncounted
 
 
 def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
@@ -80,59 +76,16 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
     harvest.start()
     try:
         while harvest.lanes.wait(0.5):
-            harvest.costs.write(ledger, every_s=_COSTS_S)
             progress = replace(harvest.status.now(), unread=reading.unread_count())
             yield progress
             if progress.job.cancelled_at:
                 break
     finally:
         harvest.stop()
-        harvest.costs.write(ledger)
     ledger.record_waits(())
     if not ledger.job().counts.pending:
         ledger.record_end()
     yield Progress(ledger.job())
-
-
-def unasked(ledger: Ledger, ladder: Ladder) -> list[int]:
-    """Of a job that asks all, the ended papers that some rung was not asked for, or did not tell.
-
-    A key that was set since opens rungs, and so does a new source.
-    """
-    elsewhere = told_elsewhere(ledger, ladder.shelf.folder)
-    numbers = []
-    for row in ledger.rows():
-        if row.state == "pending" or row.reason in _NOBODY_TO_ASK:
-            continue
-        climb = Climb(row.paper, bool(row.paper.recorded_by), meant(Ids.maybe(row.asked)))
-        climb.force = True
-        open_to_it = {rung.via for rung in ladder.rungs_ahead(climb, ladder.rungs)}
-        if open_to_it - told(row.attempts).keys() - elsewhere.get(row.number, {}).keys():
-            numbers.append(row.number)
-    return numbers
-
-
-class _Costs:
-    """What asking each rung has cost since it was written down last."""
-
-    def __init__(self) -> None:
-        self._turn = threading.Lock()
-        self._spent: dict[str, tuple[int, float]] = {}
-        self._written = time.monotonic()
-
-    def add(self, rung: str, requests: int, seconds: float) -> None:
-        with self._turn:
-            before = self._spent.get(rung, (0, 0.0))
-            self._spent[rung] = before[0] + requests, before[1] + seconds
-
-    def write(self, ledger: Ledger, every_s: float = 0.0) -> None:
-        """Write it to the ledger, unless that was done less than *every_s* ago."""
-        if time.monotonic() - self._written < every_s:
-            return
-        with self._turn:
-            spent, self._spent = self._spent, {}
-        self._written = time.monotonic()
-        ledger.record_costs(spent)
 
 
 class _Harvest:
@@ -143,7 +96,6 @@ class _Harvest:
         self.ladder = ladder
         self.rungs = rungs
         self.outages = Outages()
-        self.costs = _Costs()
         again = Lane(_AGAIN, self._return, threads=1)
         first = Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
         nameless = Lane(_IDENTIFY, self._identify, threads=1, batch=IDENTIFIED_AT_ONCE)
@@ -151,9 +103,6 @@ class _Harvest:
         # The versions meant by what was asked, where it is not the published one.
         self._wanted_versions: dict[int, Version] = {}
         self._stopped = threading.Event()
-        # Every rung for every paper: what other harvests were told already is not asked again.
-        self._asks_all = ledger.job().ask_all
-        self._told = told_elsewhere(ledger, ladder.shelf.folder) if self._asks_all else {}
         self.status = StatusReporter(ledger, self.lanes, self.outages, rungs, ladder.web)
 
     def start(self) -> None:
@@ -223,8 +172,6 @@ class _Harvest:
 
     def _find_servable(self, ids: Ids, number: int) -> StoredPaper | None:
         """The copy that may be served as it is; not a foreign file known by its name only."""
-        if self._asks_all:
-            return None
         held = self.ladder.find_servable(ids, self._wanted_version(number))
         offline = self.ladder.web.settings.papers_offline
         return held if held and (offline or not known_by_name_only(held)) else None
@@ -272,10 +219,8 @@ class _Harvest:
                     self._advance(number, paper)
 
     def _is_served(self, number: int, held: StoredPaper | None) -> bool:
-        """Whether what is *held* ends a paper's way: not where every rung is asked."""
-        if held is None or self._asks_all:
-            return False
-        return serves(self._wanted_version(number), held)
+        """Return whether the text on the shelf is of the version asked for."""
+        return held is not None and serves(self._wanted_version(number), held)
 
     def _find_and_learn(self, paper: Paper, number: int) -> StoredPaper | None:
         """What lies on the shelf of a paper, checked against the record now known of it."""
@@ -317,7 +262,6 @@ class _Harvest:
     def _advance(self, number: int, paper: Paper) -> None:
         """Queue a paper at the next rung that may have it, or end its way."""
         climb = self._climb_of(number, paper)
-        climb.force = self._asks_all
         recorded = len(climb.tried)
         free, away = self._next_free_rung(number, climb)
         if needless := [a for a in climb.tried[recorded:] if a.outcome == OTHER_VERSION]:
@@ -352,9 +296,7 @@ class _Harvest:
     def _climb_of(self, number: int, paper: Paper) -> Climb:
         """The state of a paper's climb, from the ledger."""
         tried = self.ledger.attempts(number)
-        no_answer = _NO_ANSWER_OF_ALL if self._asks_all else _NO_ANSWER
-        answers = dict(self._told.get(number, {}))
-        answers |= dict.fromkeys(who_answered(tried, no_answer), ())
+        answers = dict.fromkeys(who_answered(tried, _NO_ANSWER), ())
         return Climb(
             paper,
             bool(paper.recorded_by),
@@ -441,12 +383,10 @@ class _Harvest:
             for number, paper in papers.items()
         }
         self.ledger.begin_rung(list(papers), rung.via)
-        began = time.monotonic()
         try:
             since = self.ledger.asked_since(list(papers))
-            with not_older_than(since), metered() as meter, Patience(inf).applied():
+            with not_older_than(since), Patience(inf).applied():
                 self.ladder.ask(rung, list(steps.values()))
-            self.costs.add(rung.via, meter.requests, time.monotonic() - began)
         except (StoreFailed, NotConfigured):
             raise
         except Exception as bug:
@@ -467,18 +407,11 @@ class _Harvest:
         self._note_outage(number, rung, step)
         climb = self._climb_of(number, step.paper)
         climb.tried += step.attempts
-        lacked = not (self._asks_all and self._has_text(number, step.paper))
-        stored = self.ladder.take(rung, step, climb) if lacked else None
-        if stored and not self._asks_all:
+        if stored := self.ladder.take(rung, step, climb):
             self._end(number, stored, step.attempts)
             return False
         self.ledger.record_attempts(number, step.attempts)
         return True
-
-    def _has_text(self, number: int, paper: Paper) -> bool:
-        """Whether the text asked for is on the shelf: what else is found, is counted only."""
-        held = self.ladder.shelf.text_of(paper.ids, self._wanted_version(number))
-        return held is not None and serves(self._wanted_version(number), held)
 
     @contextmanager
     def _isolate(self, number: int, unrecorded: Sequence[Attempt] = ()) -> Iterator[None]:

@@ -1,25 +1,17 @@
-"""What the harvests of a shelf were told before: by route, what became of each paper.
-
-A harvest asks until it has a text, so the routes behind the first one were told nothing; one that
-asks all (`Job.ask_all`) goes on.
-"""
+"""What the harvests of a shelf were told before: by route, what became of each paper."""
 
 from __future__ import annotations
 
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import StoreFailed
-from ..lists.pasted import Entry
-from ..model.identifiers import Ids
-from ..model.job import Harvested
-from ..model.paper import INCONCLUSIVE, Attempt, Paper, who_answered
+from ..model.paper import INCONCLUSIVE, Attempt, who_answered
 from ..model.versions import OTHER_VERSION
 from ..store.ledger import Ledger
 from ..system.safe_files import disk
@@ -68,127 +60,6 @@ def _is_needless(attempt: Attempt) -> bool:
     return attempt.outcome == OTHER_VERSION and not attempt.url
 
 
-@dataclass(slots=True)
-class Known:
-    """One paper of a list: its record, if a harvest had it, and what routes told of it."""
-
-    entry: Entry
-    paper: Paper
-    told: Told = field(default_factory=dict)
-    harvested: bool = False
-
-    def learn(self, row: Harvested, routes: Told) -> None:
-        """Add what one harvest was told; of two answers of a route the later one stands."""
-        if row.paper.recorded_by or not self.harvested:
-            self.paper = row.paper
-        self.harvested = True
-        for via, attempts in routes.items():
-            before = self.told.get(via)
-            if not before or before[-1].at <= attempts[-1].at:
-                self.told[via] = attempts
-
-
-@dataclass(slots=True)
-class Cost:
-    """What a route took for papers of a list.
-
-    *measured* is for how many papers it was counted: harvests of earlier versions did not.
-    """
-
-    asked: int = 0
-    measured: int = 0
-    requests: float = 0.0
-    seconds: float = 0.0
-
-
-class Gathered(NamedTuple):
-    """The papers of a list, in its order, and by route what they cost."""
-
-    papers: list[Known]
-    costs: dict[str, Cost]
-
-
-def gather(entries: Sequence[Entry], shelf: Path, *, but: str = "") -> Gathered:
-    """What the ledgers of a shelf know of the papers of a list; asks nobody.
-
-    Parameters
-    ----------
-    but : str
-        The name of a job whose ledger is left out.
-    """
-    papers = [Known(entry, Paper(entry.ids)) for entry in entries]
-    places = _Places(papers)
-    costs: dict[str, Cost] = {}
-    for ledger in each_ledger(shelf):
-        if ledger.path.stem != but:
-            _gather_from(ledger, places, costs)
-    return Gathered(papers, costs)
-
-
-def without_duplicates(papers: Sequence[Known]) -> list[Known]:
-    """Each paper once: names that looked different in the list may be those of one paper."""
-    names = {name for one in papers if one.harvested for name in one.paper.ids.names()}
-    return [one for one in papers if one.harvested or names.isdisjoint(one.entry.ids.names())]
-
-
-def _gather_from(ledger: Ledger, places: _Places, costs: dict[str, Cost]) -> None:
-    asked: Counter[str] = Counter()
-    listed: Counter[str] = Counter()
-    for row in ledger.rows():
-        routes = {one.source for one in row.attempts if not _is_needless(one)}
-        asked.update(routes)
-        if known := places.find(row):
-            listed.update(routes)
-            known.learn(row, told(row.attempts))
-    taken = ledger.costs()
-    for via, number in listed.items():
-        cost = costs.setdefault(via, Cost())
-        cost.asked += number
-        if via in taken:  # of a harvest of more papers, their part
-            part = number / asked[via]
-            cost.measured += number
-            cost.requests += taken[via][0] * part
-            cost.seconds += taken[via][1] * part
-
-
-class _Places:
-    """Finds the papers of a list under any of their names."""
-
-    def __init__(self, papers: Sequence[Known]) -> None:
-        self._by_name: dict[str, Known] = {}
-        self._by_words: dict[str, Known] = {}
-        for known in papers:
-            for name in known.entry.ids.names():
-                self._by_name.setdefault(name, known)
-            if not known.entry.ids:
-                self._by_words.setdefault(known.entry.asked, known)
-
-    def find(self, row: Harvested) -> Known | None:
-        """The paper of the list that a harvest's is, if it is one."""
-        for name in row.paper.ids.names():
-            known = self._by_name.get(name)
-            if known and not known.entry.ids.clash(row.paper.ids):
-                return known
-        return self._by_words.get(row.asked)
-
-
-def told_elsewhere(ledger: Ledger, shelf: Path) -> dict[int, Mapping[str, Sequence[Attempt]]]:
-    """By number, what routes told other harvests of the papers of this one.
-
-    Texts of another version are answers, too, but stay in the ledger that had them.
-    """
-    rows = [(row.number, Entry(row.asked, row.paper.ids or Ids())) for row in ledger.rows()]
-    found = gather([entry for _, entry in rows], shelf, but=ledger.path.stem).papers
-    return {
-        number: {
-            via: [one for one in attempts if one.outcome != OTHER_VERSION]
-            for via, attempts in known.told.items()
-        }
-        for (number, _), known in zip(rows, found, strict=True)
-        if known.told
-    }
-
-
 class Share(NamedTuple):
     """Of the papers that reached a route, the part that ended there: at least, at most."""
 
@@ -200,15 +71,13 @@ class Share(NamedTuple):
 def learned_shares(shelf: Path, enough: int = ENOUGH) -> dict[str, Share]:
     """The shares of the routes that at least so many papers of a shelf's harvests reached.
 
-    As Wilson's interval of 95 % (Wilson, J Am Stat Assoc 1927;22:209). Harvests that ask all are
-    left out: there, papers reach a route that had their text before.
+    As Wilson's interval of 95 % (Wilson, J Am Stat Assoc 1927;22:209).
     """
     reached: Counter[str] = Counter()
     ended: Counter[str] = Counter()
     for ledger in each_ledger(shelf):
         with suppress(StoreFailed):  # a damaged one teaches nothing
-            last = Counter(() if ledger.job().ask_all else _last_words(ledger))
-            for (via, outcome), number in last.items():
+            for (via, outcome), number in Counter(_last_words(ledger)).items():
                 reached[via] += number
                 ended[via] += number * (outcome == "saved")
     return {

@@ -21,7 +21,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from ..citations import each_bibtex, each_ris
 from ..download.ladder import Ladder
@@ -36,13 +36,10 @@ from ..sources import Query
 from ..store import Shelf, body_of
 from ..store.ledger import Ledger
 from ..system.safe_files import disk, make_folder, replacing
-from .bulk import run, unasked
+from .bulk import run
 from .history import ledgers_folder
 from .run_status import Progress
 from .searches import Collected, Wanted, collect, wanted_searches
-
-if TYPE_CHECKING:
-    from ..reports.letters import Letters
 
 log = logging.getLogger(__name__)
 _SLUG = 40
@@ -134,8 +131,6 @@ class Harvest:
     def _go_on(self, *, by_hand: bool = False) -> int:
         if self.ladder.web.settings.papers_offline:
             return 0
-        if self.ledger.job().ask_all:
-            return self.ledger.reopen_numbers(unasked(self.ledger, self.ladder))
         if by_hand:
             return self.ledger.reopen_unresolved()
         return self.ledger.reopen_unresolved(moment(time.time() - _SINCE_S))
@@ -164,13 +159,6 @@ class Harvest:
         What is done stays done.
         """
         self.ledger.record_cancelled(now())
-
-    def write_letters(self) -> Letters:
-        """Write letters that ask authors for their papers; see `.reports.letters`."""
-        from ..reports.letters import write_letters
-
-        sender = self.ladder.web.settings.contact
-        return write_letters(self.ledger.rows(), self.folder, sender)
 
     def report(self, drawings: Iterable[str] = ()) -> Path:
         """Write the report of what there is by now; the page to look at.
@@ -384,10 +372,8 @@ def _wants_more(job: Job, most: int) -> bool:
     return limited and (not most or most > _hits_taken(job))
 
 
-def of_list(
-    entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0, ask_all: bool = False
-) -> Ledger:
-    """The job that fetches the papers of a list, each once; *ask_all* as in `Job`.
+def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int = 0) -> Ledger:
+    """The job that fetches the papers of a list, each once.
 
     Raises
     ------
@@ -413,7 +399,6 @@ def of_list(
         begun_at=now(),
         notes=tuple(notes),
         searches=(Search("", title, hits=len(entries), taken=len(entries), searched_at=now()),),
-        ask_all=ask_all,
     )
     return Ledger.create(path, job, papers)
 

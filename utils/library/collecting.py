@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..harvest.jobs import Asked, Harvest
     from ..harvest.media_space import MediaSpace
     from ..harvest.plan import Plan
-    from ..harvest.yields import Yields
     from ..lists.pasted import Entry
     from ..mirror import Mirror
     from ..model.identifiers import Ids
@@ -179,22 +178,6 @@ class CollectVerbs(Rooms):
         from ..harvest.media_space import media_space
 
         return media_space(plan.in_pmc, kinds, list(papers), query, self._ladder)
-
-    def yields(
-        self,
-        papers: Iterable[str | int | Ids | Entry] = (),
-        *,
-        job_id: str = "",
-        ask_all: bool = False,
-        title: str = "",
-    ) -> Yields:
-        """Which route brought how many papers of a list first, alone, and at what cost.
-
-        See `..harvest.yields.yields`.
-        """
-        from ..harvest.yields import yields
-
-        return yields(papers, job_id, self._ladder, ask_all=ask_all, title=title)
 
     def harvests(self) -> list[Job]:
         """All harvests of this shelf, the newest first."""

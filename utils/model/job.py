@@ -201,8 +201,6 @@ class Job:
         What papers wait for, as the process that works on the job said last.
     searches : tuple of Search
         What it was made from; empty for jobs of older versions.
-    ask_all : bool
-        Every route is asked for every paper, also after the first text: what `yield` counts.
     cancelled_at : str
         When somebody had it stopped (ISO 8601, UTC); empty since it was taken up again.
     """
@@ -219,7 +217,6 @@ class Job:
     notes: tuple[str, ...] = ()
     waits: tuple[Wait, ...] = ()
     searches: tuple[Search, ...] = ()
-    ask_all: bool = False
     cancelled_at: str = ""
 
     def standing(self, *, running: bool) -> Standing:

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 PAGE = "report.html"
-BESIDE = ("references.ris", "references.bib", "worklist.html", "not_retrieved.ris", "letters")
+BESIDE = ("references.ris", "references.bib", "worklist.html", "not_retrieved.ris")
 """What the page links to where it is there."""
 
 
@@ -53,7 +53,7 @@ def write_report(
         same moment, also while the harvest goes on.
     folder : Path
         The folder of this job (``reports/<job>``); made when absent. The shelf's files are taken
-        to lie two folders up. Reference lists and letters already in it are linked.
+        to lie two folders up. Reference lists already in it are linked.
     library : ReadersLibrary, optional
         The reader's library, for links to what could not be had.
     drawings : iterable of str, optional

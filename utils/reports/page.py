@@ -266,11 +266,10 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
         steps.append(Step("Fetch the rest by hand", words, command))
     if by_hand or figures.reasons.get("not_offered"):
         words = (
-            "not_retrieved.ris is what your library’s interlibrary loan needs to know. This writes "
-            "a letter to the authors of each paper, for you to read and send."
+            "Send not_retrieved.ris to your library for interlibrary loan, or ask the authors for "
+            "a copy."
         )
-        command = f"uv run server.py report {shlex.quote(job.job_id)} --letters"
-        steps.append(Step("Ask your library, or the authors", words, command))
+        steps.append(Step("Ask your library, or the authors", words))
     lacking = [state for state in ("abstract", "record") if figures.states[state]]
     if lacking:
         number = counted(sum(figures.states[state] for state in lacking), "paper")

@@ -9,7 +9,6 @@ now and then, which needs neither a server nor a script.
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -102,5 +101,4 @@ def _page(job: Job, papers: list[ToFetch]) -> str:
     sites.sort(key=lambda site: (site.name == OTHERS, -len(site.papers), site.name))
     open_ = sum(site.open for site in sites)
     filled = {"sites": sites, "open": open_, "total": len(papers), "renewed_s": _RENEWED_S}
-    letters = f"uv run server.py report {shlex.quote(job.job_id)} --letters"
-    return styled(WORKLIST, job=job, letters=letters, **filled)
+    return styled(WORKLIST, job=job, **filled)

@@ -64,8 +64,7 @@ _REOPEN = f"""UPDATE papers SET state = 'pending', round = round + 1,
 _VERSIONS = """SELECT version, COUNT(*) FROM papers
     WHERE state = 'full_text' AND version IN ('preprint', 'accepted') GROUP BY version"""
 _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at", "cancelled_at")
-_MORE_FACTS = ("hits", "duplicates", "notes", "ask_all")
-_COST = "cost of "  # how the fact begins that says what a rung has cost
+_MORE_FACTS = ("hits", "duplicates", "notes")
 _IDENTITY = "identity of "  # and the one that says how a paper without identifier was found
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 _NAMED = 5  # harvests that a hint names, the newest
@@ -201,7 +200,6 @@ class Ledger:
             notes=tuple(facts.get("notes", ())),
             waits=tuple(Wait(**row) for row in facts.get("waits", ())),
             searches=tuple(Search(**row) for row in facts.get("searches", ())),
-            ask_all=bool(facts.get("ask_all")),
         )
 
     def record_end(self) -> None:
@@ -225,26 +223,6 @@ class Ledger:
         if text not in notes:
             with self._writing() as db:
                 _write_facts(db, {"notes": [*notes, text]})
-
-    def record_costs(self, more: Mapping[str, tuple[int, float]]) -> None:
-        """Add what asking rungs has cost: by rung, requests and seconds."""
-        if not more:
-            return
-        before = self.costs()
-        facts = {
-            f"{_COST}{rung}": (requests + had[0], round(seconds + had[1], 3))
-            for rung, (requests, seconds) in more.items()
-            for had in (before.get(rung, (0, 0.0)),)
-        }
-        with self._writing() as db:
-            _write_facts(db, facts)
-
-    def costs(self) -> dict[str, tuple[int, float]]:
-        """By rung, the requests sent and the seconds taken; no rung that was not asked."""
-        with self._reading() as db:
-            query = "SELECT name, value FROM job WHERE name GLOB ?"
-            rows = db.execute(query, (f"{_COST}*",)).fetchall()
-        return {name.removeprefix(_COST): tuple(json.loads(value)) for name, value in rows}
 
     def _facts(self) -> dict[str, Any]:
         with self._reading() as db:
@@ -544,15 +522,6 @@ class Ledger:
             if found:
                 _write_facts(db, {"ended_at": ""})
         return found
-
-    def reopen_numbers(self, numbers: Iterable[int]) -> int:
-        """Reopen papers that ended, in the same round: the answers they have stand; how many."""
-        update = "UPDATE papers SET state = 'pending' WHERE number = ? AND state <> 'duplicate'"
-        with self._writing() as db:
-            found = db.executemany(update, [(number,) for number in numbers]).rowcount
-            if found > 0:
-                _write_facts(db, {"ended_at": ""})
-        return max(0, found)
 
     # -- reading it --------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ Importing this room is cheap: requests, urllib3, backoff and diskcache load with
 
 from .answer import MAX_BYTES, Answer, not_older_than, redact
 from .cancellation import Cancellation
-from .meter import metered
 from .patience import Patience
 from .rate_limiter import Cooldown, Rate, RateLimiter
 from .session import Web
@@ -25,7 +24,6 @@ __all__ = [
     "Rate",
     "RateLimiter",
     "Web",
-    "metered",
     "not_older_than",
     "redact",
 ]

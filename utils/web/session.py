@@ -21,7 +21,6 @@ from . import address_policy
 from .address_policy import MOST, Request, follow, is_redirect
 from .answer import MAX_BYTES, Answer, redact
 from .leases import Leases
-from .meter import count_request
 from .rate_limiter import Rate, RateLimiter
 from .retry import CLOSED_S, WORTH_RETRYING, long_pause, retry_after, with_retries
 
@@ -259,7 +258,6 @@ class Web:
 
     def _carry(self, hop: Request, left: float, call: _Call) -> Answer:
         carry, wanted = self.transport.carry, _wants_body(call.allow)
-        count_request()
         if call.page is None:
             return carry(hop, left, call.limit, wanted)
         return call.page.ask(
