@@ -31,8 +31,6 @@ OF_THEIR_OWN_KIND = {
 }
 # It knows the names of papers, and nothing else about them.
 WITHOUT_SENTENCES = {"idconv"}
-# Of the user, and without papers of its own: what others sent is read there.
-OF_THE_USER = {"pdf_service"}
 
 
 def test_names_are_unique():
@@ -45,7 +43,7 @@ def test_every_file_in_the_room_is_in_the_list():
     files = {path.stem for path in room.glob("*.py")}
     packages = {path.parent.name for path in room.glob("*/__init__.py")}
     names = {source.name for source in SOURCES}
-    assert (files | packages) - SHARED_WAYS - OF_THE_USER == names
+    assert (files | packages) - SHARED_WAYS == names
 
 
 def test_the_default_ladder_is_the_order_of_the_list():

@@ -47,7 +47,6 @@ _LOWER_CASE = {
     *("mcp_log_level", "mcp_transport_type", "mcp_tool_names", "mcp_delivery"),
     *("embeddings_provider", "vector_store", "papers_mirror_store"),
 }
-_PDF_SERVICE = re.compile(r"(grobid|docling)\+(https?://[^\s/?#@]+(?:/[^\s?#@]*)?)")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 # Unpaywall answers 422 to these, and NCBI could not reach anybody there.
 _PLACEHOLDERS = re.compile(r"(@|\.)example(\.(com|org|net))?$|^(you|your|user|name|email)@", re.I)
@@ -229,11 +228,6 @@ class _BaseSettings(BaseModel):
         "", description="your library's proxy prefix, `https://…/login?url=`, or with `{url}`"
     )
     papers_libkey: str = Field("", description="your library's number at LibKey")
-    papers_pdf_service: str = Field(
-        "",
-        description="a server of yours that reads PDFs, for a second opinion on each: "
-        "`grobid+http://HOST:8070` or `docling+http://HOST:5001`; PDFs are sent there",
-    )
     papers_proxy: SecretStr | None = Field(
         None,
         description="the proxy, before all of the following: `http://USER:PASSWORD@HOST:PORT`, "
@@ -342,14 +336,6 @@ class _BaseSettings(BaseModel):
         None, description="rotating log files, one JSON object per line, for the owner only"
     )
 
-    @field_validator("papers_pdf_service")
-    @classmethod
-    def _check_pdf_service(cls, value: str) -> str:
-        if value and not _PDF_SERVICE.fullmatch(value):
-            msg = "must be grobid+http://HOST:PORT or docling+http://HOST:PORT"
-            raise ValueError(msg)
-        return value.rstrip("/")
-
     @field_validator("papers_sources")
     @classmethod
     def _check_sources(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -430,15 +416,6 @@ class _BaseSettings(BaseModel):
     def address(self, service: str) -> str:
         """Where a service of a site is asked: ``<service>_base_url``."""
         return str(getattr(self, f"{service}_base_url"))
-
-    @property
-    def pdf_service_base_url(self) -> str:
-        """Where the user's server that reads PDFs is asked; empty where there is none.
-
-        No setting of its own, so that links of strangers never lead there: only who asks the
-        server trusts its address (`..sources.pdf_service`).
-        """
-        return self.papers_pdf_service.partition("+")[2]
 
     @property
     def pace_folder(self) -> Path:
@@ -531,7 +508,6 @@ class Overrides(TypedDict, total=False):
     papers_openurl: str
     papers_ezproxy: str
     papers_libkey: str
-    papers_pdf_service: str
     papers_proxy: Secret
     https_proxy: Secret
     http_proxy: Secret

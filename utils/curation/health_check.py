@@ -18,7 +18,6 @@ from ..errors import NotConfigured, PaperError, Unreachable
 from ..model.sites import KEYS
 from ..settings import Settings
 from ..sources import Source
-from ..sources.pdf_service import PdfService
 from ..store import Shelf
 from ..store.verdicts import describe_due
 from ..system.version import version
@@ -48,7 +47,6 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     """
     checks = [*_system(), *_contact(settings), *_folders(settings), *_texts(shelf)]
     checks += _slow_sites(web)
-    checks += _pdf_service(settings)
     if settings.papers_offline:
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
     # One try each, so that a dead service does not hold up the others.
@@ -85,21 +83,6 @@ def _slow_sites(web: Web) -> Iterator[Check]:
     for name, times in web.limiter.slowdowns().items():
         detail = f"{name} struggled of late: it is asked {times:.1f} times less often than it may"
         yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
-
-
-def _pdf_service(settings: Settings) -> Iterator[Check]:
-    """The user's server that reads PDFs, where one is set."""
-    service = PdfService(settings)
-    if not service or settings.papers_offline:
-        return
-    try:
-        version_ = service.greet()
-    except PaperError as error:
-        advice = error.hint or "Start it, or unset PAPERS_PDF_SERVICE; texts are read without it."
-        yield Check("PDF service", "problem", error.message, advice)
-        return
-    gets = "" if service.is_private else "; on a public address it gets freely licensed PDFs only"
-    yield Check("PDF service", "ok", f"{service.name} answered{version_ and f' {version_}'}{gets}")
 
 
 def _system() -> Iterator[Check]:

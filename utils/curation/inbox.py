@@ -378,7 +378,7 @@ def _judge(found: InboxFile, paper: Paper, match: Match, ladder: Ladder) -> Docu
     from ..judges.identity import identify
 
     fetched = replace(found.fetched, ids=paper.ids)
-    document = ladder.second_opinion.read(formats.read, fetched, paper)
+    document = formats.read(fetched, paper)
     if found.fetched.media in _PRINTED and not match.is_supported_for(paper):
         judged = identify(replace(document, ids=Ids()), paper)
         if judged.answer != "same":

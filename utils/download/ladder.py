@@ -52,7 +52,6 @@ from ..sources.pmc import SOURCE as PMC
 from ..store import Shelf, is_foreign, judge_again, known_by_name_only
 from ..web import Patience, Web, not_older_than
 from .lookup import ask_in_halves, with_registered_terms
-from .second_opinion import SecondOpinion
 
 log = logging.getLogger(__name__)
 _DAY_S = 86400.0
@@ -157,11 +156,6 @@ class Ladder:
     def mirrored(self) -> Articles:
         """The full texts of a mirror of PMC."""
         return self.articles or ArticleFiles(self.web.settings)
-
-    @cached_property
-    def second_opinion(self) -> SecondOpinion:
-        """The user's own server that reads PDFs, too, where there is one."""
-        return SecondOpinion(self.web)
 
     @cached_property
     def rungs(self) -> tuple[Rung, ...]:
@@ -368,7 +362,7 @@ class Ladder:
         if not candidate.version:
             candidate = replace(candidate, version=rung.route.version)
         try:
-            document = self.second_opinion.read(self.read, candidate, step.paper)
+            document = self.read(candidate, step.paper)
             self._raise_if_rejected(step.paper.ids, document)
         except BadContent as bad:
             self.shelf.quarantine(step.paper.ids, candidate, bad.outcome, bad.message)

@@ -152,13 +152,10 @@ class AddressPolicy:
     Parameters
     ----------
     settings : Settings
-    own : str, optional
-        One more address that may be private: of a server that only this caller asks.
     """
 
-    def __init__(self, settings: Settings, own: str = "") -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._own = own
         self._known: dict[str, float] = {}
         self._lock = threading.Lock()
 
@@ -166,7 +163,7 @@ class AddressPolicy:
     def _trusted(self) -> frozenset[tuple[str, int]]:
         fields = type(self._settings).model_fields
         named = [getattr(self._settings, name) for name in fields if name.endswith("_base_url")]
-        return frozenset(map(site, [*named, self._own] if self._own else named))
+        return frozenset(map(site, named))
 
     def trusts(self, host: str, port: int) -> bool:
         """Whether *host* may have any address."""
@@ -244,8 +241,7 @@ class AddressPolicy:
 class Request:
     """One request as it will be sent.
 
-    ``files`` are parts of a form by field: file name, content, media type. ``cookies`` live as
-    long as the chain of the request's redirects.
+    ``cookies`` live as long as the chain of the request's redirects.
     """
 
     method: str
@@ -254,7 +250,6 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, Any] | None = None
     json: Any = None
-    files: Mapping[str, tuple[str, bytes, str]] | None = None
     cookies: Any = None
 
 

@@ -73,8 +73,6 @@ class RequestContext:
         Until the deadline.
     cancellations
         Those that can end it.
-    quiet : float, optional
-        Seconds without a single byte after which it is given up.
 
     Attributes
     ----------
@@ -87,10 +85,8 @@ class RequestContext:
         address_policy: AddressPolicy,
         seconds: float,
         *cancellations: Cancellation | None,
-        quiet: float = QUIET_S,
     ) -> None:
         self.address_policy = address_policy
-        self.quiet = quiet
         self.status = 0
         self.until = time.monotonic() + seconds
         self._cancellations = [one for one in cancellations if one]
@@ -183,7 +179,7 @@ class _DeadlineReader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int | None:
         errand = _errand.get()
-        self._sock.settimeout(min(errand.quiet, errand.seconds_left()))
+        self._sock.settimeout(min(QUIET_S, errand.seconds_left()))
         return self._raw.readinto(buffer)
 
     def close(self) -> None:

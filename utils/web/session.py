@@ -76,8 +76,6 @@ class Web:
         Who we are, where the sites are, how patient we are.
     rates : sequence of Rate
         How fast each site may be asked.
-    own : str, optional
-        The address of the user's own server, if this is for asking that: it may be private.
 
     Attributes
     ----------
@@ -86,20 +84,17 @@ class Web:
         turns is not counted.
     on_redirect : callable, optional
         Called with the address that was asked for and the one that a redirect leads to.
-    quiet : float, optional
-        Seconds without a single byte after which a site is given up; a minute when not set.
     leases : Leases
         What of this shelf somebody is working on.
     """
 
-    def __init__(self, settings: Settings, rates: Sequence[Rate], own: str = "") -> None:
+    def __init__(self, settings: Settings, rates: Sequence[Rate]) -> None:
         self.settings = settings
         self.deadline = 120.0
-        self.quiet: float | None = None
         self.rates = rates
         self.on_redirect: Callable[[str, str], object] | None = None
         self.limiter = RateLimiter(settings.pace_folder, settings, rates)
-        self.address_policy = address_policy.AddressPolicy(settings, own)
+        self.address_policy = address_policy.AddressPolicy(settings)
         self._transports: dict[int, Transport] = {}
         self.leases = Leases(settings.papers_dir / ".papershelf" / "leases")
 
@@ -161,21 +156,20 @@ class Web:
             request_name(Request("GET", url, params, self._headers(None, plain=False)))
         )
 
-    def post(  # noqa: PLR0913 - the options of one request
+    def post(
         self,
         url: str,
         form: Mapping[str, Any] | None = None,
         *,
         json: Any = None,
-        files: Mapping[str, tuple[str, bytes, str]] | None = None,
         headers: Mapping[str, str] | None = None,
         allow: Collection[int] = (),
         check: Check | None = None,
         limit: int = MAX_BYTES,
         on_retry: Missed | None = None,
     ) -> Answer:
-        """Send a form (with *files*), or *json*, to *url*; see `get`. A redirect is refused."""
-        hop = Request("POST", url, None, self._headers(headers, plain=False), form, json, files)
+        """Send a form, or *json*, to *url*; see `get`. A redirect is refused."""
+        hop = Request("POST", url, None, self._headers(headers, plain=False), form, json)
         call = _Call(hop, _Budget(self.deadline), allow, check, limit, on_retry=on_retry)
         return self._ask(call)
 
@@ -306,9 +300,7 @@ class Web:
 
         pid = os.getpid()
         if pid not in self._transports:  # no lock, which a fork may leave locked
-            self._transports.setdefault(
-                pid, Transport(self.settings, self.address_policy, self.quiet)
-            )
+            self._transports.setdefault(pid, Transport(self.settings, self.address_policy))
         return self._transports[pid]
 
 

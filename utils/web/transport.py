@@ -53,15 +53,10 @@ class Transport:
         Which proxies there are, and whose certificates are believed.
     guard : Guard
         Says which hosts may have a private address.
-    quiet : float, optional
-        Seconds without a single byte after which a request is given up.
     """
 
-    def __init__(
-        self, settings: Settings, address_policy: AddressPolicy, quiet: float | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, address_policy: AddressPolicy) -> None:
         self._guard = address_policy
-        self._quiet = QUIET_S if quiet is None else quiet
         self._context = partial(trust.context, settings)
         self._proxy_rules = ProxyRules(settings)
         self._pools: dict[Proxy, urllib3.PoolManager] = {}
@@ -117,7 +112,7 @@ class Transport:
     def _active(self, hop: Request, seconds: float) -> Iterator[tuple[Proxy, RequestContext]]:
         """What sending *hop* needs; errors of the libraries come out as ours."""
         host, proxy = urlsplit(hop.url).netloc, self._proxy_rules.proxy_for(hop.url)
-        context = RequestContext(self._guard, seconds, self._all, current(), quiet=self._quiet)
+        context = RequestContext(self._guard, seconds, self._all, current())
         try:
             with context.active(), logged(hop, context):
                 self._judge(hop, proxy, context)
@@ -160,7 +155,7 @@ class Transport:
         """
         host, proxy = urlsplit(url).netloc, self._proxy_rules.proxy_for(url)
         manager = pools(proxy, trust.unverifying)
-        context = RequestContext(self._guard, seconds, self._all, current(), quiet=self._quiet)
+        context = RequestContext(self._guard, seconds, self._all, current())
         try:
             with context.active():
                 pool: Any = manager.connection_from_url(url)
@@ -226,7 +221,7 @@ class Transport:
                 preload_content=False,
                 decode_content=False,
                 retries=False,
-                timeout=Timeout(connect=min(CONNECT_S, left), read=min(self._quiet, left)),
+                timeout=Timeout(connect=min(CONNECT_S, left), read=min(QUIET_S, left)),
             )
         )
         context.status = response.status
@@ -268,7 +263,6 @@ def _prepare(hop: Request) -> requests.PreparedRequest:
         headers=headers,
         params=hop.params,
         data=hop.form,
-        files=hop.files,
         json=hop.json,
         cookies=hop.cookies,
     ).prepare()
