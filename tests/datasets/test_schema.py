@@ -1,4 +1,4 @@
-"""What a dataset holds, and statements to begin with that give rows on every dataset."""
+"""What a dataset holds: tables, columns and relations."""
 
 from __future__ import annotations
 
@@ -12,25 +12,13 @@ import pytest
 from tests.datasets import pages
 from tests.datasets.small_datasets import dataset, written
 from utils.datasets.building import build
-from utils.datasets.schema import Column, Schema, schema
-from utils.datasets.sql_query import ask
+from utils.datasets.schema import Column, schema
 from utils.datasets.trees import Page
 from utils.errors import StoreFailed
 
 
-def examined(file: Path) -> Schema:
-    """The schema; its examples are what they say."""
-    told = schema(file)
-    assert len(told.examples) == 3
-    assert len({one.sql for one in told.examples}) == 3
-    for one in told.examples:
-        assert one.question.endswith("?")
-        assert ask(file, one.sql).rows
-    return told
-
-
 def test_tables_columns_and_relations_are_those_of_the_file(genes: Path) -> None:
-    told = examined(genes)
+    told = schema(genes)
     assert [(table.name, table.rows) for table in told.tables] == [
         *(("gene", 40), ("gene_alias", 120), ("gene_location", 40))
     ]
@@ -44,31 +32,16 @@ def test_tables_columns_and_relations_are_those_of_the_file(genes: Path) -> None
     assert told.about["records"] == "40"
 
 
-def test_the_examples_ask_for_what_is_worth_asking(genes: Path) -> None:
-    newest, shared, counted = schema(genes).examples
-    assert newest.question == "Which are the newest by updated in gene?"
-    assert ask(genes, newest.sql).columns == ("uid", "name", "description", "updated")
-    assert ask(genes, newest.sql).rows[0][3] == "2026-12-01"
-    assert shared.question == "Which alias of gene_alias do most records share?"
-    most = ask(
-        genes, "SELECT alias, count(DISTINCT gene_uid) FROM gene_alias GROUP BY 1 ORDER BY 2"
-    )
-    assert ask(genes, shared.sql).rows[0][:2] == most.rows[-1]
-    assert counted.question == "How many records of each chromosome?"
-    assert sum(row[1] for row in ask(genes, counted.sql).rows) == 40
-
-
 def test_the_text_is_short_and_says_all(genes: Path) -> None:
     told = schema(genes)
     text = told.text()
     assert "gene_alias (120 rows): id integer key, gene_uid -> gene.uid, position integer" in text
-    assert all(one.sql in text for one in told.examples)
-    assert len(text) < 1_400
+    assert len(text) < 900
 
 
 @pytest.mark.parametrize("genes", [0, 1, 2])
-def test_hardly_any_rows_are_enough_for_three_examples(tmp_path: Path, genes: int) -> None:
-    told = examined(dataset(tmp_path, genes=genes))
+def test_a_dataset_with_hardly_any_rows_has_a_schema(tmp_path: Path, genes: int) -> None:
+    told = schema(dataset(tmp_path, genes=genes))
     assert told.tables[0].rows == genes
 
 
@@ -89,7 +62,7 @@ def test_hardly_any_rows_are_enough_for_three_examples(tmp_path: Path, genes: in
 def test_odd_datasets_have_a_schema_too(
     tmp_path: Path, tables: str, rows: dict[str, list[tuple[object, ...]]]
 ) -> None:
-    told = examined(written(tmp_path, "odd_00000001", tables, rows, {}))
+    told = schema(written(tmp_path, "odd_00000001", tables, rows, {}))
     assert len(told.tables) == bool(tables)
     assert told.text()
 
@@ -99,7 +72,7 @@ def test_a_wide_table_and_many_tables_are_told_in_short(tmp_path: Path) -> None:
         f"column_{number} TEXT" for number in range(900)
     )
     many = ";".join(f"CREATE TABLE t{number} (uid REFERENCES wide(uid))" for number in range(150))
-    told = examined(written(tmp_path, "odd_00000001", f"{wide});{many}", {}, {}))
+    told = schema(written(tmp_path, "odd_00000001", f"{wide});{many}", {}, {}))
     assert len(told.tables) == 151
     assert len(told.tables[0].columns) == 901
     assert "and 861 more" in told.text()
@@ -116,17 +89,17 @@ def test_a_file_that_says_nothing_of_itself_still_has_tables(tmp_path: Path) -> 
     file = dataset(tmp_path)
     with sqlite3.connect(file) as database:
         database.execute("DROP TABLE _dataset")
-    told = examined(file)
+    told = schema(file)
     assert told.about == {}
     assert len(told.tables) == 3
 
 
 @pytest.mark.parametrize("name", ["GENES", "RUNS", "SAMPLES", "VARIANTS", "TAXA", "COMPOUNDS"])
-def test_what_is_staged_has_examples(tmp_path: Path, name: str) -> None:
+def test_what_is_staged_has_a_schema(tmp_path: Path, name: str) -> None:
     page = getattr(pages, name)
     about = {"id": "a", "database": page.database, "title": "All", "form": page.form}
     built = build([page], tmp_path / "a_00000001.db", about)
-    told = examined(built.file)
+    told = schema(built.file)
     assert {table.name: table.rows for table in told.tables} == dict(built.tables)
 
 
@@ -148,7 +121,7 @@ def test_what_was_recorded_is_staged_described_and_asked(tmp_path: Path, shared:
     for number, page in enumerate(recorded_pages(shared)):
         about = {"database": page.database, "form": page.form}
         built = build([page], tmp_path / f"{page.database}_{number:08}.db", about)
-        told = examined(built.file)
+        told = schema(built.file)
         assert {table.name: table.rows for table in told.tables} == dict(built.tables)
         databases.add(page.database)
     assert len(databases) > 12

@@ -112,12 +112,6 @@ async def test_a_result_is_staged_described_and_asked(library, mode):
     assert staged["records"] == staged["tables"]["articles"] == 3
     told = await answer(library, "entrez_data", mode, operation="schema", **dataset)
     assert told["tables"]["authors"]["columns"].startswith("uid integer -> articles.uid")
-    assert len(told["examples"]) == 3
-    for one in told["examples"]:
-        found = await answer(
-            library, "entrez_data", mode, operation="query", sql=one["sql"], **dataset
-        )
-        assert found["rows"], one
     listed = await answer(library, "entrez_data", mode, operation="list_datasets")
     assert [one["id"] for one in listed["datasets"]] == [staged["dataset"]]
 

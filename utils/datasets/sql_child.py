@@ -93,7 +93,7 @@ class Statement:
 
     def __init__(self, file: str, sql: str) -> None:
         self.until = math.inf
-        self.denied: tuple[int, str] | None = None
+        self.denied = False
         self.database = _open_database(file)
         self._tables = {*_OWN_TABLES, *_names(self.database)}
         self.database.set_progress_handler(self._is_late, _STEPS)
@@ -129,7 +129,7 @@ class Statement:
         return {"rows": rows, "more": False, "cut": cut}
 
     def known(self) -> dict[str, list[str]]:
-        """Every table with its columns, to suggest one for a misspelt name."""
+        """Return the columns of every table."""
         self.database.set_authorizer(None)
         known: dict[str, list[str]] = {}
         listed = "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c"
@@ -155,7 +155,7 @@ class Statement:
             or (action == sqlite3.SQLITE_READ and not second)
         ):
             return sqlite3.SQLITE_OK
-        self.denied = self.denied or (action, function or first or "")
+        self.denied = True
         return sqlite3.SQLITE_DENY
 
 

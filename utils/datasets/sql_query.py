@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import BadRequest, StoreFailed
 from ..formats.child_processes import Child, ChildCrashed, ChildFailed, Children
-from . import sql_errors as mistakes
+from .sql_errors import empty_statement, explain, out_of_memory, timed_out, too_wide
 
 SECONDS = 2.0
 MAX_ROWS, MAX_CHARS = 100, 20_000
@@ -80,8 +80,7 @@ def ask(
     Raises
     ------
     BadRequest
-        The statement is wrong, does more than read, or takes too long or too much memory. The
-        suggestions are drawn from the mistake: the nearest column, table or function.
+        The statement is wrong, does more than read, or takes too long or too much memory.
     StoreFailed
         The file is no dataset, or broken.
     """
@@ -93,7 +92,7 @@ def ask(
     try:
         reply = _processes().ask(job, seconds)
     except ChildFailed as failure:
-        raise _stopped_error(sql, seconds, failure) from failure
+        raise _stopped_error(seconds, failure) from failure
     _require_rows(reply, file, sql, seconds)
     rows = tuple(map(tuple, reply["rows"]))
     next_start = start + len(rows) if reply["more"] else None
@@ -126,7 +125,7 @@ def all_rows(
             _require_rows(reply, file, sql, seconds)
             yield columns, reply["rows"]
     except ChildFailed as failure:
-        raise _stopped_error(sql, seconds, failure) from failure
+        raise _stopped_error(seconds, failure) from failure
     finally:
         child.kill()
 
@@ -143,7 +142,7 @@ def _processes() -> Children:
 
 def _check(sql: str, seconds: float) -> None:
     if not sql.strip():
-        raise mistakes.no_statement()
+        raise empty_statement()
     if len(sql) > LONGEST:
         msg = f"The statement has {len(sql):,} characters; {LONGEST:,} is the most."
         raise BadRequest(msg, "Shorten it: a long list of values is better joined from a table.")
@@ -171,19 +170,19 @@ def _require_rows(reply: dict[str, Any], file: Path, sql: str, seconds: float) -
         msg = f"The dataset {file.stem} cannot be read: {why}."
         raise StoreFailed(msg, "Forget it, and stage the records again.", dataset=file.stem)
     if "late" in reply:
-        raise mistakes.too_late(sql, seconds)
+        raise timed_out(seconds)
     if "error" in reply:
-        raise mistakes.too_large()
+        raise out_of_memory()
     if "mistake" in reply:
-        raise mistakes.explain(sql, reply["mistake"], reply["denied"], reply["known"])
+        raise explain(sql, reply["mistake"], denied=reply["denied"], columns=reply["known"])
     if not reply.get("columns", True):
-        raise mistakes.no_statement()
+        raise empty_statement()
     if "wide" in reply:
-        raise mistakes.too_wide(len(reply["columns"]))
+        raise too_wide(len(reply["columns"]))
 
 
-def _stopped_error(sql: str, seconds: float, failure: ChildFailed) -> BadRequest:
+def _stopped_error(seconds: float, failure: ChildFailed) -> BadRequest:
     # One that was not late died of its memory, or of the kernel's alarm.
     if isinstance(failure, ChildCrashed):
-        return mistakes.too_large()
-    return mistakes.too_late(sql, seconds)
+        return out_of_memory()
+    return timed_out(seconds)

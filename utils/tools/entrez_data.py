@@ -36,7 +36,6 @@ def _schema(library: Library, args: Arguments) -> Any:
         "title": found.about.get("title", ""),
         "tables": {one.name: {"rows": one.rows, "columns": one.describe()} for one in found.tables},
         "relations": list(found.relations),
-        "examples": plain(found.examples),
     }
 
 
