@@ -39,7 +39,7 @@ TOOLSETS = {
     "literature": ("literature",),
     "rag": ("rag",),
     "objects": ("objects",),
-    "review": ("board", "quote_view", "checking"),
+    "review": ("board", "checking"),
     "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
 }
 """Each with the modules of ``tools/`` that it consists of."""

@@ -194,38 +194,6 @@ def test_a_quotation_is_checked(shell, reef, monkeypatch):
     assert json.loads(out)["verbatim"]
 
 
-def test_a_quotation_is_certified_and_checked(shell, reef, tmp_path):
-    made = tmp_path / "quoted.json"
-    assert shell("quote", TEXT[7:40], "--certificate", str(made))[0] == 0
-    assert json.loads(made.read_text(encoding="utf-8"))["body"]["value"] == TEXT[7:40].strip()
-    status, out, _ = shell("quote", "--verify", str(made))
-    assert status == 0
-    assert out.startswith("Confirmed: ")
-    row = json.loads(made.read_text(encoding="utf-8"))
-    row["target"][0]["source"] |= {"pmid": "99999998"}
-    made.write_text(json.dumps(row), encoding="utf-8")
-    status, out, _ = shell("quote", "--verify", str(made))
-    assert status == 3
-    assert out.startswith("Could not be checked: ")
-    assert "not on this shelf" in out
-    text = tmp_path / "text.txt"
-    text.write_text("Something else altogether.", encoding="utf-8")
-    status, out, _ = shell("quote", "--verify", str(made), "--text", str(text), "--json")
-    assert status == 3
-    assert json.loads(out)["outcome"] == "unclear"
-    row["verdict"] = "near"
-    row["target"][0]["source"] |= {"pmid": "11"}
-    made.write_text(json.dumps(row), encoding="utf-8")
-    status, out, _ = shell("quote", "--verify", str(made))
-    assert (status, out.partition(":")[0]) == (1, "Refuted")
-    made.write_text("{", encoding="utf-8")
-    status, _, err = shell("quote", "--verify", str(made))
-    assert status == 2
-    assert "quoted.json is not whole JSON" in err
-    for words in ([], [TEXT, "--verify", str(made)], [TEXT, "--text", str(text)]):
-        assert shell("quote", *words)[0] == 2
-
-
 def test_counts_are_shown(shell, reef):
     status, out, _ = shell("stats")
     assert status == 0

@@ -19,7 +19,7 @@ from utils import Library
 JOB, DATASET = "$job", "$dataset"
 REVIEW = "tour"
 # Tools whose arguments are all optional, but not all at once.
-CHOSEN = {"download_paper": ("pmid",), "harvest_papers": ("ids",), "show_quote": ("quote",)}
+CHOSEN = {"download_paper": ("pmid",), "harvest_papers": ("ids",)}
 # Those after need what these leave.
 FIRST = ("pubmed_sync_delta", "download_paper", "harvest_papers")
 REFUSED = {"kind": "refusal", "name": "search_pubmed", "arguments": {"query": ""}}

@@ -21,7 +21,6 @@ from tests.corpus.made_quotations import (
 from tests.examples import share
 from tests.world import World
 from tests.world.jats import document
-from utils.corpus.certificates import check, parsed
 from utils.formats import jats
 from utils.model.paper import Fetched
 
@@ -81,5 +80,3 @@ def test_sentences_of_two_recorded_articles_are_told_wherever_they_stand(shared,
             assert (found.verdict, told) == ("near", {"stitched"}), (one.text, other.text)
             papers = list(dict.fromkeys(piece.paper for piece in found.pieces))
             assert papers == [f"pmid:{one.paper}", f"pmid:{other.paper}"]
-            row = corpus.certify(f"{one.text} {other.text}", found)
-            assert check(parsed(row), corpus).outcome == "confirmed"

@@ -88,7 +88,6 @@ DECEPTIVE = "41000001\x1b[2J\x9b\u202e\x07"
         ("entrez_query", {"operation": "search", "database": DECEPTIVE, "query": "moss"}),
         ("entrez_tool_info", {"tool_name": DECEPTIVE}),
         ("check_manuscript", {"text": f"So [@{DECEPTIVE}]."}),
-        ("show_quote", {"text": f"So it was in every {DECEPTIVE}"}),
     ],
 )
 async def test_no_control_character_of_an_argument_is_said_again(settings, tool, arguments):

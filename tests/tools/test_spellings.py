@@ -49,7 +49,6 @@ SLIPS: list[tuple[str, dict[str, Any]]] = [
     ("rag_search", {"query": "cells", "filters": '{"min_date": "2000", "pub_types": "Review"}'}),
     ("lookup_mesh", {"term": "chemokines", "limit": "2"}),
     ("entrez_query", {"operation": "Search", "db": "gene", "term": "human", "retmax": "5"}),
-    ("show_quote", {"quote": "Cells were counted in every slice."}),
     ("check_manuscript", {"manuscript": "Cells move."}),
     # another form of a value
     ("search_pubmed", {"query": "cells", "max_results": "1,000", "sort_by": "Relevance"}),
@@ -86,7 +85,7 @@ SLIPS: list[tuple[str, dict[str, Any]]] = [
     ("entrez_query", {"operation": "fetch", "ids": "{pmid}", "rettype": "medline"}),
 ]  # fmt: skip
 # The corpus is empty, which is an answer, too.
-_OF_CORPUS = {"rag_get": "NOT_FOUND", "rag_search": "STORE", "show_quote": "STORE"}
+_OF_CORPUS = {"rag_get": "NOT_FOUND", "rag_search": "STORE"}
 
 
 def filled(value: Any, names: dict[str, str]) -> Any:

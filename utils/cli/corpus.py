@@ -11,11 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadRequest
 from ..model.versions import STAND_INS
 from ..passages import terms
-from ..system.plain_text import clean_text, one_line, plain_json
-from ..system.safe_files import write_whole
+from ..system.plain_text import clean_text, one_line
 from .commands import command
 from .output import UNREACHABLE, counted, note, say, show_count, warn
 
@@ -63,17 +61,8 @@ def _source_option(parser: argparse.ArgumentParser) -> None:
 
 def _quote_options(quote: argparse.ArgumentParser) -> None:
     _source_option(quote)
-    quote.add_argument("text", nargs="?", default="", help="the quotation; - is stdin")
+    quote.add_argument("text", help="the quotation; - is stdin")
     quote.add_argument("--paper", default="", help="look in this paper only, by identifier or file")
-    quote.add_argument(
-        "--certificate", metavar="FILE", type=Path, help="write what was found, to be checked"
-    )
-    quote.add_argument(
-        "--verify", metavar="FILE", type=Path, help="check a certificate, offline, on the shelf"
-    )
-    quote.add_argument(
-        "--text", dest="text_file", metavar="FILE", type=Path, help="with --verify: on this text"
-    )
 
 
 def _find_options(find: argparse.ArgumentParser) -> None:
@@ -303,18 +292,9 @@ def _colour(entry: str, query: str) -> Text:
 
 
 def _quote(args: argparse.Namespace, library: Library) -> int:
-    if bool(args.text) == bool(args.verify) or (args.verify and (args.certificate or args.paper)):
-        raise BadRequest("Give a quotation, or --verify with a certificate.", "Not both.")
-    if args.verify:
-        return _verify(args, library)
-    if args.text_file:
-        raise BadRequest("--text goes with --verify.", "Look in one paper with --paper.")
     text = sys.stdin.read() if args.text == "-" else args.text
     corpus = library.passages_of(args.source)
     found = corpus.verify_quote(text, args.paper)
-    if args.certificate:
-        made = plain_json(corpus.certify(text, found))
-        write_whole(args.certificate, f"{made}\n".encode())
     if args.json:
         say(asdict(found), as_json=True)
     elif not found.found:
@@ -331,28 +311,6 @@ def _say_quotation(found: Quotation) -> None:
         say(f"  {one_line(found.text)}")
     for one in found.differences if found.verdict == "near" else ():
         say(f"  - {one_line(str(one))}")
-
-
-_OUTCOMES = {
-    "confirmed": ("Confirmed", 0),
-    "refuted": ("Refuted", NOT_VERBATIM),
-    "unclear": ("Could not be checked", UNREACHABLE),
-}
-_MARKS = {"confirmed": "+", "refuted": "!", "unclear": "?"}
-
-
-def _verify(args: argparse.Namespace, library: Library) -> int:
-    """Check a certificate; what could not be checked is said, and is no refusal."""
-    checked = library.corpus.check_certificate(args.verify, args.text_file)
-    head, status = _OUTCOMES[checked.outcome]
-    if args.json:
-        checks = [asdict(one) for one in checked.checks]
-        say({"outcome": checked.outcome, "checks": checks}, as_json=True)
-        return status
-    say(f"{head}: “{one_line(checked.certificate.quotation)}”")
-    for one in checked.checks:
-        say(f"  {_MARKS[one.outcome]} {one_line(one.said)}")
-    return status
 
 
 def _stats(args: argparse.Namespace, library: Library) -> int:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..store import Shelf
     from ..web import Web
-    from .certificates import Checked
     from .database import Checkpoint, CorpusDatabase, CorpusRecord
     from .index import IndexProgress
     from .quotations import Quotation
@@ -185,24 +184,6 @@ class Corpus:
         from .quotations import verify, verify_in
 
         return verify_in(text, paper, self) if paper else verify(text, self)
-
-    def certify(self, text: str, found: Quotation) -> dict[str, Any]:
-        """The certificate of a quotation that was found; see `.certificates.certificate`."""
-        from .certificates import certificate
-
-        return certificate(text, found, self)
-
-    def check_certificate(self, file: Path, text: Path | None = None) -> Checked:
-        """Check somebody's certificate on the texts that are here; see `.certificates.check`."""
-        from .certificates import check, read_certificate
-
-        return check(read_certificate(file), self, text)
-
-    def check_certificate_of(self, given: str) -> Checked:
-        """Check a certificate that came as JSON; see `.certificates.check`."""
-        from .certificates import check, read_json
-
-        return check(read_json(given, "The certificate"), self)
 
     def stats(self) -> CorpusStats:
         """What is in the corpus, and what is out of date; see `stats`."""

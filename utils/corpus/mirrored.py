@@ -104,11 +104,6 @@ class Mirrored(Corpus):
         with self._seen() as seen:
             return seen.verify_quote(text, paper)
 
-    def certify(self, text: str, found: Quotation) -> dict[str, Any]:
-        """The certificate of a quotation that was found; see `.certificates.certificate`."""
-        with self._seen() as seen:
-            return seen.certify(text, found)
-
     def sync(self, *_: Any, **__: Any) -> NoReturn:
         """A mirror follows NLM's files, not a query."""
         raise BadRequest("A mirror is not synced.", "Run: server.py mirror pubmed")

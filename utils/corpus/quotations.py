@@ -10,6 +10,7 @@ that the shelf writes above the text is not, and a text that the judges rejected
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from ..passages.differences import (
     verbatim,
 )
 from ..passages.wording import LEAST_WORDS, FoldedText, Quoted, parse
+from ..store import body_of
 from .texts import text_named, text_of
 
 if TYPE_CHECKING:
@@ -67,7 +69,8 @@ class Quotation:
     verbatim quotation is in none (in a reference list). ``anchor`` names the block of the text
     that it stands in (`..passages.anchors`), as ``read --source`` shows it. ``pieces`` are the
     places of its words: several round a mark, or where it was stitched from what stands apart, in
-    one paper or in several.
+    one paper or in several. ``sha256`` is the checksum of the text that was read, without the
+    shelf's header: the one that ``papers.lock.json`` gives for a full text.
     """
 
     found: bool
@@ -85,6 +88,7 @@ class Quotation:
     printed: str = ""
     differences: tuple[Difference, ...] = ()
     pieces: tuple[Piece, ...] = ()
+    sha256: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -179,11 +183,18 @@ def verify_in(text: str, paper: str, corpus: Corpus) -> Quotation:
         printed=there,
         differences=near.differences,
         pieces=_pieces(near, whole, named.key, named.file),
+        sha256=_checksum(whole, named.file),
     )
 
 
 def _pieces(near: Nearest, text: str, paper: str, file: str) -> tuple[Piece, ...]:
     return tuple(Piece(paper, file, *span, text[slice(*span)]) for span in near.pieces)
+
+
+def _checksum(text: str, file: str) -> str:
+    """Return the SHA-256 of a file's text without its header, or of a record's."""
+    body = body_of(text) if file else text
+    return hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()
 
 
 def _candidates(parts: Sequence[str], corpus: Corpus) -> list[Passage]:
@@ -268,6 +279,7 @@ def _placed(near: Nearest, text: str, passage: Passage, corpus: Corpus) -> Quota
         printed=there,
         differences=near.differences,
         pieces=_pieces(near, text, passage.paper, passage.file),
+        sha256=_checksum(text, passage.file),
     )
 
 
@@ -289,9 +301,11 @@ def _nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Corpus) -> Q
     if not near.likeness:
         return Quotation(found=False)
     around, anchor, printed = near, "", best.text[near.start : near.end]
+    sha256 = ""
     at = best.start + near.start
     with suppress(NotFound):  # gone since it was indexed
         text = text_of(best, corpus)
+        sha256 = _checksum(text, best.file)
         begin = max(body_start(text), best.start - _AROUND)
         around = nearest(quoted, text[begin : best.end + _AROUND])
         at, end = begin + around.start, begin + around.end
@@ -311,4 +325,5 @@ def _nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Corpus) -> Q
         printed=printed,
         differences=around.differences,
         pieces=(Piece(best.paper, best.file, at, at + len(printed), printed),),
+        sha256=sha256,
     )

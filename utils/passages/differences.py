@@ -126,7 +126,7 @@ class _Token(NamedTuple):
 def compared(quoted: Quoted, text: str) -> Nearest:
     """Find a quotation in a paper's *text*, word for word, else the stretch most like it.
 
-    Every door, and the check of a certificate, judges by this.
+    Every door judges by this.
     """
     wording = FoldedText.of_paper(text)
     return verbatim(quoted, text, wording) or nearest(quoted, text, wording)

@@ -23,7 +23,7 @@ from .page import TEMPLATES, cut_line, next_steps, styled
 _MOST = 12  # routes, and reasons
 _TITLE = 160  # characters of a title
 _DETAIL = 200
-_SCRIPTS = ("bridge.js", "board.js", "review.js", "quotes.js", "incoming.js")  # the last one begins
+_SCRIPTS = ("bridge.js", "board.js", "review.js", "incoming.js")  # the last one begins
 
 
 def board(
@@ -66,7 +66,7 @@ def board(
 
 
 def view() -> str:
-    """The page that shows a board, or quotations, inside a chat, without any data in it."""
+    """Return the page that shows a board inside a chat, without any data in it."""
     script = "\n".join((TEMPLATES / name).read_text("utf-8") for name in _SCRIPTS)
     # Ours, from the files beside the page.
     return styled("board.html", script=Markup(script))  # noqa: S704

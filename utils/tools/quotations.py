@@ -16,7 +16,6 @@ from .core import READS_SHELF, Source, Word, tool
 from .indexing import Indexing
 from .long_calls import LongCalls
 from .schemas import named
-from .toolsets import is_on
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
@@ -44,47 +43,32 @@ def tools(library: Library) -> list[FunctionTool]:
     def verify_quotes(
         quotes: Annotated[
             list[QuoteAsked],
-            Field(min_length=1, max_length=_MOST, description="Quotations or certificates."),
+            Field(min_length=1, max_length=_MOST, description="The quotations."),
         ],
-        certify: Annotated[bool, Field(description="Return certificates, too.")] = False,
         source: Source = "corpus",
     ) -> ToolResult:
-        """Check quotations, or certificates (JSON), word for word; differences are named."""
+        """Check quotations word for word: where each stands, in which text, and what differs."""
         asked = tuple((one.text, one.paper) for one in quotes)
         update = indexing if source == "corpus" else None
         corpus = library.passages_of(source)
-        found, warnings = waiting.call(_verify, corpus, update, asked, certify=certify)
+        found, warnings = waiting.call(_verify, corpus, update, asked)
         return answer(in_room({"quotes": found, "warnings": warnings}, "quotes"))
 
-    made = tool(verify_quotes, READS_SHELF, QUOTES)
-    return [_shown_in_its_passage(made) if is_on("review", library) else made]
-
-
-def _shown_in_its_passage(made: FunctionTool) -> FunctionTool:
-    """The tool with the mark that hosts with Apps show each quotation by."""
-    from .board import PAGE, shown_by
-
-    return made.model_copy(update={"meta": shown_by(PAGE)})
+    return [tool(verify_quotes, READS_SHELF, QUOTES)]
 
 
 def _verify(
-    corpus: Corpus,
-    indexing: Indexing | None,
-    asked: Sequence[tuple[str, str]],
-    *,
-    certify: bool,
+    corpus: Corpus, indexing: Indexing | None, asked: Sequence[tuple[str, str]]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The verdict on each quotation, and warnings where some papers were not looked through."""
     anywhere = any(not paper for _, paper in asked)
     warnings = indexing.update(_INDEX_S) if indexing and anywhere else []
-    return [_quote_row(text, paper, corpus, certify=certify) for text, paper in asked], warnings
+    return [_quote_row(text, paper, corpus) for text, paper in asked], warnings
 
 
-def _quote_row(text: str, paper: str, corpus: Corpus, *, certify: bool) -> dict[str, Any]:
+def _quote_row(text: str, paper: str, corpus: Corpus) -> dict[str, Any]:
     """The verdict on one quotation; ``unclear`` where it could not be looked for."""
     try:
-        if text.lstrip().startswith("{"):
-            return _checked_row(text, corpus)
         found = corpus.verify_quote(text, split_handle(paper)[0])
     except PaperError as error:
         return {"verdict": "unclear", "why": str(error)}
@@ -93,21 +77,16 @@ def _quote_row(text: str, paper: str, corpus: Corpus, *, certify: bool) -> dict[
     words = found.printed[:_FOUND]
     if found.verdict == "absent":  # what comes nearest is another sentence
         return {"verdict": "absent", "nearest": words, "nearest_at": found.handle}
-    row: dict[str, Any] = {"verdict": found.verdict, "handle": found.handle}
+    row: dict[str, Any] = {
+        "verdict": found.verdict,
+        "handle": found.handle,
+        "sha256": found.sha256,
+    }
     if found.section:
         row["section"] = found.section
     if not found.verbatim:
         row |= {"printed": words, "differences": shown_differences(found)}
-    if certify:
-        row["certificate"] = corpus.certify(text, found)
     return row
-
-
-def _checked_row(text: str, corpus: Corpus) -> dict[str, Any]:
-    """What became of a certificate as a whole, and of each check of it."""
-    checked = corpus.check_certificate_of(text)
-    said = [f"{one.outcome}: {one.said}" for one in checked.checks]
-    return {"verdict": checked.outcome, "checks": said}
 
 
 def shown_differences(found: Quotation) -> list[str]:

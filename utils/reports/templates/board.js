@@ -97,9 +97,8 @@ function paper(one) {
 }
 
 function board(found) {
-  draw(head(found), coverage(found), prisma(found), missing(found) ?? "", lookUp() ?? "");
+  draw(head(found), coverage(found), prisma(found), missing(found) ?? "");
   clearTimeout(timer);
-  before = { label: "Back to the board", show: () => board(found) };
   if (found.state === "running" && canCall()) {
     timer = setTimeout(() => renew(found.job_id).catch((trouble) => view.prepend(line("said", trouble.message))), POLL_MS);
   }

@@ -5,8 +5,6 @@ function show(result) {
   if (result.isError) draw(line("said", words(result)));
   else if (found.review) review(found);
   else if (Array.isArray(found.prisma)) board(found);
-  else if (Array.isArray(found.quotes)) quotations(found);
-  else if (Array.isArray(found.passage)) quotation(found);
   else draw(make("pre", "", words(result)));
 }
 
