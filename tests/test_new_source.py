@@ -38,7 +38,7 @@ SOURCE = Source(
     about="Glade: texts of papers by DOI",
     label="DOI",
     rates=(Rate("glade", ("glade",), every=0.25, in_flight=3),),
-    routes=(Route("glade", ("doi",), one_by_one(full_text), shares=(0.5, 0.1)),),
+    routes=(Route("glade", ("doi",), one_by_one(full_text), share=0.3),),
 )
 '''
 ENTRY = """    Site(

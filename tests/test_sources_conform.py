@@ -61,7 +61,7 @@ def test_its_entry_names_its_routes_and_whether_it_is_searched(source):
     [site] = [site for site in SITES if site.name == source.name]
     assert [way.via for way in site.routes] == [route.via for route in source.routes]
     assert bool(site.searched) == bool(source.search)
-    assert all(0 <= bad <= good <= 1 for good, bad in (route.shares for route in source.routes))
+    assert all(0 <= route.share <= 1 for route in source.routes)
     keys = {rate.key for rate in source.rates} | {route.key for route in source.routes}
     assert keys - {""} <= {key.setting for key in KEYS}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .output import counted, span
@@ -29,25 +28,14 @@ def plan_text(plan: Plan) -> str:
     lines = [
         f"{counted(plan.papers, 'paper')} to get{already}",
         f"  in PMC {plan.in_pmc:,}, free {plan.free:,}, with abstract {plan.with_abstract:,}",
-        f"  full texts to expect: {_range(plan.full_text)}",
-        f"  time at polite rates: {_range(plan.seconds, span)}",
-        f"  disk space: up to about {math.ceil(plan.size / 1e6):,} MB",
+        f"  full texts to expect: about {plan.full_text:,}",
+        f"  time at polite rates: about {span(plan.seconds)}",
+        f"  disk space: about {math.ceil(plan.size / 1e6):,} MB",
     ]
     if plan.hosts:
-        lines += ["", f"  {'site':<12}{'requests':>18}{'time':>20}"]
+        lines += ["", f"  {'site':<20}{'requests':>10}{'time':>12}"]
     lines += [
-        f"  {host.host:<12}{_range(host.requests):>18}{_range(host.seconds, span):>20}"
-        for host in plan.hosts
+        f"  {host.host:<20}{host.requests:>10,}{span(host.seconds):>12}" for host in plan.hosts
     ]
     lines += [f"  note: {note}" for note in plan.notes]
     return "\n".join(lines)
-
-
-def _range(pair: tuple[float, float], spelled: Callable[[float], str] = "{:,}".format) -> str:
-    """A range in words; one value where both ends are the same.
-
-    >>> _range((3, 3)), _range((40.0, 600.0), span)
-    ('3', '40 s to 10 min')
-    """
-    least, most = map(spelled, pair)
-    return least if least == most else f"{least} to {most}"

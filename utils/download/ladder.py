@@ -178,7 +178,7 @@ class Ladder:
         def fetch(papers: Sequence[Paper], _: Web) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
             return fetch_from_mirror(papers, self.mirrored)
 
-        return Route(VIA, ("pmcid", "pmid", "doi"), fetch, shares=(0.95, 0.5))
+        return Route(VIA, ("pmcid", "pmid", "doi"), fetch, share=0.725)
 
     def rungs_for(self, *, prefer_pmc: bool = True) -> list[Rung]:
         """The rungs in order; False for *prefer_pmc* puts the publisher's side first."""

@@ -34,10 +34,9 @@ from ..model.versions import STAND_INS
 from ..pubmed.search import Sweep, find_every_pmid
 from ..sources import Query
 from ..store import Shelf, body_of
-from ..store.ledger import Ledger
+from ..store.ledger import Ledger, ledgers_folder
 from ..system.safe_files import disk, make_folder, replacing
 from .bulk import run
-from .history import ledgers_folder
 from .run_status import Progress
 from .searches import Collected, Wanted, collect, wanted_searches
 

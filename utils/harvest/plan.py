@@ -1,20 +1,17 @@
 """What a harvest would ask and take, before anything is fetched.
 
-A query is counted under PubMed's own filters; of a list, a sample is looked up. From there on it
-is arithmetic with the sites' published limits and with shares that nobody knows beforehand: how
-much of PMC the Cloud Service has, how many pages publishers show to programs, through how many
-redirects. Each is a pair, of a list where it goes well and of one where it goes badly, and so is
-everything that follows from it. Where enough papers of this shelf's harvests reached a route, the
-interval in which its share lies by what became of them takes the place of the pair.
+A query is counted under PubMed's own filters; of a list, a sample is looked up. The rest is
+arithmetic with the sites' published limits and with one expected share for each route and habit of
+sites (`Route.share` and the constants below). The numbers are estimates: what a publisher shows to
+programs, or how many copies are dead, is not known beforehand.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import product
 from typing import Any
 
 from ..download.ladder import Ladder
@@ -25,121 +22,53 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..model.versions import meant, serves
 from ..pubmed.search import count_by_filter
-from ..sources import Query, Route, Source
-from .history import Share, learned_shares
+from ..sources import Query, Source
 from .searches import Wanted, collect
 
 _SAMPLE = 200  # what NCBI takes in one request
 _IN_PMC, _FREE, _ABSTRACT = "pubmed pmc[sb]", "free full text[sb]", "hasabstract"
 _SHELF_BYTES = {"full_text": 150_000, "abstract": 6_000}  # text, raw bytes and record
 _TAKES_PART = 20  # articles in one request to db=pmc
-_LINGER_S = 10.0  # a smaller request does not wait longer for others
-_CLOUD_S = 1 / 16  # between two requests to it
 _CLOUD_ASKS = (1, 3)  # for a paper the Cloud Service lacks; for one it has: list, record, text
 _DOIS, _NAMES = 50, 25  # in one search of PubMed, of Europe PMC
 _HITS = 9_000  # in a slice of a long query; each takes about three requests
-_SEARCH_TOKENS = 10_000  # at the least, what Jina takes for one search
 # Sources whose part is drawn below; any other is asked once for each paper that reaches it.
 _DRAWN = {"pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina"}
-# Routes whose papers are counted beforehand, or not at all: no share of theirs is used.
-_COUNTED = {"arxiv", "europepmc_preprint", "jina_search"}
 _PUBLISHERS, _SEARCH, _COPIES = "publishers", "jina_search", "unpaywall"
 _ARCHIVE = ("archive", "web_archive")  # whether it has a page, and the page
 _PUBLISHER_S = 1.0  # between two requests to one host, unless it asks for more
 
 
-@dataclass(frozen=True, slots=True)
-class _Shares:
-    """Of the papers that reach a rung, the share that needs no other one.
-
-    The pair around what the 218 recorded articles and the benchmark's field of 1,000 show.
-    """
-
-    by_route: Mapping[str, float]  # of the papers that reach it, those that end there
-    manuscript: float  # of what PMC gives: accepted manuscripts, and the published text is sought
-    preprints: float  # of what PMC lacks, at arXiv: of a query, nobody knows
-    doi: float  # of what PMC lacks: without a DOI nobody else can be asked
-    unsaid: float  # of papers of a list outside PMC: a free copy that only Unpaywall knows of
-    published: float  # of the copies: with an accepted manuscript, the published text is sought
-    asks: float  # requests for a page or a copy: redirects, PDFs, once more with plain headers
-    unlicensed: float  # of papers sought outside PMC: Crossref is asked for their texts' terms
-    unknown: float  # of a list, papers that PubMed does not know, when nobody was looked up
-    largest: float  # of the publishers' papers, how many are at one host, when nobody knows
-    dead: float  # of papers sought outside PMC: a copy whose link is dead, asked for elsewhere
-    arxiv: float  # requests to arXiv for a preprint: page, PDF
-    full: bool  # whether requests for many papers are full ones, and none is asked for twice
-    learned: bool = False  # whether the share of copies is this shelf's: of all that were sought
-
-
-# Each share where it goes well, and where it goes badly. What is good for one site is work for
-# another: PMC, the copies and pages behind DOIs, and the manners of sites go well or badly each for
-# itself, and a site is planned for the range over all.
-_SIDES: tuple[dict[str, tuple[Any, Any]], ...] = (
-    {
-        "manuscript": (0.0, 0.15),
-    },
-    {
-        "preprints": (0.0, 0.08),
-        "doi": (0.8, 1.0),
-        "unsaid": (0.7, 0.0),
-        "published": (0.9, 0.0),
-    },
-    {
-        "asks": (1.0, 2.5),
-        "unlicensed": (0.0, 1.0),
-        "unknown": (0.0, 0.1),
-        "dead": (0.0, 0.1),
-        "largest": (0.1, 0.35),
-        "arxiv": (1, 2),
-        "full": (True, False),
-    },
-)
-
-
-def _cases(sources: Sequence[Source], learned: Mapping[str, Share]) -> Iterator[_Shares]:
-    """The shares of every combination; those of routes are *learned*, or their sources'."""
-    for sides in product((0, 1), repeat=len(_SIDES)):
-        by_route = {
-            route.via: _pair(route, learned)[sides[0] if source.label == "PMC" else sides[1]]
-            for source in sources
-            for route in source.routes
-        }
-        chosen = {
-            name: pair[bad]
-            for bad, side in zip(sides, _SIDES, strict=True)
-            for name, pair in side.items()
-        }
-        if copies := _COPIES in learned:  # those that end there, whatever version others had
-            chosen["published"] = 1.0
-        yield _Shares(by_route, **chosen, learned=copies)
-
-
-def _pair(route: Route, learned: Mapping[str, Share]) -> tuple[float, float]:
-    """The share of a route where it goes well, and where it goes badly."""
-    if (own := learned.get(route.via)) and route.via not in _COUNTED:
-        return own.most, own.least
-    return route.shares
-
-
-Pair = tuple[int, int]
+# Expected shares, from 218 recorded articles and the benchmark's field of 1,000.
+_MANUSCRIPTS = 0.05  # of PMC's texts: accepted manuscripts, and the published text is sought
+_PREPRINTS = 0.03  # at arXiv, of what PMC lacks; of a query only
+_WITH_DOI = 0.9  # of what PMC lacks: without a DOI no other source can be asked
+_UNSAID_COPIES = 0.35  # of a list's papers outside PMC: a copy that only Unpaywall names
+_PUBLISHED_COPIES = 0.5  # of the copies; with a manuscript, the published text is sought
+_ASKS = 1.7  # requests for a page or a copy: redirects, PDFs, one more try
+_UNLICENSED = 0.5  # of papers sought outside PMC: Crossref is asked for their licenses
+_UNKNOWN = 0.05  # of a list: papers that PubMed does not have, when no paper was looked up
+_LARGEST = 0.2  # of the publishers' papers: those at the busiest host
+_DEAD = 0.05  # of papers sought outside PMC: a copy whose link is dead
+_ARXIV_ASKS = 2  # requests for a preprint: page, PDF
 
 
 @dataclass(frozen=True, slots=True)
 class AtHost:
-    """What one site would be asked, and for how many seconds at its polite rate: from, to."""
+    """The requests expected at one site, and the seconds they take at its rate limit."""
 
     host: str
-    requests: Pair
-    seconds: tuple[float, float]
+    requests: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A harvest before it begins. Pairs are from, to.
+    """A harvest before it begins.
 
-    ``full_text`` are the full texts to expect, ``held`` how many papers are on the shelf in full
-    text already (of a query, nobody knows yet), ``seconds`` the time of the busiest site: the
-    others are done meanwhile. ``size`` is in bytes, at the most.
+    ``full_text`` is the expected number of full texts, ``held`` how many papers are on the shelf in
+    full text already (0 for a query), ``seconds`` the time of the busiest site, and ``size`` the
+    bytes on disk. The other sites are asked at the same time.
     """
 
     papers: int
@@ -147,9 +76,9 @@ class Plan:
     in_pmc: int
     free: int
     with_abstract: int
-    full_text: Pair
+    full_text: int
     hosts: tuple[AtHost, ...]
-    seconds: tuple[float, float]
+    seconds: float
     size: int
     notes: tuple[str, ...] = ()
 
@@ -308,7 +237,6 @@ def _names(entries: Sequence[Entry]) -> dict[str, int]:
     return {
         "pmcid": sum(bool(one.pmcid) for one in ids),
         "doi": sum(bool(one.doi) and not (one.pmid or one.pmcid) for one in ids),
-        "arxiv": sum(bool(one.arxiv) for one in ids),
     }
 
 
@@ -316,112 +244,70 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
     has_key = bool(ladder.web.settings.key("jina_api_key"))
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
     climbed = [_opened(source, ladder) for source in ladder.sources if source.name in order]
-    learned = learned_shares(ladder.shelf.folder)
-    cases = _cases(climbed, learned)
-    forecasts = [_forecast(known, shares, order, climbed) for shares in cases]
+    requests, texts = _expected(known, order, climbed)
     every = {rate.bucket: seconds for rate, seconds in ladder.web.limiter.intervals()}
-    hosts = []
-    for site in forecasts[0].requests:
-        asked = [forecast.requests[site] for forecast in forecasts]
-        times = [
-            forecast.requests[site] * every.get(site, forecast.publisher_s)
-            for forecast in forecasts
-        ]
-        if max(asked):
-            pair = (math.floor(min(asked)), math.ceil(max(asked)))
-            hosts.append(AtHost(site, pair, (min(times), max(times))))
-    hosts.sort(key=lambda host: -host.seconds[1])
-    texts = [round(forecast.texts) for forecast in forecasts]
-    most = max(texts)
+    publisher_s = _PUBLISHER_S * (known.largest or _LARGEST)
+    hosts = [
+        AtHost(site, math.ceil(number), math.ceil(number) * every.get(site, publisher_s))
+        for site, number in requests.items()
+        if number > 0
+    ]
+    hosts.sort(key=lambda host: -host.seconds)
     return Plan(
         *(known.papers, held, known.in_pmc, known.free, known.abstracts),
-        full_text=(min(texts), most),
+        full_text=round(texts),
         hosts=tuple(hosts),
-        seconds=(
-            max((host.seconds[0] for host in hosts), default=0.0),
-            max((host.seconds[1] for host in hosts), default=0.0),
-        ),
-        size=known.papers * _SHELF_BYTES["abstract"] + most * _SHELF_BYTES["full_text"],
-        notes=(
-            *notes,
-            *_learned_notes(climbed, learned),
-            *map(_cost_note, (host for host in hosts if host.host == _SEARCH)),
-        ),
+        seconds=max((host.seconds for host in hosts), default=0.0),
+        size=known.papers * _SHELF_BYTES["abstract"] + round(texts) * _SHELF_BYTES["full_text"],
+        notes=tuple(notes),
     )
 
 
-def _learned_notes(climbed: Sequence[Source], learned: Mapping[str, Share]) -> list[str]:
-    """Which shares are not the published ones, if any."""
-    own = [
-        f"{route.via} {share.least:.0%} to {share.most:.0%} of {share.papers:,} papers"
-        for source in climbed
-        for route in source.routes
-        if (share := learned.get(route.via)) and route.via not in _COUNTED
-    ]
-    return [f"Shares of this shelf's own harvests: {', '.join(own)}."] if own else []
+def _expected(
+    known: _Known, order: set[str], climbed: Sequence[Source]
+) -> tuple[dict[str, float], float]:
+    """Return the expected requests by site, and the expected full texts.
 
+    All papers go up the ladder: what one rung gives, the next one is not asked for.
+    """
+    shares = {route.via: route.share for source in climbed for route in source.routes}
 
-def _cost_note(searches: AtHost) -> str:
-    least, most = (number * _SEARCH_TOKENS for number in searches.requests)
-    return f"Jina's searches take {least:,} to {most:,} tokens of your key, besides what it reads."
-
-
-@dataclass(frozen=True, slots=True)
-class _Forecast:
-    """Requests by site, texts that come, and seconds that a request to a publisher takes."""
-
-    requests: Mapping[str, float]
-    texts: float
-    publisher_s: float
-
-
-def _forecast(
-    known: _Known, shares: _Shares, order: set[str], climbed: Sequence[Source]
-) -> _Forecast:
-    """All papers up the ladder: what each rung gives, the next one is not asked for."""
-
-    def part(source: str, papers: float, share: float) -> float:
+    def part(source: str, papers: float, share: float = 1.0) -> float:
         return papers * share if source in order else 0.0
 
-    ends = shares.by_route.get
-    cloud = known.in_pmc * ends("pmc_cloud", 0.0)
+    cloud = known.in_pmc * shares.get("pmc_cloud", 0.0)
     lacking = known.in_pmc - cloud
-    efetch = lacking * ends("efetch", 0.0)
-    europepmc = (lacking - efetch) * ends("europepmc", 0.0)
-    in_pmc = cloud + efetch + europepmc
-    unknown = 0 if known.listed else (known.papers - known.in_pmc) * shares.preprints
-    preprints = part("arxiv", known.preprints + unknown, 1)
+    efetch = lacking * shares.get("efetch", 0.0)
+    in_pmc = cloud + efetch + (lacking - efetch) * shares.get("europepmc", 0.0)
+    unknown = 0 if known.listed else (known.papers - known.in_pmc) * _PREPRINTS
+    preprints = part("arxiv", known.preprints + unknown)
     elsewhere = max(0.0, known.papers - in_pmc - preprints)
-    rest = elsewhere * (known.doi or shares.doi) + in_pmc * shares.manuscript
-    unsaid = shares.unsaid * rest if known.listed else 0.0
-    free = rest if shares.learned else min(rest, known.free - known.in_pmc + unsaid)
-    copies = free * ends(_COPIES, 0.0)
-    sought = rest - copies * shares.published
-    others, found = _others(climbed, sought, shares)
-    pages = part("publisher", sought - found, 1)
-    shown = pages * ends("publisher", 0.0)
-    unread = part("jina", sought - found - shown, 1)
-    read = unread * ends("jina", 0.0)
-    cloud_asks = part("pmc", cloud * _CLOUD_ASKS[1] + lacking * _CLOUD_ASKS[0], 1)
-    requests = _lookups(known, shares)
-    requests["ncbi"] += part("pmc", _in_parts(lacking, cloud_asks * _CLOUD_S, shares), 1)
-    requests["europepmc"] += part("europepmc", lacking - efetch, 1)
-    requests["arxiv"] += preprints * shares.arxiv
-    requests["crossref"] += (
-        rest * shares.unlicensed * any(source.label == "DOI" for source in climbed)
-    )
+    rest = elsewhere * (known.doi or _WITH_DOI) + in_pmc * _MANUSCRIPTS
+    unsaid = _UNSAID_COPIES * rest if known.listed else 0.0
+    copies = min(rest, known.free - known.in_pmc + unsaid) * shares.get(_COPIES, 0.0)
+    sought = rest - copies * _PUBLISHED_COPIES
+    others, found = _others(climbed, sought)
+    pages = part("publisher", sought - found)
+    shown = pages * shares.get("publisher", 0.0)
+    unread = part("jina", sought - found - shown)
+    read = unread * shares.get("jina", 0.0)
+    requests = _lookups(known)
+    requests["ncbi"] += part("pmc", math.ceil(lacking / _TAKES_PART))
+    requests["europepmc"] += part("europepmc", lacking - efetch)
+    requests["arxiv"] += preprints * _ARXIV_ASKS
+    requests["crossref"] += rest * _UNLICENSED * any(source.label == "DOI" for source in climbed)
     requests |= others | {
-        "pmc_cloud": cloud_asks,
-        "unpaywall": part("unpaywall", rest, 1),
-        **dict.fromkeys(_ARCHIVE, part("unpaywall", rest, shares.dead)),
+        "pmc_cloud": part("pmc", cloud * _CLOUD_ASKS[1] + lacking * _CLOUD_ASKS[0]),
+        "unpaywall": part("unpaywall", rest),
+        **dict.fromkeys(_ARCHIVE, part("unpaywall", rest, _DEAD)),
         "doi": pages,
-        _PUBLISHERS: (copies + pages) * shares.asks,
+        _PUBLISHERS: (copies + pages) * _ASKS,
         "jina": unread,
-        _SEARCH: part(_SEARCH, known.papers - in_pmc - copies - found - shown - read, 1),
+        _SEARCH: part(_SEARCH, known.papers - in_pmc - copies - found - shown - read),
     }
     new = (rest - copies) / sought if sought else 0.0  # of the pages: of papers without a copy
     texts = min(known.papers, in_pmc + preprints + copies + (found + shown + read) * new)
-    return _Forecast(requests, texts, _PUBLISHER_S * (known.largest or shares.largest))
+    return requests, texts
 
 
 def _opened(source: Source, ladder: Ladder) -> Source:
@@ -431,46 +317,33 @@ def _opened(source: Source, ladder: Ladder) -> Source:
     return replace(source, routes=routes)
 
 
-def _others(
-    climbed: Sequence[Source], papers: float, shares: _Shares
-) -> tuple[dict[str, float], float]:
+def _others(climbed: Sequence[Source], papers: float) -> tuple[dict[str, float], float]:
     """Requests to the sources that are not drawn, one after the other, and the texts they give."""
     requests: dict[str, float] = {}
     left = papers
     for source in climbed:
         for route in source.routes if source.name not in _DRAWN else ():
             bucket = source.rates[0].bucket
-            # Papers reach a late rung one by one, or, where all is well, by the batch.
-            asked = left / route.batch if shares.full else left
-            requests[bucket] = requests.get(bucket, 0.0) + asked
-            left -= left * shares.by_route[route.via]
+            requests[bucket] = requests.get(bucket, 0.0) + left / route.batch
+            left -= left * route.share
     return requests, papers - left
 
 
-def _lookups(known: _Known, shares: _Shares) -> dict[str, float]:
+def _lookups(known: _Known) -> dict[str, float]:
     """Requests that it takes to learn what the papers are."""
     if not known.listed:
         slices = 1 + 3 * (known.hits // _HITS)
         batches = math.ceil(known.papers / _SAMPLE)
         return {"ncbi": slices + batches, "europepmc": 0, "arxiv": 0, "crossref": 0}
-    named = known.named
-    # What was looked up for the plan is remembered, by the same shelf and for a day.
-    fresh = max(0, known.papers - known.looked_up) if shares.full else known.papers
+    # What was looked up for the plan is remembered for a day.
+    fresh = max(0, known.papers - known.looked_up)
     part = fresh / max(1, known.papers)
-    unknown = fresh * (shares.unknown if known.unknown is None else known.unknown)
-    searches = math.ceil(part * named.get("doi", 0) / _DOIS)
-    batches = math.ceil(fresh / _SAMPLE)
-    asked = batches + math.ceil(part * named.get("pmcid", 0) / _SAMPLE) + searches
+    unknown = fresh * (_UNKNOWN if known.unknown is None else known.unknown)
+    names = math.ceil(part * known.named.get("pmcid", 0) / _SAMPLE)
+    searches = math.ceil(part * known.named.get("doi", 0) / _DOIS)
     return {
-        # Kinds of names do not share a request; what a search finds is fetched besides.
-        "ncbi": asked if shares.full else asked + searches + batches,
+        "ncbi": math.ceil(fresh / _SAMPLE) + names + searches,
         "europepmc": math.ceil(unknown / _NAMES),
-        "arxiv": 0 if shares.full else min(batches, named.get("arxiv", 0)),
-        "crossref": 0 if shares.full else unknown,
+        "arxiv": 0,
+        "crossref": 0,
     }
-
-
-def _in_parts(papers: float, seconds: float, shares: _Shares) -> float:
-    """Requests for articles from db=pmc, which come over *seconds*: full ones, or as they come."""
-    full = papers / _TAKES_PART
-    return full if shares.full else min(papers, full + seconds / _LINGER_S + 2)

@@ -17,7 +17,6 @@ from typing import Any
 
 from ..download.ladder import Ladder
 from ..errors import BadRequest
-from ..harvest.history import ledgers_folder
 from ..harvest.jobs import Harvest
 from ..lists.decisions import Told, screened_in
 from ..lists.described import entry_of_paper
@@ -26,7 +25,7 @@ from ..model.job import Harvested, Job, Search, State
 from ..model.paper import now
 from ..reports import prisma
 from ..reports.review_page import review_page
-from ..store.ledger import Ledger
+from ..store.ledger import Ledger, ledgers_folder
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
 from ..system.version import version
 from . import tables

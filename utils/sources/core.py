@@ -182,6 +182,6 @@ SOURCE = Source(
     # Ten a minute are what the smallest of the published limits allows; what tokens are left
     # after a download, which costs several, the headers of each answer say.
     rates=(Rate("core", ("core",), every=6.0, in_flight=1, asked=stay_away),),
-    routes=(Route("core", ("doi",), one_by_one(full_text), key="core_api_key", shares=(0.1, 0.0)),),
+    routes=(Route("core", ("doi",), one_by_one(full_text), key="core_api_key", share=0.05),),
     greet=_greet,
 )

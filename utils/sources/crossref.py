@@ -259,5 +259,5 @@ SOURCE = Source(
         Rate("crossref_list", ("crossref",), every=0.34, in_flight=1, paths=("/works",)),
     ),
     lookup=Lookup(("doi",), 1, look_up, recall),
-    routes=(Route("crossref", ("doi",), one_by_one(fetch_mining_copies), shares=(0.1, 0.0)),),
+    routes=(Route("crossref", ("doi",), one_by_one(fetch_mining_copies), share=0.05),),
 )

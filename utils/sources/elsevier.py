@@ -162,7 +162,7 @@ SOURCE = Source(
             ("doi",),
             one_by_one(full_text),
             key="elsevier_api_key",
-            shares=(0.15, 0.0),
+            share=0.075,
             prefixes=_PREFIXES,
         ),
     ),

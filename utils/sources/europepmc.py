@@ -408,7 +408,7 @@ SOURCE = Source(
     search=remembered("europepmc", search),
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(
-        Route("europepmc", ("pmcid",), one_by_one(fetch_full_text), shares=(0.9, 0.3)),
+        Route("europepmc", ("pmcid",), one_by_one(fetch_full_text), share=0.6),
         Route("europepmc_preprint", ("doi",), one_by_one(fetch_preprint_text)),
     ),
 )

@@ -122,7 +122,7 @@ SOURCE = Source(
         Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key", in_flight=8),
     ),
     routes=(
-        Route("jina", ("doi",), one_by_one(read), shares=(0.25, 0.0)),
+        Route("jina", ("doi",), one_by_one(read), share=0.125),
         Route("jina_search", ("doi", "pmid"), one_by_one(search), key="jina_api_key"),
     ),
 )

@@ -113,7 +113,7 @@ SOURCE = Source(
             ("doi",),
             one_by_one(full_text),
             key="openalex_api_key",
-            shares=(0.1, 0.0),
+            share=0.05,
         ),
     ),
     greet=greet,

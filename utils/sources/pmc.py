@@ -264,7 +264,7 @@ SOURCE = Source(
     rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16, in_flight=16)),
     routes=(
         # It has open access and author manuscripts (facts of August 2026).
-        Route("pmc_cloud", ("pmcid",), one_by_one(fetch_from_cloud), shares=(0.95, 0.5)),
-        Route("efetch", ("pmcid",), fetch_from_efetch, batch=_AT_ONCE, shares=(0.6, 0.4)),
+        Route("pmc_cloud", ("pmcid",), one_by_one(fetch_from_cloud), share=0.725),
+        Route("efetch", ("pmcid",), fetch_from_efetch, batch=_AT_ONCE, share=0.5),
     ),
 )

@@ -191,7 +191,7 @@ SOURCE = Source(
             hosts=("biorxiv.org", "medrxiv.org"),
         ),
     ),
-    routes=(Route("publisher", ("doi",), one_by_one(fetch_full_text), shares=(0.75, 0.1)),),
+    routes=(Route("publisher", ("doi",), one_by_one(fetch_full_text), share=0.6),),
 )
 
 

@@ -74,7 +74,7 @@ SOURCE = Source(
             ("doi", "pmid", "pmcid", "arxiv"),
             fetch_open_copies,
             batch=_BATCH,
-            shares=(0.05, 0.0),
+            share=0.025,
         ),
     ),
 )

@@ -104,10 +104,9 @@ class Route:
     settings field of a key without which it is not offered. ``fetch`` takes up to ``batch`` papers
     and yields what the site sent for each, best first, or a `SourceMiss` for a candidate that could
     not be had: the ladder judges each and stops asking when all are found. A `SourceMiss` that is
-    raised is about all papers of the batch. ``shares`` are for plans: of the papers that reach this
-    route, the part that ends there, where it goes well and where it goes badly. ``prefixes`` are
-    those of most DOIs of a publisher that serves nobody else's papers: for other DOIs nobody is
-    told that a key is missing.
+    raised is about all papers of the batch. ``share`` is for plans: of the papers that reach this
+    route, the part that is expected to end there. ``prefixes`` are those of most DOIs of a
+    publisher that serves nobody else's papers: for other DOIs nobody is told that a key is missing.
     """
 
     via: str
@@ -115,7 +114,7 @@ class Route:
     fetch: Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | SourceMiss]]]
     key: str = ""
     batch: int = 1
-    shares: tuple[float, float] = (0.0, 0.0)
+    share: float = 0.0
     prefixes: tuple[str, ...] = ()
 
     @property

@@ -95,7 +95,7 @@ SOURCE = Source(
             ("doi",),
             one_by_one(open_text),
             key="springer_api_key",
-            shares=(0.05, 0.0),
+            share=0.025,
             prefixes=_PREFIXES,
         ),
         Route(
@@ -103,7 +103,7 @@ SOURCE = Source(
             ("doi",),
             one_by_one(agreed_text),
             key="springer_tdm_key",
-            shares=(0.1, 0.0),
+            share=0.05,
             prefixes=_PREFIXES,
         ),
     ),

@@ -79,5 +79,5 @@ SOURCE = Source(
     about="Unpaywall: open-access copies in repositories and at publishers",
     label="DOI",
     rates=(Rate("unpaywall", ("unpaywall",), every=0.1, in_flight=4),),
-    routes=(Route("unpaywall", ("doi",), one_by_one(fetch_open_copies), shares=(0.9, 0.4)),),
+    routes=(Route("unpaywall", ("doi",), one_by_one(fetch_open_copies), share=0.65),),
 )

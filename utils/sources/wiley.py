@@ -76,7 +76,7 @@ SOURCE = Source(
             ("doi",),
             one_by_one(full_text),
             key="wiley_tdm_token",
-            shares=(0.1, 0.0),
+            share=0.05,
             prefixes=_PREFIXES,
         ),
     ),

@@ -70,6 +70,11 @@ _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 _NAMED = 5  # harvests that a hint names, the newest
 
 
+def ledgers_folder(shelf: Path) -> Path:
+    """Return the folder of a shelf's ledgers."""
+    return shelf / ".papershelf" / "jobs"
+
+
 def _those_there_are(path: Path) -> str:
     """What to do for want of the harvest at *path*: the names of others, the likeliest first."""
     others = sorted(path.parent.glob("*.db"), key=lambda one: -one.stat().st_mtime)
