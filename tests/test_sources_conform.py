@@ -22,6 +22,7 @@ every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.nam
 SHARED_WAYS = {
     "pmc_inventory",
     *("__init__", "source", "loose_json", "arxiv_query", "semantic_scholar_graph"),
+    "recent_searches",
     *("eutils", "eutils_links", "eutils_summaries", "eutils_vocabulary"),
 }
 # What these give is neither a paper nor a list of papers: verbs of their own ask for it.
