@@ -73,7 +73,11 @@ def of_screen(whole: bool, medium: str) -> list[tuple[str, str, str]]:
 
 
 # Their words are others', or only a part of the paper's.
-TURNED = {"text in Cyrillic", "text in Han characters", "text in a Romance tongue"}
+TURNED = {"text in Cyrillic", "text in Han characters", "text in a Romance tongue",
+          "an old scan, a letter in seventy misread"}  # fmt: skip
+# Fakes that keep the beginning of each paragraph.
+BEGUN = {"slides with references", "paragraphs that end in mid-sentence",
+         "paragraphs cut short with three dots"}  # fmt: skip
 SHORT = {"retraction notice", "correction", "editorial", "letter to the editor",
          "abstract of a conference"}  # fmt: skip
 
@@ -87,7 +91,8 @@ def test_a_whole_paper_has_its_last_sentence_in_every_dress() -> None:
 def test_no_fake_has_every_paragraph_of_the_paper() -> None:
     paper = next(p for p in reversed(manuscripts(shared=False)) if p.body_words >= LEAST_WORDS)
     for name, _, text in of_screen(False, "markdown"):
-        inside = sum(" ".join(told.split()[:9]) in text for told in paper.prose())
+        words = None if name in BEGUN else 9
+        inside = sum(" ".join(told.split()[:words]) in text for told in paper.prose())
         assert inside < 0.9 * len(paper.prose()), name
 
 
