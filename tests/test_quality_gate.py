@@ -16,6 +16,8 @@ from tests.quality.measures import Score, Scores
 from tests.quality.suite import Report, measure
 from utils.model.paper import Verdict
 
+pytestmark = pytest.mark.slow
+
 # What issue 3 asks for; floors may be higher, never lower.
 TARGETS = {
     "paragraphs": 0.995,

@@ -17,6 +17,8 @@ from tests.quality.lab.manuscript import GROUP
 from tests.quality.lab.sources import LEAST_WORDS, manuscripts
 from tests.quality.measures import Scores
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

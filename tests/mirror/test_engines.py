@@ -16,6 +16,7 @@ from utils.mirror.engines import MOST_DEATHS, Lost, engine_of
 pytestmark = [
     pytest.mark.extras("pyarrow", "duckdb", "distributed", "submitit"),
     pytest.mark.real_time,
+    pytest.mark.slow,
 ]
 # Each with its scheduler; Slurm's is submitit's own executor of local processes.
 WAYS = [

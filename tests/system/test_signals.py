@@ -20,6 +20,8 @@ from tests.formats.reading_children import reader
 from tests.processes import Process, run
 from utils.system.signals import interruptible
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _INSTANTS = 4 if ALL else 2
@@ -131,8 +133,6 @@ def test_below_nohup_a_closed_terminal_does_not_end_it():
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 from utils.system import signals
-
-pytestmark = pytest.mark.slow
 signals.end_at_once_on_signals()
 with signals.interruptible():
     os.kill(os.getpid(), signal.SIGHUP)
