@@ -55,7 +55,7 @@ class _Doctests:
 
 def pytest_configure(config: pytest.Config) -> None:
     processes.begin_run()
-    if not hasattr(config, "workerinput") and not config.option.markexpr:
+    if not config.option.markexpr:  # in xdist's workers, too: each selects for itself
         config.option.markexpr = _tier_of_run(config)
     config.pluginmanager.register(_Doctests())
     # What we file is flushed to the disk; where there is one in memory, that takes no time.

@@ -35,6 +35,8 @@ from tests.world.eutils import KEY
 from utils.settings import Settings, load_settings
 from utils.tools.auth import make_token
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 SECRETS = [
     name
@@ -323,8 +325,6 @@ def test_no_key_leaves_through_the_shell(world, tmp_path, secrets):
 # One process for all: what a start of its own says is searched above.
 SEVERAL = """
 import contextlib, json, os, runpy, sys
-
-pytestmark = pytest.mark.slow
 program, *runs = json.load(sys.stdin)
 for environ, arguments in runs:
     os.environ.clear()

@@ -11,6 +11,8 @@ import pytest
 
 from tests.processes import Process, eventually, run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 # A run that starts what starts another, in a session of its own, and then waits.
 _RUN = """
@@ -47,8 +49,6 @@ def test_no_process_outlives_its_test_or_its_run(how):
 _HANGS = """
 import signal, sys, threading
 from tests.processes import Process
-
-pytestmark = pytest.mark.slow
 
 def hang(folder):
     process = Process([sys.executable, "-c", "import time; time.sleep(600)"])

@@ -23,6 +23,8 @@ from utils.errors import Unreachable
 from utils.review import Review, updating
 from utils.review.ledger import AT_UPDATES
 
+pytestmark = pytest.mark.slow
+
 FIELD = 14
 ROOT = Path(__file__).resolve().parents[2]
 Shell = Callable[..., tuple[int, str, str]]
@@ -181,8 +183,6 @@ Stage().sleep(float(sys.argv[1]))
 from utils import Library
 from utils.review import updating
 from utils.review.ledger import Writer
-
-pytestmark = pytest.mark.slow
 where = {"_citing_now": updating, "note": Writer}[sys.argv[2]]
 setattr(where, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 Library().review("fields").update()
