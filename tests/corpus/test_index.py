@@ -61,7 +61,9 @@ def shared_corpus(tmp_path: Path) -> Iterator[tuple[Corpus, dict[str, Any]]]:
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Iterator[Corpus]:
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Corpus]:
+    # The texts are invented, and the judges would reject an edited one.
+    monkeypatch.setattr("utils.store.adoption.judge_again", lambda stored, _text: stored)
     made = with_model(corpus_in(tmp_path / "papers"), Model())
     yield made
     made.finder.close()

@@ -30,6 +30,7 @@ pytestmark = [
     pytest.mark.extras("pyarrow", "duckdb", "distributed"),
     pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
     pytest.mark.real_time,
+    pytest.mark.slow,
 ]
 # Who has changed how clusters are held lets more die.
 DEATHS = int(os.environ.get("MIRROR_DEATHS", "8"))
