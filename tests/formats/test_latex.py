@@ -173,6 +173,7 @@ def test_pandoc_itself_opens_no_file(tmp_path: Path) -> None:
     assert "secret words" not in parsed
 
 
+@pytest.mark.slow
 @needs_pandoc
 @pytest.mark.parametrize(
     "source",

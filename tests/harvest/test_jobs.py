@@ -21,6 +21,8 @@ from utils.model.identifiers import Ids
 from utils.pubmed.search import Sweep
 from utils.sources import Query
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

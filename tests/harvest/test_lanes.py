@@ -292,6 +292,7 @@ def test_many_threads_take_their_memory_from_few_heaps() -> None:
     assert 1 <= told.stderr.count("Arena ") <= 2
 
 
+@pytest.mark.slow
 def test_a_batch_waits_for_numbers_that_come_back_within_its_linger(lanes: Run) -> None:
     site = Site()
     run = lanes(Lane("a", site, batch=20, linger=3600))

@@ -18,6 +18,8 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.sources import Query
 
+pytestmark = pytest.mark.slow
+
 MANY = ("pubmed", "europepmc", "arxiv", "semantic_scholar")
 
 

@@ -339,6 +339,7 @@ def test_a_correction_that_prints_the_doi_of_what_it_corrects_is_not_the_paper()
     assert identify(correction, PAPER).answer == "other"
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_no_real_article_is_refused_and_no_stranger_accepted(shared: Path) -> None:
     """Every recorded JATS article against its own record, and against three others'."""

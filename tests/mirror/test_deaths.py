@@ -20,6 +20,7 @@ from utils.errors import StoreFailed
 pytestmark = [
     pytest.mark.extras("pyarrow", "duckdb", "distributed", "tantivy"),
     pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
+    pytest.mark.slow,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 # Who has changed how parts and generations are written lets more die.

@@ -19,6 +19,8 @@ from utils.errors import BadRequest, InUse, NotFound, Unreachable
 from utils.lists.decisions import Told, screened_in
 from utils.review import Review
 
+pytestmark = pytest.mark.slow
+
 FIELD = 12
 ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 SEARCHES = "databases:\n  - {source: pubmed, query: 'field[ti]'}\n"

@@ -27,6 +27,8 @@ from utils.review.indexes import Index
 from utils.review.snowball import SHELF, Lead, Snowball, _united, identifiers_in
 from utils.sources.europepmc import Linked
 
+pytestmark = pytest.mark.slow
+
 FIELD = 6
 FREE = {"NCBI ELink", "Europe PMC", "OpenCitations", "NIH iCite"}
 

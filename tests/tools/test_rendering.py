@@ -73,6 +73,7 @@ def test_no_value_of_any_tool_is_missing_from_its_text(tour):
         assert not lost(told, text), name
 
 
+@pytest.mark.slow
 def test_the_text_of_the_tools_costs_less_than_their_structure(tour):
     """Also one by one, but for answers of a few words, where a fence weighs."""
     wholes = []

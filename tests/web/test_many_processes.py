@@ -12,6 +12,8 @@ import pytest
 from tests.processes import Process
 from tests.web.conftest import Site, Visit
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 # Each request carries the time it left, so that the test can tell our pace from a slow machine.
 CHILD = """

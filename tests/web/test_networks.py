@@ -31,6 +31,8 @@ from utils import Library, cli
 from utils.harvest.jobs import Harvest
 from utils.model.sites import SITES
 
+pytestmark = pytest.mark.slow
+
 SERVICES = {site.addresses[0].service for site in SITES}  # two may share one
 SERVER = str(Path(__file__).resolve().parents[2] / "server.py")
 PASSWORD = "pl4nted p@ss/w0rd%"

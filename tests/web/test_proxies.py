@@ -19,6 +19,8 @@ from utils.settings import Settings
 from utils.web import Web, proxies
 from utils.web.proxies import ProxyRules
 
+pytestmark = pytest.mark.slow
+
 A, B = "http://a.lab:1", "http://b.lab:2"
 
 

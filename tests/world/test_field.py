@@ -26,6 +26,8 @@ from tests.world.visits import efetch, esearch
 from utils import Library, PaperError
 from utils.model.identifiers import Ids
 
+pytestmark = pytest.mark.slow
+
 
 def test_no_more_than_9999_hits_come_however_many_there_are() -> None:
     with World(crowd=10_400) as world:

@@ -95,7 +95,7 @@ def body_start(text: str) -> int:
     >>> body_start("- Title: A\n- Kind: full_text\n\n---\n\nText"), body_start("Text")
     (35, 0)
     >>> body_start("Title: A\n\nURL Source: https://a.org\n\nMarkdown Content:\nText")
-    59
+    55
     """
     header = _HEADER.match(text)
     return header.end() if header else 0
