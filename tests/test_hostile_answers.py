@@ -105,9 +105,10 @@ def test_a_flood_is_stopped_early(library, world, mood):
 
 
 def test_a_redirect_loop_ends(library, world):
+    world.mood("down", "jina_reader", times=None)  # so that the publisher is waited for
     attempts = outcomes_of(library, world, "redirect_loop", "publisher_html", "publisher")
     assert attempts == ["not_offered"]
-    assert len([r for r in world.requests if r.service.startswith("publisher")]) <= 12
+    assert len([r for r in world.requests if r.service.startswith("publisher")]) <= 24  # twice
 
 
 def test_a_redirect_into_a_private_network_is_refused(settings, world):
@@ -120,11 +121,11 @@ def test_a_redirect_into_a_private_network_is_refused(settings, world):
 
 
 def test_retry_after_is_obeyed_exactly_and_shared(library, settings, world, clock):
-    world.mood("storm", "pmc_cloud", times=1, seconds=40)
+    world.mood("storm", "pmc_cloud", times=1, seconds=8)  # longer pauses put the source last
     library.download(world.paper("pmc_cloud").pmid)
     asked = [r for r in world.requests if r.service == "pmc_cloud"]
     assert asked[0].status == 429
-    assert asked[1].at - asked[0].at >= 40
+    assert asked[1].at - asked[0].at >= 8
 
 
 def test_a_host_that_asks_for_an_hour_is_out_and_the_ladder_goes_on(library, world):
