@@ -256,7 +256,10 @@ def test_the_level_is_ours_and_other_libraries_are_quiet(tmp_path, capsys):
 
 def test_a_host_that_never_reads_standard_error_does_not_stop_us():
     reading, writing = os.pipe()
-    with os.fdopen(writing, "w") as unread, os.fdopen(reading) as rest:
+    with (
+        os.fdopen(writing, "w", encoding="utf-8") as unread,
+        os.fdopen(reading, encoding="utf-8") as rest,
+    ):
         handler = Console(unread)
         handler.setFormatter(JsonLines(Redaction()))
 

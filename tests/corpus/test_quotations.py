@@ -228,7 +228,9 @@ def test_the_envelope_of_a_reader_is_not_quoted(tmp_path: Path) -> None:
     envelope = "Title: On corals\n\nURL Source: https://a.org/corals\n\nMarkdown Content:\n"
     folder = made.shelf.folder
     folder.mkdir(exist_ok=True)
-    (folder / "pmid_2.txt").write_text(f"{envelope}# On corals\n\n## Methods\n\n{whole(900)}")
+    (folder / "pmid_2.txt").write_text(
+        f"{envelope}# On corals\n\n## Methods\n\n{whole(900)}", encoding="utf-8"
+    )
     assert made.shelf.find(Ids(pmid="2"))
     assert not made.verify_quote("On corals URL Source: https://a.org/corals", "2").verbatim
 

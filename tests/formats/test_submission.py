@@ -148,7 +148,7 @@ def test_long_names_are_read_in_every_form(form: int) -> None:
     folder = "/".join(["folder"] * (14 if form == tarfile.USTAR_FORMAT else 60))
     name = f"{folder}/groesse.tex" if form == tarfile.USTAR_FORMAT else f"{folder}/größe.tex"
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=form) as archive:
+    with tarfile.open(fileobj=packed, mode="w", format=form, encoding="utf-8") as archive:
         for path, text in {name: "one", "main.tex": wrap("two")}.items():
             member = tarfile.TarInfo(path)
             member.size = len(text)

@@ -149,7 +149,7 @@ def test_the_same_harvest_twice_at_once_is_refused(
     assert eventually(lambda: ended(tmp_path) > 0)
     second = shell("harvest", "--json", *names(records))
     out, err = second.communicate()
-    assert second.returncode == 2
+    assert second.returncode == 4
     assert "running in another process" in out + err
     status = shell("status")
     assert "10 papers" in status.communicate()[0]
