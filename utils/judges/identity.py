@@ -236,7 +236,8 @@ def _by_identifier(likeness: _Likeness) -> Identity:
     evidence = f"it names itself {next(name for name in theirs if name in ours)}"
     signs = list(_find_signs(likeness))
     # A notice prints the identifiers of the paper that it is about.
-    is_notice_of_it = is_notice(likeness.document.title) and not is_notice(likeness.paper.title)
+    title = likeness.paper.title  # empty where only identifiers are known
+    is_notice_of_it = title and is_notice(likeness.document.title) and not is_notice(title)
     if is_notice_of_it or sum(sign.weight for sign in signs) >= REFUSE:
         return Identity("other", "; ".join([evidence, *(sign.words for sign in signs)]))
     return Identity("same", evidence, tuple(signs))

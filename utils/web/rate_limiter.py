@@ -243,6 +243,7 @@ class RateLimiter:
         caller nothing.
         """
         rate = self._rate(url)
+        self._forget_answer(self._name(rate))
         with self._row(self._name(rate)) as (row, now):
             self._thread.refused = True
             first = row.held <= now  # the others were under way when the first refusal came
@@ -265,7 +266,7 @@ class RateLimiter:
     def _measure(self, name: str) -> Iterator[None]:
         """Remember how long an answer takes, for the next booking to write down."""
         began, answered = time.monotonic(), False
-        self._thread.refused = False
+        self._thread.refused, self._thread.answered = False, ""
         try:
             yield
             answered = not self._thread.refused
@@ -275,6 +276,14 @@ class RateLimiter:
             if answered or (seconds > SLOW_S and not self._thread.refused):
                 with self._lock:
                     self._unwritten.setdefault(name, []).append(seconds)
+                self._thread.answered = name
+
+    def _forget_answer(self, name: str) -> None:
+        """Take back the last answer of this thread: its body turned out to be a refusal."""
+        with self._lock:
+            if getattr(self._thread, "answered", "") == name and self._unwritten.get(name):
+                self._unwritten[name].pop()
+        self._thread.answered = ""
 
     def _book(self, name: str, interval: float) -> float:
         """Take the next free moment; the seconds until then."""
