@@ -37,7 +37,7 @@ def test_a_model_reads_the_whole_answer_and_what_to_do_next(
         ("search_pubmed", {"query": f"{paper.pmid}[uid]"}),
         ("download_paper", {"pmid": "not a number"}),
         ("search_pubmed", {"query": "zzzqqq"}),
-        ("search_pubmed", {"query": "moss", "limit": 3}),
+        ("search_pubmed", {"query": "moss", "colour": "green"}),
     ]
     asked = [*matrix.calls(world), *more]
     came = shown(adapter, world, tmp_path, asked, **settings)
@@ -52,4 +52,4 @@ def test_a_model_reads_the_whole_answer_and_what_to_do_next(
     assert "VALIDATION" in refused
     assert "suggestions" in refused
     assert "No hits: ask with" in none
-    assert "limit is no argument here" in unknown
+    assert "colour is no argument here" in unknown

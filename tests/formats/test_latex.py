@@ -149,7 +149,7 @@ def test_a_file_that_did_not_come_leaves_the_paper_partial_by_name(reads: str) -
 @needs_pandoc
 def test_files_are_read_in_from_the_submission_only(tmp_path: Path) -> None:
     secret = tmp_path / "secret.tex"
-    secret.write_text("secret words")
+    secret.write_text("secret words", encoding="utf-8")
     files = {
         "paper/main.tex": wrap(
             rf"\input{{parts/a}} \include{{b.tex}} \input{{{secret}}} \input{{../../{secret}}}"
@@ -165,7 +165,7 @@ def test_files_are_read_in_from_the_submission_only(tmp_path: Path) -> None:
 
 @needs_pandoc
 def test_pandoc_itself_opens_no_file(tmp_path: Path) -> None:
-    (tmp_path / "secret.tex").write_text("secret words")
+    (tmp_path / "secret.tex").write_text("secret words", encoding="utf-8")
     try:
         parsed = str(pandoc.parse_latex(rf"a \input{{{tmp_path}/secret.tex}} b"))
     except BadContent:
