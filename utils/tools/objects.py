@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -77,13 +78,12 @@ def tools(library: Library) -> list[FunctionTool]:
         paper: Annotated[
             Word, Field(description="The paper it should be: PMID, DOI or PMCID.")
         ] = "",
-        record: Annotated[
-            dict[str, Any] | None, Field(description="That paper as a CSL-JSON item.")
-        ] = None,
+        record: Annotated[str, Field(description="That paper as a CSL-JSON item.")] = "",
     ) -> ToolResult:
         """Judge a file offline: whether it is a whole paper, and this paper."""
         path = _readable(library, file)
-        (result,) = library.verify([path], paper=paper, record=record)
+        item = _read_item(record) if record else None
+        (result,) = library.verify([path], paper=paper, record=item)
         if isinstance(result, PaperError):
             raise result
         return answer(result.row())
@@ -92,6 +92,17 @@ def tools(library: Library) -> list[FunctionTool]:
         tool(paper_objects, ADDS_FILES, OBJECTS),
         tool(verify_file, READS_SHELF, named("verdict outcome identity evidence counts")),
     ]
+
+
+def _read_item(record: str) -> dict[str, Any]:
+    # Text, not an object: some clients cannot read a schema with members of any name.
+    try:
+        item = json.loads(record)
+    except (ValueError, RecursionError):
+        item = None
+    if not isinstance(item, dict):
+        raise BadRequest("record is not a JSON object.", 'Write {"DOI": "…", "title": "…"}.')
+    return item
 
 
 def _readable(library: Library, file: str) -> Path:
