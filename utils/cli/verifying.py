@@ -25,7 +25,7 @@ _IDENTITY = {"same": "this paper", "other": "another paper", "unknown": "compare
 
 def add(commands: Any) -> None:
     """Register the command."""
-    parser = command(commands, "verify", _verify)
+    parser = command(commands, "verify", _verify_files)
     parser.add_argument(
         "file", nargs="*", type=Path, help="HTML, PDF, XML of JATS or Elsevier, markdown, text"
     )
@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
     )
 
 
-def _verify(args: argparse.Namespace, library: Library) -> int:
+def _verify_files(args: argparse.Namespace, library: Library) -> int:
     if bool(args.file) == bool(args.pairs):
         raise BadRequest("Name files, or one list with --pairs.", "server.py verify page.html")
     if len(args.file) > 1 and (args.id or args.record):
@@ -48,10 +48,11 @@ def _verify(args: argparse.Namespace, library: Library) -> int:
         results = library.verify_pairs(args.pairs)
     else:
         results = library.verify(args.file, paper=args.id, record=args.record)
-    return worst([_show(result, as_json=args.json) for result in results])
+    return worst([_show_result(result, as_json=args.json) for result in results])
 
 
-def _show(result: Verification | PaperError, *, as_json: bool) -> int:
+def _show_result(result: Verification | PaperError, *, as_json: bool) -> int:
+    """Print the judgement of one file, or why there is none; return its exit status."""
     if isinstance(result, PaperError):
         return complain(result, as_json)
     fails = result.outcome == "not_whole" or result.identity == "other"

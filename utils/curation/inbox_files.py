@@ -152,10 +152,10 @@ def _read_bytes(path: Path) -> bytes:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise _refusal("It is no file")
         body = file.read(MAX_BYTES + 1)
-    return _plain(body)
+    return _unpack_gzip(body)
 
 
-def _plain(body: bytes) -> bytes:
+def _unpack_gzip(body: bytes) -> bytes:
     """Return the bytes, unpacked if they are gzipped; never more than a download may have."""
     if body[:2] == _GZIP:
         try:

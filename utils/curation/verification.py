@@ -93,9 +93,9 @@ def verify(pair: Pair) -> Verification:
         msg = f"{one_line(pair.file)} does not exist."
         raise BadRequest(msg, "Check the path.", file=pair.file) from error
     except BadContent as bad:
-        return _refused(pair.file, bad, "unknown")
+        return _to_refusal(pair.file, bad, "unknown")
     fetched = replace(found.fetched, url=pair.url)
-    return _judge(pair.file, fetched, pair.paper)
+    return _judge_fetched(pair.file, fetched, pair.paper)
 
 
 def verify_all(pairs: Sequence[Pair]) -> Iterator[Verification | PaperError]:
@@ -179,20 +179,21 @@ def _read_json(path: Path) -> Any:
         raise BadRequest(msg, "Write it as UTF-8 JSON.") from error
 
 
-def _judge(file: str, fetched: Fetched, paper: Paper | None) -> Verification:
+def _judge_fetched(file: str, fetched: Fetched, paper: Paper | None) -> Verification:
+    """Read and judge the bytes of a file, against *paper* where there is something to compare."""
     identity: Answer = "unknown"
     counts: dict[str, int] = {}
     try:
         document = formats.extract(fetched, paper or Paper(Ids()))
-        counts = _count(document)
+        counts = _count_parts(document)
         if paper is None or not _is_comparable(document, paper):
             finding = completeness(document, paper or Paper(Ids()))
-            return _verified(file, finding.verdict, identity, finding.evidence, counts)
+            return _to_verification(file, finding.verdict, identity, finding.evidence, counts)
         identity = identify(document, paper).answer
         document = judge(document, paper)
     except BadContent as bad:
-        return _refused(file, bad, identity, counts)
-    return _verified(file, document.verdict, identity, document.evidence, counts)
+        return _to_refusal(file, bad, identity, counts)
+    return _to_verification(file, document.verdict, identity, document.evidence, counts)
 
 
 def _is_comparable(document: Document, paper: Paper) -> bool:
@@ -201,7 +202,7 @@ def _is_comparable(document: Document, paper: Paper) -> bool:
     return bool(paper.title or paper.abstract or named)
 
 
-def _count(document: Document) -> dict[str, int]:
+def _count_parts(document: Document) -> dict[str, int]:
     return {
         "words": document.body_words,
         "headings": document.headings,
@@ -210,23 +211,23 @@ def _count(document: Document) -> dict[str, int]:
     }
 
 
-def _verified(
+def _to_verification(
     file: str, verdict: Verdict, identity: Answer, evidence: str, counts: Mapping[str, int]
 ) -> Verification:
     reasons = tuple(part for part in evidence.split("; ") if part)
     return Verification(file, verdict, outcome_of(verdict), identity, reasons, counts)
 
 
-def _refused(
+def _to_refusal(
     file: str, bad: BadContent, identity: Answer, counts: Mapping[str, int] | None = None
 ) -> Verification:
     verdict: Any = bad.outcome
     evidence = bad.details.get("evidence") or bad.message
-    return _verified(file, verdict, identity, str(evidence), counts or {})
+    return _to_verification(file, verdict, identity, str(evidence), counts or {})
 
 
 @cache
-def _children() -> Children:
+def _reading_children() -> Children:
     return Children(__name__, most=_MOST_CHILDREN)
 
 
@@ -238,26 +239,26 @@ def _verify_in_child(pair: Pair) -> Verification | PaperError:
         "url": pair.url,
     }
     try:
-        answer = _children().ask(json.dumps(job).encode())
+        answer = _reading_children().ask(json.dumps(job).encode())
     except ChildFailed as error:
-        return _refused(pair.file, _unreadable(str(error)), "unknown")
+        return _to_refusal(pair.file, _unreadable_file(str(error)), "unknown")
     if wrong := answer.get("error"):
         return BadRequest(wrong["message"], wrong["hint"], file=pair.file)
     if not (row := answer.get("verification")):
-        return _refused(pair.file, _unreadable("it takes too much memory"), "unknown")
+        return _to_refusal(pair.file, _unreadable_file("it takes too much memory"), "unknown")
     return Verification(**row | {"evidence": tuple(row["evidence"])})
 
 
-def _unreadable(why: str) -> BadContent:
+def _unreadable_file(why: str) -> BadContent:
     return BadContent(f"The file cannot be read: {why}.", verdict="not_a_paper")
 
 
 def serve() -> None:
     """Answer the jobs of `verify_all`; what a child process runs."""
-    serve_with(_answer)
+    serve_with(_answer_job)
 
 
-def _answer(job: bytes) -> dict[str, Any]:
+def _answer_job(job: bytes) -> dict[str, Any]:
     told = json.loads(job)
     paper = paper_from(told["paper"]) if told["paper"] else None
     try:
