@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import pytest
 
 from utils.formats import jats
+from utils.judges.check import completeness
 from utils.judges.signs import weigh
-from utils.model.paper import Document, Fetched
+from utils.model.paper import Document, Fetched, Paper
 
 SENTENCE = "Observers counted landings on each disc and noted the wind of that day. "  # 13 words
 
@@ -148,6 +149,12 @@ def test_whole_papers_are_not_doubted(name: str) -> None:
     body, refs, meta = WHOLES[name]
     read = article(body, refs, meta)
     assert not weigh(read.signs, "").refuses
+
+
+def test_a_few_words_for_many_references_refuse_even_xml_that_declares_itself() -> None:
+    body, refs, meta, _ = PARTS["lists many"]
+    document = article(body, refs, meta)
+    assert completeness(document, Paper(document.ids)).verdict == "partial"
 
 
 def test_a_link_into_a_reply_is_no_promise_of_the_article() -> None:
