@@ -126,6 +126,15 @@ async def test_a_file_is_verified_against_the_shelf(library, rich):
     assert (found["outcome"], found["identity"]) == ("whole", "same")
 
 
+@pytest.mark.parametrize("name", ["a\0b", "~nobody-of-this-name/a.pdf", "x" * 5000, "."])
+async def test_a_name_that_cannot_be_read_is_refused_in_words(library, rich, name):
+    result = await call(library, "verify_file", {"file": name})
+    if result.is_error:
+        assert '"VALIDATION"' in result.content[0].text
+    else:
+        assert result.structured_content["outcome"] == "not_whole"
+
+
 async def test_over_http_only_files_of_the_shelf_are_verified(settings, tmp_path):
     outside = tmp_path / "a.html"
     outside.write_text("<p>secret</p>", encoding="utf-8")

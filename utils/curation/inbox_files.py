@@ -138,11 +138,11 @@ def read(path: Path) -> InboxFile:
 
 
 def _read_bytes(path: Path) -> bytes:
-    if path.is_symlink():
-        raise _refusal("It is a link, and links are not followed", "Put the file itself there.")
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     flags |= getattr(os, "O_BINARY", 0)
     try:
+        if path.is_symlink():
+            raise _refusal("It is a link, and links are not followed", "Put the file itself there.")
         descriptor = os.open(path, flags)
     except FileNotFoundError:
         raise

@@ -83,10 +83,13 @@ def verify(pair: Pair) -> Verification:
     Raises
     ------
     BadRequest
-        The file does not exist.
+        The file does not exist, or its name is not a path.
     StoreFailed
         The file cannot be read.
     """
+    if "\0" in pair.file:
+        msg = f"{one_line(pair.file)} is not a valid path."
+        raise BadRequest(msg, "Check the path.", file=one_line(pair.file))
     try:
         found = inbox_files.read(pair.path)
     except FileNotFoundError as error:

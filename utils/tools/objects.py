@@ -108,8 +108,12 @@ def _read_item(record: str) -> dict[str, Any]:
 def _readable(library: Library, file: str) -> Path:
     """Return the path of a file that the caller may name: over HTTP, one on the shelf only."""
     folder = library.shelf.folder
-    path = Path(file).expanduser()
-    path = path if path.is_absolute() else folder / path
+    if "\0" in file:
+        raise BadRequest("file is not a valid path.", "Check the path.")
+    try:
+        path = folder / Path(file).expanduser()
+    except RuntimeError as error:  # ~somebody who is unknown here
+        raise BadRequest(f"{file} names a home folder that is unknown here.") from error
     remote = library.settings.mcp_transport_type == "http"
     if remote and not path.resolve().is_relative_to(folder.resolve()):
         msg = "Over HTTP only files in the server's shelf can be verified."
