@@ -59,8 +59,9 @@ def watch(path: Path) -> None:
     carry, attempt = Transport.carry, Web._try
 
     def carried(self: Any, hop: Any, *rest: Any) -> Any:
-        given = {**(hop.params or {}), **(hop.form or {})}
-        weight = str(given.get("id") or given.get("ids") or "").count(",") + 1
+        given = {**(hop.params or {}), **(hop.form or {}), **(hop.json or {})}
+        asked = given.get("id") or given.get("ids") or ""
+        weight = len(asked) if isinstance(asked, list) else str(asked).count(",") + 1
         if "query" in given:
             weight = str(given["query"]).count(" OR ") + 1
         with lock:

@@ -419,6 +419,14 @@ def test_any_name_will_do_for_a_batch(library, world):
     assert {found.paper.ids.s2 for found in known.values()} == {paper_id(record)}
 
 
+def test_a_batch_is_kept_whole_so_that_whoever_died_after_it_asks_nothing_again(library, world):
+    record = world.paper("arxiv_published")
+    wanted = [Ids(pmid=record.pmid), Ids(pmid="49999999")]  # the second is unknown
+    first = fetch_papers(wanted, library.web)
+    assert fetch_papers(wanted, library.web) == first
+    assert len([one for one in world.requests if one.path.endswith("/paper/batch")]) == 1
+
+
 # --- manners -----------------------------------------------------------------
 
 

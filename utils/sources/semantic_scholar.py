@@ -181,23 +181,15 @@ def fetch_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
     Unreachable
         It did not answer, or with something else.
     """
-    known = {}
-    for ids in wanted:
-        kept = recall_reply(paper_path(name_of(ids)), {"fields": FIELDS}, web)
-        if paper := scholar_paper(kept):
-            known[ids] = paper
-    unknown = [ids for ids in wanted if ids not in known]
-    if not unknown:
-        return known
-    try:
-        rows = ask_batch([name_of(ids) for ids in unknown], FIELDS, web)
-    except BadRequest as refusal:
-        raise NotAvailable(refusal.message, refusal.hint, status=400) from None
-    for ids, row in zip(unknown, rows, strict=True):
-        if paper := scholar_paper(row):
-            known[ids] = paper
-            keep_reply(paper_path(name_of(ids)), {"fields": FIELDS}, row, web)
-    return known
+    rows = {ids: recall_reply(paper_path(name_of(ids)), {"fields": FIELDS}, web) for ids in wanted}
+    if unasked := [ids for ids, row in rows.items() if row is None]:
+        try:
+            answers = ask_batch([name_of(ids) for ids in unasked], FIELDS, web)
+        except BadRequest as refusal:
+            raise NotAvailable(refusal.message, refusal.hint, status=400) from None
+        rows.update(zip(unasked, answers, strict=True))
+    papers = {ids: scholar_paper(row) for ids, row in rows.items()}
+    return {ids: paper for ids, paper in papers.items() if paper}
 
 
 def count_hits(web: Web) -> int:

@@ -194,19 +194,26 @@ def ask(
 
 
 def ask_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
-    """The records of up to 500 papers, in their order; see `ask`. Nothing is kept."""
+    """Return the records of up to 500 papers, in their order; see `ask`.
+
+    All of them are kept for a day at once, within the request, so that a process that dies asks
+    for none of them again; an unknown paper is kept as ``{}``.
+    """
     base, form = web.settings.address("semantic_scholar"), {"fields": fields}
     url = f"{base}/paper/batch?{urlencode(form, safe=',')}"
 
     def read(reply: Any) -> list[Any]:
         if not isinstance(reply, list) or len(reply) != len(ids):
             raise form_error(reply)
+        rows = zip(ids, reply, strict=True)
+        kept = {_question(paper_path(name), form): row or {} for name, row in rows}
+        web.cache.put_many("semantic_scholar", kept, _REMEMBERED_DAYS)
         return reply
 
     def send(**options: Any) -> Answer:
         return web.post(url, json={"ids": ids}, **options)
 
-    return read(_send(send, read, web))
+    return list(_send(send, read, web))
 
 
 def recall_reply(path: str, params: Mapping[str, Any], web: Web) -> Any:
