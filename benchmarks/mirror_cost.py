@@ -78,7 +78,6 @@ def _search(passages: float) -> list[Step]:
     return [
         step("words", rates.WORDS, rates.WORDS_BYTES, most=1),
         step("vectors, CPU", rates.VECTORS, rates.VECTORS_BYTES),
-        step("into PostgreSQL", rates.DATABASE, rates.DATABASE_BYTES, most=1),
     ]
 
 

@@ -45,7 +45,7 @@ TOOLSETS = {
 """Each with the modules of ``tools/`` that it consists of."""
 _LOWER_CASE = {
     *("mcp_log_level", "mcp_transport_type", "mcp_tool_names", "mcp_delivery"),
-    *("embeddings_provider", "vector_store", "papers_mirror_store"),
+    *("embeddings_provider", "vector_store"),
 }
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 # Unpaywall answers 422 to these, and NCBI could not reach anybody there.
@@ -215,11 +215,6 @@ class _BaseSettings(BaseModel):
         None,
         description="where `mirror` keeps whole databases (PubMed: 120 GB); else on the shelf, in "
         "`.papershelf/mirror/`. Nodes of a cluster must see it under the same path",
-    )
-    papers_mirror_store: Literal["files", "database"] = Field(
-        "files",
-        description="where `--source mirror` looks: `files` of the mirror, or the `database` (with "
-        "`VECTOR_STORE=weaviate` that, too) that `mirror load` filled for many users",
     )
     papers_openurl: str = Field(
         "", description="your library's OpenURL resolver: links for what could not be had"
@@ -504,7 +499,6 @@ class Overrides(TypedDict, total=False):
     papers_allow_private_network: bool
     papers_pace_dir: Folder
     papers_mirror_dir: Folder | None
-    papers_mirror_store: Literal["files", "database"]
     papers_openurl: str
     papers_ezproxy: str
     papers_libkey: str

@@ -93,9 +93,7 @@ def add(commands: Any) -> None:
     )
     _engine_options(citations)
     citations.add_argument("--keep-source", action="store_true", help="keep NIH's ZIP once read")
-    about = "put what is published into the database of many users (PAPERS_MIRROR_STORE)"
-    load = command(verbs, "load", _load, about)
-    for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations, load):
+    for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations):
         verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
 
 
@@ -236,8 +234,8 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     mirror = mirror_of(args, library)
     require_packages()
     if args.json:
-        say(status_row(mirror, library), as_json=True)
-    elif lines := status_lines(mirror, library):
+        say(status_row(mirror), as_json=True)
+    elif lines := status_lines(mirror):
         _say_lines(lines)
     else:
         note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
@@ -310,24 +308,6 @@ def _embed(args: argparse.Namespace, library: Library) -> int:
     assert done is not None
     text = f"{counted(done.made, 'vector')} made, {done.taken:,} taken from published ones."
     say(asdict(done) if args.json else text, args.json)
-    return 0
-
-
-def _load(args: argparse.Namespace, library: Library) -> int:
-    done = None
-    for done in library.mirrored.load(mirror_of(args, library)):
-        show_count(done.done, done.total)
-    assert done is not None
-    there = "Published" if done.changed else "Nothing new. Published before"
-    text = (
-        f"{there}: {done.generation} in {done.store}, {counted(done.papers, 'paper')}, "
-        f"{counted(done.texts, 'full text')}, "
-        f"{counted(done.passages, 'passage')}, {counted(done.vectors, 'vector')}."
-    )
-    if any((changes := asdict(done.changes)).values()):
-        text += f" {', '.join(f'{many:,} {name}' for name, many in changes.items())}."
-    say(asdict(done) if args.json else text, args.json)
-    note("Whoever is to search it there sets PAPERS_MIRROR_STORE=database, and your DATABASE_URL.")
     return 0
 
 

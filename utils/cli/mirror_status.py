@@ -9,14 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotFound, PaperError
+from ..errors import NotFound
 from ..mirror.graph import Tables
 from ..mirror.rates import CITATIONS_EDGES
 from .output import counted, size_of, span
 
 if TYPE_CHECKING:
-    from ..corpus.shared_mirror import SharedGeneration
-    from ..library import Library
     from ..mirror import Mirror
     from ..mirror.citations_plan import CitationsPlan
     from ..mirror.generations import Generation, Generations
@@ -24,34 +22,30 @@ if TYPE_CHECKING:
 
 _SHOWN = 10  # files or articles that are set aside
 _STATES = {"done": "read", "listed": "not read yet", "aside": "set aside", "vanished": "vanished"}
-_LABELS = {"pubmed": "PubMed", "pmc": "PMC"}
 Line = tuple[str, str]
 
 
-def status_row(mirror: Mirror, library: Library) -> dict[str, Any]:
+def status_row(mirror: Mirror) -> dict[str, Any]:
     """All of it, for a program."""
     current, fault = published_of(mirror.generations)
-    shared, unknown = _shared(library)
     return {
         "published": asdict(current) if current else None,
         **({"fault": fault} if fault else {}),
         "files": [asdict(file) for file in mirror.files()],
         "indexes": mirror.indexes(),
         "citations": mirror.citations_status(),
-        "database": None if shared is None else [asdict(one) for one in shared],
-        **({"database_unknown": unknown} if unknown else {}),
         "pmc": mirror.pmc_status(),
     }
 
 
-def status_lines(mirror: Mirror, library: Library) -> list[Line]:
+def status_lines(mirror: Mirror) -> list[Line]:
     """All of it, for people; empty where there is no mirror."""
     pubmed, fault = published_of(mirror.generations)
     pmc, pmc_fault = published_of(mirror.pmc_generations)
     current = [one for one in (pubmed, pmc) if one]
     lines = [*_pubmed(mirror, pubmed, fault), *_pmc(mirror, pmc, pmc_fault)]
     lines += [*_indexes(mirror, current), *_citations(mirror)]
-    return [*lines, *_database(library, current)] if lines else []
+    return lines
 
 
 def published_of(generations: Generations) -> tuple[Generation | None, str]:
@@ -150,51 +144,6 @@ def _citations(mirror: Mirror) -> Iterator[Line]:
         yield "", f"{counted(found['gone'], 'file')} of them gone; to make them again: {again}"
     if found["outdated"]:
         yield "", f"not of the records that are published: {again}"
-
-
-def _shared(library: Library) -> tuple[list[SharedGeneration] | None, str]:
-    """What is loaded for many users; None where there is no such database, or why nobody knows."""
-    if not library.settings.key("database_url"):
-        return None, ""
-    from ..corpus.shared_mirror import shared
-
-    try:
-        return shared(library.corpus.database), ""
-    except PaperError as error:
-        return None, error.message
-
-
-def _database(library: Library, current: Sequence[Generation]) -> Iterator[Line]:
-    found, unknown = _shared(library)
-    if unknown:
-        yield "database", f"could not be asked what is loaded there: {unknown}"
-    if found is None:
-        return
-    here, again = {one.source: one.name for one in current}, "server.py mirror load"
-    for one in found:
-        label = f"{_LABELS[one.source]}'s {one.generation} in {one.store}"
-        if one.state == "loading":
-            yield "database", f"{label}, begun and not published there; to go on: {again}"
-        elif one.state == "published":
-            behind = _behind(one, here.get(one.source, ""))
-            yield "database", f"{label}, {_loaded_text(one)}{behind and f'; {behind}: {again}'}"
-    there = {one.source for one in found if one.state == "published"}
-    for source in here.keys() - there:
-        yield "database", f"nothing of {_LABELS[source]} for many users; to load it: {again}"
-
-
-def _loaded_text(one: SharedGeneration) -> str:
-    kinds = ("papers", "passages", "vectors")
-    return ", ".join(counted(getattr(one, kind), kind.removesuffix("s")) for kind in kinds)
-
-
-def _behind(one: SharedGeneration, name: str) -> str:
-    """In what a loaded generation is not that of this name, in words."""
-    from ..corpus.shared_mirror import FORMAT
-
-    if one.format != FORMAT:
-        return "loaded by another version of Papershelf"
-    return "" if one.generation == name else "not what is published here"
 
 
 def plan_lines(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:

@@ -1,8 +1,7 @@
 """A corpus: the records of whole fields, kept up to date, and their passages.
 
 `sync` follows PubMed, `index` cuts and embeds what changed, `search` finds passages, `quality`
-scores papers, `quotations` finds quotations, `mirrored` does so in a mirror, whose
-generations `mirror_load` puts where many users ask (`shared_mirror`). Records, checkpoints
+scores papers, `quotations` finds quotations, `mirrored` does so in a mirror. Records, checkpoints
 and passages are kept in SQL (`database`): inside the shelf by default, in PostgreSQL where
 ``DATABASE_URL`` says so.
 

@@ -262,11 +262,6 @@ def _row(passage: Passage, uuid: str) -> dict[str, Any]:
     return {**row, "uuid": uuid}
 
 
-def passage_row(passage: Passage) -> dict[str, Any]:
-    """The row of a passage."""
-    return _row(_storable(passage), passage.uuid)
-
-
 def _update_by_uuid() -> Update:
     values: dict[str, Any] = {c.name: bindparam(c.name) for c in _passages.c if c.name != "uuid"}
     return update(_passages).where(_passages.c.uuid == bindparam("key")).values(values)

@@ -2,15 +2,14 @@
 
 One question asks both, PubMed's records and PMC's full texts; a paper of both is one paper, and its
 full text is what is found. A search keeps to the generations and indexes that there were when it
-began: those of the mirrors' files or, with ``PAPERS_MIRROR_STORE=database``, what `.mirror_load`
-put where many users ask (`.shared_corpus`). What a corpus is written by (sync, index) is the
-mirror's own: ``mirror pubmed``, ``mirror index``.
+began. What a corpus is written by (sync, index) is the mirror's own: ``mirror pubmed``, ``mirror
+index``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -24,24 +23,25 @@ from ..model.passage import Filters
 from . import Corpus
 from .database import CorpusDatabase
 from .mirrored_texts import MirroredTexts
-from .shared_corpus import SOME, SharedArticles, SharedMirror, record_of
 from .stored_records import CorpusCounts, CorpusRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..mirror import Mirror
-    from ..mirror.articles import Articles
     from ..mirror.vectors import VectorStore
+    from ..model.paper import Paper
     from ..model.passage import Passage
     from ..passages import Finder
     from ..store import Shelf
-    from .mirror_load import LoadProgress
     from .names import Kind
     from .quotations import Quotation
     from .search import Answer
 
 _USUAL = Filters()
+_INCOMPLETE_VECTORS = (
+    "Not every passage has a vector: without, it is found by words. server.py mirror embed"
+)
 
 
 class Mirrored(Corpus):
@@ -57,23 +57,6 @@ class Mirrored(Corpus):
         self._corpus, self._mirror = corpus, mirror
         self._indexes: dict[str, PassageIndex] = {}
         self._kept: dict[Path, VectorStore] = {}
-        self._shared = SharedMirror(corpus)
-
-    @property
-    def articles(self) -> Articles:
-        """The full texts of PMC that many users share, as a rung of downloads."""
-        return SharedArticles(self._shared)
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether the stores of many users are asked, not files."""
-        return self.settings.papers_mirror_store == "database"
-
-    def load(self, mirror: Mirror | None = None) -> Iterator[LoadProgress]:
-        """Put what is published where many users ask; see `.mirror_load.load`."""
-        from .mirror_load import load
-
-        yield from load(self._corpus, mirror or self._mirror)
 
     def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> Answer:
         """Passages by words and by meaning; see `.search.find`.
@@ -85,10 +68,6 @@ class Mirrored(Corpus):
         """
         from .search import find
 
-        if self.is_shared:
-            with self._shared.seen(one_text=True) as seen:
-                answer = find(query, seen, filters=filters, **options)
-                return replace(answer, warnings=(*seen.warnings(self._mirror), *answer.warnings))
         snapshots, warnings = self._snapshots()
         by_words = options.get("by") == "words"
         parts = [(one, None if by_words else self._vectors(one)) for one in snapshots]
@@ -96,13 +75,13 @@ class Mirrored(Corpus):
         for snapshot, vectors in parts:
             warnings += snapshot.warnings()
             if vectors and vectors.model and vectors.generation != snapshot.generation.name:
-                warnings.append(SOME)
+                warnings.append(_INCOMPLETE_VECTORS)
         return replace(answer, warnings=(*dict.fromkeys(warnings), *answer.warnings))
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
         """Where a quotation stands, in one paper or anywhere; see `.quotations.verify`."""
-        with self._seen() as seen:
-            return seen.verify_quote(text, paper)
+        seen = _Seen(self, [(one, None) for one in self._snapshots()[0]])
+        return seen.verify_quote(text, paper)
 
     def sync(self, *_: Any, **__: Any) -> NoReturn:
         """A mirror follows NLM's files, not a query."""
@@ -111,15 +90,6 @@ class Mirrored(Corpus):
     def index(self, *_: Any, **__: Any) -> NoReturn:
         """A mirror has an index of its own."""
         raise BadRequest("This is the mirror's index.", "Run: server.py mirror index")
-
-    def _seen(self) -> AbstractContextManager[Corpus]:
-        if self.is_shared:
-            return self._shared.seen()
-        return nullcontext(_Seen(self, [(one, None) for one in self._snapshots()[0]]))
-
-    def close(self) -> None:
-        """Let go of connections."""
-        self._shared.close()
 
     def _vectors(self, snapshot: Snapshot) -> VectorStore | None:
         """The vectors of the model of the settings; None where there is none to name."""
@@ -225,3 +195,8 @@ class _Tables(CorpusDatabase):
     def named(self, kind: Kind, forms: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
         """Other names, where a corpus has learned some."""
         return self._names.named(kind, forms) if self._names.exists else {}
+
+
+def record_of(paper: Paper) -> CorpusRecord:
+    """Return a paper as a record of a corpus that keeps no versions."""
+    return CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, "")

@@ -1,51 +1,43 @@
 """Full texts of a mirror of PMC, asked for as if they lay on the shelf: for reading only.
 
 What is on the shelf goes before, where a paper is named; a passage that was found in the mirror is
-of its own text, which goes by the name of the article version (``PMC7759461.1``). Texts are those
-of the mirror's files, or of the database of many users.
+of its own text, which goes by the name of the article version (``PMC7759461.1``).
 """
 
 from __future__ import annotations
 
 import re
-import zlib
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import text
 
 from ..errors import NotFound
 from ..mirror.articles import VIA, pmcids_of
-from ..mirror.bundles import as_fetched
 from ..mirror.reading import live_places, rows_at
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper, StoredPaper
 
 if TYPE_CHECKING:
     from ..mirror.passages import Snapshot
-    from ..model.paper import Fetched, Version
+    from ..model.paper import Version
     from ..store import Shelf
-    from .shared_mirror import SeenTables
 
 _NAME = re.compile(r"PMC(\d{1,9})\.\d+")
-COLUMNS = (
+_COLUMNS = (
     *("pmid", "doi", "pmcid", "version", "title", "journal", "year", "license"),
     *("text_version", "retracted", "verdict", "evidence"),
 )
 """What is kept of a text, besides its words."""
 
 
-class TextsBeside(ABC):
+class MirroredTexts:
     """A shelf and a mirror of PMC: what reading asks of a `Shelf`."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, shelf: Shelf, snapshot: Snapshot) -> None:
+        self._shelf, self._snapshot = shelf, snapshot
 
     def find_by_file(self, name: str) -> StoredPaper | None:
         """The text of this name: an article version of the mirror, or a file of the shelf."""
-        if (told := _NAME.fullmatch(name.strip())) and (row := self._row(int(told[1]), COLUMNS)):
+        if (told := _NAME.fullmatch(name.strip())) and (row := self._row(int(told[1]), _COLUMNS)):
             return _stored(row)
         return self._shelf.find_by_file(name)
 
@@ -55,7 +47,7 @@ class TextsBeside(ABC):
         if stored and stored.kind == "full_text":
             return stored
         named = self._pmcid(ids)
-        row = self._row(named, COLUMNS) if named else None
+        row = self._row(named, _COLUMNS) if named else None
         return _stored(row) if row else stored
 
     def read_text(self, stored: StoredPaper) -> str:
@@ -75,22 +67,6 @@ class TextsBeside(ABC):
             return str(row["text"])
         raise NotFound(f"{stored.path} is no longer in the mirror.", "Run: server.py mirror index")
 
-    @abstractmethod
-    def _pmcid(self, ids: Ids) -> int:
-        """The number of the article of these names; 0 where there is none."""
-
-    @abstractmethod
-    def _row(self, pmcid: int, columns: Sequence[str]) -> dict[str, Any] | None:
-        """What is kept of an article that counts."""
-
-
-class MirroredTexts(TextsBeside):
-    """With the texts of a mirror's files."""
-
-    def __init__(self, shelf: Shelf, snapshot: Snapshot) -> None:
-        super().__init__(shelf)
-        self._snapshot = snapshot
-
     def _pmcid(self, ids: Ids) -> int:
         generations, generation = self._snapshot.generations, self._snapshot.generation
         return pmcids_of([ids], generations.folder / generation.name).get(ids, 0)
@@ -103,40 +79,6 @@ class MirroredTexts(TextsBeside):
         order, position = place
         part = next(file for file in self._snapshot.files if file.order == order).part
         return next(rows_at(part(generations.mirror), [position], columns), None)
-
-
-class SharedTexts(TextsBeside):
-    """With the texts that were loaded into the database of many users."""
-
-    def __init__(self, shelf: Shelf, tables: SeenTables) -> None:
-        super().__init__(shelf)
-        self._tables = tables
-
-    def article(self, ids: Ids) -> Fetched | None:
-        """A text as the Cloud Service sent it once; None where it is not here."""
-        named = self._pmcid(ids)
-        row = self._row(named, ("metadata", "jats")) if named else None
-        if not row or row["jats"] is None:
-            return None
-        return replace(as_fetched(row["metadata"], zlib.decompress(row["jats"])), via=VIA)
-
-    def _pmcid(self, ids: Ids) -> int:
-        digits = ids.pmcid.removeprefix("PMC").partition(".")[0]
-        if digits.isdecimal():
-            return int(digits)
-        column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())
-        if not value:
-            return 0
-        query = f"SELECT min(pmcid) FROM corpus_texts WHERE {column} = :value"  # noqa: S608
-        about = {"value": int(value) if column == "pmid" else value}
-        with self._tables.reading() as db:
-            return int(db.execute(text(query), about).scalar() or 0)
-
-    def _row(self, pmcid: int, columns: Sequence[str]) -> dict[str, Any] | None:
-        query = f"SELECT pmcid, {', '.join(columns)} FROM corpus_texts WHERE pmcid = :pmcid"  # noqa: S608
-        with self._tables.reading() as db:
-            row = db.execute(text(query), {"pmcid": pmcid}).mappings().first()
-        return dict(row) if row else None
 
 
 def _stored(row: dict[str, Any]) -> StoredPaper:

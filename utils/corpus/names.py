@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import select, text
 
 from ..formats.nlm_lists import Called
 from ..model.paper import Paper
@@ -80,8 +80,9 @@ class NameTables(Connections):
         """Add so many texts to each name's count."""
         if not found:
             return
+        rows = [{**one._asdict(), "papers": papers} for one, papers in sorted(found.items())]
         with self.writing() as connection:
-            note_names(connection, found)
+            connection.execute(text(_ADD), rows)
 
     def learn(self, called: Iterable[Called]) -> int:
         """Keep what NLM's lists call by several names; how many were new or known.
@@ -110,21 +111,6 @@ class NameTables(Connections):
         return found
 
 
-def note_names(connection: Connection, found: Mapping[Name, int]) -> None:
-    """See `NameTables.note_names`."""
-    if found:
-        rows = [{**one._asdict(), "papers": papers} for one, papers in sorted(found.items())]
-        connection.execute(text(_ADD), rows)
-
-
-def forget_names(connection: Connection, gone: Mapping[Name, int]) -> None:
-    """Take so many texts from each name's count; a name that no text has is forgotten."""
-    note_names(connection, {one: -papers for one, papers in gone.items()})
-    if gone:
-        rows = [one._asdict() for one in gone]
-        connection.execute(text(_FORGET), rows)
-
-
 def _learned(one: Called) -> Name | None:
     name = one.name[:_LONGEST]
     if one.kind == "journal":
@@ -141,5 +127,3 @@ def _pages(every: Iterator[Name]) -> Iterator[list[Name]]:
 
 _ADD = """INSERT INTO corpus_names (kind, form, name, papers) VALUES (:kind, :form, :name, :papers)
     ON CONFLICT (kind, form, name) DO UPDATE SET papers = corpus_names.papers + excluded.papers"""
-_FORGET = """DELETE FROM corpus_names
-    WHERE kind = :kind AND form = :form AND name = :name AND papers <= 0"""

@@ -265,11 +265,6 @@ class Connections:
         self._url = url
         self._folder = folder
 
-    @property
-    def folder(self) -> Path:
-        """Where its locks lie, and SQLite's file."""
-        return self._folder
-
     @classmethod
     def of(cls, settings: Settings, shelf_folder: Path) -> Self:
         """The corpus of a shelf. Touches neither disk nor network.
@@ -304,7 +299,7 @@ class Connections:
         engine = _engine(self._url)
         writing = engine.execution_options(**{_WRITING: True})
         try:
-            with self._opening_lock(), self.translate_errors():
+            with self._opening_lock(), self._translate_errors():
                 with engine.begin() as connection:
                     current = _is_current(connection)  # then nobody who reads waits for a writer
                 if not current:
@@ -334,13 +329,13 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database."""
-        with self.translate_errors(), self.engine.begin() as connection:
+        with self._translate_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes, all or nothing."""
-        with self.translate_errors():
+        with self._translate_errors():
             engine = self.engine.execution_options(**{_WRITING: True})
             with engine.begin() as connection:
                 yield connection
@@ -379,20 +374,20 @@ class Connections:
         """An advisory lock of PostgreSQL, which lasts as long as the connection."""
         key = int.from_bytes(digest[:8], "big", signed=True)
         engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        with self.translate_errors():
+        with self._translate_errors():
             connection = engine.connect()
         query = text("SELECT pg_try_advisory_lock(:key)")
 
         def acquire() -> bool:
-            with self.translate_errors():
+            with self._translate_errors():
                 return bool(connection.execute(query, {"key": key}).scalar())
 
         def sign() -> None:
-            with self.translate_errors():
+            with self._translate_errors():
                 sign_connection(connection)
 
         def holder() -> str:
-            with self.translate_errors():
+            with self._translate_errors():
                 return holder_at_server(connection, key)
 
         try:
@@ -425,7 +420,7 @@ class Connections:
             yield Lock(acquire, partial(sign_file, signed), partial(holder_in_file, signed))
 
     @contextmanager
-    def translate_errors(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Turn errors of the database into `StoreFailed`."""
         try:
             yield

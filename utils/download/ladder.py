@@ -31,7 +31,7 @@ from ..errors import (
     SourceMiss,
     Unreachable,
 )
-from ..mirror.articles import VIA, ArticleFiles, Articles, fetch_from_mirror
+from ..mirror.articles import VIA, Articles, fetch_from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import (
     INCONCLUSIVE,
@@ -140,8 +140,6 @@ class Ladder:
         Makes text of what a site sent and judges it; a bulk run does so in other processes.
     only_mirror : bool, optional
         Whether the mirror of PMC is the only rung.
-    articles : Articles, optional
-        The full texts of that mirror, where they do not lie in its files.
     """
 
     web: Web
@@ -150,12 +148,11 @@ class Ladder:
     order: Sequence[str]
     read: Callable[[Fetched, Paper], Document] = formats.read
     only_mirror: bool = False
-    articles: Articles | None = None
 
     @property
     def mirrored(self) -> Articles:
         """The full texts of a mirror of PMC."""
-        return self.articles or ArticleFiles(self.web.settings)
+        return Articles(self.web.settings)
 
     @cached_property
     def rungs(self) -> tuple[Rung, ...]:

@@ -116,8 +116,4 @@ class Rooms:
         from ..download.ladder import Ladder
         from ..sources import SOURCES
 
-        shared = self.settings.papers_mirror_store == "database"
-        return Ladder(
-            *(self.web, self.shelf, SOURCES, self.settings.papers_sources),
-            articles=self.mirrored.articles if shared else None,
-        )
+        return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..errors import NotAvailable, PaperError, SourceMiss
 from ..model.identifiers import Ids
@@ -33,20 +33,9 @@ def has_articles(settings: Settings) -> bool:
     return there and find_spec("pyarrow") is not None and find_spec("duckdb") is not None
 
 
-class Articles(Protocol):
-    """Full texts of a mirror of PMC, wherever they lie."""
-
-    @property
-    def are_here(self) -> bool:
-        """Whether there may be some; asks nobody."""
-
-    def find(self, wanted: Iterable[Ids]) -> dict[Ids, Fetched]:
-        """What is published of these papers; none where that cannot be read."""
-
-
 @dataclass(frozen=True)
-class ArticleFiles:
-    """Those of the mirror's own files."""
+class Articles:
+    """The full texts of a mirror of PMC."""
 
     settings: Settings
 

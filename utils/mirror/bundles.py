@@ -130,12 +130,7 @@ def member_named(file: zipfile.ZipFile, about: Member) -> Member:
 
 
 def fetched_in(path: Path, name: str) -> Fetched:
-    """One article version of a bundle, as whoever fetches it has it; see `objects_in`."""
-    return as_fetched(*objects_in(path, name))
-
-
-def objects_in(path: Path, name: str) -> tuple[bytes, bytes]:
-    """The metadata and the JATS of an article version of a bundle; zlib's CRC is compared.
+    """Read an article version of a bundle; zlib's CRC is compared.
 
     Raises
     ------
@@ -144,7 +139,7 @@ def objects_in(path: Path, name: str) -> tuple[bytes, bytes]:
     """
     try:
         with safe_files.disk(path, "read"), closing(zipfile.ZipFile(path)) as file:
-            return file.read(f"{name}.json"), file.read(f"{name}.xml")
+            return as_fetched(file.read(f"{name}.json"), file.read(f"{name}.xml"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise BadContent(f"{path.name} is damaged: {error}.", verdict="partial") from error
 

@@ -12,7 +12,7 @@ from ..passages.vector_checks import checked_query
 
 if TYPE_CHECKING:
     from ..model.passage import Filters, Hit
-    from ..passages import Finder, Vector
+    from ..passages import Vector
     from .passages import At, Snapshot
     from .shown import Found
     from .vectors import VectorStore
@@ -108,8 +108,8 @@ class BothFinder:
 
     def __init__(
         self,
-        records: MirrorFinder | Finder,
-        texts: MirrorFinder | Finder,
+        records: MirrorFinder,
+        texts: MirrorFinder,
         with_text: Callable[[Iterable[str]], set[str]] | None = None,
     ) -> None:
         self._records, self._texts, self._with_text = records, texts, with_text

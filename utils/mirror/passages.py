@@ -99,11 +99,6 @@ class PassageIndex(WordIndex):
             kept = packing.packed(shown_of(_place(file, row), record, row))
             yield self._document(_place(file, row), kept, record, row)
 
-    def passages(self, file: SourceFile, positions: Sequence[int]) -> Iterator[tuple[Found, bytes]]:
-        """The passages at some positions of a file, each with its text's digest."""
-        for record, row in _rows(self.generations, file, positions, self._records):
-            yield found_of(shown_of(_place(file, row), record, row)), row["digest"]
-
     def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
         """What is known of the papers of some rows."""
         yield from rows_at(file.part(self.generations.mirror), positions, _COLUMNS)

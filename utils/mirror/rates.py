@@ -35,9 +35,5 @@ CITATIONS_BYTES = 12.6
 """Bytes of an edge: two parts to go on from, and the files in both orders."""
 CITATIONS_EDGES = 870_000_000
 """Edges there are, until a mirror has counted its own."""
-DATABASE = 1_300.0
-"""Passages a second that PostgreSQL takes in, with their terms, by one client (`mirror load`)."""
-DATABASE_BYTES = 15_300.0
-"""Bytes of a passage there: terms two thirds, record, text, vector and their indexes."""
 DOWN_BYTES = 12.5e6
 """Bytes a second of the line to NLM that is assumed: 100 Mbit/s."""

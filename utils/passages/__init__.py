@@ -25,7 +25,6 @@ __all__ = [
     "Finder",
     "FinderStatus",
     "Hit",
-    "LoadedPassage",
     "Passage",
     "Shown",
 ]
@@ -41,14 +40,6 @@ class Shown(NamedTuple):
     edat: str
     lr: str
     quality: int
-
-
-class LoadedPassage(NamedTuple):
-    """A passage on its way into a store in bulk, with its MeSH headings and its vector."""
-
-    passage: Passage
-    mesh: Sequence[str]
-    vector: Vector | None
 
 
 ShownOf = Callable[[Sequence[str]], Mapping[str, Shown]]

@@ -8,8 +8,6 @@ the other stores), which indexes hold whole: rows lie where their passages came,
 ``corpus_finder_model`` keeps the counts that needs, since counting a million rows takes longer than
 finding among them.
 
-For very many passages: `.pgvector_compact`.
-
 Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); pgvector's README
 (HNSW up to 2,000 dimensions, ``halfvec`` up to 4,000, iterative scans since 0.8).
 """
@@ -17,8 +15,8 @@ Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); p
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy.exc
@@ -122,7 +120,6 @@ class PgvectorFinder:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._connect: Callable[[], AbstractContextManager[Connection]] = engine.connect
         self._made = False
 
     def prepare(self, model: str, dim: int) -> None:
@@ -168,11 +165,11 @@ class PgvectorFinder:
             if not latest:
                 return
             new = {
-                uuid: row_of(passages[at], None if rows is None else rows[at])
+                uuid: _row_of(passages[at], None if rows is None else rows[at])
                 for uuid, at in latest.items()
             }
             with _counted(db, list(new)):
-                terms = {uuid: terms_of(passages[latest[uuid]]) for uuid in _reworded(db, new)}
+                terms = {uuid: _terms_of(passages[latest[uuid]]) for uuid in _reworded(db, new)}
                 for uuid, row in new.items():
                     row["length"] = terms[uuid][1] if uuid in terms else -1
                 db.execute(text(_OLD_TERMS), {"uuids": list(terms)})
@@ -215,7 +212,7 @@ class PgvectorFinder:
             if vector is not None and dim:
                 row = checked_query(vector, dim)
                 near = _by_meaning(db, row, depth, filters)
-                near += cosines(db, row, set(first) - {uuid for uuid, _, _ in near}, "vector")
+                near += _cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         return fused([one for one in words if one[0] in candidates], near, share, limit)
 
@@ -243,7 +240,7 @@ class PgvectorFinder:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with self._explain_errors(), self._connect() as db:
+        with self._explain_errors(), self._engine.connect() as db:
             yield db
 
     @contextmanager
@@ -283,7 +280,7 @@ def _model(db: Connection) -> tuple[str, int]:
     return model, dim
 
 
-def row_of(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
+def _row_of(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
     """What is kept of a passage, but for its terms."""
     fields: dict[str, Any] = {
         "uuid": passage.uuid,
@@ -296,11 +293,11 @@ def row_of(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, An
         "journal": key(passage.journal),
     }
     if vector is not None:
-        fields["vector"] = vector_literal(vector)
+        fields["vector"] = _vector_literal(vector)
     return fields
 
 
-def terms_of(passage: Passage) -> tuple[dict[str, float], int]:
+def _terms_of(passage: Passage) -> tuple[dict[str, float], int]:
     """The weight of each term, and how many there are: FTS5 counts those of the title once."""
     weights: dict[str, float] = {}
     length = 0
@@ -336,7 +333,7 @@ def _counted(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
     db.execute(text(f"UPDATE corpus_finder_model SET {changes}"), more)  # noqa: S608
 
 
-def vector_literal(vector: NDArray[np.float32]) -> str:
+def _vector_literal(vector: NDArray[np.float32]) -> str:
     """A vector as pgvector reads it."""
     return f"[{','.join(map(str, vector.tolist()))}]"
 
@@ -365,7 +362,7 @@ def _method(dim: int) -> str:
     return f"({expression}) {operators}" if expression else ""
 
 
-def condition_of(filters: Filters) -> tuple[str, dict[str, Any]]:
+def _condition_of(filters: Filters) -> tuple[str, dict[str, Any]]:
     """What a row must fulfil, in SQL, and the values that stand in it."""
     clauses = [] if filters.retracted else ["NOT retracted"]
     values: dict[str, Any] = {}
@@ -384,9 +381,6 @@ def condition_of(filters: Filters) -> tuple[str, dict[str, Any]]:
     if filters.kind:
         clauses.append("kind = :kind")
         values["kind"] = filters.kind
-    if filters.mesh:
-        clauses.append("mesh && CAST(:mesh AS text[])")
-        values["mesh"] = [key(name) for name in filters.mesh]
     return " AND ".join(clauses) or "true", values
 
 
@@ -398,7 +392,7 @@ def _by_words(
     statistics: Mapping[str, float],
 ) -> tuple[list[Scored], float]:
     """Passages with any of the terms by BM25, and the share of the terms that the first has."""
-    condition, values = condition_of(filters)
+    condition, values = _condition_of(filters)
     values |= {"terms": list(terms), "limit": limit, **statistics}
     found = db.execute(text(_RANKED.format(condition=condition)), values).all()
     if not found:
@@ -410,34 +404,32 @@ def _by_words(
 def _by_meaning(
     db: Connection, vector: NDArray[np.float32], limit: int, filters: Filters
 ) -> list[Scored]:
-    condition, values = condition_of(filters)
+    condition, values = _condition_of(filters)
     dim = len(vector)
     expression = _index_expression(dim) or "vector"
     kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
-    walk(db, limit)
+    _walk(db, limit)
     query = f"""
         SELECT uuid::text, paper, 1 - ({expression} <=> CAST(:vector AS {kind})) AS sim
         FROM corpus_finder WHERE vector IS NOT NULL AND {condition}
         ORDER BY {expression} <=> CAST(:vector AS {kind}) LIMIT :limit
     """  # noqa: S608
-    values |= {"vector": vector_literal(vector), "limit": limit}
+    values |= {"vector": _vector_literal(vector), "limit": limit}
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
 
 
-def walk(db: Connection, limit: int) -> None:
+def _walk(db: Connection, limit: int) -> None:
     """Filters act while the graph is walked; it goes on until enough have passed."""
     settings = """SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
         set_config('hnsw.ef_search', :breadth, true)"""
     db.execute(text(settings), {"breadth": str(min(1000, max(100, limit)))})
 
 
-def cosines(
-    db: Connection, vector: NDArray[np.float32], uuids: Iterable[str], kind: str
-) -> list[Scored]:
-    """The cosines of these passages, whose vectors are of a *kind*."""
+def _cosines(db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]) -> list[Scored]:
+    """The cosines of these passages."""
     query = f"""
-        SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS {kind}({len(vector)})))
+        SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS vector({len(vector)})))
         FROM corpus_finder WHERE vector IS NOT NULL AND uuid = ANY(CAST(:uuids AS uuid[]))
     """  # noqa: S608
-    values = {"vector": vector_literal(vector), "uuids": sorted(uuids)}
+    values = {"vector": _vector_literal(vector), "uuids": sorted(uuids)}
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from weaviate.collections.classes.filters import _Filters
 
     from ..settings import Settings
-    from . import LoadedPassage, ShownOf, Vectors
+    from . import ShownOf, Vectors
 
 _BATCH = 200  # a message of gRPC holds some 10 MB
 _ASKED = 500
@@ -59,7 +59,7 @@ _COUNTED_S = 10.0  # two aggregates take longer than a search
 _WORDS = ("title", "section", "text")
 _TERMS = [f"{name}_terms" for name in _WORDS]
 SEARCHED = [f"{name}^{weight}" for name, weight in zip(_TERMS, (6, 3, 2), strict=True)]
-_LISTS = ("pub_types", "type_keys", "mesh_keys")
+_LISTS = ("pub_types", "type_keys")
 _K1 = 2.4
 
 
@@ -101,8 +101,8 @@ class WeaviateFinder:
         self._counted: tuple[float, FinderStatus] | None = None
 
     @classmethod
-    def of(cls, settings: Settings, shown: ShownOf, collection: str = "") -> WeaviateFinder:
-        """The finder of these settings, in another class than theirs where one is named.
+    def of(cls, settings: Settings, shown: ShownOf) -> WeaviateFinder:
+        """The finder of these settings.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class WeaviateFinder:
             raise WeaviateFailed(msg, "Run: uv sync --extra weaviate, or leave VECTOR_STORE out.")
         key = settings.weaviate_api_key
         secret = key.get_secret_value() if key else ""
-        return cls(settings.weaviate_url, secret, collection or settings.weaviate_class, shown)
+        return cls(settings.weaviate_url, secret, settings.weaviate_class, shown)
 
     def prepare(self, model: str, dim: int) -> None:
         """Make the class, or add what it lacks; vectors of another model go, and all with them.
@@ -177,33 +177,6 @@ class WeaviateFinder:
                 if refused := found.data.insert_many(objects).errors:
                     first = next(iter(refused.values())).message
                     raise self._failed(f"refused {len(refused)} passages: {first}")
-
-    def load(self, passages: Sequence[LoadedPassage]) -> None:
-        """Put very many passages in, through the client's batches; those of the same UUID go.
-
-        Raises
-        ------
-        WeaviateFailed
-            It did not answer, or refused a passage.
-        """
-        self._counted = None
-        with self._connection() as client:
-            found = self._class(client)
-            with found.batch.fixed_size(_BATCH, concurrent_requests=2) as batch:
-                for one in passages:
-                    known = one.vector is not None
-                    fields = properties_of(one.passage, known, None)
-                    fields["mesh_keys"] = [key(name) for name in one.mesh]
-                    vector = one.vector.tolist() if one.vector is not None else None
-                    batch.add_object(properties=fields, uuid=one.passage.uuid, vector=vector)
-            if refused := found.batch.failed_objects:
-                raise self._failed(f"refused {len(refused)} passages: {refused[0].message}")
-
-    def drop(self) -> None:
-        """Delete the class, where there is one."""
-        self._counted = None
-        with self._connection() as client:
-            client.collections.delete(self._collection)
 
     def remove(self, uuids: Sequence[str]) -> None:
         """Forget passages; the unknown are no error."""
@@ -542,9 +515,6 @@ def filter_of(filters: Filters) -> _Filters | None:
     if filters.publication_types:
         types = [key(name) for name in filters.publication_types]
         conditions.append(Filter.by_property("type_keys").contains_any(types))
-    if filters.mesh:
-        headings = [key(name) for name in filters.mesh]
-        conditions.append(Filter.by_property("mesh_keys").contains_any(headings))
     if filters.kind:
         conditions.append(Filter.by_property("kind").equal(filters.kind))
     if not conditions:
