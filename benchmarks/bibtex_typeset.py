@@ -44,7 +44,7 @@ def papers() -> Iterator[Paper]:
     yield from (paper_from(case["paper"]) for case in gold)
     if not SHARED.exists():
         return
-    from utils.formats.pubmed import read_records
+    from utils.readers.pubmed import read_records
 
     for path in sorted((SHARED / "pubmed" / "bulk").glob("*.xml.gz")):
         found = read_records(gzip.decompress(path.read_bytes()))
@@ -53,7 +53,7 @@ def papers() -> Iterator[Paper]:
 
 
 def _preprints() -> Iterator[Paper]:
-    from utils.formats.safe_xml import parse
+    from utils.readers.safe_xml import parse
     from utils.sources.arxiv import paper_of
 
     for path in sorted((SHARED / "arxiv").glob("*.xml")):

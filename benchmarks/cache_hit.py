@@ -31,9 +31,9 @@ import diskcache
 
 from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author, Paper, StoredPaper
-from utils.store import Shelf, paper_file, records
-from utils.store.catalogue import NewEntry
-from utils.store.records import Record, sha256
+from utils.shelf import Shelf, paper_file, records
+from utils.shelf.catalogue import NewEntry
+from utils.shelf.records import Record, sha256
 
 ABSTRACT = "We looked at cells and counted them, and found that there were many of them. " * 18
 TEXT = "# Cells\n\n" + "We looked at cells, counted them, and write down here what we saw. " * 600

@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.store.papers import document, fetched, paper
+from tests.shelf.papers import document, fetched, paper
 from utils import Library
 
 ROOT = Path(__file__).resolve().parents[1]

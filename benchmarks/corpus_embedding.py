@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from utils.formats import jats
 from utils.model.paper import Fetched
 from utils.passages.bert_graph import bert_graph, read_weights
 from utils.passages.cut import cut
 from utils.passages.minilm import MiniLM
 from utils.passages.model_on_disk import SentenceModel
+from utils.readers import jats
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 WAYS = ("int8", "float32")

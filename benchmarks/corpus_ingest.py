@@ -26,9 +26,9 @@ from pathlib import Path
 
 from utils.corpus import Corpus
 from utils.corpus.sync_jobs import SyncJob
-from utils.formats.pubmed import read_records
+from utils.readers.pubmed import read_records
 from utils.settings import Settings
-from utils.store import Shelf
+from utils.shelf import Shelf
 
 DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "pubmed" / "bulk"
 BATCH = 200

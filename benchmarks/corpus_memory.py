@@ -17,9 +17,9 @@ from pathlib import Path
 from benchmarks.corpus_ingest import DEFAULT, batches
 from utils.corpus import Corpus
 from utils.corpus.sync_jobs import SyncJob
-from utils.formats.pubmed import read_records
+from utils.readers.pubmed import read_records
 from utils.settings import Settings
-from utils.store import Shelf
+from utils.shelf import Shelf
 
 AT_ONCE = 30_000  # hits of one step of a sync
 

@@ -28,8 +28,8 @@ from lxml import etree
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from utils.formats import jats  # noqa: E402
 from utils.model.paper import Fetched  # noqa: E402
+from utils.readers import jats  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
 BLOCKS = frozenset(

@@ -30,8 +30,8 @@ from fastmcp.client.transports import StdioTransport
 
 from tests.endpoint import SECRET
 from tests.world import World
+from utils.mcp.auth import make_token
 from utils.settings import load_settings
-from utils.tools.auth import make_token
 
 ROOT = Path(__file__).resolve().parents[1]
 PAUSE_S = 0.11  # over HTTP a caller has ten requests a second

@@ -32,11 +32,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.mirror_beside import compare as others
-from utils.formats.pubmed import read_records
 from utils.mirror.engines import ENGINES, engine_of
 from utils.mirror.parts import ReadJob, _passages_of, read_part
 from utils.mirror.texts import read_texts
 from utils.model.paper import Paper
+from utils.readers.pubmed import read_records
 
 
 def whole_files(folder: Path) -> list[Path]:

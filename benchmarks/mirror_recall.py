@@ -25,12 +25,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.mirror import whole_files
-from utils.formats.pubmed import read_records
 from utils.mirror import vectors
 from utils.mirror.parts import _passages_of
 from utils.mirror.vectors import VectorStore, packed
 from utils.model.paper import Paper
 from utils.passages.finders import embedder_of
+from utils.readers.pubmed import read_records
 from utils.settings import load_settings
 
 

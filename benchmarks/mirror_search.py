@@ -58,7 +58,7 @@ class Words:
     def counted(cls, folder: Path | None) -> Words:
         """Of files of PubMed."""
         from benchmarks.mirror import whole_files
-        from utils.formats.pubmed import read_records
+        from utils.readers.pubmed import read_records
 
         counts = Counter[str]()
         with tempfile.TemporaryDirectory() as there:

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from utils.errors import PaperError
-from utils.formats.pubmed import read_records
+from utils.readers.pubmed import read_records
 
 DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "pubmed" / "bulk"
 TOUCHED = (

@@ -34,11 +34,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from utils.errors import BadContent
-from utils.formats import jats
-from utils.formats.pubmed import read_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.passages.blocks import sentences
+from utils.readers import jats
+from utils.readers.pubmed import read_records
 
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 _SYMBOL = re.compile(r"(?<!\w)(?=[\w-]*\d|[\w-]*[α-ω])[A-Za-zα-ωΑ-Ω][\w-]{1,10}(?!\w)")

@@ -30,9 +30,9 @@ from pathlib import Path
 from tests.dedup.invented import invented_papers
 from tests.dedup.labelled import Labelled, changed_preprints, labelled_set, linked, score
 from tests.dedup.recorded import distinct_papers
-from utils.literature.fused_results import group_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
+from utils.search.fused_results import group_records
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Groups = Iterable[Sequence[int]]

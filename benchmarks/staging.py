@@ -37,13 +37,13 @@ from typing import Any
 from lxml import etree
 
 from benchmarks.corpus_ingest import DEFAULT, batches
-from tests.datasets.pages import PLACE, gene, summaries
-from utils.datasets.building import build
-from utils.datasets.schema import schema
-from utils.datasets.sql_query import ask, dismiss
-from utils.datasets.trees import Page
-from utils.formats.pubmed import read_records
+from tests.entrez.datasets.pages import PLACE, gene, summaries
+from utils.entrez.datasets.building import build
+from utils.entrez.datasets.schema import schema
+from utils.entrez.datasets.sql_query import ask, dismiss
+from utils.entrez.datasets.trees import Page
 from utils.model.paper import Paper
+from utils.readers.pubmed import read_records
 
 Rows = list[tuple[Any, ...]]
 TABLES = {

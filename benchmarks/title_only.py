@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.dedup.recorded import distinct_papers
 from tests.dedup.title_only import HELD_OUT_TRAPS, TUNING_TRAPS, Case, Score, judged
-from utils.literature.resolve import Resolution
+from utils.search.resolve import Resolution
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

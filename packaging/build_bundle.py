@@ -68,8 +68,8 @@ async def _list_tools(toolsets: list[str]) -> list[dict[str, str]]:
     from fastmcp import Client
 
     from utils import Library
+    from utils.mcp import build
     from utils.settings import Settings
-    from utils.tools import build
 
     # Not read from anywhere: what is on the shelf or in the environment of whoever builds is
     # no part of the bundle.

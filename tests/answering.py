@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from utils.web import Answer, Web
+from utils.http import Answer, Web
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, *bodies: object) -> list[dict[str, Any]]:

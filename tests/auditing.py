@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from utils import Library, formats
+from utils import Library
+from utils import readers as formats
 from utils.curation.audit import Audit, audit
 from utils.errors import BadContent
 from utils.judges import check

@@ -14,8 +14,8 @@ import httpx2
 
 from tests.processes import LAST_RESORT_S
 from utils import Library
-from utils.tools.auth import DOWNLOAD, READ, make_token
-from utils.tools.http import Server, door
+from utils.mcp.auth import DOWNLOAD, READ, make_token
+from utils.mcp.http import Server, door
 
 SECRET = "tide-pool limpets hold on with 14 strong feet"
 PING = {

@@ -11,13 +11,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tests.store.papers import assert_consistent
+from tests.shelf.papers import assert_consistent
 from tests.world import Record, Request, World
 from utils import Library
 from utils.harvest.jobs import Harvest
 from utils.model.identifiers import Ids
 from utils.model.job import Harvested
-from utils.store import Shelf, body_of
+from utils.shelf import Shelf, body_of
 
 # A site may be asked again when it did not answer, or we did not live to keep what it sent.
 _AGAIN = {"unreachable", "saved"}

@@ -29,7 +29,7 @@ from typing import Any
 from tests.harvests import assert_complete, assert_kept, ended, ids_of, library_of, torn
 from tests.repeats import SLOTS, questions, repeats, under_way, watch
 from tests.world import Record, World
-from utils.web.transport import Transport
+from utils.http.transport import Transport
 
 Ends = dict[int, tuple[str, str, str]]
 
@@ -46,7 +46,7 @@ _BRANCHES_BESIDE = {
 _NEVER = threading.Event()
 _LATE = (
     *("requests", "lxml.html", "bs4", "markdownify", "diskcache", "jinja2", "backoff"),
-    *("utils.harvest.jobs", "utils.formats.jats", "utils.formats.html", "utils.reports.page"),
+    *("utils.harvest.jobs", "utils.readers.jats", "utils.readers.html", "utils.reports.page"),
 )
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.world import Request
-from utils.web.session import Web
-from utils.web.transport import Transport
+from utils.http.session import Web
+from utils.http.transport import Transport
 
 _SECRETS = {"email", "tool", "api_key", "mailto"}
 SLOTS = 128

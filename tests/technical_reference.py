@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from utils.entrez.databases import Database
-    from utils.web import Rate
+    from utils.http import Rate
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -62,8 +62,8 @@ def tools() -> str:
     from fastmcp import Client
 
     from utils import Library
+    from utils.mcp import build
     from utils.settings import TOOLSETS
-    from utils.tools import build
 
     async def listed(toolset: str) -> list[tuple[str, ...]]:
         async with Client(build(Library(mcp_toolsets=(toolset,)))) as client:

@@ -17,7 +17,7 @@ from utils.model.identifiers import Ids
 
 pytestmark = pytest.mark.slow
 
-ONLY_SLOW = {"drip", "slow_headers"}  # told apart by the clock: see tests/web
+ONLY_SLOW = {"drip", "slow_headers"}  # told apart by the clock: see tests/http
 BRANCH_OF = {
     "pmc_cloud": "pmc_cloud",
     "eutils": "efetch_only",

@@ -30,10 +30,10 @@ from tests.clients.any_arguments import NOWHERE
 from tests.clients.python_clients import PatientWorld, Place, environment, fastmcp_client
 from tests.clients.tour import visit
 from tests.examples import some
-from tests.tools import test_http
+from tests.mcp import test_http
 from tests.world.eutils import KEY
+from utils.mcp.auth import make_token
 from utils.settings import Settings, load_settings
-from utils.tools.auth import make_token
 
 pytestmark = pytest.mark.slow
 

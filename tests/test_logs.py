@@ -15,9 +15,8 @@ import pytest
 
 from tests.processes import Process
 from utils.errors import BadRequest
-from utils.settings import load_settings
-from utils.tools import logs
-from utils.tools.logs import (
+from utils.mcp import logs
+from utils.mcp.logs import (
     Console,
     JsonLines,
     ReadableLines,
@@ -26,6 +25,7 @@ from utils.tools.logs import (
     begin_logs,
     belonging_to,
 )
+from utils.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 KEY = 'pl4nted+"key/ with= signs'
@@ -67,7 +67,7 @@ def lines(settings):
 
 def test_each_event_is_one_object_with_its_names(known):
     begin_logs(known)
-    log = logging.getLogger("utils.web.rate_limiter")
+    log = logging.getLogger("utils.http.rate_limiter")
     with belonging_to(request="r1", tool="download_paper", job=""):
         log.info("Asked %s\nand went on", "pmc", extra={"status": 200})
     log.info("Nobody's")
@@ -210,7 +210,7 @@ def test_processes_that_share_a_file_lose_no_line(tmp_path):
     script = (
         "import logging, sys\n"
         "from pathlib import Path\n"
-        "from utils.tools import logs\n"
+        "from utils.mcp import logs\n"
         "logs.FILE_BYTES, logs.OLDER_FILES = 2000, 500\n"
         "handler = logs.SharedFile(Path(sys.argv[1]))\n"
         "for n in range(300):\n"
@@ -246,7 +246,7 @@ def test_standard_output_stays_clean_and_a_terminal_gets_words(known, capsys):
 
 def test_the_level_is_ours_and_other_libraries_are_quiet(tmp_path, capsys):
     begin_logs(load_settings(mcp_log_level="warning"))
-    logging.getLogger("utils.web").info("too much")
+    logging.getLogger("utils.http").info("too much")
     logging.getLogger("somebody.else").info("too much")
     logging.getLogger("somebody.else").warning("worth it")
     assert [json.loads(line)["message"] for line in capsys.readouterr().err.splitlines()] == [

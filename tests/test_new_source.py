@@ -55,15 +55,15 @@ from pathlib import Path
 from tests import technical_reference
 from utils import Library
 from utils.harvest import plan
-from utils.literature.fused_results import by_trust
+from utils.search.fused_results import by_trust
 from utils.model.paper import Paper
 from utils.model.identifiers import Ids
 from utils.reports.labels import route_label
 from utils.settings import Settings, load_settings
-from utils.tools import entrez_capabilities
+from utils.mcp import entrez_capabilities
 from fastmcp import Client
 import asyncio
-from utils.tools import build
+from utils.mcp import build
 
 doi, usual = sys.argv[1], Library(glade_api_key="SECRET123")
 library = Library()
@@ -175,7 +175,7 @@ def test_a_style_is_known_everywhere_by_one_file_and_one_line(copy, world, tmp_p
 import json, sys
 from utils import Library
 from utils.cli import build_parser
-from utils.tools.pubmed import Style
+from utils.mcp.pubmed import Style
 from typing import get_args
 
 [(_, text)] = Library().cite([sys.argv[1]], "house")

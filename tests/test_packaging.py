@@ -15,8 +15,8 @@ import pytest
 from tests.clients.npm_clients import packages
 from tests.processes import run
 from utils import Library
+from utils.mcp import toolsets
 from utils.settings import Settings, load_settings
-from utils.tools import toolsets
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = b"anyio==4.16.0 --hash=sha256:00\n"

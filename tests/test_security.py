@@ -12,10 +12,10 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from tests.endpoint import SECRET, Endpoint
+from tests.mcp.test_auth import claims, hand_signed, part, signed
 from tests.processes import LAST_RESORT_S
-from tests.tools.test_auth import claims, hand_signed, part, signed
 from utils import Library
-from utils.tools import build, http
+from utils.mcp import build, http
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import utils.sources
 from tests.world.deceit import HIDDEN, SIGN
 from tests.world.openalex import KEY as OPENALEX_KEY
 from utils import Library
+from utils.http import Web
 from utils.model.identifiers import Ids
 from utils.model.sites import KEYS, SITES, WITH_TEXT
 from utils.settings import Settings
 from utils.sources import SOURCES, Query
-from utils.web import Web
 
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 # Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and second files.

@@ -15,20 +15,20 @@ from utils.corpus.index import index
 from utils.corpus.search import find
 from utils.corpus.sync import sync
 from utils.curation.reading import read
-from utils.datasets import Datasets
-from utils.datasets.sql_query import ask
 from utils.entrez.article_text import article_text
+from utils.entrez.datasets import Datasets
+from utils.entrez.datasets.sql_query import ask
 from utils.errors import BadRequest, PaperError
 from utils.harvest.jobs import harvest
-from utils.literature.preprint_search import search_arxiv
-from utils.literature.scholar_search import citing_papers, search_semantic_scholar
-from utils.literature.search import search_papers
 from utils.mirror import Mirror
 from utils.mirror.plan import plan
 from utils.mirror.words import WordIndex
+from utils.search.preprint_search import search_arxiv
+from utils.search.scholar_search import citing_papers, search_semantic_scholar
+from utils.search.search import search_papers
 from utils.settings import Overrides, Settings
+from utils.shelf import Shelf
 from utils.sources import Query, QueryOptions
-from utils.store import Shelf
 
 ROOT = Path(__file__).resolve().parent.parent
 DOORS = [

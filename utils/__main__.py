@@ -28,11 +28,11 @@ def main() -> int:
         sys.stdout.write(introduction())
         return 0
     if not arguments or arguments[0].partition("=")[0] in _SERVER_OPTIONS:
-        from .tools import serve
+        from .mcp import serve
 
         return serve(arguments)
     if arguments[0] == "token":
-        from .tools.auth import token_command
+        from .mcp.auth import token_command
 
         return token_command(arguments[1:])
     from .cli import main as shell
@@ -54,7 +54,7 @@ def _is_set_to_stdio() -> bool:
 def _begin_logs(settings: Settings) -> None:
     """Set up the shell's logs: warnings in words, and files where the settings say so."""
     from .errors import PaperError
-    from .tools.logs import begin_logs
+    from .mcp.logs import begin_logs
 
     try:
         begin_logs(settings, in_words=True)

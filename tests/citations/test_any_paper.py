@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.citations.round_trips import read_bibtex, read_ris, told_by_bibtex, told_by_ris
 from tests.examples import often
-from tests.formats.strategies import SPECIAL
+from tests.readers.strategies import SPECIAL
 from utils.citations import citations, csl_item, to_bibtex, to_ris
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids

@@ -240,7 +240,7 @@ def test_what_goes_out_comes_back_in():
 
 @pytest.mark.shared
 def test_recorded_pubmed_records_make_the_round_trip(shared):
-    from utils.formats.pubmed import read_records
+    from utils.readers.pubmed import read_records
 
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
         found = read_records(gzip.decompress(path.read_bytes()))

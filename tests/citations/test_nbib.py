@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from tests.citations.test_any_paper import PAPERS
 from tests.examples import often
 from utils.citations import each_nbib, to_nbib
-from utils.formats.pubmed import read_records
 from utils.lists.references import entries_in
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
+from utils.readers.pubmed import read_records
 
 MOSS = Paper(
     Ids(pmid="7", doi="10.1000/moss", pmcid="PMC9"),

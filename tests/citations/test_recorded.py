@@ -17,9 +17,9 @@ from tests.citations.round_trips import (
 )
 from utils.citations import citations, csl_item, to_bibtex, to_ris
 from utils.citations.items import plain_title
-from utils.formats.pubmed import read_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
+from utils.readers.pubmed import read_records
 
 pytestmark = pytest.mark.shared
 STYLES = ["apa_string", "mla_string", "plos", "vancouver"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.store.papers import document, fetched, paper
+from tests.shelf.papers import document, fetched, paper
 from utils import Library, cli, errors
 from utils.model.identifiers import Ids
 from utils.model.paper import SearchResult

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from utils import cli, sources
-from utils.web import shared_work
+from utils.http import shared_work
 
 
 @pytest.fixture

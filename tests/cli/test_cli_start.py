@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Process, run
-from tests.store.papers import document, fetched, paper
+from tests.shelf.papers import document, fetched, paper
 from utils import cli
 from utils.cli import COMMANDS, build_parser
 
@@ -55,7 +55,7 @@ def test_what_reads_the_shelf_imports_no_other_feature(library, words):
         attempts=(),
     )
     imported = modules_of(*words, PAPERS_DIR=str(library.shelf.folder))
-    assert "utils.store.shelf" in imported
+    assert "utils.shelf.shelf" in imported
     assert not imported & HEAVY
 
 

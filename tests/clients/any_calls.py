@@ -36,7 +36,7 @@ from tests.processes import Process
 from tests.world import World
 from tests.world.eutils import KEY
 from utils import Library
-from utils.tools import build
+from utils.mcp import build
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_S = 90  # a call answers within 20 s; this is for a busy machine

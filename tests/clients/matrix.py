@@ -22,7 +22,7 @@ from tests.clients.python_clients import ROOT, PatientWorld, environment
 from tests.world import World
 from tests.world.pmc import media
 from utils import Library
-from utils.tools import build
+from utils.mcp import build
 
 PAGE = ROOT / "benchmarks" / "README.md"
 MARKS = "<!-- clients: measured -->", "<!-- /clients -->"

@@ -50,8 +50,8 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.sites import WITH_TEXT
 from utils.settings import Settings
+from utils.shelf.paper_file import body_of
 from utils.sources.jina import read
-from utils.store.paper_file import body_of
 
 item = partial(Item, "C")
 FILE = WHOLE.doi.replace("/", "_") + ".txt"

@@ -87,7 +87,7 @@ def foreign_token(endpoint: Any) -> str:
     """A token that somebody with another secret signed."""
     from pydantic import SecretStr
 
-    from utils.tools.auth import make_token
+    from utils.mcp.auth import make_token
 
     other = SecretStr("another secret of more than thirty-two bytes")
     changed = endpoint.settings.model_copy(update={"mcp_auth_secret_key": other})
@@ -110,7 +110,7 @@ def _retried(met: Met) -> None:
 
 
 def _http_without_secret(library: Any) -> Any:
-    from utils.tools.http import door
+    from utils.mcp.http import door
 
     return door(library, "http://127.0.0.1:3010/mcp")
 

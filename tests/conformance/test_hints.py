@@ -20,16 +20,16 @@ from typing import NamedTuple
 import pytest
 from fastmcp import Client
 
-from tests.tools.calling import call
+from tests.mcp.calling import call
 from utils import Library, cli, errors
 from utils.errors import BadRequest, NotFound, PaperError
+from utils.http import Answer
+from utils.mcp import build
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.sites import WITH_TEXT
 from utils.settings import Settings
 from utils.sources import elsevier, jina
-from utils.tools import build
-from utils.web import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRORS = {
@@ -174,7 +174,7 @@ def test_every_option_named_exists():
     named = {
         (text.place, option)
         for text in TEXTS
-        if not text.place.startswith(("utils/formats", "utils/store/ledger", "utils/passages/pgv"))
+        if not text.place.startswith(("utils/readers", "utils/shelf/ledger", "utils/passages/pgv"))
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text.text)
     }
     assert len({option for _, option in named}) > 20
@@ -256,7 +256,7 @@ async def test_no_list_in_a_hint_is_empty(settings):
     """Nothing is there under any name: then that is said, not `There are: .`"""
     from fastmcp import FastMCP
 
-    from utils.tools.refusals import Refusals
+    from utils.mcp.refusals import Refusals
 
     server = FastMCP("empty", middleware=[Refusals(Library(**settings))])
     async with Client(server) as client:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.corpus.small_corpus import LetterEmbedder
-from tests.tools.calling import answer, call
+from tests.mcp.calling import answer, call
 from utils import Library, cli
 from utils.model.paper import NO_HITS
 

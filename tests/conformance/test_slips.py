@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.tools.calling import answer, call
+from tests.mcp.calling import answer, call
 from utils import Library, cli
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids

@@ -8,7 +8,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from tests.tools.calling import answer, call
+from tests.mcp.calling import answer, call
 from utils import Library, cli
 from utils.errors import NotConfigured
 

@@ -34,9 +34,9 @@ from mcp_types import (
 )
 
 from utils import Library
-from utils.tools import build
-from utils.tools.auth import token_gate
-from utils.tools.http import behind
+from utils.mcp import build
+from utils.mcp.auth import token_gate
+from utils.mcp.http import behind
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="

@@ -14,8 +14,8 @@ from typing import Any
 
 from tests.endpoint import SECRET, Endpoint
 from utils import Library
-from utils.tools import http
-from utils.tools.auth import DOWNLOAD, READ, make_token
+from utils.mcp import http
+from utils.mcp.auth import DOWNLOAD, READ, make_token
 
 
 class WithToken:

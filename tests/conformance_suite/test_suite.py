@@ -18,7 +18,7 @@ from tests.clients.npm_clients import packages
 from tests.conformance_suite.fixtures import door_with_fixtures
 from tests.conformance_suite.served import served
 from tests.processes import run
-from utils.tools.http import door
+from utils.mcp.http import door
 
 HERE = Path(__file__).resolve().parent
 ERAS = ("2025-11-25", "2026-07-28")

@@ -29,7 +29,7 @@ from tests.world.pubmed_xml import pubmed_article
 from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import metadata
 from utils.corpus.stored_records import as_json
-from utils.formats.pubmed import read_records
+from utils.readers.pubmed import read_records
 from utils.settings import load_settings
 
 _PAPERS, _RUNS, _CHANGES = 40, 10, 6

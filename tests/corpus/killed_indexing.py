@@ -20,7 +20,7 @@ from sqlalchemy import event
 from tests.corpus.small_corpus import corpus_in, paper
 from tests.corpus.test_index import Model, body, check_whole, record, with_model
 from tests.killed import Fate
-from tests.store.papers import save
+from tests.shelf.papers import save
 from utils.corpus import Corpus
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice

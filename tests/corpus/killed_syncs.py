@@ -29,7 +29,7 @@ from sqlalchemy import event
 from tests.killed import Fate, Stage
 from tests.world import World
 from utils import Library
-from utils.web.transport import Transport
+from utils.http.transport import Transport
 
 _TERM, _PAPERS, _BATCH, _PAGE = "crowd[ti]", 60, 10, 7
 _FIRST, _FEW = 30_000_001, 6  # so many are deleted, revised and taken in

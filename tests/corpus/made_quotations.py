@@ -19,13 +19,13 @@ from itertools import cycle, islice, takewhile
 from pathlib import Path
 
 from tests.corpus.small_corpus import corpus_in, paper
-from tests.store.papers import save
+from tests.shelf.papers import save
 from utils.corpus import Corpus
 from utils.corpus.quotations import Quotation
-from utils.formats import jats
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched
 from utils.passages.anchors import anchors_of
+from utils.readers import jats
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.passage import Passage
 from utils.settings import Settings
-from utils.store import Shelf
+from utils.shelf import Shelf
 
 DIM = 16
 

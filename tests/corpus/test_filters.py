@@ -11,7 +11,7 @@ import pytest
 
 from tests.corpus.small_corpus import corpus_in, paper
 from tests.databases import database_url, postgresql
-from tests.store.papers import save
+from tests.shelf.papers import save
 from utils.corpus import Corpus
 from utils.corpus.names import names_in
 from utils.library import Library

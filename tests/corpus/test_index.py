@@ -15,7 +15,7 @@ from tests import processes
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
 from tests.databases import POSTGRESQL
 from tests.examples import share, some
-from tests.store.papers import document, fetched, save
+from tests.shelf.papers import document, fetched, save
 from utils.corpus import Corpus
 from utils.corpus.index import LOCK, IndexProgress
 from utils.corpus.texts import Texts
@@ -63,7 +63,7 @@ def shared_corpus(tmp_path: Path) -> Iterator[tuple[Corpus, dict[str, Any]]]:
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Corpus]:
     # The texts are invented, and the judges would reject an edited one.
-    monkeypatch.setattr("utils.store.adoption.judge_again", lambda stored, _text: stored)
+    monkeypatch.setattr("utils.shelf.adoption.judge_again", lambda stored, _text: stored)
     made = with_model(corpus_in(tmp_path / "papers"), Model())
     yield made
     made.finder.close()

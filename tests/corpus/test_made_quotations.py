@@ -21,8 +21,8 @@ from tests.corpus.made_quotations import (
 from tests.examples import share
 from tests.world import World
 from tests.world.jats import document
-from utils.formats import jats
 from utils.model.paper import Fetched
+from utils.readers import jats
 
 pytestmark = pytest.mark.slow
 

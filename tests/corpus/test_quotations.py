@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.corpus.small_corpus import corpus_in, paper
 from tests.examples import often
 from tests.own_words import paper as whole
-from tests.store.papers import save
+from tests.shelf.papers import save
 from utils.corpus import Corpus
 from utils.corpus.quotations import Quotation
 from utils.errors import BadRequest, StoreFailed

@@ -5,9 +5,9 @@ from datetime import date
 import pytest
 
 from utils.corpus.search import BEST, quality_of
-from utils.formats.pubmed import read_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
+from utils.readers.pubmed import read_records
 
 TODAY = date(2025, 8, 17)
 

@@ -27,7 +27,7 @@ TEXTS = {
     "7": "Expression of TP53 was lost in most tumours.",
 }
 
-# As NLM publishes it, see `utils.formats.nlm_lists`; a permuted term and an odd one are added.
+# As NLM publishes it, see `utils.readers.nlm_lists`; a permuted term and an odd one are added.
 MESH = """<?xml version="1.0"?>
 <!DOCTYPE DescriptorRecordSet SYSTEM "https://www.nlm.nih.gov/databases/dtd/nlmdescriptorrecordset_20250101.dtd">
 <DescriptorRecordSet LanguageCode="eng">

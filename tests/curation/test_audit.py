@@ -16,8 +16,8 @@ import pytest
 from tests.examples import share
 from tests.non_papers import ALL
 from tests.processes import Process
-from tests.store.papers import BODY, assert_consistent, fetched, index
-from utils import formats
+from tests.shelf.papers import BODY, assert_consistent, fetched, index
+from utils import readers as formats
 from utils.cli import main
 from utils.cli.upkeep import _change_table
 from utils.curation.audit import Audit, audit
@@ -25,9 +25,9 @@ from utils.errors import BadContent, BadRequest, StoreFailed
 from utils.judges import check
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
-from utils.store import Shelf, paper_file
-from utils.store.ledger import Ledger
-from utils.store.records import sha256
+from utils.shelf import Shelf, paper_file
+from utils.shelf.ledger import Ledger
+from utils.shelf.records import sha256
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -147,9 +147,9 @@ def stricter(monkeypatch):
 
 def raise_judges(monkeypatch):
     for module in (
-        "utils.formats",
-        "utils.store.verdicts",
-        "utils.store.records",
+        "utils.readers",
+        "utils.shelf.verdicts",
+        "utils.shelf.records",
         "utils.curation.audit",
     ):
         monkeypatch.setattr(f"{module}.JUDGES", 99)

@@ -14,9 +14,9 @@ from tests.world.prose import body
 from utils.curation import inbox_files
 from utils.curation.inbox import take_in
 from utils.errors import StoreFailed
-from utils.formats.pdf import ocr
 from utils.harvest.jobs import Ledgers
-from utils.store import body_of
+from utils.readers.pdf import ocr
+from utils.shelf import body_of
 from utils.system import safe_files
 
 

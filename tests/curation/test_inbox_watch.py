@@ -21,8 +21,8 @@ from utils.curation import inbox as inbox_module
 from utils.curation import inbox_watch
 from utils.curation.inbox_watch import watch
 from utils.errors import BadRequest, StoreFailed
-from utils.formats.pubmed import read_records
 from utils.harvest.jobs import Ledgers
+from utils.readers.pubmed import read_records
 from utils.system import safe_files
 
 __all__ = ["inbox"]

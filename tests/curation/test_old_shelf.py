@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.papers import BODY, assert_consistent
+from tests.shelf.papers import BODY, assert_consistent
 from utils import Library
 from utils.cli import main
-from utils.store import body_of
-from utils.store.ledger import Ledger
+from utils.shelf import body_of
+from utils.shelf.ledger import Ledger
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 
 from tests.examples import some
 from tests.quality.cases import Folder, fetched, read
-from tests.store.papers import paper, save
+from tests.shelf.papers import paper, save
 from utils.errors import BadRequest
-from utils.formats.safe_xml import parse
-from utils.formats.source_words import Finder, words_of
 from utils.outline.words import folded
 from utils.passages.anchors import anchors_of
+from utils.readers.safe_xml import parse
+from utils.readers.source_words import Finder, words_of
 
 
 @pytest.fixture

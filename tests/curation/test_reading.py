@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.papers import paper, save
+from tests.shelf.papers import paper, save
 from utils.errors import BadRequest, NotFound
-from utils.objects import listing
+from utils.media import listing
 from utils.outline import outline
 
 TEXT = """# Title
@@ -209,7 +209,7 @@ def test_an_outline_names_roles_only_where_they_begin(library, grown):
 
 
 def test_the_publishers_word_for_a_section_outlives_the_reading(library):
-    from tests.store.papers import document, fetched
+    from tests.shelf.papers import document, fetched
 
     text = "# T\n\n## How\n\nSo.\n\n## Results\n\nYes.\n"
     made = document(text, declared=(("How", "materials|methods"),))

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.own_words import prose
-from utils import formats
-from utils.formats import jats
+from utils import readers as formats
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
-from utils.store import body_of
+from utils.readers import jats
+from utils.shelf import body_of
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from random import Random
 
 from tests.dedup.lookalikes import CHANGED_PREPRINTS, LOOKALIKES, preprint_of
 from tests.dedup.variants import VARIANTS
-from utils.literature.fused_results import Families
 from utils.model.paper import Paper
+from utils.search.fused_results import Families
 
 
 @dataclass(slots=True)

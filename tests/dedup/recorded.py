@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from utils.errors import PaperError
-from utils.formats.pubmed import read_records
-from utils.formats.safe_xml import parse
 from utils.judges.titles import title_words
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
+from utils.readers.pubmed import read_records
+from utils.readers.safe_xml import parse
 from utils.sources import arxiv as arxiv_entries
 from utils.sources import crossref, openalex
 from utils.sources import europepmc as europepmc_records

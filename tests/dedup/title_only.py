@@ -2,7 +2,7 @@
 
 A *way* writes a paper down as some list does; a *trap* puts another paper in the place of the one
 that is meant, which is then nowhere to be found. Half of either are held out: `HELD_OUT` was not
-looked at while the rules of `utils.literature.resolve` were made.
+looked at while the rules of `utils.search.resolve` were made.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tests.dedup.variants import VARIANTS
 from utils.citations import to_nbib, to_ris
 from utils.judges.titles import title_words
 from utils.lists.references import entries_in
-from utils.literature.reference_search import Wanted
-from utils.literature.resolve import Resolution, decide
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
+from utils.search.reference_search import Wanted
+from utils.search.resolve import Resolution, decide
 
 Way = Callable[[Paper, Random], Paper | None]
 

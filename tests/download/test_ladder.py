@@ -21,10 +21,10 @@ from utils.errors import (
     StoreFailed,
     Unreachable,
 )
+from utils.http import Web
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources import Route, Source
-from utils.web import Web
 
 Found = Iterator[tuple[Paper, Fetched | SourceMiss]]
 SIX = 6

@@ -7,11 +7,11 @@ import pytest
 
 from utils.download.lookup import look_up, with_registered_terms
 from utils.errors import BadContent, BadRequest, NotAvailable, NotFound, Unreachable
+from utils.http import Web
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.settings import Settings
 from utils.sources import Lookup, Source
-from utils.web import Web
 
 A, B, C = Ids(pmid="1"), Ids(pmid="2"), Ids(pmid="3")
 

@@ -13,7 +13,7 @@ from tests.harvests import ids_of, library_of
 from tests.world import World
 from utils import Library
 from utils.errors import Unreachable
-from utils.web import Patience
+from utils.http import Patience
 
 
 def test_a_paper_of_any_other_source_waits_ten_seconds_at_most_for_a_crowded_pool(

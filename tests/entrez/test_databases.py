@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from utils.datasets.trees import FORMS
 from utils.entrez.databases import (
     DATABASES,
     form_of,
@@ -12,6 +11,7 @@ from utils.entrez.databases import (
     no_such_database,
     staged_form,
 )
+from utils.entrez.datasets.trees import FORMS
 from utils.errors import BadRequest
 
 every = pytest.mark.parametrize("name", DATABASES)

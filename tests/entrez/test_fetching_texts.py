@@ -8,7 +8,7 @@ from lxml import etree
 from utils.entrez.databases import DATABASES, form_of
 from utils.entrez.fetching import Records, split_records, stretch
 from utils.errors import BadContent, PaperError
-from utils.web import Answer
+from utils.http import Answer
 
 
 def split(body, database, rettype="", retmode=""):

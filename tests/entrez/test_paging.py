@@ -8,7 +8,7 @@ from lxml import etree
 from tests.answering import answering
 from tests.world import World
 from utils import Library
-from utils.datasets.trees import FORMS
+from utils.entrez.datasets.trees import FORMS
 from utils.errors import BadRequest, EntrezFailed, NotFound, Unreachable
 
 
@@ -172,7 +172,7 @@ def test_summaries_that_do_not_come_are_told(entrez, monkeypatch):
 
 def test_summaries_too_large_are_asked_for_in_halves(entrez, monkeypatch):
     from utils.errors import BadContent
-    from utils.web import Web
+    from utils.http import Web
 
     send = Web.post
 

@@ -213,7 +213,7 @@ def test_another_form_than_was_asked_for_is_told(entrez, monkeypatch):
 
 def test_an_answer_too_large_is_asked_for_in_halves(entrez, monkeypatch, world):
     from utils.errors import BadContent
-    from utils.web import Web
+    from utils.http import Web
 
     get, sizes = Web.get, []
 
@@ -254,7 +254,7 @@ def test_a_mistake_is_answered_with_what_would_do(entrez, world, options, word):
 
 def test_the_second_half_of_a_history_is_asked_for_as_such(entrez, monkeypatch):
     from utils.errors import BadContent
-    from utils.web import Web
+    from utils.http import Web
 
     kept = entrez.post("taxonomy", range(9606, 9613))
     get = Web.get
@@ -411,8 +411,8 @@ def test_a_recorded_summary_that_is_none_is_named(entrez, monkeypatch, shared):
 @pytest.mark.parametrize("file", ["biopython_epost2", "biopython_esummary8", "klortho_einfo.error",
                                   "klortho_esearch.baderror"])  # fmt: skip
 def test_recorded_errors_that_last_are_not_asked_again(entrez, world, monkeypatch, shared, file):
+    from utils.http import Answer, Web
     from utils.sources.eutils import ask
-    from utils.web import Answer, Web
 
     body = (shared / "eutils" / "errors" / f"{file}.xml").read_bytes()
     monkeypatch.setattr(

@@ -23,7 +23,7 @@ from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
 from utils.model.job import most_informative
 from utils.model.paper import Attempt, Author, Paper
-from utils.store import Shelf
+from utils.shelf import Shelf
 
 pytestmark = pytest.mark.slow
 

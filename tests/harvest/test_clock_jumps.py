@@ -17,11 +17,11 @@ import pytest
 from tests import examples
 from tests.harvest.test_faults import assert_no_lane_is_left, some
 from tests.harvests import assert_complete, done, ids_of, library_of
+from tests.http.test_leases import HOLDER, ROOT
 from tests.processes import Process
 from tests.repeats import repeats
-from tests.web.test_leases import HOLDER, ROOT
 from tests.world import Record, World
-from utils.web.leases import Leases
+from utils.http.leases import Leases
 
 pytestmark = pytest.mark.slow
 

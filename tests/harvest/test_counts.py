@@ -11,7 +11,7 @@ import pytest
 from tests.harvests import assert_complete, done, ids_of
 from tests.world import World
 from utils import Library
-from utils.store import Shelf, ledger, records
+from utils.shelf import Shelf, ledger, records
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from utils.errors import BadRequest, NotFound
 from utils.harvest import jobs as harvest_jobs
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
-from utils.pubmed.search import Sweep
+from utils.search.pubmed.search import Sweep
 from utils.sources import Query
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import rispy
 
-from tests.store.papers import paper
+from tests.shelf.papers import paper
 from utils.errors import StoreFailed
 from utils.harvest import jobs
 from utils.harvest.jobs import of_rows, of_shelf, write_references

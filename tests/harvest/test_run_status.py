@@ -17,7 +17,7 @@ from utils import Library
 from utils.harvest.bulk import CountedReader
 from utils.harvest.lanes import Outages
 from utils.model.job import Wait
-from utils.store.ledger import Ledger
+from utils.shelf.ledger import Ledger
 
 pytestmark = pytest.mark.slow
 

@@ -10,12 +10,12 @@ import pytest
 
 from tests.own_words import prose
 from utils.errors import BadContent
-from utils.formats import html, jats, read
 from utils.judges.check import completeness, judge
 from utils.judges.identity import identify
 from utils.judges.titles import title_likeness
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper
+from utils.readers import html, jats, read
 
 ABSTRACT = (
     "Honeybees return to flowers whose colour they have learned. We trained two hundred foragers on"

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.manuscript.test_check import _bibtex, _markdown
-from tests.tools.calling import call
+from tests.mcp.calling import call
 from tests.world import World
 from utils import Library
 from utils.cli import main
-from utils.reports.check_page import check_page
+from utils.manuscript.page import check_page
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -15,9 +15,9 @@ from tests.processes import run
 from tests.world.pubmed_files import packed
 from tests.world.pubmed_xml import pubmed_article
 from utils.errors import StoreFailed
-from utils.formats.pubmed import read_records
 from utils.mirror.columns import paper_of
 from utils.mirror.parts import READERS, ROWS, ReadJob, read_part
+from utils.readers.pubmed import read_records
 
 pytestmark = pytest.mark.extras("pyarrow")
 # What today's reader makes of a few records, as rows. Whoever changes it raises `READERS`, so that

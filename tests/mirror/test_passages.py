@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from tests.mcp.calling import call
 from tests.mirror.small_mirror import RICH, article, mirror_of, updated, year
-from tests.tools.calling import call
 from tests.world.pubmed_files import name_of, packed
 from utils import Library, cli
 from utils.errors import BadRequest, EmptyStore

@@ -6,7 +6,7 @@ from utils.errors import BadRequest, EmptyStore, StoreFailed
 from utils.mirror import pmc
 from utils.mirror.pmc import Choice
 from utils.model.identifiers import Ids
-from utils.store import Shelf
+from utils.shelf import Shelf
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.formats.jats_snippets import article
+from tests.readers.jats_snippets import article
 from utils.mirror.bundles import Member, md5_of, pack
 from utils.mirror.parts import READERS, ReadJob
 from utils.mirror.texts import read_texts

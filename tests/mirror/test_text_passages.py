@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.corpus.small_corpus import LetterEmbedder
+from tests.mcp.calling import call
 from tests.mirror.small_mirror import mirror_of, updated
-from tests.tools.calling import call
 from tests.world.pubmed_files import name_of, packed, small_bulk
 from tests.world.pubmed_xml import pubmed_article
 from utils import Library

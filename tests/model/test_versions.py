@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from tests.harvests import done, library_of
-from tests.store.papers import assert_consistent, document, fetched, index, paper, save, texts
+from tests.shelf.papers import assert_consistent, document, fetched, index, paper, save, texts
 from tests.world import World
 from utils import Library
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper, StoredPaper
 from utils.model.versions import meant, only_a_preprint, serves
 from utils.reports import read_lock
-from utils.store import Shelf
-from utils.store.ledger_schema import VERSION, migrate
+from utils.shelf import Shelf
+from utils.shelf.ledger_schema import VERSION, migrate
 
 PREPRINT = "2509.11015"
 DOI = "10.9101/j.2025.0015"
@@ -193,7 +193,7 @@ def test_a_paper_that_is_a_preprint_only_is_served_as_that(about: Paper) -> None
     ],
 )  # fmt: skip
 def test_jats_says_which_version_it_is(front: bytes, version: str) -> None:
-    from utils.formats import version_of
+    from utils.readers import version_of
 
     body = b"<article><front>" + front + b"</front><body>NIHMS, preprint</body></article>"
     sent = Fetched(body, "jats", "", "PMC", "efetch", version="published")
@@ -201,7 +201,7 @@ def test_jats_says_which_version_it_is(front: bytes, version: str) -> None:
 
 
 def test_reading_the_version_takes_no_longer_than_the_front_is_long() -> None:
-    from utils.formats import version_of
+    from utils.readers import version_of
 
     hostile = b"<article-version " * 20_000 + b'pub-id-type="manuscript' * 20_000
     sent = Fetched(hostile, "jats", "", "PMC", "efetch", version="published")

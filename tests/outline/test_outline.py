@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from tests.formats.test_html_work import lines_run
+from tests.readers.test_html_work import lines_run
 from utils.model.paper import Role, Section
 from utils.outline import MOST_HEADINGS, outermost, outline, section_words, with_own_roles
 

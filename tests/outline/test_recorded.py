@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from utils.formats import jats
 from utils.model.paper import Fetched, Role
 from utils.outline import floats_of, key, outermost, outline
+from utils.readers import jats
 
 pytestmark = pytest.mark.shared
 # The publishers' words for the sections right under <body>; a title may say more than they do.

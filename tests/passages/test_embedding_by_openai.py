@@ -10,9 +10,9 @@ from pydantic import SecretStr
 
 from tests.world.openai import KEY, OWN, SPENT, vector
 from utils.errors import EmbeddingsFailed
+from utils.http import Answer, Web
 from utils.passages.finders import embedder_of
 from utils.settings import load_settings
-from utils.web import Answer, Web
 
 np = pytest.importorskip("numpy")
 SMALL = "text-embedding-3-small"

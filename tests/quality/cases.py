@@ -21,7 +21,7 @@ from pathlib import Path
 from lxml import etree
 from lxml.html import fromstring
 
-from utils import formats
+from utils import readers as formats
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Media, Paper
@@ -186,7 +186,7 @@ def verdict(body: bytes, media: Media, paper: Paper) -> tuple[str, Document | No
 
 def read(body: bytes, media: Media) -> Document:
     """The text, nobody having judged it."""
-    reader = import_module(f"utils.formats.{formats.READERS[media]}")
+    reader = import_module(f"utils.readers.{formats.READERS[media]}")
     document: Document = reader.read(fetched(body, media))
     return document
 

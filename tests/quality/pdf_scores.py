@@ -26,7 +26,7 @@ from tests.quality.jats_scores import tables_of
 from tests.quality.jats_truth import Cell, Truth
 from tests.quality.measures import Scores, recall, runs, words
 from tests.quality.page_scores import _BACK, _bare, _folded
-from utils.formats.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages
 
 _HEADING = re.compile(r"#{2,6}\s+(.*)")
 _LABEL = re.compile(

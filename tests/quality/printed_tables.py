@@ -23,7 +23,7 @@ from tests.quality.__main__ import say
 from tests.quality.jats_truth import Cell
 from tests.quality.measures import Scores
 from tests.quality.pdf_scores import table_rows
-from utils.formats.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages
 
 TRUTH = Path(__file__).with_suffix(".json")
 

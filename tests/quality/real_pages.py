@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.quality.__main__ import SHARED, say
-from utils import formats
+from utils import readers as formats
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Media, Paper

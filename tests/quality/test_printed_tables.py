@@ -8,7 +8,7 @@ import pytest
 
 from tests.quality.measures import Scores, words
 from tests.quality.printed_tables import Paper, Table, found, papers, score
-from utils.formats.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages
 
 
 def written(table: Table) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.mcp import app_host
+from tests.mcp.calling import call
 from tests.review.living import a_year_later, retract, seeds_of
-from tests.tools import app_host
-from tests.tools.calling import call
 from tests.world import World
 from utils import Library
 from utils.reports.board import view

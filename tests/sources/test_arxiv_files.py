@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from utils.errors import NotAvailable, Unreachable
-from utils.formats import pandoc
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
+from utils.readers import pandoc
 from utils.sources.arxiv import fetch_full_text, look_up
 
 PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"

@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from utils.errors import NotAvailable, Unreachable
+from utils.http import Answer
 from utils.sources.arxiv import (
     _TAKEN_BACK,
     ATOM,
@@ -18,7 +19,6 @@ from utils.sources.arxiv import (
     without_tex,
 )
 from utils.sources.loose_json import LONGEST_NAME
-from utils.web import Answer
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 
 from tests.world.citation_collection import Snapshot, zipped
 from utils.errors import BadContent, NotAvailable, Unreachable
+from utils.http.to_disk import download
 from utils.sources.citation_collection import fetch_snapshot, newest_snapshot
-from utils.web.to_disk import download
 
 DATA = zipped([(one, one + 1) for one in range(1, 500)])
 

@@ -13,9 +13,9 @@ from tests.sources.reader import paper_of, reader_of
 from tests.world import core
 from utils import Library
 from utils.errors import NotAvailable, NotConfigured, Unreachable
+from utils.http.retry import LONGEST
 from utils.model.paper import Fetched
 from utils.sources.core import SOURCE, full_text, stay_away
-from utils.web.retry import LONGEST
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

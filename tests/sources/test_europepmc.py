@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.answering import answering
 from tests.world.europepmc import _unwrapped
 from utils.errors import BadRequest, NotAvailable, Unreachable
+from utils.http import Answer
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 from utils.settings import load_settings
@@ -25,7 +26,6 @@ from utils.sources.europepmc import (
 )
 from utils.sources.loose_json import LONGEST_NAME
 from utils.sources.source import Query
-from utils.web import Answer
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

@@ -13,6 +13,7 @@ from requests.structures import CaseInsensitiveDict
 from tests.answering import answering
 from tests.world.openalex import KEY
 from utils.errors import BadRequest, NotAvailable, NotConfigured, Unreachable
+from utils.http import Answer
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources import unpaywall
@@ -27,7 +28,6 @@ from utils.sources.openalex import (
 )
 from utils.sources.publisher import OpenCopy, fetch_copies
 from utils.sources.source import Query
-from utils.web import Answer
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

@@ -10,6 +10,7 @@ from tests.world import World
 from tests.world.semantic_scholar import CITATIONS, FAMOUS, KEY, WITHHELD, paper_id
 from utils import Library
 from utils.errors import BadRequest, NotAvailable, NotConfigured, NotFound, Unreachable
+from utils.http import Answer
 from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.semantic_scholar import (
@@ -24,7 +25,6 @@ from utils.sources.semantic_scholar import (
     search_relevant,
 )
 from utils.sources.semantic_scholar_graph import author_of, graph_name, scholar_paper
-from utils.web import Answer
 
 WHOLE = {
     "paperId": "0123456789abcdef0123456789abcdef01234567",

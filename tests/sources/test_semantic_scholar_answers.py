@@ -12,6 +12,7 @@ from tests.answering import HOSTILE, answering
 from tests.examples import often
 from tests.sources.test_semantic_scholar import WHOLE
 from utils.errors import Unreachable
+from utils.http import Answer
 from utils.model.identifiers import Ids
 from utils.settings import load_settings
 from utils.sources import Query
@@ -32,7 +33,6 @@ from utils.sources.semantic_scholar_graph import (
     recall_reply,
     scholar_paper,
 )
-from utils.web import Answer
 
 
 @pytest.mark.parametrize("body", ["<html>Not found</html>", "", '{"data": []}'])

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.world.deceit import HIDDEN
-from utils.formats.safe_xml import parse
+from utils.http import Answer
+from utils.readers.safe_xml import parse
 from utils.system.plain_text import clean_text, one_line, unescaped
-from utils.web import Answer
 
 # What somebody's language needs: a joiner in Persian and in Hindi, marks, a form of an ideograph
 # and of an operator, pictographs made of several, letters that run from right to left.

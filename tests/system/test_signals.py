@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.examples import ALL
-from tests.formats.reading_children import reader
 from tests.processes import Process, run
+from tests.readers.reading_children import reader
 from utils.system.signals import interruptible
 
 pytestmark = pytest.mark.slow
@@ -152,7 +152,7 @@ def test_a_reading_process_ends_with_its_parent_whatever_it_reads(tmp_path, whil
     }[while_it]
     tell = "open(body.decode(), 'w').close() or "
     parent = (
-        "import sys\nfrom utils.formats.child_processes import Children\n"
+        "import sys\nfrom utils.readers.child_processes import Children\n"
         "children = Children('nothing', most=1)\n"
         f"children.start = {reader(tell + work)!r}\n"
         "children.ask(sys.argv[1].encode())\n"

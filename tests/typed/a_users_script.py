@@ -10,8 +10,8 @@ from typing import assert_type
 import utils
 from utils import Ids, Library, Paper, PaperError, StoredPaper
 from utils.corpus.search import Answer
-from utils.datasets.sql_query import ResultPage
 from utils.download.download import Download
+from utils.entrez.datasets.sql_query import ResultPage
 from utils.harvest.jobs import Harvest
 from utils.mirror.pubmed import MirrorProgress
 from utils.model.job import Counts

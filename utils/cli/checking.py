@@ -78,7 +78,7 @@ def _check(args: argparse.Namespace, library: Library) -> int:
 
 
 def _write(path: Path, checked: Check) -> None:
-    from ..reports.check_page import check_page
+    from ..manuscript.page import check_page
 
     is_page = path.suffix == ".html"
     made = check_page(checked.row()) if is_page else f"{plain_json(checked.row())}\n"

@@ -211,7 +211,7 @@ def _queries_and_lists(args: argparse.Namespace) -> _Asked:
 
 def _sources(args: argparse.Namespace, library: Library) -> tuple[str, ...]:
     """The sites to search; none where PubMed is meant."""
-    from ..literature.search import searched_sites
+    from ..search.search import searched_sites
 
     names = tuple(name.strip().lower() for name in args.source.split(",") if name.strip())
     return names if names != ("all",) else tuple(searched_sites(library.settings))

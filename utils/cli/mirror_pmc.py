@@ -170,7 +170,7 @@ def _pmcids(where: str, library: Library) -> tuple[int, ...]:
 
 def _found(query: str, library: Library) -> list[Any]:
     from ..model.identifiers import Ids
-    from ..pubmed.search import find_every_pmid
+    from ..search.pubmed.search import find_every_pmid
     from ..sources import Query
 
     pages = find_every_pmid(Query(query), library.web).pages

@@ -15,7 +15,7 @@ from .output import NO_FULL_TEXT, note, say, worst
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..objects import Kept, PaperObjects
+    from ..media import Kept, PaperObjects
 
 _CAPTION = 70  # characters
 PLURAL: dict[str, ObjectKind] = {

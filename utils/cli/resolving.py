@@ -23,7 +23,7 @@ from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, read_arguments, sa
 if TYPE_CHECKING:
     from ..library import Library
     from ..lists.pasted import Entry
-    from ..literature.resolve import Resolution
+    from ..search.resolve import Resolution
 
 _TABLES = {".csv": ",", ".tsv": "\t"}
 _REFERENCES = {".ris": "ris", ".bib": "bibtex", ".nbib": "nbib"}

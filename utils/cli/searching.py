@@ -21,8 +21,8 @@ from .output import complain, complain_of, note, read_arguments, say, warn, wors
 if TYPE_CHECKING:
     from ..library import Library
     from ..lists.pasted import Entry
-    from ..literature.search import Found, Gathered, SourceAnswer
     from ..model.paper import Paper, SearchResult
+    from ..search.search import Found, Gathered, SourceAnswer
 
 _LONGEST_S, _PATIENT_S = 14.0, 90.0  # a site that refuses is asked again within the latter
 FILES = ("ris", "bibtex", "nbib", "csl-json")

@@ -204,7 +204,7 @@ def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
 def remind(library: Library) -> None:
     """Say once that an audit is due, after an update of the judges."""
     if due := library.shelf.verdicts.due():
-        from ..store.verdicts import describe_due
+        from ..shelf.verdicts import describe_due
 
         note(f"{describe_due(due)}: server.py audit")
 

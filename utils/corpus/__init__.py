@@ -24,11 +24,11 @@ from .unanswered import SYNC
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..http import Web
     from ..passages import Embedder, Finder, FinderStatus
     from ..passages.reranker import Reranker
     from ..settings import Settings
-    from ..store import Shelf
-    from ..web import Web
+    from ..shelf import Shelf
     from .database import Checkpoint, CorpusDatabase, CorpusRecord
     from .index import IndexProgress
     from .quotations import Quotation
@@ -146,7 +146,7 @@ class Corpus:
 
         See `..formats.nlm_lists` for the lists, `.names` and `.widening` for their use.
         """
-        from ..formats.nlm_lists import read_names
+        from ..readers.nlm_lists import read_names
 
         return self.database.learn(read_names(file))
 

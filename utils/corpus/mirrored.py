@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..model.paper import Paper
     from ..model.passage import Passage
     from ..passages import Finder
-    from ..store import Shelf
+    from ..shelf import Shelf
     from .names import Kind
     from .quotations import Quotation
     from .search import Answer

@@ -19,7 +19,7 @@ from ..model.paper import Notice, Paper, StoredPaper
 if TYPE_CHECKING:
     from ..mirror.passages import Snapshot
     from ..model.paper import Version
-    from ..store import Shelf
+    from ..shelf import Shelf
 
 _NAME = re.compile(r"PMC(\d{1,9})\.\d+")
 _COLUMNS = (

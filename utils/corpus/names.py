@@ -15,11 +15,11 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import select, text
 
-from ..formats.nlm_lists import Called
 from ..model.paper import Paper
 from ..model.passage import Passage
 from ..passages.abbreviations import abbreviations
 from ..passages.ranking import plain
+from ..readers.nlm_lists import Called
 from .schema import Connections, names
 from .widening import term_form
 

@@ -31,7 +31,7 @@ from ..passages.differences import (
     verbatim,
 )
 from ..passages.wording import LEAST_WORDS, FoldedText, Quoted, parse
-from ..store import body_of
+from ..shelf import body_of
 from .texts import text_named, text_of
 
 if TYPE_CHECKING:

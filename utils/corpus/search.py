@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     from ..model.passage import Hit, Passage
     from ..passages import FinderStatus
     from ..passages.reranker import Reranker
-    from ..store import Shelf
+    from ..shelf import Shelf
     from . import Corpus
     from .database import CorpusDatabase
     from .stored_records import CorpusCounts
@@ -393,7 +393,7 @@ def _weight_of(paper: Paper) -> float:
 
 def _behind_published(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
     """By the key of a preprint whose published version was found, too: the most it may score."""
-    from ..literature.same_paper import is_preprint, judge_pair
+    from ..search.same_paper import is_preprint, judge_pair
 
     records = [(one.passage.paper, one.score, one.paper) for one in papers if one.paper]
     preprints = [one for one in records if is_preprint(one[2])]

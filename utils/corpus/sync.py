@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest, SourceMiss
 from ..model.paper import now
-from ..pubmed.search import sweep
+from ..search.pubmed.search import sweep
 from ..sources import Query
 from ..sources.eutils import BATCH
 from ..sources.pubmed import LAST_HIT, fetch, fetch_first_hits
@@ -28,7 +28,7 @@ from .stored_records import SyncResult
 from .sync_jobs import BEGINNING, Stretch, SyncJob
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
     from .database import CorpusDatabase
 
 _AT_ONCE = 3 * LAST_HIT  # hits that are swept in one step; more are asked for in halves

@@ -28,7 +28,7 @@ from ..passages.finders import hosts_of
 from .stored_records import timestamp
 
 if TYPE_CHECKING:
-    from ..store import Shelf
+    from ..shelf import Shelf
     from . import Corpus
     from .database import CorpusDatabase
 

@@ -26,16 +26,16 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
-from .. import formats
+from .. import readers as formats
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..formats import JUDGES, Read, judge_fetched
-from ..formats.reader_processes import read_in_child
 from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
-from ..store import ADOPTED, Shelf, judge_again, with_judgement
-from ..store.records import RawAnswer
+from ..readers import JUDGES, Read, judge_fetched
+from ..readers.reader_processes import read_in_child
+from ..shelf import ADOPTED, Shelf, judge_again, with_judgement
+from ..shelf.records import RawAnswer
 from ..system.plain_text import one_line
 from .reading import find
 

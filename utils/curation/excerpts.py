@@ -20,7 +20,7 @@ from ..model.passage import Anchor
 from ..outline import outermost
 from ..outline.sections import stretch_end
 from ..passages.terms import FTS5, asked, indexed
-from ..store import Shelf
+from ..shelf import Shelf
 from .opened_texts import open_text
 from .reading import find_sections
 

@@ -15,20 +15,20 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from ..errors import NotConfigured, PaperError, Unreachable
-from ..model.sites import KEYS
-from ..settings import Settings
-from ..sources import Source
-from ..store import Shelf
-from ..store.verdicts import describe_due
-from ..system.version import version
-from ..web import Web
-from ..web.network_check import (
+from ..http import Web
+from ..http.network_check import (
     Check,
     ServiceCheck,
     belongs_to_another,
     check_access,
     summarize,
 )
+from ..model.sites import KEYS
+from ..settings import Settings
+from ..shelf import Shelf
+from ..shelf.verdicts import describe_due
+from ..sources import Source
+from ..system.version import version
 
 _BUSY = "RATE_LIMIT"
 _REQUIRED = frozenset({"pubmed", "pmc"})

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from .. import formats
+from .. import readers as formats
 from ..download.ladder import Ladder
 from ..download.lookup import look_up
 from ..errors import BadContent, BadRequest, NotFound, PaperError
@@ -26,8 +26,8 @@ from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Paper
 from ..model.versions import text_slot
-from ..store import Shelf
-from ..store.paper_file import ENDINGS, ids_from
+from ..shelf import Shelf
+from ..shelf.paper_file import ENDINGS, ids_from
 from ..system.plain_text import one_line
 from .inbox_files import (
     VIA,

@@ -18,14 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import formats
+from .. import readers as formats
 from ..errors import BadContent
+from ..http import MAX_BYTES
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Media
-from ..store import paper_file
+from ..shelf import paper_file
 from ..system import safe_files
 from ..system.plain_text import encodable, one_line
-from ..web import MAX_BYTES
 
 FILED = "filed"
 VIA = "manual"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict
 
-from ..store import Shelf
+from ..shelf import Shelf
 
 _CALLED = {"text": "Words", "kind": "Kind", "year_from": "From", "year_to": "Until"}
 

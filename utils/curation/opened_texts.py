@@ -14,8 +14,8 @@ from ..model.passage import Anchor
 from ..outline import floats_of, outermost, outline, section_words
 from ..outline.floats import Float
 from ..passages.anchors import anchors_of
-from ..store import Shelf
-from ..store.text_file import TextFile
+from ..shelf import Shelf
+from ..shelf.text_file import TextFile
 
 _MOST_OPEN = 16
 

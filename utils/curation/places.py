@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadRequest, StoreFailed
-from ..formats.source_words import Finder, words_of
 from ..model.paper import StoredPaper
 from ..model.passage import Anchor, SourcePlace
 from ..passages.anchors import anchors_of
-from ..store import Shelf
-from ..store.records import RawAnswer
+from ..readers.source_words import Finder, words_of
+from ..shelf import Shelf
+from ..shelf.records import RawAnswer
 from ..system import safe_files
 from ..system.plain_text import plain_json, shortened
 from .reading import find

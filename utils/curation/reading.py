@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BadRequest, NotFound, PaperError
+from ..media import Kept, objects_in
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Section, StoredPaper, Version
-from ..objects import Kept, objects_in
 from ..outline import bare, key, outermost, role_named, roles_of, with_own_roles
 from ..outline.sections import stretch_end
-from ..store import Shelf
+from ..shelf import Shelf
 from ..system.plain_text import shortened
 from .opened_texts import OpenedText, open_text
 

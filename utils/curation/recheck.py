@@ -22,16 +22,16 @@ from typing import Any, Literal, NamedTuple
 
 from ..download.lookup import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotFound, PaperError, Unreachable
+from ..http import Web, not_older_than
 from ..model.identifiers import Ids
 from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, now
+from ..shelf import Shelf, known_by_name_only
 from ..sources import Source
 from ..sources.crossref import SOURCE as CROSSREF
 from ..sources.eutils import BATCH
 from ..sources.pmc import SOURCE as PMC
 from ..sources.pubmed import SOURCE as PUBMED
-from ..store import Shelf, known_by_name_only
 from ..system.plain_text import one_line
-from ..web import Web, not_older_than
 
 _PAGE = 1000
 _ENOUGH = 3  # batches without an answer: a site that is down is not asked five hundred times

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from .. import formats
+from .. import readers as formats
 from ..errors import BadContent
 from ..model.paper import Fetched, StoredPaper
-from ..store import Shelf
+from ..shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import formats
+from .. import readers as formats
 from ..errors import BadContent, BadRequest, PaperError
-from ..formats.child_processes import ChildFailed, Children, serve_with
 from ..judges.check import completeness, judge
 from ..judges.identity import Answer, identify
 from ..lists.described import described
@@ -29,6 +28,7 @@ from ..lists.documents import csl_ids, csl_said
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict, paper_from, to_row
 from ..model.verdicts import Outcome, outcome_of
+from ..readers.child_processes import ChildFailed, Children, serve_with
 from ..system.plain_text import one_line
 from . import inbox_files
 

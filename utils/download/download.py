@@ -12,11 +12,11 @@ from math import inf
 from typing import Any
 
 from ..errors import NotFound, PaperError, Unreachable
+from ..http import not_older_than
 from ..model.identifiers import Ids
 from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answered
 from ..model.versions import NAMES, STAND_INS, meant, serves
-from ..store import known_by_name_only
-from ..web import not_older_than
+from ..shelf import known_by_name_only
 from .ladder import Climb, Ladder, may_climb_unknown
 from .lookup import look_up
 

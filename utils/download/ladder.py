@@ -21,7 +21,7 @@ from functools import cached_property
 from math import inf
 from operator import itemgetter
 
-from .. import formats
+from .. import readers as formats
 from ..errors import (
     BadContent,
     NotAvailable,
@@ -31,6 +31,7 @@ from ..errors import (
     SourceMiss,
     Unreachable,
 )
+from ..http import Patience, Web, not_older_than
 from ..mirror.articles import VIA, Articles, fetch_from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import (
@@ -47,10 +48,9 @@ from ..model.paper import (
     who_answered,
 )
 from ..model.versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
+from ..shelf import Shelf, is_foreign, judge_again, known_by_name_only
 from ..sources import Route, Source
 from ..sources.pmc import SOURCE as PMC
-from ..store import Shelf, is_foreign, judge_again, known_by_name_only
-from ..web import Patience, Web, not_older_than
 from .lookup import ask_in_halves, with_registered_terms
 
 log = logging.getLogger(__name__)

@@ -20,18 +20,18 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
+from ..http import Answer, Web, not_older_than
 from ..mirror.lookup import from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
+from ..shelf import Shelf
 from ..sources import Lookup, Source
 from ..sources.crossref import SOURCE as CROSSREF
 from ..sources.crossref import look_up as ask_crossref
 from ..sources.eutils import BATCH
 from ..sources.pubmed import SOURCE as PUBMED
 from ..sources.pubmed import fetch
-from ..store import Shelf
 from ..system.plain_text import encodable, shortened
-from ..web import Answer, Web, not_older_than
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

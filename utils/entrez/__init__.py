@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import BadRequest, StoreFailed
+from ..http import Web
 from ..sources.eutils import Contact, contact, post_ids
 from ..system.plain_text import shortened
-from ..web import Web
 from .databases import Database, form_of, staged_form
 from .fetching import Fetch, Summary, SummaryPage, fetch, look_up, summary
 from .histories import History, remember

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import BadRequest, NotAvailable
+from ..http import Web
 from ..model.identifiers import Ids
 from ..outline.sections import stretch_end
 from ..sources.bioc import Paragraph, fetch_article
 from ..system.plain_text import shortened
-from ..web import Web
 
 MOST_CHARACTERS = 50_000
 _TITLE = re.compile(r"(?:abstract_)?title(?:_([1-5]))?")

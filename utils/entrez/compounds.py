@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from typing import Literal, get_args
 
 from ..errors import BadRequest, NotFound, NothingFound, SourceMiss
+from ..http import Web
 from ..sources.pubchem import (
     MOST,
     Compound,
@@ -32,7 +33,6 @@ from ..sources.pubchem import (
     find_similar_names,
 )
 from ..system.plain_text import sendable, shortened
-from ..web import Web
 
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 MOST_COMPOUNDS = 100

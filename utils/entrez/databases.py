@@ -18,7 +18,7 @@ from ..errors import BadRequest
 from ..system.plain_text import one_line, shortened
 
 if TYPE_CHECKING:
-    from ..datasets.trees import Form as PageForm
+    from .datasets.trees import Form as PageForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import BadContent, EntrezFailed, NotAvailable, SourceMiss, Unreachable
-from ..formats.safe_xml import parse
+from ..http import Answer, Web
+from ..readers.safe_xml import parse
 from ..sources.eutils import efetch
 from ..sources.eutils_summaries import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
 from ..system.plain_text import one_line, plain_json
-from ..web import Answer, Web
 from .databases import Form
 from .histories import explain_expiry
 from .selection import Missing, Part, Selection, require_between

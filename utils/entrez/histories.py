@@ -17,9 +17,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..errors import BadRequest, NotFound, Unreachable
+from ..http import Web
 from ..sources.loose_json import mapping, text, whole
 from ..system.plain_text import one_line, shortened
-from ..web import Web
 
 HOURS = 8
 _HANDLE = re.compile(r"h_[0-9a-f]{16}", re.A)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import SourceMiss
+from ..http import Web
 from ..sources.eutils import fetch_database, fetch_database_names
 from ..sources.loose_json import mappings, short_text, whole
-from ..web import Web
 from .databases import DATABASES, Database, Form, generic
 from .selection import find_database
 

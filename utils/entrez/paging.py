@@ -12,14 +12,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 
-from ..datasets.trees import Page
 from ..errors import BadContent, EntrezFailed, NothingFound
-from ..pubmed.search import checked, find_every_pmid
+from ..http import Web
+from ..search.pubmed.search import checked, find_every_pmid
 from ..sources import Query
 from ..sources.eutils_summaries import SILENT
 from ..system.plain_text import one_line, shortened
-from ..web import Web
 from .databases import Database, Form
+from .datasets.trees import Page
 from .fetching import fetch_part, fetch_summaries, halved, uids_by_name
 from .searching import NO_HISTORY, search, wall_warning
 from .selection import PUBMED_WALL, Missing, Part, Selection, require_between, select_records

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BadRequest, PaperError, SourceMiss
-from ..pubmed.search import checked
+from ..http import Web
+from ..search.pubmed.search import checked
 from ..sources import Query
 from ..sources.eutils import Hits, count, esearch
 from ..sources.eutils_vocabulary import fetch_spelling
 from ..system.plain_text import one_line, shortened
-from ..web import Web
 from .databases import DATABASES, Database
 from .histories import History, remember
 from .selection import PUBMED_WALL, find_database, require_between

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BadRequest, PaperError
+from ..http import Web
 from ..sources.eutils import fetch_database_names
 from ..system.plain_text import one_line, shortened
-from ..web import Web
 from .databases import DATABASES, Database, generic, no_such_database, plain_name
 from .histories import Place, recall
 

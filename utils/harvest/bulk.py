@@ -28,14 +28,14 @@ from typing import Any
 from ..download.ladder import Climb, Ladder, Rung, Step, lease_name, may_climb_unknown
 from ..download.lookup import look_up
 from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
-from ..formats.reader_processes import read_in_child
+from ..http import Patience, not_older_than
 from ..model.identifiers import Ids
 from ..model.job import most_informative
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_answered
 from ..model.versions import OTHER_VERSION, meant, serves
-from ..store import body_of, known_by_name_only
-from ..store.ledger import Ledger
-from ..web import Patience, not_older_than
+from ..readers.reader_processes import read_in_child
+from ..shelf import body_of, known_by_name_only
+from ..shelf.ledger import Ledger
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
 from .nameless import IDENTIFIED_AT_ONCE, identify, why_nameless
 from .run_status import Progress, StatusReporter

@@ -18,7 +18,7 @@ from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import Harvested
 from ..reports import ByName, Difference, Differences, Lock, Locked, compare
-from ..store.ledger import Ledger
+from ..shelf.ledger import Ledger
 from ..system.plain_text import cell, one_line
 from ..system.safe_files import make_folder, replacing, write_whole
 from ..system.version import version

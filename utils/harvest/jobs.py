@@ -31,10 +31,10 @@ from ..model.identifiers import Ids
 from ..model.job import Harvested, Job, Search
 from ..model.paper import Paper, StoredPaper, Verdict, moment, now
 from ..model.versions import STAND_INS
-from ..pubmed.search import Sweep, find_every_pmid
+from ..search.pubmed.search import Sweep, find_every_pmid
+from ..shelf import Shelf, body_of
+from ..shelf.ledger import Ledger, ledgers_folder
 from ..sources import Query
-from ..store import Shelf, body_of
-from ..store.ledger import Ledger, ledgers_folder
 from ..system.safe_files import disk, make_folder, replacing
 from .bulk import run
 from .run_status import Progress

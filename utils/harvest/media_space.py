@@ -16,10 +16,10 @@ from ..download.ladder import Ladder
 from ..download.lookup import look_up
 from ..errors import NotAvailable, PaperError
 from ..lists.pasted import Entry
+from ..media import best_forms, is_image, kept_before
 from ..model.objects import ObjectKind
 from ..model.paper import Paper
-from ..objects import best_forms, is_image, kept_before
-from ..pubmed.search import search
+from ..search.pubmed.search import search
 from ..sources import Query
 from ..sources.pmc import sizes_of
 

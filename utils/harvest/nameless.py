@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from ..download.ladder import Ladder
 from ..lists.pasted import Entry
-from ..literature.resolve import Resolution, resolve
 from ..model.identifiers import Ids
-from ..store.ledger import Ledger
+from ..search.resolve import Resolution, resolve
+from ..shelf.ledger import Ledger
 
 IDENTIFIED_AT_ONCE = 50
 _LOOK = "Look at them (server.py resolve LIST), and put the right identifier into the list."

@@ -21,7 +21,7 @@ from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..model.versions import meant, serves
-from ..pubmed.search import count_by_filter
+from ..search.pubmed.search import count_by_filter
 from ..sources import Query, Source
 from .searches import Wanted, collect
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from ..download.ladder import Rung
+from ..http import Web
 from ..model.job import Job, Wait
 from ..model.paper import moment
-from ..store.ledger import Ledger
-from ..web import Web
+from ..shelf.ledger import Ledger
 from .lanes import BY_PUBLISHER, Lanes, Outage, Outages
 
 _SOON_S = 20.0  # what is through so soon is worth no word

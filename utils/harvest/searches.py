@@ -13,16 +13,16 @@ from dataclasses import dataclass, field, replace
 from ..download.ladder import Ladder
 from ..download.lookup import records
 from ..errors import BadRequest, Unreachable
+from ..http import Web
 from ..lists.described import entry_of_paper
 from ..lists.pasted import Entry, merged
-from ..literature.fused_results import group_records
-from ..literature.search import bare_words
 from ..model.identifiers import Ids
 from ..model.job import Search
 from ..model.paper import Paper, SearchResult, now
-from ..pubmed.search import find_every_pmid
+from ..search.fused_results import group_records
+from ..search.pubmed.search import find_every_pmid
+from ..search.search import bare_words
 from ..sources import Query, Source
-from ..web import Web
 
 _PUBMED = "pubmed"
 _PAGE = 1000  # the most any site sends at once; their `search` pages where they send fewer

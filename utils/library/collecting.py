@@ -122,9 +122,9 @@ class CollectVerbs(Rooms):
         from dataclasses import replace
 
         from ..harvest.jobs import harvest
+        from ..http import Web
         from ..mirror.pmc import selected
         from ..sources.pmc import SOURCE as PMC
-        from ..web import Web
 
         mirror = mirror or self.mirror
         choice, pmcids = selected(mirror.pmc_generations)

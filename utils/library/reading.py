@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..errors import PaperError
     from ..manuscript.checking import Check
     from ..manuscript.parts import Manuscript
+    from ..media import PaperObjects
     from ..model.paper import Section, StoredPaper
-    from ..objects import PaperObjects
 
 
 class ReadVerbs(CollectVerbs):
@@ -159,7 +159,7 @@ class ReadVerbs(CollectVerbs):
         most_bytes: int = 500_000_000,
     ) -> PaperObjects:
         """A paper's figures, tables and supplementary files; see `..objects.gather`."""
-        from ..objects import gather
+        from ..media import gather
 
         stored = self.find(paper)
         found = (stored, self.shelf, self.web, kinds)
@@ -174,7 +174,7 @@ class ReadVerbs(CollectVerbs):
         most_bytes: int = 500_000_000,
     ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
         """The objects of every full text of a harvest, or of the shelf; see `..objects`."""
-        from ..objects import gather_many
+        from ..media import gather_many
 
         return gather_many(
             *(self._texts(job_id), self.shelf, self.web, kinds),
@@ -195,7 +195,7 @@ class ReadVerbs(CollectVerbs):
         tuple
             The file, its tables and its cells.
         """
-        from ..objects import write_long_table
+        from ..media import write_long_table
 
         folder = self.harvest(job_id=job_id).folder if job_id else self.shelf.folder
         path = path or folder / "tables.csv"

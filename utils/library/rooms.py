@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from ..corpus import Corpus
     from ..corpus.mirrored import Mirrored
-    from ..datasets import Datasets
     from ..download.ladder import Ladder
     from ..entrez import Entrez
     from ..entrez.compounds import PubChem
+    from ..entrez.datasets import Datasets
+    from ..http import Web
     from ..mirror import Mirror
-    from ..store import Shelf
-    from ..web import Web
+    from ..shelf import Shelf
 
 
 _SHELF_MAX_BYTES = 400
@@ -50,8 +50,8 @@ class Rooms:
     @cached_property
     def web(self) -> Web:
         """Polite HTTP, under the rate limits of all sources."""
+        from ..http import Web
         from ..sources import SOURCES
-        from ..web import Web
 
         rates = dict.fromkeys(rate for source in SOURCES for rate in source.rates)
         return Web(self.settings, tuple(rates))
@@ -59,7 +59,7 @@ class Rooms:
     @cached_property
     def shelf(self) -> Shelf:
         """The papers folder."""
-        from ..store import Shelf
+        from ..shelf import Shelf
 
         _check_shelf(self.settings.papers_dir)
         return Shelf(self.settings.papers_dir)
@@ -106,7 +106,7 @@ class Rooms:
     @cached_property
     def datasets(self) -> Datasets:
         """Results of Entrez as tables that can be queried in SQL."""
-        from ..datasets import Datasets
+        from ..entrez.datasets import Datasets
 
         folder = self.settings.papers_dir
         return Datasets(folder / ".papershelf" / "datasets", folder / "exports")

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from ..entrez.article_text import ArticleText
     from ..errors import PaperError
     from ..harvest.jobs import Asked
-    from ..literature.resolve import Resolution
-    from ..literature.search import Gathered
     from ..model.identifiers import Ids
     from ..model.paper import Paper, SearchResult
-    from ..pubmed.citation_matching import Match
-    from ..pubmed.details import Details, Level
-    from ..pubmed.relationships import Relations, Relationship
-    from ..pubmed.search import Found
-    from ..pubmed.vocabulary import Heading, Spelling
+    from ..search.pubmed.citation_matching import Match
+    from ..search.pubmed.details import Details, Level
+    from ..search.pubmed.relationships import Relations, Relationship
+    from ..search.pubmed.search import Found
+    from ..search.pubmed.vocabulary import Heading, Spelling
+    from ..search.resolve import Resolution
+    from ..search.search import Gathered
     from ..sources import QueryOptions
     from ..sources.semantic_scholar import ScholarPage, ScholarPaper
 
@@ -37,7 +37,7 @@ class SearchVerbs(Rooms):
 
         See `..pubmed.search.search`.
         """
-        from ..pubmed.search import search
+        from ..search.pubmed.search import search
         from ..sources import SOURCES, Query
 
         return search(Query(query, **options), self.web, SOURCES)
@@ -46,7 +46,7 @@ class SearchVerbs(Rooms):
         self, ligand: str, receptor: str, **options: Unpack[QueryOptions]
     ) -> SearchResult:
         """Search PubMed for the interaction of a ligand and its receptor."""
-        from ..pubmed.search import search_ligand_receptor
+        from ..search.pubmed.search import search_ligand_receptor
         from ..sources import SOURCES, Query
 
         return search_ligand_receptor(ligand, receptor, Query("", **options), self.web, SOURCES)
@@ -55,7 +55,7 @@ class SearchVerbs(Rooms):
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
     ) -> Found:
         """PMIDs by the hundred, and the first papers in brief; see `..pubmed.search`."""
-        from ..pubmed.search import search_articles
+        from ..search.pubmed.search import search_articles
         from ..sources import Query
 
         return search_articles(Query(query, **options), summaries, self.web)
@@ -78,7 +78,7 @@ class SearchVerbs(Rooms):
 
         See `..literature.search.search_papers`.
         """
-        from ..literature.search import search_papers
+        from ..search.search import search_papers
         from ..sources import SOURCES
 
         return search_papers(
@@ -110,7 +110,7 @@ class SearchVerbs(Rooms):
         start: int = 0,
     ) -> SearchResult:
         """Search arXiv; see `..literature.preprint_search.search_arxiv`."""
-        from ..literature.preprint_search import search_arxiv
+        from ..search.preprint_search import search_arxiv
 
         return search_arxiv(
             *(query, self.web),
@@ -128,7 +128,7 @@ class SearchVerbs(Rooms):
 
     def arxiv_paper(self, arxiv_id: str) -> Paper:
         """One preprint, in the version named; see `..literature.preprint_search.arxiv_paper`."""
-        from ..literature.preprint_search import arxiv_paper
+        from ..search.preprint_search import arxiv_paper
 
         return arxiv_paper(arxiv_id, self.web)
 
@@ -148,7 +148,7 @@ class SearchVerbs(Rooms):
         start: int = 0,
     ) -> ScholarPage:
         """Search Semantic Scholar; see `..literature.scholar_search.search_semantic_scholar`."""
-        from ..literature.scholar_search import search_semantic_scholar
+        from ..search.scholar_search import search_semantic_scholar
 
         return search_semantic_scholar(
             *(query, self.web),
@@ -166,19 +166,19 @@ class SearchVerbs(Rooms):
 
     def scholar_paper(self, paper: str) -> ScholarPaper:
         """One paper as Semantic Scholar knows it, by any identifier."""
-        from ..literature.scholar_search import scholar_paper
+        from ..search.scholar_search import scholar_paper
 
         return scholar_paper(paper, self.web)
 
     def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
         """Who cites a paper; see `..literature.scholar_search.citing_papers`."""
-        from ..literature.scholar_search import citing_papers
+        from ..search.scholar_search import citing_papers
 
         return citing_papers(paper, self.web, max_results=max_results, start=start)
 
     def paper(self, pmid: str | int) -> Paper:
         """One paper as PubMed knows it; see `..pubmed.details.fetch_paper`."""
-        from ..pubmed.details import fetch_paper
+        from ..search.pubmed.details import fetch_paper
 
         return fetch_paper(pmid, self.web)
 
@@ -198,7 +198,7 @@ class SearchVerbs(Rooms):
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
         """PubMed's records of many papers; see `..pubmed.details.details`."""
-        from ..pubmed.details import details
+        from ..search.pubmed.details import details
 
         return details(list(pmids), level, self.web)
 
@@ -206,8 +206,8 @@ class SearchVerbs(Rooms):
         self, pmid: str | int, kind: Relationship, most: int = 5, *, start: int = 0
     ) -> Relations:
         """Similar papers, citing and cited ones; see `..pubmed.relationships.find_related`."""
-        from ..pubmed.details import pmid_of
-        from ..pubmed.relationships import find_related
+        from ..search.pubmed.details import pmid_of
+        from ..search.pubmed.relationships import find_related
 
         return find_related(pmid_of(pmid), kind, most, self.web, start=start)
 
@@ -228,19 +228,19 @@ class SearchVerbs(Rooms):
 
     def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[Match]:
         """PMIDs of printed references; see `..pubmed.citation_matching.match_citations`."""
-        from ..pubmed.citation_matching import match_citations
+        from ..search.pubmed.citation_matching import match_citations
 
         return match_citations(list(citations), self.web)
 
     def check_spelling(self, query: str) -> Spelling:
         """How PubMed would spell a query; see `..pubmed.vocabulary.check_spelling`."""
-        from ..pubmed.vocabulary import check_spelling
+        from ..search.pubmed.vocabulary import check_spelling
 
         return check_spelling(query, self.web)
 
     def look_up_mesh(self, text: str, most: int = 5) -> tuple[int, list[Heading]]:
         """MeSH headings, their synonyms and neighbours; see `..pubmed.vocabulary.look_up_mesh`."""
-        from ..pubmed.vocabulary import look_up_mesh
+        from ..search.pubmed.vocabulary import look_up_mesh
 
         return look_up_mesh(text, most, self.web)
 
@@ -250,7 +250,7 @@ class SearchVerbs(Rooms):
         ``entries_in`` of `..lists.references` reads the list.
         """
         from ..harvest.jobs import entry_of
-        from ..literature.resolve import resolve
+        from ..search.resolve import resolve
         from ..sources import SOURCES
 
         return resolve(map(entry_of, papers), self.web, SOURCES, anew=anew)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from ..curation.text_renewal import Renewal
     from ..curation.verification import Verification
     from ..errors import PaperError
+    from ..http.network_check import Check
     from ..model.identifiers import Ids
     from ..model.paper import Paper, StoredPaper
-    from ..store import RebuildReport
-    from ..web.network_check import Check
+    from ..shelf import RebuildReport
 
 
 class UpkeepVerbs(Rooms):

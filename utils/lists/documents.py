@@ -19,8 +19,8 @@ from typing import Any
 from lxml import etree
 
 from ..errors import BadRequest
-from ..formats.safe_xml import SAFE_OPTIONS
 from ..model.identifiers import IdName, Ids
+from ..readers.safe_xml import SAFE_OPTIONS
 from ..system.plain_text import one_line
 from .described import Said, to_entry
 from .pasted import Entry, ids_of_record

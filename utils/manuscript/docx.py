@@ -21,9 +21,9 @@ from io import BytesIO
 from typing import Any
 
 from ..errors import BadContent, BadRequest
-from ..formats.safe_xml import parse
 from ..lists.described import described
 from ..lists.documents import endnote_ids, endnote_said
+from ..readers.safe_xml import parse
 from .parts import Block, Mark, Reference
 from .reference_files import by_key, csl_reference
 from .word_sources import sources_in, tags_in

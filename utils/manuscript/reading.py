@@ -186,8 +186,8 @@ def _read_docx(data: bytes, path: Path) -> _Read:
 
 
 def _read_pdf(data: bytes, path: Path) -> _Read:
-    from ..formats.pdf import reader
-    from ..formats.source_words import Finder, words_of
+    from ..readers.pdf import reader
+    from ..readers.source_words import Finder, words_of
 
     fetched = Fetched(data, "pdf", "", path.name, "file")
     blocks = markdown.blocks(reader.read(fetched).markdown)

@@ -18,9 +18,13 @@ from ..download.lookup import look_up
 from ..errors import NotConfigured, NotFound, PaperError
 from ..judges.titles import is_notice, title_likeness, title_words
 from ..lists.pasted import Entry, citation
-from ..literature.reference_search import Wanted, candidates, find_at_crossref, find_by_title
-from ..literature.resolve import Resolution, resolve
-from ..literature.same_paper import (
+from ..model.identifiers import Ids
+from ..model.paper import Author, Notice, Paper
+from ..model.versions import only_a_preprint
+from ..outline.words import folded
+from ..search.reference_search import Wanted, candidates, find_at_crossref, find_by_title
+from ..search.resolve import Resolution, resolve
+from ..search.same_paper import (
     ComparedRecord,
     compare_journals,
     compare_pages,
@@ -28,17 +32,13 @@ from ..literature.same_paper import (
     compare_volumes,
     judge_pair,
 )
-from ..model.identifiers import Ids
-from ..model.paper import Author, Notice, Paper
-from ..model.versions import only_a_preprint
-from ..outline.words import folded
 from .accepted import fingerprint
 from .parts import Reference
 
 if TYPE_CHECKING:
+    from ..http import Web
+    from ..shelf import Shelf
     from ..sources import Source
-    from ..store import Shelf
-    from ..web import Web
 
 Status = Literal["verified", "differs", "wrong_paper", "not_found", "unsure", "could_not_tell"]
 Warned = Literal["retracted", "retraction_notice", "expression_of_concern", "corrected", "preprint"]

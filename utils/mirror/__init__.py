@@ -29,9 +29,9 @@ from .engines import EngineName, engine_of
 if TYPE_CHECKING:
     import duckdb
 
+    from ..http import Rate, Web
     from ..model.paper import Paper, SearchResult
     from ..settings import Settings
-    from ..web import Rate, Web
     from .citations import CitationsProgress
     from .citations_plan import CitationsPlan
     from .counts import Differences
@@ -411,7 +411,7 @@ class Mirror:
 
     def _web(self) -> Web:
         """A web of our own, which waits for large files and can be ended."""
-        from ..web import Web
+        from ..http import Web
 
         web = Web(self.settings, self.rates)
         web.deadline = _LONGEST_S

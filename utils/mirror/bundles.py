@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadContent
+from ..http import Answer
 from ..model.paper import Fetched
 from ..sources.pmc import fetched_of
 from ..sources.pmc_inventory import ObjectVersion
 from ..system import safe_files
-from ..web import Answer
 
 INDEX = "index.json"
 _DAY = (1980, 1, 1, 0, 0, 0)  # of every file in it: the same objects give the same bytes

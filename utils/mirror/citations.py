@@ -38,7 +38,7 @@ from .graph import CitationTable, Tables
 from .locks import alone
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
 
 _ENOUGH = 1_000_000  # edges, before this machine's own rate counts
 PLACES = ("nih", "citing", "turned", "cited")

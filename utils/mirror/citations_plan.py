@@ -14,7 +14,7 @@ from .graph import CitationTable, Tables
 from .rates import CITATIONS, CITATIONS_BYTES, CITATIONS_EDGES
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
 
 _STEPS = 3  # read, put together, turned
 

@@ -21,7 +21,7 @@ from ..sources.pubmed import LAST_HIT
 from .reading import open_sql
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
     from .generations import Generations
 
 MOST = 200

@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import EmptyStore, PaperError
+from ..http.answer import is_fresh
 from ..settings import Settings
 from ..system import safe_files
-from ..web.answer import is_fresh
 from .edges import SOURCES, SPAN, End, rows_between
 
 log = logging.getLogger(__name__)

@@ -13,10 +13,10 @@ from datetime import datetime
 from importlib.util import find_spec
 
 from ..errors import PaperError
+from ..http.answer import is_fresh
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..settings import Settings
-from ..web.answer import is_fresh
 
 log = logging.getLogger(__name__)
 DAYS = 7.0

@@ -25,7 +25,7 @@ from ..sources.pubmed_files import (
 from ..system import safe_files
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
 
 _NAME = re.compile(r"pubmed(\d{2})n(\d{4,5})\.xml\.gz")
 _PLACES = ("baseline", "updatefiles", "Source", ".")

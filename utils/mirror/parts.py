@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ..errors import BadContent, SourceMiss
-from ..formats import JUDGES
-from ..formats.pubmed import Deleted, cited_pmids, own_pmid, read_with_elements
 from ..model.paper import Paper
 from ..model.passage import Passage
 from ..passages.cut import cut
+from ..readers import JUDGES
+from ..readers.pubmed import Deleted, cited_pmids, own_pmid, read_with_elements
 from ..system import safe_files
 from .columns import (
     Row,

@@ -27,7 +27,7 @@ from .rates import (
 )
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
 
 _ENOUGH = 3  # files, before this machine's own rates count
 _HOUR = 3600.0

@@ -39,7 +39,7 @@ from .pubmed import MirrorProgress
 from .texts import place_in, read_texts
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
 
 SOURCE = "pmc"
 BATCH = 200

@@ -19,7 +19,7 @@ from .pmc import SOURCE, Choice, difference
 from .rates import PMC_ARTICLE_BYTES, PMC_ARTICLE_S, PMC_PARTS, PMC_REQUESTS
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
 
 _ENOUGH = 3  # batches, before this mirror's own rates count
 

@@ -27,7 +27,7 @@ from .origin import FilledFolder, Nlm, Origin
 from .parts import Part, ReadJob, read_part
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
 
 SOURCE = "pubmed"
 _AT_ONCE = 3  # files on their way, as many as the site's limit lets go

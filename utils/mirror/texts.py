@@ -18,12 +18,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import formats
+from .. import readers as formats
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
 from ..passages.cut import cut
-from ..store.paper_file import full_text_body
+from ..shelf.paper_file import full_text_body
 from .bundles import Member, as_fetched, members, record_in
 from .columns import passage_batch, passage_schema
 from .parts import FACTS, Part, PartFile, ReadJob, once

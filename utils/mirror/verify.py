@@ -22,7 +22,7 @@ from .pubmed import SOURCE, source_path, wanted
 from .texts import read_texts
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
     from .engines import Run
 
 

@@ -34,7 +34,7 @@ from .parts import digest_of
 from .verify import Verified, same_rows
 
 if TYPE_CHECKING:
-    from ..web import Web
+    from ..http import Web
     from .edges import End
     from .engines import Run
 

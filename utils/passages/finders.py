@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ..http.address_policy import leads_here
 from ..system.safe_files import PRIVATE
-from ..web.address_policy import leads_here
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -29,8 +29,8 @@ from .minilm import MiniLM
 from .model_on_disk import DIGITS, GRAPHS, Habits, ModelOnDisk, OnnxFolder
 
 if TYPE_CHECKING:
+    from ..http.hub import Hub, Listing
     from ..settings import Settings
-    from ..web.hub import Hub, Listing
     from . import Vector, Vectors
 
 log = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ class _Half:
 
     @cached_property
     def _hub(self) -> Hub:
-        from ..web.hub import Hub
+        from ..http.hub import Hub
 
         return Hub(self._settings)
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..errors import EmbeddingsFailed, SourceMiss, Unreachable
+from ..http import Answer, Rate, Web
+from ..http.address_policy import leads_here
+from ..http.retry import retry_after
 from ..system.plain_text import encodable
-from ..web import Answer, Rate, Web
-from ..web.address_policy import leads_here
-from ..web.retry import retry_after
 
 if TYPE_CHECKING:
     from ..settings import Settings

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Literal
 
 from ..errors import StoreFailed, Unreachable
+from ..http import Web
 from ..mirror.graph import LABELS, citations_of
 from ..model.identifiers import IdName, Ids
 from ..settings import Settings
 from ..sources import icite, openalex, opencitations, semantic_scholar
 from ..sources.europepmc import Kind, Linked, fetch_linked
 from ..sources.eutils_links import LinkName, fetch_paper_links
-from ..web import Web
 
 Direction = Literal["backward", "forward"]
 DIRECTIONS: tuple[Direction, ...] = ("backward", "forward")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from ..judges.titles import telling_words, title_words
 from ..lists.decisions import Screened
-from ..literature.fused_results import group_records
 from ..model.paper import Paper
+from ..search.fused_results import group_records
 from ..system.plain_text import one_line
 from .ledger import Record
 

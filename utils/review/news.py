@@ -11,9 +11,9 @@ from typing import Literal
 from ..download.ladder import Ladder
 from ..download.lookup import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import NotConfigured, Unreachable
+from ..http import not_older_than
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from ..web import not_older_than
 from .ledger import Record
 
 Outcome = Literal["retracted", "concern", "corrected", "new_copy"]

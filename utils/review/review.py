@@ -24,8 +24,7 @@ from ..lists.pasted import Entry
 from ..model.job import Harvested, Job, Search, State
 from ..model.paper import now
 from ..reports import prisma
-from ..reports.review_page import review_page
-from ..store.ledger import Ledger, ledgers_folder
+from ..shelf.ledger import Ledger, ledgers_folder
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
 from ..system.version import version
 from . import tables
@@ -33,6 +32,7 @@ from .exchange import Program, exported
 from .indexes import DIRECTIONS, Direction
 from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, key_of
 from .matching import Unmatched, match
+from .page import review_page
 from .protocol import FORM, NAME, Protocol, read_protocol
 from .snowball import Snowball, snowball
 from .standing import Standing, numbers_of, standings

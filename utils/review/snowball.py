@@ -18,19 +18,19 @@ from dataclasses import asdict, dataclass, replace
 
 from ..download.lookup import records
 from ..errors import NotConfigured, PaperError, SourceMiss
+from ..http import Web
 from ..judges.titles import telling_words, title_words
 from ..lists.pasted import Entry, ids_of_record
-from ..literature.fused_results import group_records
-from ..literature.resolve import resolve
 from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
 from ..outline import outline, section_words
+from ..search.fused_results import group_records
+from ..search.resolve import resolve
+from ..shelf import Shelf
 from ..sources import Source
 from ..sources.europepmc import Kind, Linked
 from ..sources.loose_json import mapping
-from ..store import Shelf
 from ..system.plain_text import one_line
-from ..web import Web
 from .indexes import DIRECTIONS, KINDS, MOST, Direction, Index, indexes_of
 
 _REMEMBERED_DAYS = 0.5  # shorter than the time between two updates from cron

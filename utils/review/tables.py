@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from ..model.job import Harvested
-from ..reports.prisma_s import Reported, appendix
-from ..reports.review_page import SHOWN, Shown
 from ..system.plain_text import cell, one_line
 from .ledger import Event, Record, ReviewLedger, Searched
+from .page import SHOWN, Shown
+from .prisma_s import Reported, appendix
 from .protocol import Protocol
 from .standing import Standing
 from .updating import IN_WORDS, changes_of, silent_in, since_published, urgency

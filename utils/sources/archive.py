@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from ..web import Rate, Web
+from ..http import Rate, Web
 from .loose_json import mapping, text
 from .source import Source
 

@@ -38,10 +38,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..errors import BadContent, NotAvailable, RefusedRequest, SourceMiss, Unreachable
+from ..http import Answer, Rate, Web
+from ..http.answer import MAX_BYTES
 from ..model.identifiers import Ids, arxiv_version
 from ..model.paper import Author, Fetched, Media, Notice, Paper, SearchResult, paper_from, to_row
-from ..web import Answer, Rate, Web
-from ..web.answer import MAX_BYTES
 from .arxiv_query import LAST, SHAKY, ArxivQuery, arxiv_query
 from .loose_json import LONGEST_NAME, whole
 from .publisher import require_picture
@@ -332,7 +332,7 @@ def _kinds(paper: Paper) -> tuple[str, ...]:
 
     Only arXiv's own record says when the preprint was revised.
     """
-    from ..formats.latex import is_available
+    from ..readers.latex import is_available
 
     day = max(paper.revised if paper.version else "", _submitted(paper.ids.arxiv))
     pages = ("html",) if day >= _FIRST_HTML else ()
@@ -367,7 +367,7 @@ def _stated_license(page: bytes) -> str:
 
 def _fetch_license(name: str, web: Web) -> str:
     """The license in arXiv's OAI record; empty where arXiv does not answer."""
-    from ..formats.safe_xml import parse
+    from ..readers.safe_xml import parse
 
     if (kept := web.cache.get("arxiv_license", name)) is not None:
         return str(kept)
@@ -561,7 +561,7 @@ def read_feed(answer: Answer) -> Any:
     Unreachable
         It is no feed at all.
     """
-    from ..formats.safe_xml import parse
+    from ..readers.safe_xml import parse
 
     try:
         root = parse(answer.body)

@@ -14,8 +14,8 @@ from itertools import islice
 from typing import Any
 
 from ..errors import BadContent, Unreachable
+from ..http import Answer, Web
 from ..model.identifiers import Ids
-from ..web import Answer, Web
 from .eutils import RATE
 from .loose_json import mapping, mappings, text
 from .source import Source

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadContent, NotAvailable, Unreachable
+from ..http import Answer, Rate, Web
+from ..http.to_disk import download
 from ..system import safe_files
-from ..web import Answer, Rate, Web
-from ..web.to_disk import download
 from .loose_json import mappings, short_text, whole
 from .source import Source
 

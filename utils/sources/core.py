@@ -16,10 +16,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import NotAvailable, NotConfigured, SourceMiss, Unreachable
+from ..http import Answer, Rate, Web
+from ..http.retry import retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Media, Paper
-from ..web import Answer, Rate, Web
-from ..web.retry import retry_after
 from .loose_json import mapping, mappings, text, whole
 from .publisher import OpenCopy, distinct, fetch_copies
 from .source import Route, Source, one_by_one

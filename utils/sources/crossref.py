@@ -20,11 +20,11 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from ..errors import NotAvailable, SourceMiss
-from ..formats.licenses import license_name
+from ..http import Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now, to_row
+from ..readers.licenses import license_name
 from ..system.plain_text import unescaped
-from ..web import Rate, Web
 from .loose_json import whole
 from .publisher import OpenCopy, distinct, fetch_copies
 from .source import Lookup, Route, Source, one_by_one, recall_papers

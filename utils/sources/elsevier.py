@@ -14,9 +14,9 @@ import time
 from collections.abc import Iterator
 
 from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss, Unreachable
-from ..formats import elsevier
+from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
-from ..web import Answer, Rate, Web
+from ..readers import elsevier
 from .publisher import leads_to, quoted_doi
 from .source import Route, Source, one_by_one
 

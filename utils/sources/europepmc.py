@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import BadRequest, NotAvailable, RefusedRequest, Unreachable
+from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResult
 from ..system.plain_text import one_line, unescaped
-from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, short_text, text, whole
 from .recent_searches import remembered
 from .source import Lookup, Query, Route, Source, one_by_one, whole_days

@@ -45,9 +45,9 @@ from ..errors import (
     SourceMiss,
     Unreachable,
 )
+from ..http import Answer, Rate, Web, redact
 from ..model.paper import now
 from ..system.plain_text import one_line, shortened
-from ..web import Answer, Rate, Web, redact
 from .loose_json import mapping, mappings, text, whole
 
 # The limits are 3 and 10 a second; at exactly a third of a second NCBI still refuses now and then.
@@ -395,7 +395,7 @@ def post_ids(database: str, uids: Sequence[str], web: Web) -> tuple[str, str]:
 
 
 def _place(answer: Answer) -> tuple[str, str]:
-    from ..formats.safe_xml import parse
+    from ..readers.safe_xml import parse
 
     root = parse(answer.body)
     environment, key = (one_line(root.findtext(tag) or "") for tag in ("WebEnv", "QueryKey"))

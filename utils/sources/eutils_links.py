@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import BadContent, Unreachable
-from ..formats.safe_xml import parse
+from ..http import Answer, Web
+from ..readers.safe_xml import parse
 from ..system.plain_text import one_line
-from ..web import Answer, Web
 from .eutils import ask, shown_url
 from .loose_json import mappings, short_text, text, whole
 

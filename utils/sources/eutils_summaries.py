@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import BadContent, Unreachable
-from ..formats.pubmed import iso_date
-from ..formats.safe_xml import parse
+from ..http import Answer, Web
+from ..readers.pubmed import iso_date
+from ..readers.safe_xml import parse
 from ..system.plain_text import one_line, shortened, unescaped
-from ..web import Answer, Web
 from .eutils import ask, shown_url
 from .loose_json import LONGEST_NAME, mapping, mappings, text
 from .pubmed import Hits

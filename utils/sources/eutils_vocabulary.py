@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import BadContent
-from ..formats.safe_xml import parse
+from ..http import Answer, Web
+from ..readers.safe_xml import parse
 from ..system.plain_text import one_line
-from ..web import Answer, Web
 from .eutils import ask, total_of
 from .eutils_summaries import esummary
 from .loose_json import mappings

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import NotAvailable, Unreachable
+from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
-from ..web import Answer, Rate, Web
 from .europepmc import Kind, Linked
 from .loose_json import mapping, mappings, text, whole
 from .source import Source

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..http import Answer, Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from ..web import Answer, Web
 from .eutils import BATCH, RATE
 from .source import Lookup, Source
 

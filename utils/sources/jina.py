@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import NotAvailable
+from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
-from ..web import Answer, Rate, Web
 from .publisher import find_landing_page
 from .source import Route, Source, one_by_one
 

@@ -30,11 +30,11 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import BadRequest, NotAvailable, NotConfigured, SourceMiss, Unreachable
+from ..http import Answer, Rate, Web
+from ..http.retry import CLOSED_S, retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, Paper, SearchResult
 from ..model.versions import by_locator
-from ..web import Answer, Rate, Web
-from ..web.retry import CLOSED_S, retry_after
 from . import unpaywall
 from .europepmc import Kind, Linked, without_html
 from .loose_json import mapping, mappings, short_text, text, whole

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import NotAvailable, NotConfigured, SourceMiss
-from ..formats.licenses import license_name
+from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.versions import by_locator
-from ..web import Answer, Rate, Web
+from ..readers.licenses import license_name
 from .loose_json import mapping, text
 from .openalex import COPIES, auth_headers, fetch_work, too_much
 from .source import Route, Source, one_by_one

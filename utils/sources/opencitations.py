@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import NotAvailable, Unreachable
+from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
-from ..web import Answer, Rate, Web
 from .europepmc import Kind, Linked
 from .loose_json import mappings, text
 from .publisher import quoted_doi

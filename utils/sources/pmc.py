@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ..errors import BadContent, NotAvailable, SourceMiss, Unreachable
+from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
-from ..web import Answer, Rate, Web
 from .eutils import RATE, ask, empty_id_list
 from .source import Route, Source, one_by_one
 

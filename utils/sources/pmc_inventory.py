@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import BadContent, NotAvailable, Unreachable
-from ..web import Answer, Web
+from ..http import Answer, Web
 from .pmc import s3_address
 
 _PLACE = "inventory-reports/pmc-oa-opendata/metadata/"

@@ -33,8 +33,8 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from ..errors import BadRequest, RefusedRequest, Unreachable
+from ..http import Answer, Rate, Web
 from ..system.plain_text import one_line
-from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, text, whole
 from .source import Source
 

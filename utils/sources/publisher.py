@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote, urljoin, urlsplit
 
 from ..errors import BadContent, NotAvailable, SourceMiss
+from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Media, Paper, Version
-from ..web import Answer, Rate, Web
 from .archive import find_capture
 from .source import Route, Source, one_by_one
 
@@ -57,7 +57,7 @@ def fetch_pages(
     Used for publishers' pages and for repositories alike. What cannot be had is yielded as a
     `SourceMiss`, so that the next candidate is still tried.
     """
-    from ..formats import html
+    from ..readers import html
 
     try:
         page = _to_fetched(_open(url, web), source, via, license_)

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..errors import BadContent, BadRequest, Unreachable
+from ..http import Answer, Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult, to_row
-from ..web import Answer, Web
 from .eutils import BATCH, RATE, ask, shown_url, total_of, uses_post, warnings_of
 from .recent_searches import remembered
 from .source import Lookup, Query, Source, recall_papers
@@ -231,7 +231,7 @@ def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 
 def _fetch_papers(which: Mapping[str, Any], web: Web) -> list[Paper]:
-    from ..formats.pubmed import read_records
+    from ..readers.pubmed import read_records
 
     papers: list[Paper] = []
 
@@ -362,7 +362,7 @@ def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
     Unreachable
         PubMed did not answer, or not with records.
     """
-    from ..formats.pubmed_articles import split_medline, split_xml
+    from ..readers.pubmed_articles import split_medline, split_xml
 
     found: dict[str, str] = {}
 

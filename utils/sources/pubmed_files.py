@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ..errors import BadContent, NotAvailable, Unreachable
-from ..web import Answer, Rate, Web
+from ..http import Answer, Rate, Web
 from .source import Source
 
 MOST_BYTES = 2_000_000_000

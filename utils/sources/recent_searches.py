@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from ..http import Web
 from ..model.paper import SearchResult, paper_from, to_row
-from ..web import Web
 from .source import Query
 
 RECENT_DAYS = 10 / (24 * 60)

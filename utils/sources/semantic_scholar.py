@@ -17,9 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss, Unreachable
+from ..http import Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult
-from ..web import Web
 from .europepmc import Kind, Linked
 from .loose_json import mapping, text
 from .recent_searches import remembered

@@ -13,9 +13,9 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from ..errors import NotAvailable, SourceMiss
+from ..http import Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper, Version
-from ..web import Web
 from .publisher import OpenCopy, fetch_copies
 from .semantic_scholar import fetch_papers
 from .semantic_scholar_graph import RATE

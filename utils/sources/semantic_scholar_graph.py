@@ -29,12 +29,12 @@ from ..errors import (
     RefusedRequest,
     Unreachable,
 )
-from ..formats.licenses import license_name
+from ..http import Answer, Rate, Web
+from ..http.retry import WORTH_RETRYING
 from ..model.identifiers import LONGEST, Ids
 from ..model.paper import Author, Paper
+from ..readers.licenses import license_name
 from ..system.plain_text import one_line, sendable
-from ..web import Answer, Rate, Web
-from ..web.retry import WORTH_RETRYING
 from .loose_json import mapping, mappings, text
 
 T = TypeVar("T")

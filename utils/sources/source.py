@@ -19,11 +19,11 @@ from functools import wraps
 from typing import TypedDict
 
 from ..errors import BadRequest, SourceMiss
+from ..http import Rate, Web
 from ..model.dates import first_day, last_day, read_date
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from
 from ..model.sites import ROUTES, service_of
-from ..web import Rate, Web
 
 
 def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:

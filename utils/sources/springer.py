@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..errors import BadContent, NotAvailable, NotConfigured, NotEntitled, SourceMiss
+from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
-from ..web import Answer, Rate, Web
 from .publisher import leads_to
 from .source import Route, Source, one_by_one
 

@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import NotAvailable, SourceMiss
+from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.versions import by_locator
-from ..web import Answer, Rate, Web
 from .loose_json import mapping, mappings, text
 from .publisher import MOST, OpenCopy, distinct, fetch_copies
 from .source import Route, Source, one_by_one

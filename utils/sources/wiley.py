@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss, Unreachable
+from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
-from ..web import Answer, Rate, Web
 from .publisher import leads_to
 from .source import Route, Source, one_by_one
 

@@ -26,7 +26,7 @@ from tests.quality.lab.foreign import iberian
 from tests.quality.lab.kinds import SCREEN
 from tests.quality.lab.manuscript import Block, sentences
 from tests.quality.lab.sources import SHARED
-from utils import formats
+from utils import readers as formats
 from utils.judges.likeness import family_name
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Media, Paper

@@ -30,7 +30,7 @@ from tests.quality.lab import (  # noqa: F401
 from tests.quality.lab.kinds import KINDS, Kind, made
 from tests.quality.lab.manuscript import Manuscript
 from tests.quality.lab.sources import manuscripts
-from utils import formats
+from utils import readers as formats
 from utils.errors import BadContent
 from utils.model.paper import Media, Paper, Verdict
 from utils.model.verdicts import outcome_of

@@ -1,0 +1,113 @@
+"""Records one by one: kept as PubMed wrote them, read whole."""
+
+import gzip
+
+import pytest
+
+from utils.errors import BadContent
+from utils.readers.pubmed import iso_date
+from utils.readers.pubmed_articles import medline_title, read_article, split_medline, split_xml
+
+RECORD = """<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID><Article><Journal>
+<JournalIssue><PubDate><Year>2023</Year><Month>Mar</Month><Day>15</Day></PubDate></JournalIssue>
+<Title>J</Title></Journal><ArticleTitle>On <i>x</i> &amp; y.</ArticleTitle>
+<GrantList><Grant><GrantID>R01 CA1</GrantID><Agency>NCI NIH HHS</Agency><Country>United States
+</Country></Grant><Grant><Agency>Wellcome</Agency></Grant></GrantList></Article><MeshHeadingList>
+<MeshHeading><DescriptorName UI="D009369" MajorTopicYN="N">Neoplasms</DescriptorName>
+<QualifierName UI="Q1" MajorTopicYN="Y">therapy</QualifierName>
+<QualifierName UI="Q2" MajorTopicYN="N">genetics</QualifierName></MeshHeading>
+<MeshHeading><DescriptorName UI="D006801" MajorTopicYN="N">Humans</DescriptorName></MeshHeading>
+</MeshHeadingList></MedlineCitation><PubmedData><ReferenceList><Reference><ArticleIdList>
+<ArticleId IdType="pubmed">99</ArticleId></ArticleIdList></Reference></ReferenceList></PubmedData>
+</PubmedArticle>"""
+MEDLINE = """
+PMID- 1
+TI  - A title that is long enough to wrap onto the
+      next line.
+AU  - Doe JA
+
+PMID- 02
+BTI - A book
+"""
+
+
+def a_set(*pmids):
+    rows = "".join(RECORD.format(pmid=pmid) for pmid in pmids)
+    return f"<PubmedArticleSet>{rows}</PubmedArticleSet>".encode()
+
+
+def test_each_record_is_kept_under_its_own_pmid():
+    found = split_xml(a_set("7", "008"))
+    assert list(found) == ["7", "8"]
+    assert found["7"].startswith("<PubmedArticle>")
+    assert found["7"].endswith("</PubmedArticle>")
+
+
+def test_an_empty_set_holds_nothing():
+    assert split_xml(b"<PubmedArticleSet></PubmedArticleSet>") == {}
+
+
+@pytest.mark.parametrize("body", [b"", b"<html/>", b"<PubmedArticleSet><Pubmed", b"busy"])
+def test_what_is_not_pubmeds_xml_is_refused(body):
+    with pytest.raises(BadContent):
+        split_xml(body)
+
+
+def test_headings_grants_and_the_printed_date():
+    article = read_article(split_xml(a_set("7"))["7"])
+    assert article.paper.title == "On x & y."
+    assert article.printed_date == "2023 Mar 15"
+    therapy, genetics, humans = article.headings
+    assert (therapy.descriptor, therapy.qualifier, therapy.ui) == (
+        "Neoplasms",
+        "therapy",
+        "D009369",
+    )
+    assert [h.major for h in (therapy, genetics, humans)] == [True, False, False]
+    assert humans.qualifier == ""
+    assert [(g.number, g.agency, g.country) for g in article.grants] == [
+        ("R01 CA1", "NCI NIH HHS", "United States"),
+        ("", "Wellcome", ""),
+    ]
+
+
+def test_medline_is_taken_apart_by_record():
+    found = split_medline(MEDLINE)
+    assert list(found) == ["1", "2"]
+    assert medline_title(found["1"]) == "A title that is long enough to wrap onto the next line."
+    assert medline_title(found["2"]) == "A book"
+    assert split_medline(MEDLINE.replace("\n", "\r\n")).keys() == found.keys()
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "id: 1 Error occurred: The following PMID is not "])
+def test_no_record_is_nothing_or_no_medline(text):
+    said = text + ("available: 1" if text.startswith("id") else "")
+    assert split_medline(said) == {}
+
+
+@pytest.mark.parametrize("text", ["<html>", "      only a continuation", "busy", "{}"])
+def test_what_is_no_medline_is_refused(text):
+    with pytest.raises(BadContent):
+        split_medline(text)
+
+
+def test_a_record_without_a_number_is_nobodys():
+    assert split_medline("TI  - A title\n") == {}
+
+
+def test_printed_dates_are_read():
+    assert iso_date("2015 Nov-Dec") == "2015-11"
+    assert iso_date("") == iso_date("undated") == ""
+
+
+@pytest.mark.shared
+def test_real_records_are_read_whole(shared):
+    path = shared / "pubmed" / "bulk" / "pubmed21n1298_01.xml.gz"
+    records = split_xml(gzip.decompress(path.read_bytes()))
+    articles = [read_article(record) for record in list(records.values())[:400]]
+    assert [article.paper.ids.pmid for article in articles] == list(records)[:400]
+    assert any(article.headings for article in articles)
+    assert any(article.grants for article in articles)
+    for article in articles:
+        descriptors = {heading.descriptor for heading in article.headings}
+        assert descriptors == {term.lstrip("*").split("/")[0] for term in article.paper.mesh}

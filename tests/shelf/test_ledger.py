@@ -1,0 +1,357 @@
+"""The ledger: every paper ends once, the story is whole, and others may look on."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Process
+from tests.shelf.papers import paper
+from utils.errors import InUse, NotFound, StoreFailed
+from utils.model.identifiers import Ids
+from utils.model.job import Counts, Job
+from utils.model.paper import Attempt, Paper, StoredPaper
+from utils.shelf.ledger import Ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+LIST = [("PMID 1", Ids(pmid="1")), ("10.1000/b", Ids(doi="10.1000/b")), ("Doe 1999", Ids())]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "jobs" / "cells-1a2b3c4d.db"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Iterator[Ledger]:
+    with closing(Ledger.create(path, Job("cells-1a2b3c4d", "cells", hits=3), LIST)) as made:
+        yield made
+
+
+def stored(about: Paper, kind: str = "full_text", file: str = "pmid_1.txt") -> StoredPaper:
+    return StoredPaper(about, kind, f"/shelf/{file}", "PMC", "pmc_cloud", "f" * 64, "CC BY")  # type: ignore[arg-type]
+
+
+def states(ledger: Ledger) -> list[str]:
+    return [row.state for row in ledger.rows()]
+
+
+# -- the job ---------------------------------------------------------------------------------
+
+
+def test_a_new_ledger_lists_what_was_asked_for(ledger: Ledger) -> None:
+    assert ledger.pending() == [1, 2, 3]
+    assert [(row.number, row.asked, row.paper.ids) for row in ledger.rows()] == [
+        (number, asked, ids) for number, (asked, ids) in enumerate(LIST, 1)
+    ]
+    job = ledger.job()
+    assert (job.job_id, job.title, job.hits) == ("cells-1a2b3c4d", "cells", 3)
+    assert job.counts == Counts(requested=3, pending=3)
+
+
+def test_making_it_again_keeps_what_is_there(ledger: Ledger, path: Path) -> None:
+    ledger.fail(1, "not_found", "Nobody knows it.")
+    with closing(Ledger.create(path, Job("other", "other"), [])) as again:
+        assert again.job() == ledger.job()
+
+
+def test_there_is_none_until_all_papers_are_listed(path: Path) -> None:
+    def broken() -> Iterator[tuple[str, Ids]]:
+        yield LIST[0]
+        raise OSError("the list ends in the middle")
+
+    with pytest.raises(StoreFailed, match="in the middle"):
+        Ledger.create(path, Job("x", "x"), broken())
+    with pytest.raises(NotFound):
+        Ledger(path)
+    with closing(Ledger.create(path, Job("x", "x"), LIST)) as made:
+        assert made.job().counts.requested == 3
+
+
+def test_what_a_deleted_ledger_left_behind_is_not_taken_for_the_new_ones(path: Path) -> None:
+    old = Ledger.create(path, Job("old", "old"), LIST)
+    old.fail(1, "not_found", "Nobody knows it.")
+    wal = path.with_name(path.name + "-wal")
+    left = wal.read_bytes()
+    old.close()
+    path.unlink()
+    wal.write_bytes(left)
+    with closing(Ledger.create(path, Job("new", "new"), LIST[:2])) as new:
+        assert new.job().title == "new"
+        assert states(new) == ["pending", "pending"]
+
+
+def test_notes_are_kept_once(ledger: Ledger) -> None:
+    for _ in range(2):
+        ledger.note("the search was cut short")
+    assert ledger.job().notes == ("the search was cut short",)
+
+
+def test_odd_letters_are_kept_as_far_as_they_can_be(path: Path) -> None:
+    with closing(Ledger.create(path, Job("x", "x"), [("\ud800 “Ä”\0", Ids())])) as ledger:
+        assert "“Ä”" in next(ledger.rows()).asked
+
+
+# -- how papers end --------------------------------------------------------------------------
+
+
+def test_a_paper_ends_once(ledger: Ledger) -> None:
+    about = paper(pmid="1", doi="10.1000/a")
+    ledger.record_paper(1, about)
+    ledger.end(1, stored(about), "c" * 64, "", "")
+    ledger.fail(1, "not_found", "too late")
+    ledger.end(1, stored(about, "abstract", "other.txt"), "d" * 64, "paywall", "too late")
+    row = next(ledger.rows())
+    assert (row.state, row.file, row.sha256, row.reason) == (
+        "full_text",
+        "pmid_1.txt",
+        "c" * 64,
+        "",
+    )
+    assert (row.source, row.via, row.license) == ("PMC", "pmc_cloud", "CC BY")
+    assert row.paper == about
+    assert row.ended_at
+    assert ledger.job().counts == Counts(requested=3, full_text=1, pending=2)
+
+
+def test_every_state_is_counted_once(ledger: Ledger) -> None:
+    ledger.end(1, stored(paper(pmid="1")), "c" * 64, "", "")
+    ledger.end(2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale.")
+    ledger.fail(3, "no_identifier", "It has none.")
+    assert ledger.job().counts == Counts(3, full_text=1, abstract=1, failed=1)
+    assert ledger.pending() == []
+    assert [row.reason for row in ledger.rows()] == ["", "paywall", "no_identifier"]
+
+
+def test_many_threads_may_end_papers(path: Path) -> None:
+    entries = [(str(n), Ids(pmid=str(n))) for n in range(1, 201)]
+    with closing(Ledger.create(path, Job("x", "x"), entries)) as ledger:
+
+        def work(start: int) -> None:
+            for number in range(start, 201, 4):
+                ledger.record_paper(number, paper(pmid=str(number)))
+                ledger.record_attempts(number, [Attempt("pmc_cloud", "not_offered")])
+                ledger.fail(number, "not_found", "Nobody knows it.")
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert ledger.job().counts == Counts(200, failed=200)
+        assert all(len(row.attempts) == 1 for row in ledger.rows())
+
+
+# -- what was tried --------------------------------------------------------------------------
+
+
+def test_attempts_are_told_in_order_with_all_they_say(ledger: Ledger) -> None:
+    told = [
+        Attempt("pmc_cloud", "not_offered", "not there", "https://a.org/x", 404, 1.5, "2026-01-01"),
+        Attempt("unpaywall", "paywall", "for sale", "https://b.org/y", 200, 0.25, "2026-01-02"),
+    ]
+    ledger.record_attempts(1, told[:1])
+    ledger.record_attempts(2, [Attempt("publisher", "captcha")])
+    ledger.record_attempts(1, told[1:])
+    assert ledger.attempts(1) == told
+    assert next(ledger.rows()).attempts == tuple(told)
+
+
+def test_attempts_belong_to_the_round_they_were_made_in(ledger: Ledger) -> None:
+    ledger.record_attempts(1, [Attempt("publisher", "paywall")])
+    ledger.fail(1, "paywall", "For sale.")
+    assert ledger.reopen("failed") == 1
+    assert ledger.attempts(1) == []
+    ledger.record_attempts(1, [Attempt("publisher", "captcha")])
+    assert [attempt.outcome for attempt in ledger.attempts(1)] == ["captcha"]
+
+
+# -- duplicates ------------------------------------------------------------------------------
+
+
+def test_two_names_turn_out_to_be_one_paper(ledger: Ledger) -> None:
+    both = paper(pmid="1", doi="10.1000/b")
+    assert ledger.record_paper(1, both) is None
+    assert ledger.record_paper(2, both) == 1
+    assert ledger.pending() == [1, 3]
+    assert [row.number for row in ledger.rows()] == [1, 3]
+    job = ledger.job()
+    assert (job.counts.requested, job.duplicates) == (2, 1)
+
+
+def test_to_know_the_same_again_makes_no_duplicate_of_itself(ledger: Ledger) -> None:
+    assert ledger.record_paper(1, paper(pmid="1")) is None
+    assert ledger.record_paper(1, paper(pmid="1", doi="10.1000/a")) is None
+    assert ledger.paper(1) == paper(pmid="1", doi="10.1000/a")
+    assert ledger.paper(2) is None
+
+
+def test_papers_that_contradict_each_other_are_kept_apart(ledger: Ledger) -> None:
+    assert ledger.record_paper(1, paper(pmid="1", doi="10.1000/a")) is None
+    assert ledger.record_paper(2, paper(pmid="1", doi="10.1000/b")) is None
+    assert ledger.pending() == [1, 2, 3]
+
+
+# -- once more -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def over(ledger: Ledger) -> Ledger:
+    """A full text, an abstract behind a paywall that met a captcha first, and a failure."""
+    ledger.record_paper(1, paper(pmid="1"))
+    ledger.end(1, stored(paper(pmid="1")), "c" * 64, "", "")
+    ledger.record_paper(2, paper(doi="10.1000/b"))
+    ledger.record_attempts(2, [Attempt("publisher", "captcha"), Attempt("jina", "paywall")])
+    ledger.end(2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale.")
+    ledger.fail(3, "no_identifier", "It has none.")
+    ledger.record_end()
+    return ledger
+
+
+@pytest.mark.parametrize(
+    ("which", "opened"),
+    [
+        ("failed", [3]),
+        ("abstract", [2]),
+        ("paywall", [2]),
+        ("captcha", [2]),
+        ("no_identifier", [3]),
+        ("full_text", []),
+        ("saved", []),
+        ("nonsense", []),
+    ],
+)
+def test_what_is_opened_again(over: Ledger, which: str, opened: list[int]) -> None:
+    assert over.reopen(which) == len(opened)
+    assert over.pending() == opened
+    assert bool(over.job().ended_at) == (not opened)
+
+
+def test_an_opened_paper_has_no_end_any_more(over: Ledger) -> None:
+    over.reopen("abstract")
+    row = list(over.rows())[1]
+    assert (row.state, row.file, row.sha256, row.reason, row.ended_at) == ("pending", *[""] * 4)
+    over.fail(2, "could_not_tell", "PubMed is down.")
+    assert list(over.rows())[1].file == ""
+
+
+def test_a_paper_opened_again_is_no_duplicate_of_itself(over: Ledger) -> None:
+    over.reopen("abstract")
+    assert over.record_paper(2, paper(doi="10.1000/b", pmid="2")) is None
+
+
+# -- new hits --------------------------------------------------------------------------------
+
+
+def test_only_what_is_new_is_added(over: Ledger) -> None:
+    over.add([("PMID 1", Ids(pmid="1")), ("PMID 9", Ids(pmid="9"))], hits=4)
+    assert over.pending() == [4]
+    job = over.job()
+    assert (job.counts.requested, job.hits, job.duplicates, job.ended_at) == (4, 4, 0, "")
+
+
+def test_what_is_known_by_another_name_is_not_new(ledger: Ledger) -> None:
+    ledger.record_paper(2, paper(doi="10.1000/b", pmid="2"))
+    ledger.add([("PMID 2", Ids(pmid="2"))], hits=3)
+    assert ledger.pending() == [1, 2, 3]
+
+
+def test_nothing_new_leaves_the_job_ended(over: Ledger) -> None:
+    over.add([("PMID 1", Ids(pmid="1"))], hits=3)
+    assert over.job().ended_at
+
+
+# -- several processes -----------------------------------------------------------------------
+
+
+def test_one_works_and_others_are_refused_with_a_sentence(ledger: Ledger, path: Path) -> None:
+    assert not ledger.running()
+    with ledger.exclusive_lock(), closing(Ledger(path)) as other:
+        assert other.running()
+        with (
+            pytest.raises(InUse, match="cells-1a2b3c4d is running") as refused,
+            other.exclusive_lock(),
+        ):
+            pytest.fail("two work on one job")
+        assert "status" in refused.value.hint
+    assert not ledger.running()
+    with ledger.exclusive_lock():
+        pass
+
+
+def test_another_process_is_noticed_and_its_death_too(ledger: Ledger, path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from utils.shelf.ledger import Ledger\n"
+        "with Ledger(Path(sys.argv[1])).exclusive_lock():\n"
+        "    print('here', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    with Process(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == b"here\n"
+        assert ledger.running()
+        holder.kill()
+        holder.wait()
+    assert not ledger.running()
+
+
+def test_others_read_along(ledger: Ledger, path: Path) -> None:
+    with closing(Ledger(path)) as other:
+        for number in (1, 2, 3):
+            ledger.fail(number, "not_found", "Nobody knows it.")
+            assert other.job().counts.failed == number
+
+
+def test_rows_are_read_as_they_are_taken(path: Path) -> None:
+    entries = [(str(n), Ids(pmid=str(n))) for n in range(1, 2001)]
+    with closing(Ledger.create(path, Job("x", "x"), entries)) as ledger:
+        rows = ledger.rows()
+        assert next(rows).number == 1
+        ledger.fail(2000, "not_found", "while somebody reads")
+        assert sum(1 for _ in rows) == 1999
+
+
+# -- damage ----------------------------------------------------------------------------------
+
+
+def test_there_is_no_harvest_of_that_name(path: Path) -> None:
+    with pytest.raises(NotFound, match="cells-1a2b3c4d"):
+        Ledger(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b"no database " * 500])
+def test_a_damaged_file_says_what_to_do(ledger: Ledger, path: Path, damage: bytes) -> None:
+    ledger.close()
+    path.write_bytes(damage)
+    with pytest.raises(StoreFailed, match=path.name) as failure:
+        Ledger(path)
+    assert "same query or list again" in failure.value.hint
+
+
+def test_a_ledger_that_another_process_holds_is_not_to_be_deleted(
+    ledger: Ledger, path: Path
+) -> None:
+    ledger._db.execute("PRAGMA busy_timeout = 10")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreFailed, match="locked") as failure:
+            ledger.note("a remark")
+    assert "wait" in failure.value.hint
+    assert "delete" not in failure.value.hint
+    ledger.note("a remark")
+
+
+def test_another_version_is_not_read(ledger: Ledger, path: Path) -> None:
+    ledger.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 99")
+    with pytest.raises(StoreFailed, match="another version"):
+        Ledger(path)

@@ -1,0 +1,117 @@
+"""Build a file of typed, related tables from pages of an Entrez database.
+
+PubMed and PMC have tables laid out by hand; those of every other database are inferred from all its
+records. The file is whole or not there at all. Its description stands in its table ``_dataset``.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ...errors import BadRequest
+from .inferred_tables import InferredTables
+from .pmc_tables import PmcTables
+from .pubmed_tables import PubmedTables
+from .tables import ABOUT, Notes, whole_database
+from .trees import Form, Page
+
+_MOST_NAMED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A dataset that was built.
+
+    ``tables`` are rows by table, the table of the records first; ``not_found`` the identifiers
+    that the database has no record of; ``warnings`` whole sentences.
+    """
+
+    file: Path
+    records: int
+    tables: Mapping[str, int]
+    not_found: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    size: int = 0
+
+
+class _Reader(Protocol):
+    def add(self, page: Page) -> None: ...
+
+    def finish(self) -> dict[str, int]: ...
+
+
+def build(
+    pages: Iterable[Page], file: Path, about: Mapping[str, str], notes: Notes | None = None
+) -> Built:
+    """Read *pages* into tables in a new SQLite *file*.
+
+    Parameters
+    ----------
+    pages : iterable of Page
+        Answers of one database in one form, in any number; none is kept once it is read.
+    file : Path
+        Where the dataset is to be; an older one there is replaced.
+    about : mapping
+        The rows of the table ``_dataset``: ``id``, ``database``, ``title``, ``form``,
+        ``created``, ``expires``, ``papershelf``; the numbers are added here. ``database`` and
+        ``form`` are used where there are no pages.
+    notes : Notes, optional
+        Notes to which *pages* add their own, until the last of them has come.
+
+    Raises
+    ------
+    BadRequest
+        The pages are of several databases or forms.
+    EntrezFailed, Unreachable, BadContent
+        A page is an error, broken, or not in its form; no file is left then.
+    StoreFailed
+        The disk refuses.
+    """
+    notes = notes or Notes()
+    with whole_database(file) as database:
+        reader: _Reader | None = None
+        form: tuple[str, Form] | None = None
+        for page in pages:
+            if form not in (None, (page.database, page.form)):
+                msg = f"A dataset of {form} cannot take a page of {page.database} ({page.form})."
+                raise BadRequest(msg, "Stage them one by one.")
+            form = page.database, page.form
+            reader = reader or _reader(*form, database, notes)
+            reader.add(page)
+        reader = reader or _reader(
+            about.get("database", ""), about.get("form", ""), database, notes
+        )
+        tables = reader.finish()
+        records = next(iter(tables.values()))
+        _write_about(database, about, records, notes)
+    return Built(
+        file, records, tables, tuple(notes.missing), tuple(notes.warnings()), file.stat().st_size
+    )
+
+
+def _reader(database: str, form: str, connection: sqlite3.Connection, notes: Notes) -> _Reader:
+    if form == "pubmed_xml":
+        return PubmedTables(connection, notes)
+    if form == "pmc_xml":
+        return PmcTables(connection, notes)
+    return InferredTables(connection, database or "records", notes)
+
+
+def _write_about(
+    connection: sqlite3.Connection, about: Mapping[str, str], records: int, notes: Notes
+) -> None:
+    """Write the table that describes the dataset; lists are JSON."""
+    rows = {
+        **about,
+        "records": str(records),
+        "not_found": json.dumps(list(notes.missing)[:_MOST_NAMED]),
+        "warnings": json.dumps(list(notes.warnings())),
+        "empty_fields": json.dumps(notes.empty_fields[:_MOST_NAMED]),
+    }
+    connection.execute(f"CREATE TABLE {ABOUT} (name TEXT PRIMARY KEY NOT NULL, value TEXT)")
+    connection.executemany(f"INSERT INTO {ABOUT} VALUES (?, ?)", rows.items())  # noqa: S608

@@ -1,0 +1,313 @@
+"""The process in which untrusted SQL runs: it can read one file, and nothing else.
+
+A statement written by a model, after it read text from the web, is hostile input. Its words are not
+inspected. SQLite itself is restricted: the file is opened read-only and immutable, an authorizer
+allows the few actions and functions a query needs, limits bound its length, depth and memory, and
+the system lets this process write no file at all. What takes too long is interrupted; what cannot
+be interrupted (a single slow function) is killed by the parent, or by an alarm of the kernel where
+the parent is gone. See https://www.sqlite.org/security.html.
+
+It starts without our packages (`Children`, bare), since a killed one must be replaced at once:
+standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
+from typing import Any
+
+from ...readers.child_processes import serve_with
+
+MEMORY = 512 << 20  # bytes of address space, Python included
+_HEAP = 192 << 20  # bytes of SQLite's own memory; sorting does not go to the disk
+_STEPS = 2_000  # virtual instructions between two looks at the clock: about 50 µs
+_GRACE = 1.0  # seconds the kernel waits longer than the parent
+_UNREADABLE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 32 << 20,  # bytes of one value, and of one row
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 250_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 1,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}
+# Pragmas that describe tables. They are run once before the authorizer is set: at its first use
+# SQLite declares such a table function, which is a write to the schema in memory.
+_PRAGMAS = {
+    "table_info",
+    "table_xinfo",
+    "table_list",
+    "foreign_key_list",
+    "index_list",
+    "index_info",
+}
+_TABLE_FUNCTIONS = {"json_each", "json_tree", *(f"pragma_{pragma}" for pragma in _PRAGMAS)}
+_OWN_TABLES = {"sqlite_master", "sqlite_schema", *_TABLE_FUNCTIONS}
+# What SQLite brings that computes and touches nothing: no extensions, no tokenizers, no log, and
+# no blobs out of thin air.
+_COMPUTING = """
+    -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat
+    concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime
+    degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif instr json
+    json_array json_array_length json_error_position json_extract json_group_array
+    json_group_object json_insert json_object json_patch json_quote json_remove json_replace
+    json_set json_type json_valid julianday lag last_value lead length like likelihood likely ln
+    log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length percent_rank pi pow
+    power printf quote radians random rank replace round row_number rtrim sign sin sinh soundex
+    sqlite_version sqrt strftime string_agg substr substring sum tan tanh time timediff total trim
+    trunc typeof unicode unistr unixepoch unlikely upper
+"""
+FUNCTIONS = frozenset(_COMPUTING.split())
+_encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+# Texts, quoted names and comments, in which nothing else begins; also unclosed ones.
+_QUOTED = re.compile(
+    r"""'[^']*(?:'|\Z) | "(?:[^"]|"")*" | `[^`]*(?:`|\Z) | \[[^]]*(?:]|\Z)
+    | --[^\n]* | /\*.*?(?:\*/|\Z)""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+class Statement:
+    """One running statement, read page by page.
+
+    Parameters
+    ----------
+    file : str
+        The dataset's ``file:`` URI.
+    sql : str
+        The statement, as it was written.
+    """
+
+    def __init__(self, file: str, sql: str) -> None:
+        self.until = math.inf
+        self.denied = False
+        self.database = _open_database(file)
+        self._tables = {*_OWN_TABLES, *_names(self.database)}
+        self.database.set_progress_handler(self._is_late, _STEPS)
+        self.database.set_authorizer(self._authorize)
+        self._sql = _strict(sql)
+        self.rows: Iterator[tuple[Any, ...]] = iter(())
+
+    def begin(self, start: int) -> list[str]:
+        """Run it up to row *start*; returns the names of its columns."""
+        cursor = self.database.execute(self._sql)
+        self.rows = islice(cursor, start, None)
+        return [column[0] for column in cursor.description or ()]
+
+    def page(self, max_rows: int, max_chars: int, *, whole: bool) -> dict[str, Any]:
+        """The next rows, as many as fit; ``more`` says whether there are others.
+
+        A row that is too long by itself has its long texts cut, unless *whole*.
+        """
+        rows: list[list[Any]] = []
+        cut, spent = False, 2
+        for row in self.rows:
+            cells = [_cell(value) for value in row]
+            length = _length(cells) + 1
+            if len(rows) == max_rows or (rows and spent + length > max_chars):
+                self.rows = chain([row], self.rows)
+                return {"rows": rows, "more": True, "cut": cut}
+            if spent + length > max_chars and not whole:
+                cells, cut = _shortened(cells, max_chars - spent - 1), True
+                if spent + _length(cells) + 1 > max_chars:
+                    return {"wide": True}
+            rows.append(cells)
+            spent += length
+        return {"rows": rows, "more": False, "cut": cut}
+
+    def known(self) -> dict[str, list[str]]:
+        """Return the columns of every table."""
+        self.database.set_authorizer(None)
+        known: dict[str, list[str]] = {}
+        listed = "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c"
+        for table, column in self.database.execute(
+            f"{listed} WHERE m.type = 'table' AND m.name NOT GLOB 'sqlite_*'"
+        ):
+            known.setdefault(table, []).append(column)
+        return known
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self.until
+
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, schema: str | None, _: str | None
+    ) -> int:
+        function = (second or "").lower() if action == sqlite3.SQLITE_FUNCTION else ""
+        if (
+            action in _ACTIONS
+            or function in FUNCTIONS
+            or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
+            or (action == sqlite3.SQLITE_READ and schema == "main" and first in self._tables)
+            # Rows that are counted and not read, also of what a statement itself calls a table.
+            or (action == sqlite3.SQLITE_READ and not second)
+        ):
+            return sqlite3.SQLITE_OK
+        self.denied = True
+        return sqlite3.SQLITE_DENY
+
+
+def serve() -> None:
+    """Serve requests: the entry point of the child."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    serve_with(answer, MEMORY)
+
+
+def answer(body: bytes) -> dict[str, Any]:
+    """One page of rows, or why there is none; see `.asking` for the parent's side.
+
+    ``keep`` leaves the statement open, and a body without ``sql`` goes on with it; its rows are
+    whole, however long.
+    """
+    job = json.loads(body)
+    with _alarm(job["seconds"] + _GRACE):
+        return _answer(job)
+
+
+_open_statements: list[Statement] = []  # at most one: an export's, which is read page by page
+
+
+def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    began = time.monotonic()
+    statement = None
+    try:
+        if going_on := "sql" not in job:
+            statement = _open_statements.pop()
+        else:
+            _close(*_open_statements)
+            statement = Statement(job["file"], job["sql"])
+        statement.until = began + 0.9 * job["seconds"]  # the rest is for the reply
+        reply: dict[str, Any] = {} if going_on else {"columns": statement.begin(job["start"])}
+        reply |= statement.page(job["max_rows"], job["max_chars"], whole="keep" in job)
+        reply["seconds"] = time.monotonic() - began
+        if reply.get("more") and "keep" in job:
+            _open_statements.append(statement)
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+        return _describe_error(error, statement)
+    finally:
+        if statement and statement not in _open_statements:
+            _close(statement)
+    return reply
+
+
+def _strict(sql: str) -> str:
+    """*sql* with every "name" as `name`.
+
+    The two mean the same, but to SQLite the first is also a text, in silence, where there is no
+    such column: a misspelt one would give a wrong answer instead of an error.
+    """
+    return _QUOTED.sub(_backticked, sql)
+
+
+def _backticked(found: re.Match[str]) -> str:
+    token = found[0]
+    if token[0] != '"':
+        return token
+    name = token[1:-1].replace('""', '"')
+    return f"`{name.replace('`', '``')}`"
+
+
+def _describe_error(error: Exception, statement: Statement | None) -> dict[str, Any]:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _UNREADABLE or statement is None:
+        return {"unreadable": str(error)}
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return {"late": True}
+    if code in {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+        return {"error": "broken"}  # like a MemoryError: it swelled
+    reply: dict[str, Any] = {"mistake": str(error), "denied": statement.denied, "known": {}}
+    with suppress(sqlite3.Error):  # the clock runs on
+        reply["known"] = statement.known()
+    return reply
+
+
+def _open_database(file: str) -> sqlite3.Connection:
+    database = sqlite3.connect(file, uri=True, isolation_level=None, cached_statements=0)
+    database.text_factory = _text
+    for pragma in (
+        f"hard_heap_limit={_HEAP}",
+        "temp_store=MEMORY",
+        "query_only=ON",
+        "trusted_schema=OFF",
+        "cell_size_check=ON",
+    ):
+        database.execute(f"PRAGMA {pragma}")
+    for function in _TABLE_FUNCTIONS:
+        database.execute(f"SELECT * FROM {function}(NULL)")  # noqa: S608 - names of our own
+    for limit, most in _LIMITS.items():
+        database.setlimit(limit, most)
+    return database
+
+
+def _names(database: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in database.execute("SELECT name FROM sqlite_schema")]
+
+
+def _close(*statements: Statement) -> None:
+    for statement in statements:
+        statement.rows = iter(())
+        statement.database.close()
+        with suppress(ValueError):
+            _open_statements.remove(statement)
+
+
+def _text(stored: bytes) -> str:
+    return stored.decode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    """*value* as JSON has it."""
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _length(cells: list[Any]) -> int:
+    return len(_encoded(cells))
+
+
+def _shortened(cells: list[Any], max_chars: int) -> list[Any]:
+    """*cells* with long texts cut, so that a row of its own fits where it can."""
+    most = max_chars // max(1, len(cells))
+    while most > 20:
+        short = [_cut(cell, most) for cell in cells]
+        if _length(short) <= max_chars:
+            return short
+        most //= 2
+    return [_cut(cell, 20) for cell in cells]
+
+
+def _cut(cell: Any, most: int) -> Any:
+    if not isinstance(cell, str) or len(cell) <= most:
+        return cell
+    return f"{cell[:most]}… [cut: {len(cell):,} characters]"
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """End this process after *seconds* whatever it does, even when nobody is left to kill it."""
+    if not hasattr(signal, "setitimer"):  # Windows
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

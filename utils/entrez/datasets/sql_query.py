@@ -1,0 +1,188 @@
+"""Query a dataset in SQL: one statement, read only, a page of its rows.
+
+The author of the statement (a model, a person, a page a model has read) is not trusted. It runs
+in a process of its own, which can read this file and do nothing else; see `.sql_child`.
+Rows come in pages that are bounded in number and in characters. The next page runs the statement
+again, so it should be put in order: without ORDER BY, SQLite promises none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...errors import BadRequest, StoreFailed
+from ...readers.child_processes import Child, ChildCrashed, ChildFailed, Children
+from .sql_errors import empty_statement, explain, out_of_memory, timed_out, too_wide
+
+SECONDS = 2.0
+MAX_ROWS, MAX_CHARS = 100, 20_000
+MOST_ROWS, MOST_CHARS, MOST_SECONDS = 10_000, 1_000_000, 60.0
+LONGEST = 100_000  # characters of a statement
+_LAST_ROW = 10**9
+_PAGE_ROWS, _PAGE_CHARS = 5_000, 4_000_000  # of `all_rows`
+_CHILDREN = 2  # each may hold as much memory as its limit says
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """One page of the rows of a statement.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Their names as SQLite gives them; two may be the same.
+    rows : tuple of tuple
+        None, int, float or str in the order of the columns. A blob is the text ``x'…'``, an
+        infinite number the text ``inf``: JSON has neither.
+    next_start : int or None
+        The ``start`` of the rows that follow; None where there are none.
+    cut : bool
+        A row was longer than the whole page, and its long texts are cut (they say so).
+    seconds : float
+        How long it took.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    next_start: int | None
+    cut: bool
+    seconds: float
+
+
+def ask(
+    file: Path,
+    sql: str,
+    *,
+    start: int = 0,
+    max_rows: int = MAX_ROWS,
+    max_chars: int = MAX_CHARS,
+    seconds: float = SECONDS,
+) -> ResultPage:
+    """Run one reading statement on the dataset in *file*.
+
+    Parameters
+    ----------
+    file : Path
+        A dataset; it is not changed, whatever the statement says.
+    sql : str
+        SELECT, VALUES, WITH, EXPLAIN, or a pragma that describes tables, such as ``table_info``.
+    start, max_rows, max_chars : int
+        Skip *start* rows, then return at most *max_rows*, in all at most *max_chars* characters
+        of JSON.
+    seconds : float
+        It is stopped after so long.
+
+    Raises
+    ------
+    BadRequest
+        The statement is wrong, does more than read, or takes too long or too much memory.
+    StoreFailed
+        The file is no dataset, or broken.
+    """
+    _check(sql, seconds)
+    _require_within("start", start, 0, _LAST_ROW)
+    _require_within("max_rows", max_rows, 1, MOST_ROWS)
+    _require_within("max_chars", max_chars, 1, MOST_CHARS)
+    job = _job(file, sql, seconds, start=start, max_rows=max_rows, max_chars=max_chars)
+    try:
+        reply = _processes().ask(job, seconds)
+    except ChildFailed as failure:
+        raise _stopped_error(seconds, failure) from failure
+    _require_rows(reply, file, sql, seconds)
+    rows = tuple(map(tuple, reply["rows"]))
+    next_start = start + len(rows) if reply["more"] else None
+    return ResultPage(tuple(reply["columns"]), rows, next_start, reply["cut"], reply["seconds"])
+
+
+def all_rows(
+    file: Path, sql: str, seconds: float
+) -> Generator[tuple[list[str], list[list[Any]]], None, None]:
+    """Every row of one statement, which runs once: pages of (columns, rows), at least one.
+
+    No cell is cut. A page may take *seconds*; to stop earlier, close the iterator.
+
+    Raises
+    ------
+    BadRequest, StoreFailed
+        As `ask`.
+    """
+    _check(sql, seconds)
+    page = {"max_rows": _PAGE_ROWS, "max_chars": _PAGE_CHARS, "keep": True}
+    child = Child(_processes().start)  # of our own: the statement stays open in it
+    try:
+        reply = child.ask(_job(file, sql, seconds, start=0, **page), seconds)
+        _require_rows(reply, file, sql, seconds)
+        columns = reply["columns"]
+        yield columns, reply["rows"]
+        going_on = json.dumps({**page, "seconds": seconds}).encode()
+        while reply["more"]:
+            reply = child.ask(going_on, seconds)
+            _require_rows(reply, file, sql, seconds)
+            yield columns, reply["rows"]
+    except ChildFailed as failure:
+        raise _stopped_error(seconds, failure) from failure
+    finally:
+        child.kill()
+
+
+def dismiss() -> int:
+    """End the idle processes; returns how many there were."""
+    return _processes().dismiss()
+
+
+@cache
+def _processes() -> Children:
+    return Children(f"{__package__}.sql_child", most=_CHILDREN, bare=True)
+
+
+def _check(sql: str, seconds: float) -> None:
+    if not sql.strip():
+        raise empty_statement()
+    if len(sql) > LONGEST:
+        msg = f"The statement has {len(sql):,} characters; {LONGEST:,} is the most."
+        raise BadRequest(msg, "Shorten it: a long list of values is better joined from a table.")
+    _require_within("seconds", seconds, 0.05, MOST_SECONDS)
+
+
+def _require_within(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        msg = f"{name} is {value}; it must be from {least:,} to {most:,}."
+        raise BadRequest(msg, f"Give another {name}.")
+
+
+def _job(file: Path, sql: str, seconds: float, **page: Any) -> bytes:
+    # Immutable: nobody writes to a dataset, so SQLite needs no lock and leaves no file beside it.
+    uri = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
+    return json.dumps({"file": uri, "sql": sql, "seconds": seconds, **page}).encode()
+
+
+def _require_rows(reply: dict[str, Any], file: Path, sql: str, seconds: float) -> None:
+    """Raise for a reply that is not a page of rows."""
+    if bug := reply.get("bug"):
+        msg = f"Asking {file.name} failed: {bug}"
+        raise RuntimeError(msg)
+    if why := reply.get("unreadable"):
+        msg = f"The dataset {file.stem} cannot be read: {why}."
+        raise StoreFailed(msg, "Forget it, and stage the records again.", dataset=file.stem)
+    if "late" in reply:
+        raise timed_out(seconds)
+    if "error" in reply:
+        raise out_of_memory()
+    if "mistake" in reply:
+        raise explain(sql, reply["mistake"], denied=reply["denied"], columns=reply["known"])
+    if not reply.get("columns", True):
+        raise empty_statement()
+    if "wide" in reply:
+        raise too_wide(len(reply["columns"]))
+
+
+def _stopped_error(seconds: float, failure: ChildFailed) -> BadRequest:
+    # One that was not late died of its memory, or of the kernel's alarm.
+    if isinstance(failure, ChildCrashed):
+        return out_of_memory()
+    return timed_out(seconds)

@@ -1,0 +1,284 @@
+"""Harvests over MCP: started by one call, watched by others, resumed by name.
+
+A harvest runs in a thread of the server and lives in its ledger: when the host hangs up it is
+interrupted, and goes on when it is asked for again, over MCP or in the shell.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.resources import ResourceResult, ResourceTemplate
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import Annotations
+from pydantic import Field
+
+from ..errors import BadRequest, NothingFound, PaperError
+from ..http.cancellation import raise_if_cancelled
+from ..library import Library
+from ..model.job import Job
+from . import schemas
+from .core import ADDS_FILES, READS_SHELF, Start, Word, tool
+from .long_calls import LONGEST_WAIT_S, LongCalls, tell
+from .resources import readable, untrusted
+
+if TYPE_CHECKING:
+    from ..harvest.jobs import Harvest
+    from ..harvest.run_status import Progress
+    from .harvest_answers import Status
+
+log = logging.getLogger(__name__)
+
+_UNNAMED = "Identifiers"
+_MOST = 2  # side by side: more only wait for the same sites
+_STEP_S = 1.0
+_STOPS_S = 15.0  # in which a harvest that is cancelled stops, its report included
+
+
+@dataclass(slots=True)
+class _Run:
+    """A harvest that this server works on."""
+
+    harvest: Harvest
+    thread: threading.Thread | None = None
+    progress: Progress | None = None
+    trouble: PaperError | None = None
+
+    @property
+    def alive(self) -> bool:
+        return self.thread is not None and self.thread.is_alive()
+
+
+class Harvests:
+    """The harvests of one server."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._runs: dict[str, _Run] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, harvest: Harvest) -> _Run:
+        """Start a thread for a job, unless this server has one.
+
+        Raises
+        ------
+        BadRequest
+            As many as may run side by side are running.
+        """
+        with self._lock:
+            run = self._runs.get(harvest.job_id)
+            # Equal calls at the same time share one harvest: its ledger stays open.
+            ours = run is not None and run.harvest is harvest
+            alive = run is not None and run.alive
+            full = sum(run.alive for run in self._runs.values()) >= _MOST
+            if (alive or full) and not ours:
+                harvest.ledger.close()
+            if run and alive:
+                return run
+            if full:
+                msg = f"{_MOST} harvests are running already."
+                raise BadRequest(msg, "Wait for one of them: harvest_status.")
+            run = self._runs[harvest.job_id] = _Run(harvest)
+            name = f"harvest {harvest.job_id}"
+            run.thread = threading.Thread(target=_run_harvest, args=(run,), name=name, daemon=True)
+            run.thread.start()
+            return run
+
+    def status(self, job_id: str, **page: Any) -> Status:
+        """How a job stands, with a page of its papers as `.harvest_answers.status_of` has it."""
+        from .harvest_answers import status_of
+
+        run = self._runs.get(job_id)
+        if not run:
+            harvest = self._library.harvest(job_id=job_id)
+            with closing(harvest.ledger):
+                return status_of(harvest, None, **page)
+        alive, progress = run.alive, run.progress
+        status = status_of(run.harvest, progress.eta_s if alive and progress else None, **page)
+        return replace(status, standing="running") if alive else status
+
+    def wait(self, job_id: str, seconds: float) -> None:
+        """Wait for the end of a job, at most so long."""
+        run = self._runs.get(job_id)
+        if run and run.thread and run.alive:
+            run.thread.join(seconds)
+        else:  # another process works on it
+            time.sleep(seconds)
+
+    def cancel(self, job_id: str) -> None:
+        """Have a job stop, and wait a while until it does."""
+        harvest = self._library.harvest(job_id=job_id)
+        with closing(harvest.ledger):
+            harvest.cancel()
+            until = time.monotonic() + _STOPS_S
+            while self._is_worked_on(harvest) and time.monotonic() < until:
+                self.wait(job_id, _STEP_S)
+
+    def _is_worked_on(self, harvest: Harvest) -> bool:
+        run = self._runs.get(harvest.job_id)
+        return bool(run and run.alive) or harvest.ledger.running()
+
+    def trouble(self, job_id: str) -> PaperError | None:
+        """The error that ended a run of this server, if one did."""
+        run = self._runs.get(job_id)
+        return run.trouble if run and not run.alive else None
+
+
+def _run_harvest(run: _Run) -> None:
+    try:
+        for progress in run.harvest:
+            run.progress = progress
+    except PaperError as error:
+        run.trouble = error
+        log.warning("The harvest %s stopped: %s", run.harvest.job_id, error)
+    except Exception as bug:
+        # A thread dies silently: whoever asks for the status gets the error.
+        log.exception("The harvest %s stopped", run.harvest.job_id)
+        msg = f"The harvest stopped by a mistake of ours: {bug!r}."
+        run.trouble = PaperError(msg, "Please report it. Asked for again, the harvest goes on.")
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """``harvest_papers`` and ``harvest_status``."""
+    harvests = Harvests(library)
+    return [
+        tool(_harvest_papers(library, harvests), ADDS_FILES, schemas.HARVEST),
+        tool(_harvest_status(harvests), READS_SHELF, schemas.HARVEST),
+    ]
+
+
+def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., ToolResult]:
+    waiting = LongCalls("PubMed")
+
+    def harvest_papers(
+        query: Annotated[str, Field(description="Download what it finds.")] = "",
+        papers: Annotated[Sequence[Word], Field(description="Identifiers of any kind.")] = (),
+        lists: Annotated[
+            dict[str, list[Word]] | None, Field(description="Named lists of identifiers.")
+        ] = None,
+        max_papers: Annotated[int, Field(ge=0, description="Most papers; 0: all.")] = 0,
+        job_id: Annotated[str, Field(description="Resume this harvest.")] = "",
+        sources: Annotated[
+            Sequence[Word], Field(description="Databases to search; none: PubMed.")
+        ] = (),
+        retry: Annotated[
+            str, Field(description="Reopen what ended so: failed, abstract, a reason.")
+        ] = "",
+        cancel: Annotated[bool, Field(description="Stop job_id.")] = False,
+    ) -> ToolResult:
+        """Begin to download all papers of a query or list, by the thousand; returns a job."""
+        from ..harvest.jobs import parse_outcomes
+        from .harvest_answers import no_harvest, status_answer
+
+        if cancel:
+            _refuse_more(job_id, query, papers, lists, retry)
+            harvests.cancel(job_id)
+            return status_answer(harvests.status(job_id))
+        library.settings.require_email("NCBI")  # else only the thread would fail
+        if retry:
+            parse_outcomes(retry)  # refused before there is a job
+        asked = _named(tuple(papers), lists or {})
+        try:
+            harvest = waiting.result(
+                (repr(asked), query, job_id, max_papers, *sources),
+                lambda: library.harvest(
+                    asked, query=query, sources=sources, job_id=job_id, max_papers=max_papers
+                ),
+            )
+        except NothingFound as nothing:
+            return no_harvest(nothing)
+        before = _retry(harvest, retry) if retry else ""
+        run = harvests.begin(harvest)
+        return status_answer(harvests.status(run.harvest.job_id), before)
+
+    return harvest_papers
+
+
+def _refuse_more(job_id: str, *more: object) -> None:
+    """Refuse to begin something and to stop it in one call."""
+    if not job_id or any(more):
+        msg = "cancel goes with a job_id, and with nothing else."
+        raise BadRequest(msg, "Name the harvest to stop by its job_id.")
+
+
+def _named(ids: tuple[str, ...], lists: dict[str, list[str]]) -> Any:
+    """All that is asked for, by the names of the lists where there are any."""
+    if not lists:
+        return ids
+    named = {name: tuple(papers) for name, papers in lists.items()}
+    return {**named, _UNNAMED: (*named.get(_UNNAMED, ()), *ids)} if ids else named
+
+
+def _retry(harvest: Harvest, which: str) -> str:
+    """Open papers again that ended so; how many, in a sentence."""
+    try:
+        papers = harvest.retry(which)
+    except PaperError:
+        harvest.ledger.close()
+        raise
+    return f"{papers:,} of the papers that ended as {which} are asked for again."
+
+
+def _harvest_status(harvests: Harvests) -> Callable[..., ToolResult]:
+    def harvest_status(
+        job_id: Annotated[str, Field(description="From harvest_papers.")],
+        wait_s: Annotated[
+            float, Field(ge=0, le=LONGEST_WAIT_S, description="Seconds to wait for the end.")
+        ] = 0,
+        show: Annotated[
+            str, Field(description="Papers to list: retrieved, not_retrieved, a reason.")
+        ] = "",
+        start: Start = 0,
+        max_results: schemas.Hundred = 20,
+    ) -> ToolResult:
+        """Look at a harvest, after up to wait_s seconds or when done: coverage, reasons, papers."""
+        from .harvest_answers import status_answer
+
+        until = time.monotonic() + wait_s
+        page = {"show": show, "start": start, "most": max_results}
+        status, reported = harvests.status(job_id, **page), -1
+        while status.standing == "running" and time.monotonic() < until:
+            raise_if_cancelled()
+            reported = _report_progress(status.job, reported)
+            harvests.wait(job_id, max(0.0, min(_STEP_S, until - time.monotonic())))
+            status = harvests.status(job_id, **page)
+        if status.standing == "interrupted" and (trouble := harvests.trouble(job_id)):
+            raise trouble
+        return status_answer(status)
+
+    return harvest_status
+
+
+def report(library: Library) -> ResourceTemplate:
+    """``papers://report/{job_id}``: the page of a harvest."""
+
+    def report(job_id: str) -> ResourceResult:
+        """The report of a harvest, as one HTML page."""
+        harvest = library.harvest(job_id=job_id)
+        page = harvest.folder / "report.html"
+        page = page if page.exists() else harvest.report()
+        return untrusted(page.read_text(encoding="utf-8"), "text/html")
+
+    return ResourceTemplate.from_function(
+        readable(report),
+        "papers://report/{job_id}",
+        title="Report of a harvest",
+        mime_type="text/html",
+        annotations=Annotations(audience=["user", "assistant"], priority=0.5),
+    )
+
+
+def _report_progress(job: Job, reported: int) -> int:
+    """Tell the host how many are done, if more than *reported*: progress must grow (MCP)."""
+    counts = job.counts
+    done = counts.requested - counts.pending
+    if done > reported:
+        words = f"{counts.full_text} full text, {counts.abstract} abstract"
+        tell(done, counts.requested, words)
+    return done

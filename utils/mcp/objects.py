@@ -1,0 +1,186 @@
+"""Toolset ``objects``: a paper's figures, tables and files; files verified."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import Annotations, ImageContent
+from pydantic import Field
+
+from ..errors import BadRequest, PaperError
+from ..library import Library
+from ..system import safe_files
+from ..system.plain_text import shortened
+from .answers import answer
+from .core import ADDS_FILES, READS_SHELF, AnyPaper, Start, Word, tool
+from .long_calls import LongCalls
+from .schemas import NEXT, NUMBER, TEXT, named, rows
+
+if TYPE_CHECKING:
+    from ..media import Kept
+    from ..model.objects import Grid
+
+_LISTED = 50  # objects of one answer
+_IN_LIST, _ALONE = 300, 4000  # characters of a caption
+_LABEL = 100
+_NOTES = 50
+_MOST_CHARS = 20_000  # of a table in one answer
+_MOST_IMAGE = 700_000  # bytes, a megabyte as base64: hosts refuse more
+_MOST_SHOWN = 4  # images of one figure
+_IMAGES = {
+    b"\xff\xd8\xff": "image/jpeg",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"GIF8": "image/gif",
+}
+OBJECTS = {
+    "type": "object",
+    "properties": {
+        "total": NUMBER,
+        "objects": rows({"type": "object"}),
+        "columns": rows(TEXT),
+        "rows": rows(rows(TEXT)),
+        "notes": rows(TEXT),
+        "next_start": NEXT,
+        "warnings": rows(TEXT),
+    },
+    "required": ["objects", "next_start"],
+}
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """The tool, working on *library*."""
+    waiting = LongCalls("PubMed Central")
+
+    def paper_objects(
+        paper: AnyPaper,
+        which: Annotated[
+            Word, Field(description="Show this one: Table 2, or a number of the list.")
+        ] = "",
+        start: Start = 0,
+    ) -> ToolResult:
+        """List the figures, tables and files of a paper on the shelf, or show one."""
+        found = library.objects(paper, only=which, fetch=False).objects
+        if not which:
+            return _list(found, start)
+        if grid := found[0].grid:
+            return _table(found[0], grid, start)
+        return _pictures(waiting.call(library.objects, paper, only=which).objects)
+
+    def verify_file(
+        file: Annotated[
+            Word, Field(description="Judge this file: HTML, PDF, JATS, markdown or text.")
+        ],
+        paper: Annotated[
+            Word, Field(description="The paper it should be: PMID, DOI or PMCID.")
+        ] = "",
+        record: Annotated[str, Field(description="That paper as a CSL-JSON item.")] = "",
+    ) -> ToolResult:
+        """Judge a file offline: whether it is a whole paper, and this paper."""
+        path = _readable(library, file)
+        item = _read_item(record) if record else None
+        (result,) = library.verify([path], paper=paper, record=item)
+        if isinstance(result, PaperError):
+            raise result
+        return answer(result.row())
+
+    return [
+        tool(paper_objects, ADDS_FILES, OBJECTS),
+        tool(verify_file, READS_SHELF, named("verdict outcome identity evidence counts")),
+    ]
+
+
+def _read_item(record: str) -> dict[str, Any]:
+    # Text, not an object: some clients cannot read a schema with members of any name.
+    try:
+        item = json.loads(record)
+    except (ValueError, RecursionError):
+        item = None
+    if not isinstance(item, dict):
+        raise BadRequest("record is not a JSON object.", 'Write {"DOI": "…", "title": "…"}.')
+    return item
+
+
+def _readable(library: Library, file: str) -> Path:
+    """Return the path of a file that the caller may name: over HTTP, one on the shelf only."""
+    folder = library.shelf.folder
+    if "\0" in file:
+        raise BadRequest("file is not a valid path.", "Check the path.")
+    try:
+        path = folder / Path(file).expanduser()
+    except RuntimeError as error:  # ~somebody who is unknown here
+        raise BadRequest(f"{file} names a home folder that is unknown here.") from error
+    remote = library.settings.mcp_transport_type == "http"
+    if remote and not path.resolve().is_relative_to(folder.resolve()):
+        msg = "Over HTTP only files in the server's shelf can be verified."
+        raise BadRequest(msg, "Put the file into its inbox/ and name it inbox/FILE.")
+    return path
+
+
+def _list(found: Sequence[Kept], start: int) -> ToolResult:
+    end = start + _LISTED
+    page = [{"number": at, **_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][start:end]
+    more = end if end < len(found) else None
+    return answer({"total": len(found), "objects": page, "next_start": more})
+
+
+def _row(one: Kept, most: int) -> dict[str, Any]:
+    """What is known of it, with *most* characters of its caption."""
+    caption = {"caption": shortened(one.caption, most)} if one.caption else {}
+    return one.row() | {"label": shortened(one.label, _LABEL)} | caption
+
+
+def _table(one: Kept, grid: Grid, start: int) -> ToolResult:
+    """Rows of a table from *start*, as many as an answer holds."""
+    longest = _MOST_CHARS // max(grid.width, 1) + 1
+    page: list[list[str]] = []
+    left = _MOST_CHARS
+    for cells in grid.rows[start:]:
+        left -= sum(len(cell[:longest]) for cell in cells)
+        if page and left < 0:
+            break
+        page.append([shortened(cell, longest) for cell in cells])
+    end = start + len(page)
+    structure = {
+        "total": len(grid.rows),
+        "objects": [_row(one, _ALONE)],
+        "columns": [shortened(name, longest) for name in grid.columns],
+        "rows": page,
+        "notes": [shortened(note, _ALONE) for note in grid.notes[:_NOTES]],
+        "next_start": end if end < len(grid.rows) else None,
+    }
+    return answer(structure)
+
+
+def _pictures(found: Sequence[Kept]) -> ToolResult:
+    """The images of a figure that a host can show; of others, where they lie."""
+    images = [image for one in found[:_MOST_SHOWN] if (image := _picture(one))]
+    shown = [_row(one, _ALONE) for one in found[:_LISTED]]
+    structure: dict[str, Any] = {"total": len(found), "objects": shown, "next_start": None}
+    if not images and any(one.file for one in found):
+        structure["warnings"] = ["No picture that can be shown here: open the file."]
+    result = answer(structure)
+    result.content += images
+    return result
+
+
+def _picture(one: Kept) -> ImageContent | None:
+    """An image by its first bytes, whatever it is called; None for what is too large or none."""
+    if not one.file or one.kind != "figure" or one.bytes > _MOST_IMAGE:
+        return None
+    with safe_files.disk(path := Path(one.file), "read"):
+        data = path.read_bytes()
+    kind = next((name for begin, name in _IMAGES.items() if data.startswith(begin)), "")
+    if not kind or len(data) > _MOST_IMAGE:
+        return None
+    return ImageContent(
+        type="image",
+        data=base64.b64encode(data).decode("ascii"),
+        mime_type=kind,
+        annotations=Annotations(audience=["user", "assistant"], priority=0.8),
+        _meta={"untrusted": True},
+    )

@@ -1,0 +1,396 @@
+"""Toolset ``rag``: PubMed's records of a question kept up to date, and passages to quote.
+
+``pubmed_sync_delta`` indexes as well; what does not fit into the time of a call goes on behind it.
+
+What toolset ``rag`` answers: our dataclasses as the JSON of its contract.
+
+Input and output schemas of toolset ``rag``.
+
+`FOUND` has more of a passage than the contract asks for (text, section, place, title, file, kind,
+warnings), so that a passage can be quoted and found again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastmcp.tools import FunctionTool, ToolResult
+from mcp.types import ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..corpus.stored_records import timestamp
+from ..errors import NotFound
+from ..http.shared_work import LONGEST_ANSWER_S
+from ..library import Library
+from ..model.passage import Filters
+from .answers import answer, in_room, shelf_links
+from .core import (
+    ADDS_FILES,
+    READS_SHELF,
+    READS_WEB,
+    Source,
+    Start,
+    Word,
+    tool,
+    whole_years,
+    year_of,
+)
+from .dotted import NAMES
+from .indexing import Indexing
+from .long_calls import LongCalls, tell
+from .quotations import shown_differences
+from .schemas import FLAG, NUMBER, TEXT, also, loose, named, record, rows
+
+if TYPE_CHECKING:
+    from ..corpus.quotations import Quotation
+    from ..corpus.search import Quality, ScoredPassage
+    from ..corpus.stored_records import CorpusRecord, SyncResult
+
+# A call has twenty seconds (`..web.patience`): most of them for PubMed, some for the index.
+_SYNC_S, _CALL_S = 12.0, 17.0
+_MOVES_BACK = ToolAnnotations(
+    read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False
+)
+Key = Annotated[str, Field(min_length=1)]
+QueryKey = Annotated[Key, Field(description="Your name of a query.")]
+DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$", description="Of rag_search.")]
+
+
+def tools(library: Library) -> list[FunctionTool]:
+    """Every tool of the set, working on *library*; named as ``MCP_TOOL_NAMES`` says."""
+    waiting = LongCalls("the corpus")
+    all_tools = [
+        _sync_tool(library),
+        _search_tool(library, waiting),
+        _get_tool(library),
+        *_checkpoint_tools(library),
+        _quote_tool(library, waiting),
+    ]
+    if library.settings.mcp_tool_names == "plain":
+        return all_tools
+    return [one.model_copy(update={"name": NAMES[one.name]}) for one in all_tools]
+
+
+def _sync_tool(library: Library) -> FunctionTool:
+    waiting = LongCalls()
+    indexing = Indexing(library)
+    progress: dict[Hashable, str] = {}  # of syncs under way, whichever call began them
+
+    def pubmed_sync_delta(
+        query_key: QueryKey,
+        term: Annotated[Key, Field(description="PubMed query.")],
+        overlap_days: Annotated[int, Field(ge=0, description="Days asked again.")] = 5,
+        full: Annotated[bool, Field(description="Read all records again.")] = False,
+    ) -> ToolResult:
+        """Bring the corpus up to date with a PubMed query, from where query_key was left."""
+        started = time.monotonic()
+        call = (query_key, term, overlap_days, full)
+        synced, so_far = waiting.result(
+            call, lambda: _sync(library, call, progress), lambda: progress.get(call, "")
+        )
+        structure = sync_row(synced)
+        if synced.unfinished:
+            structure["warnings"].append(_unfinished_warning(so_far))
+        else:
+            seconds = time.monotonic() - started
+            structure["warnings"] += indexing.update(_CALL_S - seconds, partial(_tell, started))
+        return answer(structure)
+
+    return tool(pubmed_sync_delta, ADDS_FILES, SYNCED)
+
+
+def _sync(
+    library: Library, call: tuple[str, str, int, bool], progress: dict[Hashable, str]
+) -> tuple[SyncResult, str]:
+    """The result of a sync, and in words how far it came."""
+
+    def report(done: int, total: int) -> None:
+        merging = ", which become part of the corpus" if done >= total else ""
+        progress[call] = f"{done:,} of {total:,} records have come{merging}"
+
+    def wait(message: str) -> None:
+        progress[call] = message
+
+    key, term, overlap_days, full = call
+    sync = partial(library.corpus.sync, key, term, overlap_days=overlap_days, full=full)
+    try:
+        synced = sync(longest_s=_SYNC_S, progress=report, waiting=wait)
+        return synced, progress.get(call, "")
+    finally:
+        progress.pop(call, None)
+
+
+def _tell(started: float, message: str) -> None:
+    tell(time.monotonic() - started, LONGEST_ANSWER_S, message)
+
+
+def _unfinished_warning(so_far: str) -> str:
+    told = f" ({so_far})" if so_far else ""
+    return f"Not finished{told}: call again with the same arguments to go on."
+
+
+def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
+    def rag_search(
+        query: Annotated[Key, Field(description="A question, or words.")],
+        top_k: Annotated[int, Field(ge=1, le=100, description="Most passages returned.")] = 20,
+        quality_bias: Annotated[bool, Field(description="Better studies first.")] = True,
+        filters: Annotated[
+            PassageFilters | None, Field(description="Which papers to search.")
+        ] = None,
+        widen: Annotated[bool, Field(description="Search for synonyms, too.")] = True,
+        start: Start = 0,
+        source: Source = "corpus",
+    ) -> ToolResult:
+        """Find passages of the corpus by words and meaning, each with its place, to quote."""
+        found = waiting.call(
+            library.passages_of(source).find,
+            query,
+            top_k=top_k,
+            quality_bias=quality_bias,
+            filters=(filters or PassageFilters()).to_filters(),
+            # The document of ``rag.search`` allows PMIDs only; the plain tool finds every paper.
+            pubmed_only=library.settings.mcp_tool_names == "dotted",
+            widen=widen,
+        )
+        every = [passage_row(one) for one in found.hits[start:]]
+        years = whole_years(filters.min_date, filters.max_date) if filters else []
+        head: dict[str, Any] = {"warnings": [*found.warnings, *years]}
+        if found.wordings:
+            head["also_asked"] = [f"{one.term} = {one.other}" for one in found.wordings]
+        structure = in_room({**head, "results": every}, "results", start)
+        on_shelf = (row["doc_id"] for row in structure["results"] if row["file"])
+        return answer(structure, links=shelf_links(library, on_shelf))
+
+    # A provider of vectors on the web is sent the question.
+    asks_web = library.settings.embeddings_provider == "openai"
+    return tool(rag_search, READS_WEB if asks_web else READS_SHELF, FOUND)
+
+
+def _get_tool(library: Library) -> FunctionTool:
+    def rag_get(doc_id: DocId) -> ToolResult:
+        """Get one record of the corpus, with its quality scores and version."""
+        row = document(library, doc_id)
+        return answer(row, links=shelf_links(library, [row["doc_id"]]))
+
+    return tool(rag_get, READS_SHELF, DOCUMENT)
+
+
+def document(library: Library, doc_id: str) -> dict[str, Any]:
+    """The answer of ``rag_get`` for one paper of the corpus."""
+    return _with_quality(library.corpus.record(doc_id))
+
+
+def known_document(library: Library, pmid: str) -> dict[str, Any]:
+    """The same for any PMID: where the corpus lacks it, as PubMed has it, in version 1."""
+    from ..corpus.stored_records import CorpusRecord
+    from ..search.pubmed.details import pmid_of
+
+    with suppress(NotFound):
+        return document(library, f"pmid:{pmid_of(pmid)}")
+    paper = library.paper(pmid)
+    return _with_quality(CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, ""))
+
+
+def _with_quality(record: CorpusRecord) -> dict[str, Any]:
+    from ..corpus.search import quality_of, today
+
+    return document_row(record, quality_of(record.paper, today()))
+
+
+def _checkpoint_tools(library: Library) -> list[FunctionTool]:
+    def corpus_checkpoint_get(query_key: QueryKey) -> ToolResult:
+        """Say up to which Entrez date a query_key is synced."""
+        from ..corpus.stored_records import timestamp
+
+        checkpoint = library.corpus.checkpoint(query_key)
+        last = timestamp(checkpoint.last_edat) if checkpoint else None
+        return answer({"query_key": query_key, "last_edat": last}, untrusted=False)
+
+    def corpus_checkpoint_set(
+        query_key: QueryKey,
+        last_edat: Annotated[str, Field(description="ISO 8601 date, UTC.")],
+    ) -> ToolResult:
+        """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
+        library.corpus.set_checkpoint(query_key, last_edat, by=_caller())
+        return answer({"ok": True}, untrusted=False)
+
+    return [
+        tool(corpus_checkpoint_get, READS_SHELF, CHECKPOINT),
+        tool(corpus_checkpoint_set, _MOVES_BACK, MOVED),
+    ]
+
+
+def _caller() -> str:
+    """Who moves a watermark, for the audit trail: over HTTP, the token's subject."""
+    from fastmcp.server.dependencies import get_access_token
+
+    token = get_access_token()
+    return f"MCP, token {token.client_id} {token.subject}" if token else "MCP"
+
+
+def _quote_tool(library: Library, waiting: LongCalls) -> FunctionTool:
+    def verify_quote(
+        text: Annotated[Key, Field(description="The words as quoted.")], source: Source = "corpus"
+    ) -> ToolResult:
+        """Check where a quotation stands word for word."""
+        found = waiting.call(library.passages_of(source).verify_quote, text)
+        links = shelf_links(library, [found.paper] if found.file else [])
+        return answer(quotation_row(found), links=links)
+
+    return tool(verify_quote, READS_SHELF, QUOTED)
+
+
+def sync_row(synced: SyncResult) -> dict[str, Any]:
+    """The counts of a sync."""
+    return {
+        "job_id": synced.job_id,
+        "inserted": synced.inserted,
+        "updated": synced.updated,
+        "skipped": synced.skipped,
+        "pmids_processed": synced.pmids_processed,
+        "max_edat_seen": timestamp(synced.max_edat_seen),
+        "members": synced.members,
+        "members_at_pubmed": synced.members_at_pubmed,
+        "warnings": list(synced.warnings),
+    }
+
+
+def passage_row(found: ScoredPassage) -> dict[str, Any]:
+    """A passage: its text, its place, and the scores that rank it."""
+    passage = found.passage
+    return {
+        "doc_id": passage.paper,
+        "uuid": passage.uuid,
+        "sim": _rounded(found.sim),
+        "bm25": _rounded(found.bm25),
+        "quality": found.quality.total,
+        "score": round(found.score, 6),
+        "title": passage.title,
+        "section": passage.section,
+        "text": passage.text,
+        "kind": passage.kind,
+        "file": passage.file,
+        "version": found.version,
+        "start": passage.start,
+        "end": passage.end,
+    }
+
+
+def document_row(record: CorpusRecord, quality: Quality) -> dict[str, Any]:
+    """A record of the corpus; null where PubMed says nothing."""
+    paper = record.paper
+    return {
+        "doc_id": f"pmid:{paper.ids.pmid}",
+        "title": paper.title or None,
+        "abstract": paper.abstract or None,
+        "journal": paper.journal or None,
+        "pub_types": list(paper.publication_types),
+        "pdat": paper.published or None,
+        "edat": timestamp(record.edat),
+        "lr": timestamp(record.lr),
+        "pmcid": paper.ids.pmcid or None,
+        "quality": quality.row(),
+        "version": record.version,
+    }
+
+
+def quotation_row(quotation: Quotation) -> dict[str, Any]:
+    """Where a quotation stands."""
+    return {
+        "found": quotation.found,
+        "verbatim": quotation.verbatim,
+        "verdict": quotation.verdict,
+        "differences": shown_differences(quotation),
+        "likeness": _rounded(quotation.likeness),
+        "doc_id": quotation.paper,
+        "uuid": quotation.uuid,
+        "title": quotation.title,
+        "section": quotation.section,
+        "text": quotation.text,
+        "file": quotation.file,
+        "start": quotation.start,
+        "end": quotation.end,
+        "anchor": quotation.anchor,
+    }
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(float(number), 4)
+
+
+class PassageFilters(BaseModel):
+    """Which passages to search."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
+
+    min_date: Annotated[Word, Field(description="Earliest year.")] = ""
+    max_date: Annotated[Word, Field(description="Latest year.")] = ""
+    journal: Annotated[str, Field(description="Its name.")] = ""
+    publication_types: Annotated[tuple[str, ...], Field(description="Any of these.")] = ()
+    kind: Annotated[
+        Literal["", "full_text", "abstract"], Field(description="Only these texts.")
+    ] = ""
+    include_retracted: Annotated[bool, Field(description="Retracted papers, too.")] = False
+    mesh: Annotated[tuple[str, ...], Field(description="Headings; of a mirror only.")] = ()
+
+    def to_filters(self) -> Filters:
+        """The same, as a search takes it."""
+        return Filters(
+            year_from=int(year_of(self.min_date, "min_date") or 0) or None,
+            year_to=int(year_of(self.max_date, "max_date") or 0) or None,
+            journal=self.journal,
+            publication_types=self.publication_types,
+            kind=self.kind or None,
+            retracted=self.include_retracted,
+            mesh=self.mesh,
+        )
+
+
+_SCORE: dict[str, Any] = {"type": "number"}
+_SCORE_OR_NOTHING: dict[str, Any] = {"type": ["number", "null"]}
+_OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
+_WORDS = rows(TEXT)
+
+
+def _each(names: str, kind: dict[str, Any]) -> dict[str, Any]:
+    return dict.fromkeys(names.split(), kind)
+
+
+SYNCED = loose(
+    "job_id inserted updated skipped pmids_processed max_edat_seen members members_at_pubmed",
+    warnings=_WORDS,
+)
+FOUND = also(
+    "next_start also_asked",
+    record(
+        results=rows(
+            loose(
+                "text section title file kind version",
+                **_each("doc_id uuid", TEXT),
+                start=NUMBER,
+                end=NUMBER,
+                score=_SCORE,
+                **_each("sim bm25 quality", _SCORE_OR_NOTHING),
+            )
+        ),
+        warnings=_WORDS,
+    ),
+)
+DOCUMENT = loose(
+    "doc_id title abstract journal pdat edat lr pmcid",
+    pub_types=_WORDS,
+    quality=named("total design recency journal human"),
+    version=NUMBER,
+)
+CHECKPOINT = record(query_key=TEXT, last_edat=_OR_NOTHING)
+MOVED = record(ok=FLAG)
+QUOTED = also(
+    "verdict differences",
+    loose(
+        "doc_id uuid text section title file anchor start end likeness", found=FLAG, verbatim=FLAG
+    ),
+)

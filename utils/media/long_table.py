@@ -1,0 +1,199 @@
+"""Tables as values: one CSV a table, one tidy JSON a paper, one long table of many papers.
+
+In the long table each cell is a row of its own, with its paper, table, row's name and column's
+headings: what a meta-analysis filters, whatever the tables looked like.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..errors import BadRequest
+from ..model.objects import Grid, PaperObject
+from ..model.paper import StoredPaper
+from ..shelf import Shelf
+from ..system.plain_text import encodable, figure_cell
+from ..system.safe_files import make_folder, replacing
+from .listing import Mention, all_rows, objects_without_files
+
+COLUMNS = (
+    *("paper", "doi", "pmid", "table", "caption"),
+    *("row", "column", "unit", "line", "value", "number"),
+)
+_BATCH = 50_000  # rows in memory
+_UNIT_WORD = (
+    r"(?:[munpkMGTdcµμ]?(?:g|L|l|m|mol|M|s|Hz|Pa|J|V|A|W|Da|bp|b|B|Bq|Gy|Sv|eq|cal|U|IU|K|N|T|F)"
+    r"|%|‰|°[CF]?|mm ?Hg|min|h|hrs?|d|wk|mo|yrs?|years?|months?|weeks?|days?|hours?|minutes?"
+    r"|seconds?|kcal|cells?|copies|nt|aa|kb|Mb|pp[mbt]|rpm|AU|a\.u\.|[CP]FU|USD|EUR|\$|€)"
+)
+_UNIT = re.compile(
+    rf"{_UNIT_WORD}(?:\s?[/·×.⋅*]?\s?{_UNIT_WORD}|[⁻⁺^-]?[⁰¹²³⁴-⁹\d]){{0,9}}"
+    r"(?:/\d{1,6}\s?\w{0,6})?"
+)
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*\Z")
+_BEHIND_COMMA = re.compile(r",\s*([^,]{1,20})\Z")
+_SPACED = r"\d{1,3}(?:[,\u2009\u00a0 ]\d{3})+(?:\.\d+)?"
+_MARKS = r"[*†‡§¶#ᵃ-ᶻˡʰʲʳˢʷʸˣ]{0,6}"  # that point to notes
+_NUMBER = re.compile(rf"([-+−–]?)\s*({_SPACED}|\d+(?:\.\d+)?|\.\d+)\s*%?\s*{_MARKS}")
+
+
+def table_csv(grid: Grid) -> bytes:
+    """One table as CSV: a line of column names, then its rows; UTF-8 with the mark Excel wants."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if any(grid.columns):
+        writer.writerow(map(figure_cell, grid.columns))
+    writer.writerows([figure_cell(value) for value in row] for row in grid.rows)
+    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
+
+
+def tidy_table(
+    number: int, one: PaperObject, grid: Grid, mention: Mention | None
+) -> dict[str, Any]:
+    """One table as a JSON object: header levels, units, cells, notes, where it is mentioned."""
+    return {
+        "table": number,
+        "label": one.label,
+        "caption": one.caption,
+        "columns": [
+            {"name": name, "levels": [level[at] for level in grid.head], "unit": unit_of(name)}
+            for at, name in enumerate(grid.columns)
+        ],
+        "rows": [list(row) for row in grid.rows],
+        "notes": list(grid.notes),
+        "mentioned": {"section": mention.section, "start": mention.start} if mention else None,
+    }
+
+
+def long_rows(stored: StoredPaper, objects: Sequence[PaperObject]) -> Iterator[dict[str, Any]]:
+    """Every cell of a paper's tables but the rows' names, under `COLUMNS`."""
+    ids = stored.paper.ids
+    for number, one, grid in all_rows(objects):
+        label = one.label or f"Table without label ({number})"
+        about: Mapping[str, Any] = {
+            "paper": stored.paper.title,
+            "doi": ids.doi,
+            "pmid": ids.pmid,
+            "table": label,
+            "caption": one.caption,
+        }
+        for line, row in enumerate(grid.rows, 1):
+            for name, value in list(zip(grid.columns, row, strict=True))[1:]:
+                if value:
+                    yield {
+                        **about,
+                        "row": row[0],
+                        "column": name,
+                        "unit": unit_of(name) or unit_of(row[0]),
+                        "line": line,
+                        "value": value,
+                        "number": number_of(value),
+                    }
+
+
+def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> tuple[int, int]:
+    """Write the cells of many papers' tables as one CSV or Parquet file, as its name ends.
+
+    Returns
+    -------
+    tuple of int
+        How many tables and cells it has.
+
+    Raises
+    ------
+    BadRequest
+        The name ends otherwise.
+    NotConfigured
+        Parquet, and pyarrow is not installed.
+    StoreFailed
+        The disk refuses; the file stays as it was.
+    """
+    write = _WRITERS.get(path.suffix.lower())
+    if write is None:
+        raise BadRequest(f"{path.name} is neither CSV nor Parquet.", "End it in .csv or .parquet.")
+    if write is _write_parquet:
+        from ..entrez.datasets.export import require_pyarrow
+
+        require_pyarrow()
+    tables = cells = 0
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal tables, cells
+        for stored in texts:
+            objects = objects_without_files(stored, shelf)
+            tables += sum(1 for _ in all_rows(objects))
+            for row in long_rows(stored, objects):
+                cells += 1
+                yield row
+
+    make_folder(path.parent)
+    with replacing(path) as file:
+        write(rows(), file)
+    return tables, cells
+
+
+def _write_csv(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([_written(name, row[name]) for name in COLUMNS] for row in rows)
+
+
+def _write_parquet(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+    """Every value as it is; the columns' types are the same in every file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    types = {"line": pa.int64(), "number": pa.float64()}
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])
+    left = iter(rows)
+    with parquet.ParquetWriter(file.buffer, schema, compression="zstd") as writer:
+        while batch := list(islice(left, _BATCH)):
+            columns = [[_encodable(row[name]) for row in batch] for name in COLUMNS]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+_WRITERS: dict[str, Callable[[Iterable[Mapping[str, Any]], TextIO], None]] = {
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+}
+
+
+def _encodable(value: Any) -> Any:
+    return encodable(value) if isinstance(value, str) else value
+
+
+def _written(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    return repr(value) if name in {"number", "line"} else figure_cell(value)
+
+
+def unit_of(name: str) -> str:
+    """The unit that a heading ends in; empty where it names none that is known.
+
+    >>> unit_of("Weight (kg)"), unit_of("Dose, mg/kg"), unit_of("Group (control)")
+    ('kg', 'mg/kg', '')
+    """
+    for pattern in (_IN_BRACKETS, _BEHIND_COMMA):
+        if (found := pattern.search(name)) and _UNIT.fullmatch(found[1].strip()):
+            return found[1].strip()
+    return ""
+
+
+def number_of(value: str) -> float | None:
+    """The number a cell is; None for words, ranges and numbers with an error behind.
+
+    >>> number_of("−1,234.5*"), number_of("12 %"), number_of("3.1 (0.2)"), number_of("<0.05")
+    (-1234.5, 12.0, None, None)
+    """
+    found = _NUMBER.fullmatch(value.strip())
+    if not found:
+        return None
+    number = float(re.sub(r"[,\s]", "", found[2]))
+    return -number if found[1] in {"-", "−", "–"} else number

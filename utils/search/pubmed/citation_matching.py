@@ -1,0 +1,109 @@
+"""Match printed references to PMIDs by journal, year, volume, first page and author.
+
+NCBI matches exactly. A reference that it does not answer is neither found nor not found: it stops
+at one without a journal, so those are sent last, and what follows one is sent again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ...errors import BadRequest
+from ...http import Web
+from ...sources.eutils_links import BATCH, FIELDS, fetch_matches
+from ...system.plain_text import sendable
+
+_ROUNDS = 6
+_LONGEST_FIELD = 500
+Status = Literal["matched", "not_found", "ambiguous", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """NCBI's answer for one reference; ``candidates`` where several papers fit."""
+
+    key: str
+    status: Status
+    pmid: str = ""
+    candidates: tuple[str, ...] = ()
+    detail: str = ""
+
+
+def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Match]:
+    """One outcome for each reference, in the order given.
+
+    Parameters
+    ----------
+    citations : sequence of mappings
+        ``journal``, ``year``, ``volume``, ``first_page``, ``author`` (as many as are known), and
+        ``key``, a name of the caller's.
+
+    Raises
+    ------
+    BadRequest
+        None is given, one is empty, or a field of one cannot be sent.
+    Unreachable
+        NCBI did not answer.
+    """
+    if not citations:
+        raise BadRequest("No citation was given.", f"Give some of {', '.join(FIELDS)}.")
+    rows = [_checked(citation, number) for number, citation in enumerate(citations, start=1)]
+    order = sorted(range(len(rows)), key=lambda at: not rows[at]["journal"])
+    answers = dict(_ask(order, rows, web))
+    return [_match(row["key"] or str(at + 1), answers.get(at, "")) for at, row in enumerate(rows)]
+
+
+def _checked(citation: Mapping[str, str], number: int) -> dict[str, str]:
+    """The fields of a citation as they can be sent: of page ranges and dates, the page and year."""
+    row = {
+        name: sendable(
+            citation.get(name, ""), f"{name} of citation {number}", _LONGEST_FIELD
+        ).strip()
+        for name in (*FIELDS, "key")
+    }
+    row["first_page"] = re.sub(r"^(\w+)\s*[-–—]\s*\w+$", r"\1", row["first_page"])
+    row["year"] = re.sub(r"^(\d{4})[-/ ].*$", r"\1", row["year"])
+    if not any(row[name] for name in FIELDS):
+        msg = f"Citation {number} says nothing."
+        raise BadRequest(msg, f"Give some of {', '.join(FIELDS)}.")
+    return row
+
+
+def _ask(
+    order: Sequence[int], citations: Sequence[Mapping[str, str]], web: Web
+) -> Iterator[tuple[int, str]]:
+    """NCBI's answer to each; where it stopped, what follows is sent again."""
+    pending = list(order)
+    for _ in range(len(pending) // BATCH + _ROUNDS):
+        if not pending:
+            return
+        batch = pending[:BATCH]
+        answers = fetch_matches([citations[at] for at in batch], web)
+        yield from ((batch[place], word) for place, word in answers.items())
+        reached = max(answers, default=-1) + 1
+        # The one it stopped at stays without a word.
+        pending = pending[min(reached + 1, len(batch)) :]
+
+
+def _match(key: str, word: str) -> Match:
+    if re.fullmatch(r"[1-9]\d{0,8}", word, re.A):
+        return Match(key, "matched", word)
+    if word.startswith("AMBIGUOUS"):
+        candidates = tuple(re.findall(r"\b\d{4,9}\b(?! citations)", word, re.A))
+        return Match(key, "ambiguous", candidates=candidates, detail=_readable(word))
+    if word.startswith("NOT_FOUND"):
+        return Match(key, "not_found", detail=_readable(word))
+    detail = _readable(word) if word else "NCBI gave no answer to this one; add the journal."
+    return Match(key, "unclear", detail=detail)
+
+
+def _readable(word: str) -> str:
+    """NCBI's answer in readable words.
+
+    >>> _readable("NOT_FOUND;INVALID_JOURNAL")
+    'not found; invalid journal'
+    """
+    return " ".join(word.replace("_", " ").replace(";", "; ").lower().split())[:200]

@@ -1,0 +1,244 @@
+"""PubMed's records of papers, in four levels of detail.
+
+Everything that can be read out of a record (``abstract_plus``), what a citation needs
+(``citation_data``), and PubMed's own XML or MEDLINE text. Failures are reported per paper: one that
+is not in PubMed is distinct from one that could not be requested.
+"""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ...errors import BadContent, BadRequest, NotFound, PaperError, SourceMiss
+from ...http import Web
+from ...model.identifiers import Ids
+from ...model.paper import Author, Paper
+from ...readers.pubmed_articles import Article, medline_title, read_article
+from ...sources.eutils import BATCH
+from ...sources.pubmed import Form, fetch, fetch_records, recall_records, records_url
+from ...system.plain_text import encodable, shortened
+
+Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+MOST_AUTHORS = 100
+_KINDS = {"doi": "DOI", "pmcid": "PMCID", "arxiv": "number of arXiv", "s2": "number of S2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """The records of many papers, in the order of the request.
+
+    ``records`` holds XML, or MEDLINE text, by PMID; ``not_found`` the PMIDs PubMed does not know
+    (or no longer: merged ones vanish), ``failed`` why others could not be requested, among them
+    texts that are no PMID. ``urls`` and ``method`` are empty when no request was needed.
+    """
+
+    requested: tuple[str, ...]
+    records: dict[str, str]
+    not_found: tuple[str, ...]
+    failed: dict[str, PaperError]
+    urls: tuple[str, ...]
+    method: str
+
+
+def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
+    """Fetch the records of papers, 200 in a request, without those fetched within a day.
+
+    Raises
+    ------
+    BadRequest
+        None of them is a PMID, or there is none.
+    SourceMiss
+        Nothing at all could be learned.
+    """
+    wanted, malformed = _read_pmids(pmids)
+    if not wanted:
+        nothing = BadRequest("No PMID was given.", "For example 31452104.")
+        raise next(iter(malformed.values()), nothing)
+    form: Form = "medline" if level == "medline_text" else "xml"
+    found = recall_records(wanted, form, web)
+    missing = [pmid for pmid in wanted if pmid not in found]
+    failed: dict[str, PaperError] = {}
+    requests: list[tuple[str, str]] = []
+    for start in range(0, len(missing), BATCH):
+        batch = missing[start : start + BATCH]
+        requests.append(records_url(batch, form, web))
+        try:
+            found |= fetch_records(batch, form, web)
+            failed |= _find_withheld([pmid for pmid in batch if pmid not in found], form, web)
+        except SourceMiss as miss:
+            failed |= dict.fromkeys((pmid for pmid in batch if pmid not in found), miss)
+    if failed and len(failed) == len(wanted):
+        raise next(iter(failed.values()))
+    return Details(
+        requested=wanted,
+        records={pmid: found[pmid] for pmid in wanted if pmid in found},
+        not_found=tuple(pmid for pmid in missing if pmid not in found and pmid not in failed),
+        failed=malformed | failed,
+        urls=tuple(url for _, url in requests),
+        method=requests[0][0] if requests else "",
+    )
+
+
+def _read_pmids(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, PaperError]]:
+    """The PMIDs among *texts*, each once, and what is wrong with the others."""
+    wanted: list[str] = []
+    malformed: dict[str, PaperError] = {}
+    for text in map(str, texts):
+        try:
+            wanted.append(pmid_of(text))
+        except BadRequest as wrong:
+            malformed[shortened(encodable(text), 40)] = wrong
+    return tuple(dict.fromkeys(wanted)), malformed
+
+
+def _find_withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, SourceMiss]:
+    """Errors for papers that PubMed has, without MEDLINE text: a missing text proves nothing."""
+    if form == "xml" or not missing:
+        return {}
+    there = fetch_records(missing, "xml", web)
+    return {pmid: BadContent("PubMed sent no MEDLINE text.", verdict="empty") for pmid in there}
+
+
+def fetch_paper(pmid: str | int, web: Web) -> Paper:
+    """Fetch PubMed's record of one paper.
+
+    Raises
+    ------
+    NotFound
+        PubMed answered, and has no such PMID.
+    """
+    wanted = pmid_of(pmid)
+    if paper := fetch([wanted], web).get(wanted):
+        return paper
+    msg = f"PubMed has no record PMID {wanted}."
+    raise NotFound(msg, "Check the number; a record merged into another one is gone too.")
+
+
+def pmid_of(text: str | int) -> str:
+    """A PMID in any spelling, as its number.
+
+    >>> pmid_of("PMID: 007"), pmid_of(31452104)
+    ('7', '31452104')
+
+    Raises
+    ------
+    BadRequest
+        It is something else.
+    """
+    ids = Ids.maybe(str(text))
+    if ids.pmid:
+        return ids.pmid
+    shown = shortened(str(text), 40)
+    if ids:
+        kind, _, _ = ids.key.partition(":")
+        msg = f"{shown!r} is no PMID, but a {_KINDS[kind]}."
+        raise BadRequest(msg, "convert_ids finds the PMID of a PMCID or DOI.")
+    raise BadRequest(f"{shown!r} is no PMID.", "A PMID is a number of up to 8 digits.")
+
+
+def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any]:
+    """A record in the fields of the tool.
+
+    A text level gives the title only: the text itself is shown apart.
+    """
+    if level == "medline_text":
+        return {"title": medline_title(record)}
+    article = read_article(record)
+    if level == "full_xml":
+        return {"title": article.paper.title}
+    shown = _full_row(article) if level == "abstract_plus" else _citation_row(article)
+    if mesh:
+        shown["mesh_terms"] = [
+            {
+                "descriptor_name": heading.descriptor,
+                "qualifier_name": heading.qualifier,
+                "is_major_topic": heading.major,
+                "ui": heading.ui,
+            }
+            for heading in article.headings
+        ]
+    if grants and level == "abstract_plus":
+        shown["grant_list"] = [
+            {"grant_id": grant.number, "agency": grant.agency, "country": grant.country}
+            for grant in article.grants
+        ]
+    return shown
+
+
+def _full_row(article: Article) -> dict[str, Any]:
+    paper = article.paper
+    return {
+        "title": paper.title,
+        "abstract_text": paper.abstract,
+        "authors": [_author_row(author) for author in paper.authors[:MOST_AUTHORS]],
+        "author_count": len(paper.authors),
+        "journal_info": {
+            "title": paper.journal,
+            "iso_abbreviation": paper.journal_abbreviation,
+            "volume": paper.volume,
+            "issue": paper.issue,
+            "pages": paper.pages,
+            "publication_date": _date_row(paper.published, article.printed_date),
+        },
+        "publication_types": list(paper.publication_types),
+        "keywords": list(paper.keywords),
+        "doi": paper.ids.doi,
+        "pmcid": paper.ids.pmcid,
+        "retracted": paper.retracted,
+    }
+
+
+def _citation_row(article: Article) -> dict[str, Any]:
+    paper = article.paper
+    return {
+        "title": paper.title,
+        "authors": [short_name(author) for author in paper.authors[:MOST_AUTHORS]],
+        "author_count": len(paper.authors),
+        "journal": paper.journal,
+        "journal_abbreviation": paper.journal_abbreviation,
+        "publication_date": paper.published,
+        "volume": paper.volume,
+        "issue": paper.issue,
+        "pages": paper.pages,
+        "doi": paper.ids.doi,
+        "pmcid": paper.ids.pmcid,
+        "publication_types": list(paper.publication_types),
+        "retracted": paper.retracted,
+    }
+
+
+def short_name(author: Author) -> str:
+    """As PubMed lists an author: ``Doe JA``, or the group's name."""
+    if author.collective:
+        return author.collective
+    initials = author.initials or "".join(part[0] for part in author.given.split())
+    return " ".join(filter(None, (author.family, initials, author.suffix)))
+
+
+def _author_row(author: Author) -> dict[str, str]:
+    person = {
+        "last_name": author.family,
+        "first_name": author.given,
+        "initials": author.initials,
+        "affiliation": "; ".join(author.affiliations),
+    }
+    if author.collective:
+        person["collective_name"] = author.collective
+    if author.orcid:
+        person["orcid"] = author.orcid
+    return person
+
+
+def _date_row(published: str, printed: str) -> dict[str, Any]:
+    """A date in parts, as far as it is known, and as the issue prints it."""
+    year, month, day, *_ = [*published.split("-"), "", "", ""]
+    return {
+        "year": int(year) if year else None,
+        "month": calendar.month_abbr[int(month)] if month else "",
+        "day": int(day) if day else None,
+        "medline_date": printed,
+    }

@@ -1,0 +1,232 @@
+"""Papers around a paper: similar ones, those that cite it, those it cites.
+
+NCBI's links come first. It has only the citations that PMC or the publisher supplied, so where its
+list is shorter than wanted, other sites are asked in turn, and the longest list is returned under
+the name of its site: lists are never mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ...errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss, StoreFailed
+from ...http import Web
+from ...mirror.graph import citations_of
+from ...mirror.lookup import from_mirror
+from ...model.identifiers import Ids
+from ...model.paper import Paper
+from ...sources import openalex as openalex_links
+from ...sources import semantic_scholar as semantic_scholar_links
+from ...sources.europepmc import Kind, Linked, fetch_linked
+from ...sources.eutils_links import Link, LinkName, fetch_paper_links
+from ...sources.pubmed import fetch
+from ...sources.source import recall_papers
+
+Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
+MOST = 50
+_EUROPEPMC_PAGE = 1_000  # https://europepmc.org/RestfulWebService, pageSize
+_AT_NCBI: dict[Relationship, LinkName] = {
+    "pubmed_similar_articles": "pubmed_pubmed",
+    "pubmed_citedin": "pubmed_pubmed_citedin",
+    "pubmed_references": "pubmed_pubmed_refs",
+}
+_ELSEWHERE: dict[Relationship, Kind] = {
+    "pubmed_citedin": "citations",
+    "pubmed_references": "references",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A paper on a list; ``pmid`` is empty where it is not in PubMed, ``score`` NCBI's own."""
+
+    pmid: str = ""
+    title: str = ""
+    authors: str = ""
+    journal: str = ""
+    year: str = ""
+    doi: str = ""
+    retracted: bool = False
+    score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """A page of a list, the list's length, and the site it is from.
+
+    ``next_start`` is where the next page begins; None at the end of what the site shows.
+    """
+
+    articles: tuple[Related, ...]
+    total: int
+    url: str
+    source: str = ""
+    warnings: tuple[str, ...] = ()
+    next_start: int | None = None
+
+
+_Asks = Callable[[str, Relationship, int, Web], Relations | None]
+
+
+def find_related(
+    pmid: str, kind: Relationship, most: int, web: Web, *, start: int = 0
+) -> Relations:
+    """At most *most* papers of a list, from number *start* on, with their titles.
+
+    Pages with the same *most* are of the same list.
+
+    Raises
+    ------
+    NotFound
+        PubMed has no such paper.
+    Unreachable
+        None of the sites that may have the list answered.
+    """
+    if kind not in _AT_NCBI:
+        msg = f"There is no relationship {kind!r}."
+        raise BadRequest(msg, f"It is one of {', '.join(_AT_NCBI)}.")
+    if not 1 <= most <= MOST:
+        msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
+        raise BadRequest(msg, f"Ask for {MOST} at the most.")
+    listed = _ask_for_longest(pmid, kind, most, start + most, web)
+    return _enrich(pmid, _page(listed, start, most), web)
+
+
+def _page(listed: Relations, start: int, most: int) -> Relations:
+    """The papers from number *start* on, of a list as far as its site shows it."""
+    page = listed.articles[start : start + most]
+    end = start + len(page)
+    if end >= listed.total:
+        return replace(listed, articles=page)
+    if len(listed.articles) >= start + most:
+        return replace(listed, articles=page, next_start=end)
+    shown = len(listed.articles)
+    told = f"{listed.source} shows the first {shown:,} of {listed.total:,}; e_link_url leads there."
+    return replace(listed, articles=page, warnings=(*listed.warnings, told))
+
+
+def _ask_for_longest(pmid: str, kind: Relationship, most: int, reach: int, web: Web) -> Relations:
+    """The first list as long as *most*, else the longest, as far as *reach*.
+
+    Raises where there is none.
+    """
+    best: Relations | None = None
+    silent: dict[str, SourceMiss] = {}
+    for source, ask in _LISTS.items():
+        try:
+            listed = ask(pmid, kind, reach, web)
+        except SourceMiss as miss:
+            silent[source] = miss
+            continue
+        if listed and (best is None or listed.total > best.total):
+            best = replace(listed, source=listed.source or source)
+        if best and best.total >= most:
+            break
+    if best is None:
+        raise next(iter(silent.values()))
+    warnings = (f"{source} could not be asked: {miss.message}" for source, miss in silent.items())
+    return replace(best, warnings=tuple(warnings))
+
+
+def _ask_ncbi(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
+    found, url = fetch_paper_links(pmid, _AT_NCBI[kind], web)
+    return Relations(tuple(map(_from_ncbi, found[:most])), len(found), url)
+
+
+Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[Linked], str]]
+
+
+def _asker(lists: Lists, key: str = "") -> _Asks:
+    """A function that asks a site for citations and references; None without its *key*.
+
+    Without one OpenAlex refuses, and Semantic Scholar's shared pool mostly answers 429.
+    """
+
+    def ask(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
+        if kind not in _ELSEWHERE or (key and not web.settings.key(key)):
+            return None
+        try:
+            total, rows, url = lists(Ids(pmid=pmid), _ELSEWHERE[kind], most, web)
+        except NotConfigured as refused:
+            raise NotAvailable(refused.message, refused.hint) from None
+        return Relations(tuple(map(_from_linked, rows)), total, url)
+
+    return ask
+
+
+def _ask_mirror(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
+    """The table of citations of the mirror that is here, without a request."""
+    if kind not in _ELSEWHERE or (citations := citations_of(web.settings, fresh=True)) is None:
+        return None
+    ask = citations.cited if kind == "pubmed_references" else citations.citing
+    try:
+        edges = ask([int(pmid)])[int(pmid)]
+    except StoreFailed as damaged:
+        raise NotAvailable(damaged.message, damaged.hint) from None
+    listed = tuple(Related(str(edge.pmid)) for edge in edges[:most])
+    return Relations(listed, len(edges), "", citations.table.label)
+
+
+# The sites in the order in which they are asked, by the name that is shown; the answer is None
+# where a site has no list of that kind, or only for a key.
+_LISTS: dict[str, _Asks] = {
+    "mirror": _ask_mirror,
+    "NCBI ELink": _ask_ncbi,
+    "Europe PMC": _asker(
+        lambda ids, kind, most, web: fetch_linked(ids.pmid, kind, min(most, _EUROPEPMC_PAGE), web)
+    ),
+    "OpenAlex": _asker(openalex_links.fetch_linked, "openalex_api_key"),
+    "Semantic Scholar": _asker(semantic_scholar_links.fetch_linked, "semantic_scholar_api_key"),
+}
+
+
+def _enrich(pmid: str, relations: Relations, web: Web) -> Relations:
+    """Add PubMed's record of each, in one request that also shows whether *pmid* exists."""
+    wanted = [article.pmid for article in relations.articles if article.pmid]
+    warnings = relations.warnings
+    every = [Ids(pmid=one) for one in (pmid, *wanted)]
+    held = {ids.pmid: paper for ids, paper in from_mirror(every, web.settings).items()}
+    left = [one for one in (pmid, *wanted) if one not in held]
+    try:
+        known = held | (fetch(left, web) if left else {})
+    except SourceMiss as miss:
+        known = held | recall_papers("pubmed", wanted, web)
+        if not wanted or any(one not in known for one in wanted):
+            warnings += (f"Titles could not be had from PubMed: {miss.message}",)
+    else:
+        if pmid not in known and not relations.articles:
+            raise NotFound(f"PubMed has no record PMID {pmid}.", "Check the number.")
+    articles = tuple(
+        _with_record(article, known.get(article.pmid)) for article in relations.articles
+    )
+    return replace(relations, articles=articles, warnings=warnings)
+
+
+def _with_record(article: Related, paper: Paper | None) -> Related:
+    if paper is None:
+        return article
+    return replace(
+        article,
+        title=paper.title,
+        authors=_authors([author.name for author in paper.authors]),
+        journal=paper.journal_abbreviation or paper.journal,
+        year=paper.year,
+        doi=paper.ids.doi,
+        retracted=paper.retracted,
+    )
+
+
+def _from_ncbi(link: Link) -> Related:
+    return Related(link.pmid, score=link.score)
+
+
+def _from_linked(row: Linked) -> Related:
+    names = _authors([name.strip() for name in row.authors.split(",") if name.strip()])
+    return Related(row.pmid, row.title, names, row.journal, row.year, row.doi)
+
+
+def _authors(names: Sequence[str]) -> str:
+    """Three names at the most: a list of lists must stay short."""
+    return ", ".join(names[:3]) + (", et al." if len(names) > 3 else "")

@@ -1,0 +1,361 @@
+"""From a reference without identifier to its paper, or to candidates: never to a guess.
+
+Candidates come from `.reference_search`; whether one is the paper, the judge of same papers says
+(`.same_paper`). It is taken where that says *same* with a confidence of `SURE` at the least, and no
+other candidate is as good. A list's record says less than a database's, so more is asked for here
+where its silence could hide another paper:
+
+- another year, or page, only beside the same volume: an updated review keeps title and people;
+- a comment, or what is in another issue, only at the same page;
+- of more hits than were looked at, only one at the same place in the journal (`PLACED`);
+- a title that is the beginning of another only at the same place and by the same authors.
+
+What a list does not say cannot tell two papers apart: beside title, first author, journal and year
+there may be another paper of all these, which is taken where the right one is nowhere to be found.
+
+A record without title is its paper where journal, year, volume, first page and first author agree.
+
+What was resolved is remembered for a year, and what was not for a day; that a site did not answer
+is never remembered, and never shown as "nothing found".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ..http import Web
+from ..lists.pasted import Entry
+from ..model.identifiers import Ids
+from ..model.paper import Paper, paper_from, to_row
+from ..sources import Source
+from ..system.plain_text import one_line
+from .reference_search import ECITMATCH, STEPS, Wanted, candidates
+from .same_paper import (
+    ComparedRecord,
+    Judgement,
+    Relation,
+    compare_authors,
+    compare_journals,
+    compare_pages,
+    compare_volumes,
+    judge_compared,
+    judge_pair,
+    years_apart,
+)
+
+SURE = 0.9
+"""The least confidence with which a candidate is taken (see `.same_paper`)."""
+PLACED = 0.95
+"""That of a candidate at the same place in the journal."""
+_RULES = 1  # a higher number when other papers would be taken: what is remembered is asked again
+_KNOWN_DAYS, _UNKNOWN_DAYS = 365.0, 1.0
+_MOST_NAMED = 5  # candidates that are told
+# Types of what may have the title of the paper it is about.
+_ABOUT_OTHERS = {"comment", "expression of concern", "retraction notice"}
+_LEAST_CUT = 5  # words of a title that may be the beginning of another
+_RELATIONS: Mapping[Relation, str] = {
+    "same": "",
+    "may_be": "",
+    "different": "",
+    "preprint_of": "the article of this preprint: ",
+    "has_preprint": "its preprint: ",
+    "version_of": "another version: ",
+}
+_AT_ONCE = 100  # references that are worked on together
+Status = Literal["given", "resolved", "candidates", "not_found", "could_not_tell", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A paper that a reference may mean: how sure that is, why, and who named it."""
+
+    paper: Paper
+    relation: Relation
+    confidence: float
+    reason: str
+    named_by: str
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        names = ("relation", "confidence", "reason", "named_by")
+        said = {name: getattr(self, name) for name in names}
+        return {**self.paper.short_row(), "arxiv": self.paper.ids.arxiv, **said}
+
+    def __str__(self) -> str:
+        """In a line: identifiers, and why it may be the paper."""
+        said = f"{_RELATIONS[self.relation]}{self.reason}"
+        return f"{', '.join(self.paper.ids.names())} ({said}; {self.confidence:.2f})"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of one reference of a list.
+
+    Parameters
+    ----------
+    asked : str
+        The words of the list.
+    status : str
+        ``given`` (it had an identifier), ``resolved``, ``candidates`` (none is sure),
+        ``not_found``, ``could_not_tell`` (a site did not answer) or ``unreadable`` (it says too
+        little to look for).
+    ids : Ids
+        Of the paper; empty where it is not known.
+    confidence : float
+        How sure that is, 0 to 1.
+    reason, named_by : str
+        Why, and which site named the paper.
+    candidates : tuple of Candidate
+        What else it may be, the likeliest first.
+    message : str
+        What is wrong, empty when nothing is.
+    """
+
+    asked: str
+    status: Status
+    ids: Ids = field(default_factory=Ids)
+    confidence: float = 0.0
+    reason: str = ""
+    named_by: str = ""
+    candidates: tuple[Candidate, ...] = ()
+    message: str = ""
+
+    def __str__(self) -> str:
+        """In a line: which paper it is, how sure that is, and why."""
+        said = f"{self.confidence:.2f}: {self.reason}"
+        return f"{', '.join(self.ids.names())} ({said}; {self.named_by})" if self.named_by else ""
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        names = {"pmid": self.ids.pmid, "pmcid": self.ids.pmcid, "doi": self.ids.doi}
+        return {
+            "asked": self.asked,
+            "status": self.status,
+            **names,
+            "arxiv": self.ids.arxiv,
+            "confidence": self.confidence,
+            "reason": self.reason,
+            "named_by": self.named_by,
+            "candidates": [one.row() for one in self.candidates],
+            "message": self.message,
+        }
+
+
+def resolve(
+    entries: Iterable[Entry], web: Web, sources: Sequence[Source], *, anew: bool = False
+) -> Iterator[Resolution]:
+    """What each entry of a list is, in their order.
+
+    Parameters
+    ----------
+    entries : iterable of Entry
+        Those with an identifier are passed on as they are.
+    anew : bool, optional
+        Look again for what was not found lately.
+
+    Raises
+    ------
+    NotConfigured
+        No e-mail address is set.
+    """
+    web.settings.require_email("NCBI")
+    waiting: list[Entry] = []
+    for entry in entries:
+        waiting.append(entry)
+        if sum(not one.ids for one in waiting) >= _AT_ONCE:
+            yield from _resolve_batch(waiting, web, sources, anew=anew)
+            waiting = []
+    yield from _resolve_batch(waiting, web, sources, anew=anew)
+
+
+def _resolve_batch(
+    entries: Sequence[Entry], web: Web, sources: Sequence[Source], *, anew: bool
+) -> Iterator[Resolution]:
+    done: dict[int, Resolution] = {}
+    for at, entry in enumerate(entries):
+        if entry.ids:
+            done[at] = Resolution(entry.asked, "given", entry.ids, 1.0, "the list names it")
+        elif not (entry.paper and _can_be_sought(entry.paper)):
+            told = "It names no title, and no place in a journal."
+            done[at] = Resolution(entry.asked, "unreadable", message=told)
+        elif known := _recall(entry.paper, web, anew=anew):
+            done[at] = replace(known, asked=entry.asked)
+    wanted = {
+        at: Wanted(entry.paper)
+        for at, entry in enumerate(entries)
+        if at not in done and entry.paper
+    }
+    for at, found in _look(wanted, web, sources):
+        done[at] = replace(found, asked=entries[at].asked)
+        _remember(wanted[at].paper, found, web)
+    yield from (done[at] for at in range(len(entries)))
+
+
+def _can_be_sought(paper: Paper) -> bool:
+    return bool(paper.title or (paper.journal and paper.pages and (paper.volume or paper.year)))
+
+
+def _look(
+    wanted: Mapping[int, Wanted], web: Web, sources: Sequence[Source]
+) -> Iterator[tuple[int, Resolution]]:
+    """Ask step by step, each only for what is not settled."""
+    left = dict(wanted)
+    for step in STEPS:
+        if not left:
+            return
+        step(list(left.values()), web, sources)
+        for at, one in list(left.items()):
+            found = decide(one)
+            if found.status == "resolved":
+                del left[at]
+                yield at, found
+    yield from ((at, _unsettled(one)) for at, one in left.items())
+
+
+def _unsettled(one: Wanted) -> Resolution:
+    """What is said of a reference that no candidate is sure for."""
+    found = decide(one)
+    if one.silent:
+        message = " ".join(one_line(told) for told in one.silent.values())
+        return replace(found, status="could_not_tell", message=message)
+    return found
+
+
+def decide(one: Wanted) -> Resolution:
+    """The paper among the candidates, if it is one of them for sure; else all that come close."""
+    row = ComparedRecord(one.paper)
+    judged = (_judged(row, paper, site) for paper, site in candidates(one))
+    near = sorted(
+        (candidate for candidate in judged if candidate.relation != "different"),
+        key=lambda candidate: -candidate.confidence,
+    )
+    least = PLACED if one.crowded else SURE
+    same = [
+        candidate
+        for candidate in near
+        if candidate.confidence >= least and _is_taken(row, candidate)
+    ]
+    told = tuple(near[:_MOST_NAMED])
+    if not same:
+        return Resolution("", "candidates" if told else "not_found", candidates=told)
+    best = same[0]
+    ids, rivals = _united(best, same[1:])
+    if rivals:
+        msg = f"Several are as good: {', '.join(str(one.paper.ids) for one in (best, *rivals))}."
+        return Resolution("", "candidates", candidates=told, message=msg)
+    return Resolution("", "resolved", ids, best.confidence, best.reason, best.named_by)
+
+
+def _judged(row: ComparedRecord, paper: Paper, site: str) -> Candidate:
+    other = ComparedRecord(paper)
+    said = _compare(row, other)
+    if said.relation == "different" and site == ECITMATCH:
+        said = Judgement("may_be", "at this place in the journal, but with another title", 0.3)
+    return Candidate(paper, said.relation, said.confidence, said.reason, site)
+
+
+def _compare(row: ComparedRecord, other: ComparedRecord) -> Judgement:
+    """What a candidate is to the reference."""
+    if not row.titles:
+        return _by_place_alone(row, other)
+    said = judge_compared(row, other)
+    if said.relation == "different" and _may_be_cut(row, other):
+        whole = replace(row.paper, title=f"{row.paper.title.rstrip('. ')}…")
+        return judge_compared(ComparedRecord(whole), other)
+    return said
+
+
+def _may_be_cut(row: ComparedRecord, other: ComparedRecord) -> bool:
+    """Whether a title is how the other begins: a field was too short for it."""
+    begins = len(row.title) < len(other.title) and other.title.startswith(row.title)
+    return begins and len(row.titles[0]) >= _LEAST_CUT
+
+
+def _by_place_alone(row: ComparedRecord, other: ComparedRecord) -> Judgement:
+    agreeing = (
+        compare_journals(row, other),
+        compare_volumes(row, other),
+        compare_pages(row, other),
+        compare_authors(row, other),
+    )
+    if set(agreeing) == {"same"} and years_apart(row, other) == 0:
+        return Judgement("same", "same journal, year, volume, first page and author", PLACED)
+    if "differ" in agreeing:
+        return Judgement("different", "another place or other authors", 0.0)
+    return Judgement("may_be", "no title to tell by", 0.5)
+
+
+def _is_taken(row: ComparedRecord, candidate: Candidate) -> bool:
+    """Whether a candidate is the paper, and can be no other that looks like it."""
+    if candidate.relation != "same":
+        return False
+    other = ComparedRecord(candidate.paper)
+    on_page = compare_pages(row, other) == "same"
+    elsewhere = bool(years_apart(row, other)) or (row.page[1] and other.page[1] and not on_page)
+    if elsewhere and compare_volumes(row, other) != "same":
+        return False
+    if on_page:
+        return True
+    kinds = {kind.casefold() for kind in candidate.paper.publication_types}
+    return not (kinds & _ABOUT_OTHERS) and not _in_other_issues(row.paper, candidate.paper)
+
+
+def _in_other_issues(ours: Paper, theirs: Paper) -> bool:
+    """Whether both say in which issue they are, by a number, and not in the same."""
+    issues = [one.issue.strip().lstrip("0") for one in (ours, theirs)]
+    return all(map(str.isdigit, issues)) and issues[0] != issues[1]
+
+
+def _united(best: Candidate, others: Sequence[Candidate]) -> tuple[Ids, list[Candidate]]:
+    """The identifiers of the best candidate's records, and the papers that are as good as it."""
+    ids, rivals = best.paper.ids, []
+    for other in others:
+        if ids.clash(other.paper.ids) or judge_pair(best.paper, other.paper).relation != "same":
+            if other.confidence >= best.confidence:
+                rivals.append(other)
+        else:
+            ids |= other.paper.ids
+    return ids, rivals
+
+
+def _name_of(paper: Paper) -> str:
+    said = json.dumps(to_row(paper), sort_keys=True, ensure_ascii=True)
+    return f"{_RULES} {hashlib.sha256(said.encode()).hexdigest()}"
+
+
+def _recall(paper: Paper, web: Web, *, anew: bool) -> Resolution | None:
+    kept = web.cache.get("resolution", _name_of(paper))
+    with suppress(LookupError, TypeError, AttributeError, ValueError):  # another version wrote it
+        if kept and (kept["status"] == "resolved" or not anew):
+            near = tuple(
+                Candidate(**{**one, "paper": paper_from(one["paper"])})
+                for one in kept["candidates"]
+            )
+            fields = {name: kept[name] for name in ("confidence", "reason", "named_by", "message")}
+            return Resolution("", kept["status"], Ids(**kept["ids"]), candidates=near, **fields)
+    return None
+
+
+def _remember(paper: Paper, found: Resolution, web: Web) -> None:
+    if found.status == "could_not_tell":
+        return
+    row = {
+        "status": found.status,
+        "ids": {name: value for name, value in to_row(found.ids).items() if value},
+        "confidence": found.confidence,
+        "reason": found.reason,
+        "named_by": found.named_by,
+        "message": found.message,
+        "candidates": [to_row(_without_prose(one)) for one in found.candidates],
+    }
+    days = _KNOWN_DAYS if found.status == "resolved" else _UNKNOWN_DAYS
+    web.cache.put("resolution", _name_of(paper), row, days)
+
+
+def _without_prose(one: Candidate) -> Candidate:
+    return replace(one, paper=replace(one.paper, abstract="", other_abstracts=(), mesh=()))

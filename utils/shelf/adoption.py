@@ -1,0 +1,274 @@
+"""Reading files that others put on the shelf: the older program's, copies, files dropped in.
+
+Such a file is taken as it is, never rewritten. An abstract is known by its labels; everything else
+is judged as a download is, and what fails (a sign-in page, an error page) is listed as
+``rejected``, with the verdict. Not taken are empty files, and those whose text names another paper
+than their file name does (two DOIs may share a sanitised name).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .. import readers as formats
+from ..model.identifiers import Ids
+from ..model.paper import Author, Kind, Paper, StoredPaper
+from ..readers import JudgedText, Read, judge_foreign_text, judge_text
+from ..system.plain_text import clean_text, one_line
+from . import paper_file
+from .records import ADOPTED, WITHOUT_TEXT, Record, sections_of, sha256
+
+_LABEL = re.compile(
+    r"^[#>*\t -]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID)\**[ \t]*:\**"
+    r"[ \t]*(.*)$",
+    re.I | re.M,
+)
+_ABSTRACT = re.compile(r"^[#>*=\t -]*Abstract(?:[*\t ]*:[*\t ]*|[*=\t -]*$)", re.I | re.M)
+_JINA = re.compile(r"^(?:URL Source|Markdown Content):", re.M)
+_NO_FULL_TEXT = re.compile(
+    r"full[ -]?text\b[^.\n]{0,60}\b(?:not|un)\s?-?(?:be\s)?(?:available|found|retrieved|accessible)"
+    r"|abstract[ -]only|only the abstract|\[No abstract available\]",
+    re.I,
+)
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"'<>|\]}]+")
+_OF_A_PAGE = re.compile(r"(?:\.|/)(?:e?pdf|full|html?|xml|abstract|meta)$")  # addresses end so
+_SEVERAL = re.compile(r"10\.\d{4,9}(?:\.\d+)*_[^_]+_")
+_LONGEST_ABSTRACT = 12_000
+_LONGEST_FILE = 50_000_000
+
+
+def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
+    """The record of a file we did not write; None if it is empty or not the one *asked* for.
+
+    *asked* may be empty: then the file must say itself which paper it is. *read* may be one that
+    reads in other processes.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    if not path.is_file() or not 0 < path.stat().st_size <= _LONGEST_FILE:
+        return None
+    data = path.read_bytes()
+    text = data.decode("utf-8", "replace")
+    if (ours := paper_file.parse(text)) is not None:
+        if asked and (ours.ids.clash(asked) or not ours.ids.shares(asked)):
+            return None
+        return _record_of_ours(path, data, ours) if ours.ids and ours.body.strip() else None
+    if is_blank(text) or not (ids := _identify(path.name, text, asked)):
+        return None
+    return _record_of_foreign(path, data, text, ids, read)
+
+
+def describe_refusal(path: Path) -> str:
+    """Why `adopt` does not take a file."""
+    if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
+        return "no file, or too large to be a paper's"
+    text = path.read_bytes().decode("utf-8", "replace")
+    if is_blank(text):
+        return "empty"
+    named, labelled = paper_file.ids_from(path.name), _labelled(text)
+    if clash := named.clash(labelled):
+        return f"another paper than its name says: {clash}"
+    if not named and _SEVERAL.match(path.name):
+        asked = shlex.quote(one_line(paper_file.bare(path.name).replace("_", "/")))
+        return f"several DOIs may have this name; if it is {asked}: server.py download {asked}"
+    return "neither its name nor its text says which paper it is"
+
+
+def is_foreign(text: str) -> bool:
+    """Whether somebody else wrote a file."""
+    return paper_file.parse(text) is None
+
+
+def is_blank(text: str) -> bool:
+    """Whether a file holds nothing but blanks."""
+    return not text.replace("\ufeff", "").strip()
+
+
+def judge_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+    """*stored* with kind and verdict of a foreign text, judged against its paper's record."""
+    if _is_abstract(text):
+        kind: Kind = "abstract" if _foreign_abstract(text) else "record"
+        judged = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
+    else:
+        judged = with_judgement(stored, judge_foreign_text(text, stored.paper, read))
+    return replace(judged, via=ADOPTED)
+
+
+def judge_again(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+    """*stored* as today's judges see its file, whose whole content is *text*."""
+    if stored.via == ADOPTED and is_foreign(text):
+        return judge_foreign(stored, text, read)
+    return with_judgement(stored, judge_text(paper_file.body_of(text), stored.paper, read))
+
+
+def known_by_name_only(stored: StoredPaper) -> bool:
+    """Whether only a file's name and its own words say which paper it is, and no record."""
+    named_only = stored.via == ADOPTED and not stored.paper.recorded_by
+    return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
+
+
+def with_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
+    """*stored* as today's judges see its text."""
+    kind: Kind = "full_text" if seen.document else "rejected"
+    return replace(
+        stored,
+        kind=kind,
+        verdict=seen.verdict,
+        evidence=one_line(seen.evidence),
+        judges=formats.JUDGES,
+    )
+
+
+def _is_abstract(text: str) -> bool:
+    """Whether it is an abstract under labels, as the older program wrote them."""
+    stripped = text.strip().removeprefix("\ufeff")
+    labels = {match[1].lower() for match in _LABEL.finditer(stripped[:4000])}
+    if (
+        len(labels) >= 2
+        and len(stripped) <= _LONGEST_ABSTRACT
+        and _ABSTRACT.search(stripped)
+        and not _JINA.search(stripped[:4000])
+    ):
+        sections = len(re.findall(r"^#{1,3} ", stripped, re.M))
+        return bool(_NO_FULL_TEXT.search(stripped)) or sections <= 2
+    return False
+
+
+def _identify(name: str, text: str, asked: Ids) -> Ids:
+    """Which paper a foreign file is: by its name, unless its text names another."""
+    labelled = _labelled(text)
+    named = asked or paper_file.ids_from(name)
+    if not named and (doi := _doi_behind(name, text)):
+        named = Ids(doi=doi)
+    if named.clash(labelled):
+        return Ids()
+    if named.doi and not labelled.doi and _names_another_doi(named.doi, text):
+        return Ids()
+    # Of what was asked only the name that led here counts: the caller's other identifiers were
+    # never compared with this text, and a wrong link would serve a wrong paper for ever.
+    own = {kind: value for kind, value in _names(named) if _leads_to(kind, value, name)}
+    return Ids(**own) | labelled if own else labelled if labelled.shares(named) else Ids()
+
+
+def _labelled(text: str) -> Ids:
+    """The identifiers under the labels of a text."""
+    labelled = Ids()
+    for label, value in _LABEL.findall(text[:4000]):
+        if label.upper().replace(" ", "") in {"PMID", "DOI", "PMCID"}:
+            labelled |= _ids_from_label(label, value)
+    return labelled
+
+
+def _names(ids: Ids) -> list[tuple[str, str]]:
+    return [(kind, value) for kind, _, value in (name.partition(":") for name in ids.names())]
+
+
+def _leads_to(kind: str, value: str, name: str) -> bool:
+    spellings = {spelling.lower() for spelling in paper_file.candidates(Ids(**{kind: value}))}
+    return name.lower() in spellings
+
+
+def _ids_from_label(label: str, value: str) -> Ids:
+    value = value.strip().strip("*` ")
+    if match := re.match(r"[1-9]\d{0,7}\b", value):
+        return Ids(pmid=match[0]) if label.upper() == "PMID" else Ids()
+    if match := re.match(r"PMC[1-9]\d*", value, re.I):
+        return Ids(pmcid=match[0].upper())
+    if match := _DOI.search(value):
+        return Ids(doi=_trimmed(match[0]))
+    return Ids()
+
+
+def _trimmed(doi: str) -> str:
+    doi = doi.rstrip(".,;:*_")
+    # Brackets around a DOI in running text are not part of it; those inside are.
+    while doi.endswith(")") and doi.count("(") < doi.count(")"):
+        doi = doi[:-1].rstrip(".,;:")
+    return doi.lower()
+
+
+def _dois_filed_as(text: str, name: str) -> set[str]:
+    """The DOIs a text names that would all be filed under *name*."""
+    wanted = paper_file.bare(name).lower()
+    found = {_trimmed(match[0]) for match in _DOI.finditer(text)}
+    found |= {_OF_A_PAGE.sub("", doi) for doi in found}
+    return {doi for doi in found if paper_file.traditional(doi) == wanted}
+
+
+def _names_another_doi(doi: str, text: str) -> bool:
+    rivals = _dois_filed_as(text, paper_file.traditional(doi))
+    return bool(rivals) and doi not in rivals
+
+
+def _doi_behind(name: str, text: str) -> str:
+    if not name.startswith("10."):
+        return ""
+    found = _dois_filed_as(text, name)
+    return found.pop() if len(found) == 1 else ""
+
+
+def _record_of_ours(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
+    """The record of a file of ours, from its header, where the record is lost."""
+    plain = StoredPaper(
+        paper=ours.paper,
+        kind=ours.kind,
+        path=str(path),
+        source="Cache",
+        via=ADOPTED,
+        sha256=sha256(data),
+        saved_at=_modified(path),
+    )
+    stored = ours.fill_into(plain)
+    stored = replace(stored, sections=sections_of(data.decode("utf-8", "replace"), stored))
+    return Record(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
+
+
+def _record_of_foreign(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> Record:
+    label: dict[str, str] = {}
+    for name, value in _LABEL.findall(text[:4000]):
+        label.setdefault(name.lower().rstrip("s"), one_line(value))
+    heading = re.search(r"^#{1,2} (.+)$", text, re.M)
+    title = label.get("title") or (one_line(heading[1]) if heading else "")
+    abstract = _foreign_abstract(text) if _is_abstract(text) else ""
+    paper = Paper(
+        ids=ids,
+        title=title,
+        abstract=abstract,
+        authors=tuple(Author(family=a.strip()) for a in label.get("author", "").split(",") if a),
+        journal=label.get("journal", ""),
+        published=year[0] if (year := re.match(r"\d{4}", label.get("year", ""))) else "",
+    )
+    stored = StoredPaper(
+        paper=paper,
+        kind="full_text",
+        path=str(path),
+        source="Cache",
+        via=ADOPTED,
+        sha256=sha256(data),
+        saved_at=_modified(path),
+    )
+    stored = judge_foreign(stored, text, read)
+    if stored.kind == "rejected":  # its words are not the paper's, its title least of all
+        stored = replace(stored, paper=Paper(ids))
+    stored = replace(stored, sections=sections_of(text, stored))
+    return Record(stored, order=path.stat().st_mtime_ns, words=len(text.split()))
+
+
+def _foreign_abstract(text: str) -> str:
+    after = _ABSTRACT.split(text, maxsplit=1)
+    if len(after) < 2:
+        return ""
+    lines = after[1].strip().splitlines()
+    kept = [line for line in lines if not (_NO_FULL_TEXT.search(line) and len(line) < 200)]
+    return clean_text("\n".join(kept)).strip().strip("-=").strip()
+
+
+def _modified(path: Path) -> str:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
