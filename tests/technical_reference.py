@@ -1,7 +1,7 @@
 """The tables of TECHNICAL_REFERENCE.md, made from the code they describe.
 
-``uv run tests/technical_reference.py`` writes them; with ``--check`` it only compares, and fails
-where the page is out of date.
+``uv run --group dev python -m tests.technical_reference`` writes them; with ``--check`` it only
+compares, and fails where the page is out of date.
 """
 
 from __future__ import annotations
@@ -193,7 +193,10 @@ def main() -> int:
     new = generated(page)
     if "--check" in sys.argv:
         if new != page:
-            sys.stderr.write(f"{PAGE.name} is out of date: uv run tests/technical_reference.py\n")
+            sys.stderr.write(
+                f"{PAGE.name} is out of date. Type: "
+                "uv run --group dev python -m tests.technical_reference\n"
+            )
         return int(new != page)
     PAGE.write_text(new, encoding="utf-8")
     return 0

@@ -87,7 +87,7 @@ def saying(body):
         check(told)
         return told
 
-    forgetful = SimpleNamespace(get=lambda *_: None, put=lambda *_: None)
+    forgetful = SimpleNamespace(get=lambda *_: None, put_many=lambda *_: None, put=lambda *_: None)
     known = load_settings(semantic_scholar_base_url="http://s2.test")
     return SimpleNamespace(settings=known, cache=forgetful, get=answer, post=answer)
 

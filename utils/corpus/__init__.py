@@ -144,7 +144,7 @@ class Corpus:
     def learn(self, file: Path) -> int:
         """Learn other names of journals and terms from one of NLM's lists; how many.
 
-        See `..formats.nlm_lists` for the lists, `.names` and `.widening` for their use.
+        See `..readers.nlm_lists` for the lists, `.names` and `.widening` for their use.
         """
         from ..readers.nlm_lists import read_names
 

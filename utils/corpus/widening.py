@@ -6,7 +6,7 @@ it answers best: what was not in the question itself by nine tenths (`benchmarks
 Every other wording stands in the answer.
 
 The terms: abbreviations as texts of the corpus introduce them, MeSH's headings and entry terms, and
-the names of genes, the latter two as far as somebody had them learned (`..formats.nlm_lists`).
+the names of genes, the latter two as far as somebody had them learned (`..readers.nlm_lists`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ _CALLED = {"text": "Words", "kind": "Kind", "year_from": "From", "year_to": "Unt
 
 
 class ListFilters(TypedDict, total=False):
-    """The filters of `..store.Shelf.list`, for doors that take them by name."""
+    """The filters of `..shelf.Shelf.list`, for doors that take them by name."""
 
     text: str
     kind: str
@@ -23,7 +23,7 @@ class ListFilters(TypedDict, total=False):
 def emptied_by(
     shelf: Shelf, filters: Mapping[str, str], among: frozenset[str] | None = None, job_id: str = ""
 ) -> list[str]:
-    """Which filters of `..store.Shelf.list` leave nothing, each with the count without it.
+    """Which filters of `..shelf.Shelf.list` leave nothing, each with the count without it.
 
     Parameters
     ----------

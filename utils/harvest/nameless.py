@@ -19,7 +19,7 @@ def identify(
 ) -> Iterator[tuple[int, Resolution]]:
     """What some papers of a job are, by what its list says of them.
 
-    Those that were reopened are looked for again; see `..literature.resolve`.
+    Those that were reopened are looked for again; see `..search.resolve`.
     """
     asked = ledger.wanted(numbers)
     for anew in (False, True):

@@ -28,7 +28,7 @@ A sign with ``only_doubts=True`` never takes part in a refusal, whatever else sp
 text. The strongest sign's ``verdict`` names a refusal. A verdict's evidence lists the three
 strongest signs.
 
-Readers in `..formats` put signs that only they can see into ``Document.signs``. Doubts about the
+Readers in `..readers` put signs that only they can see into ``Document.signs``. Doubts about the
 identity of a text go into ``Identity.signs`` (`.identity.identify`), and are weighed with all
 others. Thresholds are named constants with their unit, and comments that say where they were
 measured.

@@ -3,7 +3,7 @@
 A page or PDF cut short reads well as far as it goes; these signs give it away:
 headings without text, numbered citations that stop before the list does or leave out a row of it,
 citations of no list, figures and sections whose numbers skip, an introduction nothing concludes,
-fewer pages than the record names. As in `..formats.jats.wholeness`, a sign far from where any
+fewer pages than the record names. As in `..readers.jats.wholeness`, a sign far from where any
 whole paper is convinces alone, merely unusual ones convince together.
 """
 

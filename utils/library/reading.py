@@ -158,7 +158,7 @@ class ReadVerbs(CollectVerbs):
         fetch: bool = True,
         most_bytes: int = 500_000_000,
     ) -> PaperObjects:
-        """A paper's figures, tables and supplementary files; see `..objects.gather`."""
+        """A paper's figures, tables and supplementary files; see `..media.gather`."""
         from ..media import gather
 
         stored = self.find(paper)
@@ -173,7 +173,7 @@ class ReadVerbs(CollectVerbs):
         fetch: bool = True,
         most_bytes: int = 500_000_000,
     ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
-        """The objects of every full text of a harvest, or of the shelf; see `..objects`."""
+        """The objects of every full text of a harvest, or of the shelf; see `..media`."""
         from ..media import gather_many
 
         return gather_many(
@@ -226,7 +226,7 @@ class ReadVerbs(CollectVerbs):
         start: int = 0,
         max_results: int = 20,
     ) -> tuple[int, list[StoredPaper]]:
-        """How many papers fit, and a page of them; see `..store.Shelf.list`.
+        """How many papers fit, and a page of them; see `..shelf.Shelf.list`.
 
         ``job_id`` names a harvest: only its papers.
         """

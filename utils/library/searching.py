@@ -35,7 +35,7 @@ class SearchVerbs(Rooms):
     def search(self, query: str, **options: Unpack[QueryOptions]) -> SearchResult:
         """Search PubMed; options are the fields of `..sources.Query`, such as ``max_results``.
 
-        See `..pubmed.search.search`.
+        See `..search.pubmed.search.search`.
         """
         from ..search.pubmed.search import search
         from ..sources import SOURCES, Query
@@ -54,7 +54,7 @@ class SearchVerbs(Rooms):
     def search_articles(
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
     ) -> Found:
-        """PMIDs by the hundred, and the first papers in brief; see `..pubmed.search`."""
+        """PMIDs by the hundred, and the first papers in brief; see `..search.pubmed.search`."""
         from ..search.pubmed.search import search_articles
         from ..sources import Query
 
@@ -76,7 +76,7 @@ class SearchVerbs(Rooms):
     ) -> Gathered:
         """PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
 
-        See `..literature.search.search_papers`.
+        See `..search.search.search_papers`.
         """
         from ..search.search import search_papers
         from ..sources import SOURCES
@@ -109,7 +109,7 @@ class SearchVerbs(Rooms):
         max_results: int = 10,
         start: int = 0,
     ) -> SearchResult:
-        """Search arXiv; see `..literature.preprint_search.search_arxiv`."""
+        """Search arXiv; see `..search.preprint_search.search_arxiv`."""
         from ..search.preprint_search import search_arxiv
 
         return search_arxiv(
@@ -127,7 +127,7 @@ class SearchVerbs(Rooms):
         )
 
     def arxiv_paper(self, arxiv_id: str) -> Paper:
-        """One preprint, in the version named; see `..literature.preprint_search.arxiv_paper`."""
+        """One preprint, in the version named; see `..search.preprint_search.arxiv_paper`."""
         from ..search.preprint_search import arxiv_paper
 
         return arxiv_paper(arxiv_id, self.web)
@@ -147,7 +147,7 @@ class SearchVerbs(Rooms):
         max_results: int = 10,
         start: int = 0,
     ) -> ScholarPage:
-        """Search Semantic Scholar; see `..literature.scholar_search.search_semantic_scholar`."""
+        """Search Semantic Scholar; see `..search.scholar_search.search_semantic_scholar`."""
         from ..search.scholar_search import search_semantic_scholar
 
         return search_semantic_scholar(
@@ -171,13 +171,13 @@ class SearchVerbs(Rooms):
         return scholar_paper(paper, self.web)
 
     def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
-        """Who cites a paper; see `..literature.scholar_search.citing_papers`."""
+        """Who cites a paper; see `..search.scholar_search.citing_papers`."""
         from ..search.scholar_search import citing_papers
 
         return citing_papers(paper, self.web, max_results=max_results, start=start)
 
     def paper(self, pmid: str | int) -> Paper:
-        """One paper as PubMed knows it; see `..pubmed.details.fetch_paper`."""
+        """One paper as PubMed knows it; see `..search.pubmed.details.fetch_paper`."""
         from ..search.pubmed.details import fetch_paper
 
         return fetch_paper(pmid, self.web)
@@ -197,7 +197,7 @@ class SearchVerbs(Rooms):
         return [next(known) if isinstance(ids, Ids) else (Ids(), ids) for ids in read]
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
-        """PubMed's records of many papers; see `..pubmed.details.details`."""
+        """PubMed's records of many papers; see `..search.pubmed.details.details`."""
         from ..search.pubmed.details import details
 
         return details(list(pmids), level, self.web)
@@ -205,7 +205,7 @@ class SearchVerbs(Rooms):
     def related(
         self, pmid: str | int, kind: Relationship, most: int = 5, *, start: int = 0
     ) -> Relations:
-        """Similar papers, citing and cited ones; see `..pubmed.relationships.find_related`."""
+        """Similar, citing and cited papers; see `..search.pubmed.relationships.find_related`."""
         from ..search.pubmed.details import pmid_of
         from ..search.pubmed.relationships import find_related
 
@@ -227,25 +227,25 @@ class SearchVerbs(Rooms):
         return convert([str(one) for one in ids], self.web, SOURCES)
 
     def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[Match]:
-        """PMIDs of printed references; see `..pubmed.citation_matching.match_citations`."""
+        """PMIDs of printed references; see `..search.pubmed.citation_matching.match_citations`."""
         from ..search.pubmed.citation_matching import match_citations
 
         return match_citations(list(citations), self.web)
 
     def check_spelling(self, query: str) -> Spelling:
-        """How PubMed would spell a query; see `..pubmed.vocabulary.check_spelling`."""
+        """How PubMed would spell a query; see `..search.pubmed.vocabulary.check_spelling`."""
         from ..search.pubmed.vocabulary import check_spelling
 
         return check_spelling(query, self.web)
 
     def look_up_mesh(self, text: str, most: int = 5) -> tuple[int, list[Heading]]:
-        """MeSH headings, their synonyms and neighbours; see `..pubmed.vocabulary.look_up_mesh`."""
+        """MeSH headings with synonyms; see `..search.pubmed.vocabulary.look_up_mesh`."""
         from ..search.pubmed.vocabulary import look_up_mesh
 
         return look_up_mesh(text, most, self.web)
 
     def resolve(self, papers: Asked, *, anew: bool = False) -> Iterator[Resolution]:
-        """What the papers of a list are that name no identifier; see `..literature.resolve`.
+        """What the papers of a list are that name no identifier; see `..search.resolve`.
 
         ``entries_in`` of `..lists.references` reads the list.
         """

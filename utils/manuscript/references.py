@@ -1,7 +1,7 @@
 """Whether each reference exists, is the paper it says it is, and still stands.
 
 An identifier is looked up (`..download.lookup`: mirror, PubMed, Europe PMC, Crossref, arXiv), what
-has none is sought by its words (`..literature.resolve`). Then the entry is held against the record,
+has none is sought by its words (`..search.resolve`). Then the entry is held against the record,
 field by field. A service that did not answer leaves *could not tell*; then the shelf's own record
 speaks, if it has one, and it is said that it is old.
 """

@@ -18,7 +18,7 @@ from anyio import to_thread
 from fastmcp.server.middleware import Middleware
 
 _WORK = {"tools/call", "resources/read", "prompts/get", "completion/complete"}
-_OURS = __name__.rpartition(".tools.")[0]
+_OURS = __name__.rpartition(".mcp.")[0]
 _OTHER_DOORS = {f"{_OURS}.cli"}
 # Of others' packages those whose modules are imported beside them by different modules of ours.
 _OTHERS = ("requests",)

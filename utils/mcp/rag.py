@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ..corpus.search import Quality, ScoredPassage
     from ..corpus.stored_records import CorpusRecord, SyncResult
 
-# A call has twenty seconds (`..web.patience`): most of them for PubMed, some for the index.
+# A call has twenty seconds (`..http.patience`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
 _MOVES_BACK = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False

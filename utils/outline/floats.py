@@ -1,7 +1,7 @@
 """The figures and tables of a text: where each stands, and where the text first speaks of it.
 
 A publisher prints them where there is room, an archive at the end; readers of a section want those
-it mentions. Labels are known in the ten languages of `.roles`, as readers of `..formats` write
+it mentions. Labels are known in the ten languages of `.roles`, as readers of `..readers` write
 them: ``**Figure 2.** caption``, ``**Table 1.** caption`` and rows with pipes, or bare labels of
 pages.
 """

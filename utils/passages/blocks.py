@@ -1,6 +1,6 @@
 """The sections of a paper's markdown, and the blocks within them, with their exact places.
 
-Every reader of `..formats` writes this markdown: ``#`` headings, paragraphs, lists, tables with
+Every reader of `..readers` writes this markdown: ``#`` headings, paragraphs, lists, tables with
 pipes under a caption in bold, ``$$`` formulas and fences of code. Line by line, so that a page of a
 million brackets costs no more than one of a million words.
 

@@ -72,7 +72,7 @@ READERS: dict[Media, str] = {
     "latex": "latex",
 }
 Read = Callable[..., Document]
-"""`formats.read`, or the same in other processes (`aside.read_in_child`)."""
+"""`readers.read`, or the same in other processes (`aside.read_in_child`)."""
 _SHORTEST = 200  # characters
 _OTHER_FORMS = {
     "<!doctype": "an HTML page",

@@ -1,4 +1,4 @@
-"""`formats.read` in child processes, on all cores.
+"""`readers.read` in child processes, on all cores.
 
 A harvest fetches with dozens of threads; a page that takes seconds to read would hold them all
 up. For a single paper a child would only cost its start.
@@ -23,7 +23,7 @@ _MOST_CHILDREN = 4  # each takes about 80 MB; sites allow a dozen papers a secon
 
 
 def read_in_child(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
-    """Read as `formats.read` does, in a child process."""
+    """Read as `readers.read` does, in a child process."""
     if fetched.media == "pdf":
         return read(fetched, paper, identified=identified)  # PDFs have children of their own
     sent = {**asdict(replace(fetched, body=b"", ids=Ids())), "body": "", "ids": asdict(fetched.ids)}

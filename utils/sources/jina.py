@@ -1,7 +1,7 @@
 """Jina Reader: a browser as a service, for publishers' pages that need one.
 
 Its answer has status 200 whatever the publisher answered; the real status stands in its
-``Warning:`` lines, which `..formats.plain_markdown` reads. Never pointed at NCBI, Europe PMC or
+``Warning:`` lines, which `..readers.plain_markdown` reads. Never pointed at NCBI, Europe PMC or
 arXiv.
 https://jina.ai/reader · https://github.com/jina-ai/reader
 """

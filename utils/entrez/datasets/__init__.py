@@ -32,7 +32,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|parquet)")
 
 
 class Answers(Protocol):
-    """Pages and what is known of them; see `..entrez.paging.Pages`.
+    """Pages and what is known of them; see `...entrez.paging.Pages`.
 
     ``not_found`` and ``warnings`` are complete when the last page has come.
     """

@@ -4,7 +4,7 @@ The statement runs once, in the process of `.asking`, and its rows pass through 
 side ever holds them all. The file appears when it is whole.
 
 CSV is meant for spreadsheets and follows the other tables of ours: text is on one line, and one
-that a spreadsheet would run as a formula begins with an apostrophe (`..system.plain_text.cell`).
+that a spreadsheet would run as a formula begins with an apostrophe (`...system.plain_text.cell`).
 Numbers stay numbers, NULL is empty. Parquet holds every value as it is: columns that are whole
 numbers or fractions throughout have that type, all others are text.
 """
