@@ -1,13 +1,12 @@
-"""A paper as CSL-JSON, the one form from which every citation format is made.
+"""Turn a paper into CSL-JSON, from which every citation format is made, and mend its typography.
 
 Field names and types are those of the CSL 1.0.2 data schema (``csl-data.json``), which knows
 ``DOI``, ``PMID`` and ``PMCID``; an arXiv identifier is the ``archive_location`` in ``arXiv``.
 
-Typography of references: curled quotes, page ranges, capitals of a title.
-
-citeproc-py leaves these to its caller, or does them by rules too simple for real titles
-(``In-patient``, ``Versus``, pages ``1-199`` shortened to ``1–99``). Facts: CSL 1.0.2 (*Page
-ranges*, *Title-case conversion*), MLA Handbook 9 (§2.90), Citing Medicine 2 (*Pagination*).
+citeproc-py leaves curled quotes, page ranges and the capitals of titles to its caller, or handles
+them by rules too simple for real titles (``In-patient``, ``Versus``; ``1-199`` becomes ``1–99``),
+so they are done here. Sources: CSL 1.0.2 (*Page ranges*, *Title-case conversion*), MLA Handbook 9
+(§2.90), Citing Medicine 2 (*Pagination*).
 """
 
 from __future__ import annotations

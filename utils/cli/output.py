@@ -1,8 +1,8 @@
-"""Output of the shell: lines or JSON, notes and progress on standard error, one exit status.
+"""What all commands share: reading arguments, printing lines or JSON, and one exit status.
 
-The arguments of a command: files and identifiers, or else a query for PubMed.
-
-What looks like a file or an identifier is one or is refused: a slip never becomes a query.
+Arguments are files and identifiers, or else a query for PubMed. An argument that looks like a file
+or an identifier is read as one or refused, so that a typing error never becomes a query.
+Notes and progress go to standard error.
 """
 
 from __future__ import annotations

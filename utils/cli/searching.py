@@ -1,7 +1,4 @@
-"""Searching in the shell: PubMed in its own language, or several sources side by side.
-
-References and related papers in the shell.
-"""
+"""Shell commands that search: PubMed, several sources at once, related papers and references."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Keeping the shelf in order, in the shell.
-
-Auditing the shelf, and overruling the judges, in the shell.
-"""
+"""Shell commands that keep the shelf in order: audit, recheck, rebuild, keep and undo."""
 
 from __future__ import annotations
 

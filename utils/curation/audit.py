@@ -1,16 +1,14 @@
-"""The audit: both judges look at every text of the shelf again.
+"""Judge every text of the shelf again, and record the decisions of people who overrule the judges.
 
-A text whose bytes were kept is read anew from them, any other is judged as the file it is; so is
-what the user's server or text recognition read in a PDF, for an audit asks nobody. Changed
-verdicts are reported with the evidence; with *fix* they are written: a text that fails is
-``rejected``, stays where it is, is served no more and asked for anew, also by the harvests that
-counted it. A text whose file is gone is made again from the kept bytes. Nothing is deleted, no site
-is asked, and decisions by hand are left as they are.
+A text whose bytes were kept is read anew from them; any other text is judged as the file it is, and
+so is what the user's server or text recognition read in a PDF, because an audit asks nobody.
+Changed verdicts are reported with their evidence. With *fix* they are written: a text that fails is
+``rejected``, stays where it is, is no longer served, and is asked for again, also by the harvests
+that counted it. A text whose file is gone is made again from the kept bytes. Nothing is deleted and
+no site is asked.
 
-Decisions by hand: a person overrules the judges about one text, and may undo it.
-
-A decision is recorded with its reason wherever the text is shown; no audit touches it. A text that
-somebody rejected is not taken again from any source.
+A person's decision is recorded with its reason and shown wherever the text is shown. No audit
+changes it, and a text that somebody rejected is not taken again from any source.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Entrez: every database of NCBI behind one set of methods.
 
-Database, form and identifiers are checked before anything is sent. Answers are bounded and name
-where to go on; an answer that did not come is never shown as an empty one.
+Database, form and identifiers are checked before anything is sent. Answers are bounded and say how
+to continue; an answer that did not come is never shown as an empty one. Identifiers can be put on
+NCBI's history server and then requested by one name.
 https://www.ncbi.nlm.nih.gov/books/NBK25497/
-
-Put identifiers on NCBI's history server, to request them by one name.
 """
 
 from __future__ import annotations

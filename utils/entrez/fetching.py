@@ -1,14 +1,13 @@
-"""Fetch records of any database as they are, and name the missing ones.
+"""Fetch records or summaries of any Entrez database, and name the records that are missing.
 
 EFetch leaves out unknown identifiers silently. Where fewer records came than were requested,
 ESummary is asked which of them it knows; where that stays unknown, a warning says so.
 
-Split an answer of EFetch into its records, in each form it has.
+An answer is split into its records according to its form. Its beginning shows whether it is in that
+form at all; forms whose records have no documented beginning are cut at the ends of lines.
+https://www.ncbi.nlm.nih.gov/books/NBK25499/
 
-The beginning of an answer shows whether it is in that form at all; forms whose records have no
-documented beginning are cut at the ends of lines. https://www.ncbi.nlm.nih.gov/books/NBK25499/
-
-Summaries: records in brief as fields, in pages of a bounded size.
+Summaries are records in brief, as fields, in pages of a bounded size.
 """
 
 from __future__ import annotations

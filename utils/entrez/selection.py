@@ -1,10 +1,9 @@
-"""The database and the records of a request, checked before it is sent.
+"""Check the database and the identifiers of a request before it is sent.
 
-Read identifiers as people paste them, and recognise which database one belongs to.
-
-UIDs are whole numbers up to 2^64 - 1 (EPost says so); the sequence databases take
-accession.version as well. The other spellings are those of the databases' own pages: ``PMC…``,
-``rs…``, ``SAMN…``, ``PRJNA…``, ``GCF_…``, ``NM_…``. https://www.ncbi.nlm.nih.gov/books/NBK25497/
+Identifiers are read as people paste them, and show which database they belong to. UIDs are whole
+numbers up to 2^64 - 1 (EPost says so); the sequence databases take accession.version as well. The
+other spellings are those of the databases' own pages: ``PMC…``, ``rs…``, ``SAMN…``, ``PRJNA…``,
+``GCF_…``, ``NM_…``. https://www.ncbi.nlm.nih.gov/books/NBK25497/
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""The job of a harvest: made from a query or a list, found again by it, resumed, reported.
+"""The job of a harvest: created from a query or a list, found again by it, resumed, reported.
 
-The name of a job follows from the question (or the list), so that the same command on the same
-shelf is the same job: it goes on where it was interrupted, and a finished one asks PubMed for what
-is new.
-
-Harvests brought up to date with texts that came, or were rejected, outside of them.
-
-``references.ris`` and ``references.bib``: papers for Zotero, EndNote and LaTeX.
+The name of a job follows from the query (or the list), so that the same command on the same shelf
+is the same job: it continues where it was interrupted, and a finished one asks PubMed for new
+papers. Jobs are brought up to date with texts that arrived, or were rejected, outside of them, and
+write their papers as ``references.ris`` and ``references.bib`` for Zotero, EndNote and LaTeX.
 """
 
 from __future__ import annotations

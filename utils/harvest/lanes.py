@@ -1,11 +1,9 @@
-"""Lanes: work for many papers, side by side, so that no slow site holds up another.
+"""Lanes: work for many papers side by side, so that no slow site holds up another.
 
-Every lane has threads of its own and a queue of numbers. A lane may take several at once, and may
-be told by a *tag* (such as the publisher) which numbers are likely to wait for the same host: of
-those only a few are under way together, and the others are served in turn. Knows nothing of
-papers or sites.
-
-Which sites are out: after a pause they are tried again with one paper at a time.
+Every lane has its own threads and a queue of numbers. A lane may take several numbers at once, and
+may be told by a *tag* (such as the publisher) which of them are likely to wait for the same host:
+of those only a few are under way together, and the others are served in turn. A site that is out is
+tried again after a pause with one paper at a time. Lanes know nothing of papers or sites.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The status of a running harvest: counts, time to go, and the sites that papers wait for.
-
-How far a harvest is, and how long the rest will take.
-"""
+"""The status of a running harvest: counts, remaining time, and the sites that papers wait for."""
 
 from __future__ import annotations
 

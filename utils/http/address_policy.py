@@ -1,19 +1,18 @@
-"""Which hosts may be connected to: public ones, and those that the settings name.
+"""Which hosts may be connected to, and where a redirect may lead.
 
 Links and redirects are written by strangers. One that leads to ``localhost``, to the router or to a
-cloud's metadata service would make us fetch, and hand to a reader, what the stranger cannot reach
+cloud's metadata service would make us fetch, and pass to a reader, what the stranger cannot reach
 (server-side request forgery). So a host that no ``*_base_url`` names must have a public address,
 judged on the address we really connect to, and URLs that only an attacker would write are refused.
+A redirect carries only the headers and keys that its new host may see.
 
-Behind a proxy it is the proxy that looks the name up and connects. Then the *name* is judged, at
+Behind a proxy it is the proxy that looks up the name and connects. Then the *name* is judged, at
 every redirect: private numbers, ``localhost`` and names that only a local network has are refused,
 and so is a name that has a private address here. Many such networks cannot look up the internet's
-names at all, so not knowing is no reason to refuse: to keep a stranger's name from resolving to
-something private there is the proxy's part.
+names at all, so not knowing is no reason to refuse: keeping a stranger's name from resolving to
+something private is the proxy's part there.
 
-Ranges: IANA special-purpose address registries, as known to `ipaddress`, and what it lets pass.
-
-Redirects: where the next request goes, and which headers and keys may go with it.
+Address ranges: IANA's special-purpose registries, as `ipaddress` knows them.
 """
 
 from __future__ import annotations

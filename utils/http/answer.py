@@ -1,9 +1,7 @@
-"""The answer of a site, and its address without secrets.
+"""The answer of a site: its bytes, its address without secrets, and how old it may be to be reused.
 
-How old an answer may be that is given a second time.
-
-Whoever asks anew (``force``, ``--retry``, another round of a harvest) wants no earlier answer. The
-limit travels in the work's context, as a `.limiter` does, past code that need not know of it.
+A caller that asks anew (``force``, ``--retry``, another round of a harvest) wants no earlier
+answer. The limit travels in the context of the work, past code that need not know of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""urllib3 connections with address checks, deadlines and cancellation; and their pools.
+"""urllib3 connections with address checks, deadlines and cancellation; their pools; unpacking.
 
 urllib3 has no options for these, so its connections are subclassed: the address is checked when it
 is connected to (a name that resolves differently the second time gains nothing), every read from
@@ -7,8 +7,6 @@ another thread can end the request, and a proxy's refusal keeps its status and h
 
 Pools are shared by all threads; what belongs to one request, its `RequestContext`, travels in the
 context.
-
-Decompressing an answer, piece by piece, within a limit.
 
 A gzip of 64 kB can unfold to 64 MB. zlib is therefore asked for bounded pieces, so that the reader
 can stop after any of them; and the end is checked, because a compressed body that stops early

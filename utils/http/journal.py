@@ -1,19 +1,17 @@
-"""The journal: answers of sites about papers, on the disk before anybody reads or judges them.
+"""The journal: answers of sites about papers, on disk before anybody reads or judges them.
 
 All processes of a shelf share it. A harvest that was killed, or is repeated, takes the answers it
-had; a request made again carries the validators of the last answer; and a large body that broke off
-is resumed (`.parts`). Entries lie in an index like that of the response cache (diskcache: SQLite,
-limits of size and age), bodies that are not small beside it, by checksum (`..system.bodies`).
+already had, and a request made again carries the validators of the last answer. Entries lie in an
+index like that of the response cache (diskcache: SQLite, limits of size and age), bodies that are
+not small beside it, by checksum (`..system.bodies`).
 
 Kept of an answer: status, type, validators, the address without secrets, and the body. No cookie,
 no key, and no header that could echo one.
 
-Large bodies that broke off: the part is kept, and the rest is requested (RFC 9110, 14).
-
-Only where the site says how long the body is, which one it is (a strong ETag, or a date of change
-that is safely in the past), and sends it as it is: a compressed stream cannot be cut. The request
-for the rest names that body (``If-Range``), so that a new one comes whole; an answer that begins
-elsewhere is refused, and the whole is asked for.
+A large body that broke off is kept, and the rest is requested (RFC 9110, 14), but only where the
+site says how long the body is, which one it is (a strong ETag, or a date of change that is safely
+in the past), and sends it uncompressed. The request for the rest names that body (``If-Range``), so
+that a new one comes whole; an answer that begins elsewhere is refused, and the whole is asked for.
 """
 
 from __future__ import annotations

@@ -2,18 +2,20 @@
 
 NCBI blocks whole addresses when three requests a second are exceeded. A server, a shell and a
 notebook on one machine must therefore share one limiter, also when they keep their papers in
-different folders. Its state is one small SQLite file: a request books the next free moment in a
-short transaction, sleeps outside it, waits for one of the site's slots (`slots`), and checks in a
-second transaction that it leaves no sooner than its site's interval after the one before it (a
-process that woke late would otherwise be followed too closely) and that no cooldown began
-meanwhile. The throttle of a site (`throttle`) is written along with a booking. Published limits:
-each source's `Rate`.
+different folders. Its state is one small SQLite file. A request
 
-How long a piece of work has to wait for the cooldown of its site, for callers that wait for it.
+1. books the next free moment in a short transaction, and sleeps outside it,
+2. waits for one of the site's slots (`slots`),
+3. checks in a second transaction that it leaves no sooner than its site's interval after the one
+   before it (a process that woke late would otherwise be followed too closely) and that no cooldown
+   began meanwhile.
 
-A caller that reports a wait must not name a site that its work does not use. So `RateLimiter` notes
-here, with every request, how long the site of that request is in cooldown. The note travels in the
-work's context, past verbs, sources and the ladder, which need not know of it.
+The throttle of a site (`throttle`) is written along with a booking. Published limits: each source's
+`Rate`.
+
+A caller that reports a wait must not name a site that its work does not use. So `RateLimiter`
+notes, with every request, how long the site of that request is in cooldown. The note travels in the
+work's context, past verbs, sources and the ladder.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """Which certificates are trusted: the system's, certifi's, and those that the settings name.
 
-Networks that look into encrypted traffic sign every site anew, with an authority of their own. It
-is in the system's store where an administrator put it, or in a file that the person was told to
-name. requests knows only certifi, and a file named to it *replaces* that; here all is added up.
+Networks that inspect encrypted traffic sign every site anew, with an authority of their own. It is
+in the system's store where an administrator put it, or in a file that the person was told to name.
+requests knows only certifi, and a file named to it *replaces* that; here all are added up.
 
 On Linux that is one OpenSSL context for the process. On macOS and Windows the system itself judges
 (truststore), also by what the person names, and certifi has nothing to add; truststore holds a lock
 through each handshake, so there every pool has a context of its own, and a slow site holds up only
 itself.
 
-``VERIFY_X509_STRICT``, which Python 3.13 sets by default, is left out, as curl and browsers do: it
+``VERIFY_X509_STRICT``, which Python 3.13 sets by default, is left out, as in curl and browsers: it
 refuses authorities of companies for a missing "Authority Key Identifier" and proves nothing about
 the site. Signatures, names and dates are always verified; there is no way to switch that off.
 
-Subject, issuer and expiry of a certificate, for a person who has to find out who issued it.
+`Certificate` shows subject, issuer and expiry to a person who has to find out who issued it.
 """
 
 from __future__ import annotations

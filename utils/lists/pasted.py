@@ -1,12 +1,11 @@
-"""Lists of identifiers as people keep them: pasted, piped, or saved by a spreadsheet.
-
-One paper, asked for several times under different names: found before anything is fetched.
+"""Lists of identifiers as people keep them (pasted, piped, spreadsheets), each paper once.
 
 A reviewer's list is put together from several databases; the same paper comes as a PMID from one,
 a DOI from another, and with both from a third. Entries that share any identifier are one paper,
-also through a third one. Two entries that share one identifier and contradict each other in
-another are not: one of the two is wrong, nobody here knows which, so both stay and are named. A
-preprint that is asked for by its own name, beside its article, is a report of its own.
+also through a third entry, and are merged before anything is fetched. Two entries that share one
+identifier and contradict each other in another are not one paper: one of the two is wrong, nobody
+here knows which, so both stay and are named. A preprint that is asked for by its own name, beside
+its article, is a report of its own.
 """
 
 from __future__ import annotations

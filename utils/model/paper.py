@@ -320,7 +320,7 @@ def who_answered(attempts: Iterable[Attempt], no_answer: Collection[str]) -> set
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a text: its heading, and what it is by role (see `.outline`).
+    """A part of a text: its heading, and what it is by role (see `..outline`).
 
     ``text[start:end]`` holds it with its subsections, counted in the file on the shelf. ``roles``
     are its own and those it has from the section it stands in; ``floats`` the figures and tables

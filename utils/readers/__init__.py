@@ -1,16 +1,13 @@
-"""From what a site sent to markdown we trust: readers by media type, then both judges.
+"""From what a site sent to markdown we trust: the reader for its media type, then both judges.
 
-Verdicts on texts that are on the shelf already: a refusal is a result here, not an error.
+Texts that are on the shelf already are judged through the same functions, so that a file taken in,
+one changed by hand and one that is audited are judged alike; there a refusal is a result, not an
+error.
 
-All of them are judged through here, so that a file taken in, one changed by hand and one that is
-audited are judged alike.
-
-Which version of a paper a text says it is, in the front of its JATS or on its first page.
-
-Publishers mark articles in the words of NISO's Journal Article Versions (RP-8-2008), PMC and
-preprint servers in their own. A manuscript number alone says nothing, for publishers give one to
-every submission: only those of the systems that take in accepted manuscripts (NIHMS, Europe PMC
-and their sisters) do.
+The front of a JATS article or the first page of a PDF says which version of the paper it is.
+Publishers use the words of NISO's Journal Article Versions (RP-8-2008), PMC and preprint servers
+their own. A manuscript number alone says nothing, because publishers give one to every submission;
+only those of the systems that take in accepted manuscripts (NIHMS, Europe PMC) count.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ _WIDEST: Final = 1_000  # columns; who says more of a table is not to be believe
 
 
 def read(fetched: Fetched) -> Document:
-    """The article as markdown, with what it claims to be; see `.jats.article.read`.
+    """The article as markdown, with what it claims to be; see `.jats.read`.
 
     An answer without a text (to whom the key gives no right to it) has no words in its body.
 

@@ -1,10 +1,9 @@
-"""PubMed's XML as papers, record by record.
-
-PubMed's XML, read record by record: what efetch answers and what the bulk files hold.
+"""PubMed's XML, record by record: what efetch answers and what the bulk files hold.
 
 One parser for articles, books and deletions. It streams (a 30,000-record file needs the memory of
-one record), visits every element of a record once, and looks only at *child paths*: a record also
-carries the identifiers of its references, comments and investigators, which are not its own.
+one record) and visits every element of a record once, top down, looking only at *child paths*: an
+element without an entry in its parent's table is never looked into. That keeps the identifiers of
+references, comments and investigators out of the paper's own, and makes reading fast.
 
 What goes where, beyond the obvious:
 
@@ -14,20 +13,14 @@ What goes where, beyond the obvious:
 - ``published`` is the date of the issue, made more precise by the electronic date where the two
   agree; for journals without print issues (``Electronic-eCollection``, ``Electronic-Print``) the
   electronic date. A span (``1998 Dec-1999 Jan``) counts from its beginning, a season is its year.
-- ``journal_abbreviation`` is NLM's (``MedlineTA``). ``mesh`` is one entry a heading as MEDLINE
-  writes it: ``Descriptor/qualifier/*major qualifier`` or ``*Descriptor``.
+- ``journal_abbreviation`` is NLM's (``MedlineTA``). ``mesh`` has one entry for each heading as
+  MEDLINE writes it: ``Descriptor/qualifier/*major qualifier`` or ``*Descriptor``.
 - ``other_abstracts`` pairs are ``("plain-language-summary (eng)", text)``.
 - A book chapter has its own title, the book's in ``journal`` and its Bookshelf accession (``NBK…``)
   in ``pages``; editors are its authors only when it has no others.
 - ``notices`` are those *about* the paper (``RetractionIn``), not the one it is (``RetractionOf``).
 
-Facts from ``pubmed_250101.dtd`` and NLM's description of MEDLINE/PubMed data elements.
-
-Where each fact stands in a PubMed record: one reader an element, one table a parent.
-
-A record is visited once, top down; an element without an entry in its parent's table is never
-looked into. That is what keeps the identifiers of references, comments and investigators out of the
-paper's own, and what makes reading fast.
+Sources: ``pubmed_250101.dtd`` and NLM's description of MEDLINE/PubMed data elements.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""The geometry of the charts: which rectangle goes where. The template draws, CSS colours.
+"""The charts of a report: which rectangle goes where, and what each chart shows in a sentence.
 
-Horizontal places and lengths are per cent of the drawing, vertical ones pixels, so that one
-drawing fits a telephone and a desk without a script and without letters being stretched.
-
-What each chart shows, said in a sentence that the numbers bear out.
-
-A sentence is only made when enough papers stand behind it; otherwise the chart has a plain title.
+The template draws, CSS colours. Horizontal places and lengths are per cent of the drawing, vertical
+ones pixels, so that one drawing fits a telephone and a desk without a script and without stretched
+letters. A sentence is written only when enough papers stand behind it; otherwise the chart has a
+plain title.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """One question to several sources at once, and one list of papers out of their answers.
 
-Every source is asked the same wish side by side, in its own pace; what they found becomes one list
+All sources are asked at the same time, each in its own pace; what they found becomes one list
 (see `.fused_results`). A source that fails, or is slow, is named: it never looks like one that
 found nothing.
 
-A PubMed query without PubMed's field tags: the words that other sources understand.
-
-``crispr[ti] AND 2020:2024[dp]`` is nonsense anywhere else. A tag that only says where a word
-stands is dropped and its words kept; a restriction that is not about words (a date, a language, a
-type) goes altogether, with the operator that joined it. AND, OR, NOT, quotes and brackets stay:
-each source spells those itself. https://pubmed.ncbi.nlm.nih.gov/help/#search-tags
+Other sources do not know PubMed's field tags (``crispr[ti] AND 2020:2024[dp]``). A tag that only
+says where a word stands is dropped and its words kept; a restriction that is not about words (a
+date, a language, a type) is dropped altogether, with the operator that joined it. AND, OR, NOT,
+quotes and brackets stay: each source spells those itself.
+https://pubmed.ncbi.nlm.nih.gov/help/#search-tags
 """
 
 from __future__ import annotations

@@ -1,21 +1,14 @@
-"""The catalogue: SQLite beside the files, so that a paper is found by any of its names at once.
+"""The catalogue: SQLite beside the files, so that a paper is found at once by any of its names.
 
 Files are the truth and this is an index over them. ``names`` maps every identifier to the texts of
-one paper (of each version there may be one), each an entry of its own; ``words`` is the full-text
-index over title and abstract, where SQLite was built with FTS5.
+one paper, each version an entry of its own; ``words`` is the full-text index over title and
+abstract, where SQLite was built with FTS5. A catalogue of an older version, or a damaged one, is
+set aside and made again from the files; no data are migrated.
 
 WAL lets readers go on while somebody writes. ``synchronous=FULL`` costs one flush per save, next
 to six for the paper's files, and keeps a promise: a paper reported as saved is found by every
 name also after a power cut. ``unfinished`` says which files a writer was about to change, so that
 what a killed one left half done is finished by whoever comes next.
-
-The tables of the catalogue, and their version.
-
-There is no migration of data: files are the truth, so a catalogue of an older version is set
-aside and made again from them. An entry is one text; the texts of one paper (its preprint, its
-published version) share names.
-
-Recovery from a damaged catalogue, for every method of the shelf.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The text file of a paper: a header of ``- Key: value`` lines, a rule, the text.
+"""The text file of a paper: its name, a header of ``- Key: value`` lines, a rule, the text.
 
 ::
 
@@ -17,12 +17,10 @@
 It reads as text, renders as a markdown list, and parses back: a value never holds a line break,
 so nothing in a title can end the header or begin a line of its own. Characters that only serve
 to deceive (controls, direction overrides, invisible tags) are dropped. The abstract's file
-follows the same shape and says that full text was not available, as the older program's did.
+has the same shape and says that full text was not available, as the older program's did.
 Where a text was rejected since or somebody overruled the judges, ``Evidence`` says why.
 
-What a paper's file is called.
-
-The names are those of the older program whose folders are read as they are: a DOI with ``/`` and
+File names are those of the older program, whose folders are read as they are: a DOI with ``/`` and
 ``:`` turned into ``_``, ``pmid_<PMID>``, and ``_abstract`` behind the name of what is no full
 text. Whatever Windows or Unix would stumble over is replaced, and then a short hash of the
 identifier keeps two papers apart.

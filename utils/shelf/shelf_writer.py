@@ -2,13 +2,11 @@
 
 Every change happens under the catalogue's write lock, which all threads and processes share, and
 in one order: raw bytes, record, text, catalogue, index. Before it begins, the file's name is
-written to ``unfinished``; `.reconciler` brings the catalogue in line with the file when its
-writer was killed. Superseded files go last, when what replaces them is on the disk.
+written to ``unfinished``; `.reconciliation` brings the catalogue in line with the file when its
+writer was killed. Superseded files go last, when what replaces them is on disk.
 
-Filing many new papers in one change, a tenth of the time of one by one.
-
-The order is the same: names noted, records and texts on the disk, then the catalogue; but
-all files are flushed side by side, and the catalogue is committed twice for all of them.
+Many new papers are filed in one change, in a tenth of the time. The order is the same, but all
+files are flushed side by side, and the catalogue is committed twice for all of them.
 """
 
 from __future__ import annotations

@@ -1,30 +1,22 @@
-"""arXiv: its search, and the record of every preprint on it.
+"""arXiv: its search, the record of every preprint on it, and their texts.
 
-Beside it: requests (`.arxiv.manners`), queries (`.arxiv.query`), the reading of entries
-(`.arxiv.entries`), and the texts (`.arxiv.files`).
-https://info.arxiv.org/help/api/user-manual.html
-
-Texts of preprints, from the host arXiv keeps for programs: HTML, else LaTeX, else the PDF.
-
-Every request takes three seconds, so none is made that cannot help: arXiv converts to HTML what
-was submitted as LaTeX since December 2023, and the source of a paper without LaTeX is its PDF.
-https://info.arxiv.org/about/accessible_HTML.html · https://info.arxiv.org/help/mimetypes.html
-Licenses: https://info.arxiv.org/help/oa/index.html
-
-arXiv's Atom entries as papers.
-
-Names come whole and are taken apart here; titles keep their formulas (``$…$``) while TeX's accents
-around them become letters; a reference to the journal is taken apart only where its form leaves no
-doubt. ``published`` is the day of the first version, ``updated`` that of the version shown.
-https://info.arxiv.org/help/api/user-manual.html#52-details-of-atom-results-returned
-
-Requests to arXiv: its rate limit, and what its refusals mean.
-
-One request every three seconds, one at a time, summed over everything a user runs, for the search,
-the files and the licenses together. Its refusals are 429, 406 or 503, mostly without
+Requests: one every three seconds, one at a time, summed over everything a user runs, for the
+search, the files and the licenses together. Its refusals are 429, 406 or 503, mostly without
 ``Retry-After`` and at any rate of requests, and they last. So all processes send it nothing for a
 minute, then for two, and the caller gets the error.
 https://info.arxiv.org/help/api/tou.html · https://github.com/lukasschwab/arxiv.py/issues/203
+
+Records: entries of Atom. Names come whole and are taken apart here; titles keep their formulas
+(``$…$``) while TeX's accents around them become letters; a reference to the journal is taken apart
+only where its form leaves no doubt. ``published`` is the day of the first version, ``updated`` that
+of the version shown.
+https://info.arxiv.org/help/api/user-manual.html#52-details-of-atom-results-returned
+
+Texts: HTML, else LaTeX, else the PDF, from the host arXiv keeps for programs. No request is made
+that cannot help: arXiv converts to HTML what was submitted as LaTeX since December 2023, and the
+source of a paper without LaTeX is its PDF.
+https://info.arxiv.org/about/accessible_HTML.html · https://info.arxiv.org/help/mimetypes.html
+Licenses: https://info.arxiv.org/help/oa/index.html
 """
 
 from __future__ import annotations

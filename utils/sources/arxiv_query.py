@@ -1,18 +1,12 @@
-"""A query in arXiv's syntax: prefixes, operators, dates and sorts.
-
-Its words: `.arxiv.words`.
-https://info.arxiv.org/help/api/user-manual.html#51-details-of-query-construction
-
-The words of a search in arXiv's syntax.
+"""A query in arXiv's syntax: words, prefixes, operators, dates, sorts and subject classes.
 
 Text with prefixes (``ti: au: abs: …``) or operators (``AND OR ANDNOT``) is taken for that syntax
 and sent once its quotes, brackets and operators fit together. Any other text is words, all of
 which must occur; nothing in them may turn into an operator by accident.
+https://info.arxiv.org/help/api/user-manual.html#51-details-of-query-construction
 
-arXiv's archives and subject classes, the values of ``cat:``.
-
-https://arxiv.org/category_taxonomy; closed archives, under which old papers still are:
-https://info.arxiv.org/help/arxiv_identifier.html
+Values of ``cat:``: https://arxiv.org/category_taxonomy, and the closed archives under which old
+papers still are: https://info.arxiv.org/help/arxiv_identifier.html
 """
 
 from __future__ import annotations

@@ -1,20 +1,12 @@
-"""Europe PMC: a search over papers and preprints, a second record of each, JATS of the open part.
+"""Europe PMC: search, records, citations both ways, and JATS of the open part.
 
-Errors come with status 200. Preprints have records and numbers (``PPR…``) of their own, one for
-each version; those of bioRxiv and medRxiv are had here in full text, because the servers' own
-pages are closed to programs. https://europepmc.org/RestfulWebService
-
-The records of Europe PMC, as papers.
-
-Any member of a row may be missing or null; titles and a third of the abstracts carry HTML. What was
-published later about a paper is in ``commentCorrectionList``: of a preprint also its version in a
-journal, which Europe PMC finds by title and first author and names by PMID.
-https://europepmc.org/RestfulWebService
-
-Europe PMC: the papers that a paper cites, and those that cite it.
-
-Asked where NCBI's own links are few: those hold only what PMC or the publisher supplied. Errors
-come with status 200. https://europepmc.org/RestfulWebService
+Errors come with status 200. Any member of a row may be missing or null; titles and a third of the
+abstracts carry HTML. Preprints have records and numbers (``PPR…``) of their own, one for each
+version; those of bioRxiv and medRxiv are fetched here in full text, because the servers' own pages
+are closed to programs. Later publications about a paper are in ``commentCorrectionList``: of a
+preprint also its version in a journal, which Europe PMC finds by title and first author and names
+by PMID. Citations are asked for where NCBI's own links are few, which hold only what PMC or the
+publisher supplied. https://europepmc.org/RestfulWebService
 """
 
 from __future__ import annotations

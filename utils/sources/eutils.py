@@ -1,27 +1,17 @@
-"""Requests to NCBI's E-utilities, whichever database they go to.
+"""Requests to NCBI's E-utilities: ESearch, EFetch, EPost and EInfo of any Entrez database.
 
 Not a source of its own: `pubmed`, `pmc` and the smaller utilities build on it. Errors hide in
 answers with status 200, and the body of an error may hold the API key, so bodies never reach a
-message.
+message. https://www.ncbi.nlm.nih.gov/books/NBK25499/
 
-https://www.ncbi.nlm.nih.gov/books/NBK25499/
-
-ESearch: the hits of a term in any Entrez database; `.pubmed` adds what only PubMed has.
-
-Errors come with status 200 in a member ``ERROR``; phrases that were not found and fields that were
-ignored come beside the hits. PubMed hands out the first 9,999 hits of a search only.
-
-EFetch: the records of any Entrez database, as they are, in any form it has.
-
-Unknown identifiers are left out silently, and the order is not promised. In the sequence databases
-an unknown accession costs the whole list (status 400), and one that is none leaves a line
-``Error: F a i l e d …`` among the records.
-
-EPost: put identifiers on NCBI's history server. XML only.
-
-What is no identifier is left out with a message; one without a record is kept all the same.
-
-EInfo: the Entrez databases; of one its number of records, search fields and links.
+- ESearch: errors come in a member ``ERROR``; phrases that were not found and fields that were
+  ignored come beside the hits. PubMed hands out the first 9,999 hits of a search only.
+- EFetch: unknown identifiers are left out silently, and the order is not promised. In the sequence
+  databases an unknown accession costs the whole list (status 400), and a text that is no accession
+  leaves a line ``Error: F a i l e d …`` among the records.
+- EPost: XML only. What is no identifier is left out with a message; an identifier without a record
+  is kept.
+- EInfo: the databases; of one its number of records, search fields and links.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
-"""ELink: the records linked with a record, in PubMed or any other database, with scores.
+"""ELink and ECitMatch: records linked with a record, and the PMID of a printed reference.
 
-Scores come with ``cmd=neighbor_score`` only, which takes no ``linkname``; a paper without links has
-no ``linksetdbs`` at all; the paper itself leads its own list of neighbours.
+ELink: scores come with ``cmd=neighbor_score`` only, which takes no ``linkname``; a paper without
+links has no ``linksetdbs`` at all; the paper itself leads its own list of neighbours.
+
+ECitMatch: lines of ``journal|year|volume|page|author|key|`` come back with a PMID or a word behind
+them; a line without a match may lose fields on the way, so only its last two parts count. After a
+line without a journal that it cannot match, the service stops and answers no further line. The
+words (``NOT_FOUND``, ``NOT_FOUND;INVALID_JOURNAL``, ``AMBIGUOUS (783 citations)``,
+``AMBIGUOUS 26315901,25768914``) are as clients of it have recorded them.
+
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
-
-ECitMatch: from journal, year, volume, page and author to a PMID.
-
-Lines of ``journal|year|volume|page|author|key|`` come back with a PMID or a word behind them; a
-line without a match may lose fields on the way, so only its last two parts count. After a line
-without a journal that it cannot match, the service stops and answers no further line.
-
-https://www.ncbi.nlm.nih.gov/books/NBK25499/; the words (``NOT_FOUND``,
-``NOT_FOUND;INVALID_JOURNAL``, ``AMBIGUOUS (783 citations)``, ``AMBIGUOUS 26315901,25768914``) as
-clients of it have recorded them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""ESummary: the summaries of any database; those of PubMed as authors, source and dates.
+"""ESummary: the summaries of any database, and those of PubMed as authors, source and dates.
 
-The JSON form holds at most 500 summaries. A PMID that PubMed does not know is there with an
-``error`` of its own. https://www.ncbi.nlm.nih.gov/books/NBK25499/
-
-Document summaries as they come, JSON or either version of XML: plain objects by identifier.
-
-Version 1 of the XML is ``DocSum`` with typed ``Item``; version 2 ``DocumentSummary`` with a tag a
-field. An identifier without a record is there with an ``error`` of its own.
-https://www.ncbi.nlm.nih.gov/books/NBK25499/
+The JSON form holds at most 500 summaries. Version 1 of the XML is ``DocSum`` with typed ``Item``,
+version 2 ``DocumentSummary`` with one tag for each field. An identifier without a record is there
+with an ``error`` of its own. https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
 
 from __future__ import annotations

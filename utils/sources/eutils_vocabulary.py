@@ -1,13 +1,11 @@
-"""The words PubMed knows: MeSH, its headings and their place in the tree, and spelling.
+"""The words PubMed knows: MeSH headings and their place in the tree, and ESpell's spelling.
 
-``esearch`` and ``esummary`` with ``db=mesh``; ``efetch`` has no structured form for it. The first
-of ``ds_meshterms`` is the heading, the others are entry terms; ``ds_idxlinks`` holds one place in
-the tree each, with the identifiers of the terms above and below. Supplementary concepts have none.
+MeSH: ``esearch`` and ``esummary`` with ``db=mesh``; ``efetch`` has no structured form for it. The
+first of ``ds_meshterms`` is the heading, the others are entry terms; ``ds_idxlinks`` holds one
+place in the tree each, with the identifiers of the terms above and below. Supplementary concepts
+have none. Field names are those of NCBI's answers.
 
-https://www.ncbi.nlm.nih.gov/books/NBK25499/; field names as NCBI's answers have them.
-
-ESpell: how a database would spell a query. XML only; no correction means that it has none.
-
+ESpell answers in XML only; no correction means that it has none.
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 """
 

@@ -1,20 +1,13 @@
-"""OpenAlex: open copies that Unpaywall does not name, and a search over all fields for key holders.
+"""OpenAlex: open copies that Unpaywall does not name, a search over all fields, and citations.
 
-Single works are free, also without a key, and say where open copies lie; a search is paid from the
-key's daily budget, so its pages are remembered.
+Single works are free, also without a key, and say where open copies lie. Since February 2026 every
+other call is paid from a daily budget: ten cents for an address, a dollar for a free key. So pages
+of a search are remembered, and citations (the longest lists there are, across all fields) are asked
+for only where NCBI and Europe PMC have none. A spent budget and too many requests at once share the
+status 429; the headers tell them apart. Lists have a rate limit of their own here: a list that
+cannot be paid today closes no single work.
 https://developers.openalex.org/api-reference/works
-
-Requests to OpenAlex: the key, the two meanings of its 429, and what a call cost.
-
-Since February 2026 every call but that for a single work is paid from a daily budget: ten cents
-for an address, a dollar for a free key. A spent budget and too many requests at once share one
-status; the headers tell them apart. https://developers.openalex.org/guides/authentication
-Lists have a rate limit of their own here: a list that cannot be paid today closes no single work.
-
-OpenAlex: the works that a work cites, and those that cite it; needs a key.
-
-The longest lists there are, across all fields; asked where NCBI and Europe PMC have none. Finding
-the work is free, the list is paid from the key's daily budget.
+https://developers.openalex.org/guides/authentication
 """
 
 from __future__ import annotations

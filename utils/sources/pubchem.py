@@ -1,21 +1,13 @@
-"""PubChem: chemical compounds, and the papers of PubMed that are about them.
+"""PubChem: chemical compounds, their properties and names, and the papers of PubMed about them.
 
 Through PUG REST. Values go in the form of a POST wherever PubChem takes one: names and SMILES hold
 slashes and question marks. Every answer says how busy we and PubChem are, and all processes of this
-user heed it.
+user heed it. A slow search is answered with a key, with which the list is polled; the key outlives
+the call that got it, so that the same search goes on waiting where the last call stopped, and
+PubChem does the work once. An unknown name gets suggestions from PubChem's list of names.
 
 https://pubchem.ncbi.nlm.nih.gov/docs/pug-rest
 https://pubchem.ncbi.nlm.nih.gov/docs/dynamic-request-throttling
-
-Compounds of PubChem: finding them, their properties, names and papers.
-
-Slow searches of PubChem: it answers with a key, with which the list is polled.
-
-A key outlives the call that got it, in the shelf's memory: the same search goes on waiting where
-the last call stopped, and PubChem does the work once.
-
-Suggest spellings of an unknown name, from PubChem's list of names.
-
 https://pubchem.ncbi.nlm.nih.gov/docs/auto-complete
 """
 

@@ -1,9 +1,7 @@
-"""The publisher's own page behind a DOI, and the PDF it names.
+"""The publisher's own page behind a DOI, the PDF it names, and open copies that locators name.
 
 No challenge is solved and no login imitated: what a publisher shows to anybody who says honestly
 who they are is what there is. https://www.doi.org/the-identifier/resources/handbook/
-
-Fetch the open copies that an open-access locator names.
 
 Unpaywall and OpenAlex both name the places where a DOI has an open copy, in nearly the same words:
 the best first, a PDF before the page that leads to it, each with its license and version.

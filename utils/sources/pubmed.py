@@ -1,12 +1,8 @@
-"""PubMed: searching it, and the record of every paper it knows.
+"""PubMed: its search, and the record of every paper it knows, parsed or as it is.
 
-E-utilities ``esearch`` and ``efetch`` with ``db=pubmed``.
+E-utilities ``esearch`` and ``efetch`` with ``db=pubmed``. A PMID that PubMed does not know (any
+more) is left out of the answer silently, and the order of the answer is not promised.
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
-
-PubMed's records as they are: XML or MEDLINE text, by the hundred.
-
-``efetch`` with ``db=pubmed``. A PMID that PubMed does not know (any more) is left out of the answer
-silently, and the order of the answer is not promised.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Semantic Scholar: papers of every discipline, their citation counts, and who cites them.
+"""Semantic Scholar: papers of every discipline, their citation counts, and citations both ways.
 
 Two searches: by relevance, in plain words, of which the first 999 hits are shown; and in bulk, with
-operators and an order, to the end. One request a second, see `semantic_scholar.graph`.
+operators and an order, to the end. Citations come the newest first; of each list 9,999 are shown,
+and the paper's own record says how many there are. Requests: see `.semantic_scholar_graph`.
 https://api.semanticscholar.org/api-docs/
-
-Semantic Scholar: the papers that a paper cites, and those that cite it, the newest first.
-
-It shows 9,999 of each list; how many there are stands in the paper's own record.
 """
 
 from __future__ import annotations

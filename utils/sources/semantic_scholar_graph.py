@@ -1,13 +1,10 @@
-"""Requests to Semantic Scholar's graph: the names of papers, its errors, its rate limit.
+"""Semantic Scholar's graph: requests to it, its errors and rate limit, and its records as papers.
 
 A key goes into a header and nowhere else. Without one, all users share a pool that answers 429 most
-of the time, without saying for how long; backing off exponentially is a condition of use.
-Errors come as ``error`` or as ``message``. https://api.semanticscholar.org/api-docs/
-
-Semantic Scholar's records, as papers.
-
-Every field may be missing, null or of another type than documented, and is then empty: the graph is
-made by programs from what publishers sent. Field names: https://api.semanticscholar.org/api-docs/
+of the time, without saying for how long; backing off exponentially is a condition of use. Errors
+come as ``error`` or as ``message``. Every field may be missing, null or of another type than
+documented, and is then empty: the graph is made by programs from what publishers sent.
+https://api.semanticscholar.org/api-docs/
 """
 
 from __future__ import annotations

@@ -4,9 +4,7 @@ Not a class hierarchy: what a site cannot do is left out, so nobody raises
 ``NotImplementedError``, and the ladder, the rate table and the conformance tests read the same
 fields. Adding a site = one file with its ``SOURCE`` + its entry in `..model.sites`.
 
-The days a query is about, for sites that take whole days only.
-
-PubMed takes ``2024`` or ``2024/02`` as they are; Europe PMC and OpenAlex want the first day and the
+`whole_days` is for sites that take whole days only: PubMed takes ``2024`` or ``2024/02`` as they are; Europe PMC and OpenAlex want the first day and the
 last, and know nothing but the day of publication.
 """
 

@@ -134,7 +134,7 @@ class Datasets:
         max_chars: int = 20_000,
         seconds: float = 2.0,
     ) -> ResultPage:
-        """One page of the rows of a reading statement; see `.asking.ask`."""
+        """One page of the rows of a reading statement; see `.sql_query.ask`."""
         from .sql_query import ask
 
         return ask(

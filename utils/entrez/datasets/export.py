@@ -1,6 +1,6 @@
 """Export all rows of a statement as a file: CSV for spreadsheets, Parquet for programs.
 
-The statement runs once, in the process of `.asking`, and its rows pass through in pages: neither
+The statement runs once, in the process of `.sql_query`, and its rows pass through in pages: neither
 side ever holds them all. The file appears when it is whole.
 
 CSV is meant for spreadsheets and follows the other tables of ours: text is on one line, and one
@@ -63,7 +63,7 @@ def export(
     Parameters
     ----------
     file, sql
-        As in `.asking.ask`; columns of the same name get a number.
+        As in `.sql_query.ask`; columns of the same name get a number.
     target : Path
         The file to write; an existing one is replaced when the new one is whole.
     form : {"csv", "parquet"}
@@ -75,7 +75,7 @@ def export(
     Raises
     ------
     BadRequest
-        The statement is wrong (see `.asking.ask`), or gives more than is allowed.
+        The statement is wrong (see `.sql_query.ask`), or gives more than is allowed.
     NotConfigured
         pyarrow is not installed.
     StoreFailed

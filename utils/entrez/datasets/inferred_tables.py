@@ -1,16 +1,15 @@
-"""The tables of any database: laid out after the shape of all its records, filled in a second pass.
+"""Lay out tables after the shape of all records of a database, then fill them in a second pass.
 
-Objects become columns ``a_b``, lists become tables below the one they stand in, all else becomes
-JSON: in a column of its own, or, beyond the columns a table may have, in ``other_fields``.
-Between the passes the records wait in a temporary database, which SQLite keeps on the disk and
-which is gone with the connection: a hundred thousand of them need no memory.
+Objects become columns ``a_b``, lists become tables below the one they stand in, everything else
+becomes JSON: in a column of its own or, beyond the columns a table may have, in ``other_fields``.
+Between the passes the records wait in a temporary database on disk, so that a hundred thousand of
+them need no memory.
 
-The shape of many trees at once: which members there are, whether several, and of what kinds.
-
-An object and a list of one object count as the same, as do a scalar and an object that has it as
-its own text: records of one database differ so. What no table could hold well (objects with
-hundreds of members, such as maps by identifier, and very deep ones) is marked to be kept as JSON.
-Everything is bounded, for the trees come from the web.
+The shape says which members there are, whether several, and of what kinds. An object and a list of
+one object count as the same, and so do a scalar and an object that has it as its own text, because
+records of one database differ in this. What no table could hold well (objects with hundreds of
+members, such as maps by identifier, and very deep ones) is kept as JSON. Everything is bounded: the
+records come from the web.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def serve() -> None:
 
 
 def answer(body: bytes) -> dict[str, Any]:
-    """One page of rows, or why there is none; see `.asking` for the parent's side.
+    """One page of rows, or why there is none; see `.sql_query` for the parent's side.
 
     ``keep`` leaves the statement open, and a body without ``sql`` goes on with it; its rows are
     whole, however long.

@@ -1,14 +1,10 @@
-"""Tables, their names and values in SQL, and the file they are in, whole or not at all.
+"""The tables of a dataset in SQLite: their names, their values, notes beside them, and their file.
 
-The main table has one row a record and ``uid`` as its key. Every other table has ``uid``, too, so
-that any of them joins the main one, and ``position``, the place in its list, from 1. A table
-with tables of its own below it has a key of its own, ``<table>_id``, which those refer to.
-
-Names in SQL: what sites call their fields, as words that need no quotes in a query.
-
-Notes on a dataset beside its tables: missing and repeated records, warnings.
-
-Single values: the SQL type that fits them, and their conversion to it.
+The main table has one row for each record and ``uid`` as its key. Every other table has ``uid``
+too, so that it joins the main one, and ``position``, the place in its list, from 1. A table with
+tables of its own below it has a key ``<table>_id``, to which those refer. Names are words that need
+no quotes in a query. Notes hold missing and repeated records and warnings. The file is written
+whole or not at all.
 
 A column's type is what *all* its values allow. Text that is a number without loss becomes one
 (identifiers with leading zeros, versions such as ``1.10`` and words stay text); dates as NCBI

@@ -1,16 +1,14 @@
-"""Read a page into records, each a tree of plain values, whichever form it came in.
+"""Read a page of an Entrez answer into records, each a tree of plain values, whatever its form.
 
-A tree is made of dicts, lists and scalars; the value of an XML element beside its attributes and
-children stands under the empty name. Differences between the forms are removed: lists in a
-wrapper (``<Authors><Author/></Authors>``, ``<string>``), the type names NCBI's ASN.1 puts
-around every value (``<Gene-track_geneid>``), XML that was put into a text member (``expxml``).
-Facts: recorded answers, https://www.ncbi.nlm.nih.gov/books/NBK25499/ and NCBI's ``datatool``.
-
-A page of a dataset to be: the answer of an Entrez database, and its form.
+A tree consists of dicts, lists and scalars; the value of an XML element beside its attributes and
+children stands under the empty name. Differences between the forms are removed: lists in a wrapper
+(``<Authors><Author/></Authors>``, ``<string>``), the type names NCBI's ASN.1 puts around every
+value (``<Gene-track_geneid>``), and XML inside a text member (``expxml``).
 
 The forms are those NCBI documents for EFetch and ESummary
-(https://www.ncbi.nlm.nih.gov/books/NBK25499/, chapter 4) and one of our own, ``rows``, for sites
-that answer in plain objects (PubChem, a list of ids).
+(https://www.ncbi.nlm.nih.gov/books/NBK25499/, chapter 4), and ``rows`` for sites that answer in
+plain objects (PubChem, a list of identifiers). Further sources: recorded answers and NCBI's
+``datatool``.
 """
 
 from __future__ import annotations

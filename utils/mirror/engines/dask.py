@@ -20,7 +20,7 @@ def run(
     function: Callable[[Any], Any], jobs: Iterable[Any],
     *, workers: int, scheduler: str, say: Callable[[str], None], **_: Any,
 ) -> Iterator[Any]:  # fmt: skip
-    """See `.engines`."""
+    """See `..engines`."""
     left, again, suspects = iter(jobs), list[Any](), list[Any]()
     given, deaths = dict[Any, Any](), Counter[Any]()
 

@@ -7,5 +7,5 @@ from typing import Any
 
 
 def run(function: Callable[[Any], Any], jobs: Iterable[Any], **_: Any) -> Iterator[Any]:
-    """See `.engines`."""
+    """See `..engines`."""
     return map(function, jobs)

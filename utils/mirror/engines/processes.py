@@ -19,7 +19,7 @@ from . import MOST_DEATHS, Lost, attempt, checked
 def run(
     function: Callable[[Any], Any], jobs: Iterable[Any], *, workers: int, **_: Any
 ) -> Iterator[Any]:
-    """See `.engines`."""
+    """See `..engines`."""
     left, deaths, idle, busy = iter(jobs), Counter[Any](), list[Any](), dict[Any, Any]()
     try:
         while True:

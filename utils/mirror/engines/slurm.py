@@ -23,7 +23,7 @@ def run(
     function: Callable[[Any], Any], jobs: Iterable[Any],
     *, workers: int, scheduler: str, folder: Path, say: Callable[[str], None],
 ) -> Iterator[Any]:  # fmt: skip
-    """See `.engines`."""
+    """See `..engines`."""
 
     def work(path: list[str], packed: bytes) -> Any:  # sent as code: ours is found by the path
         __import__("sys").path[:0] = path

@@ -37,7 +37,9 @@ _LONGEST: Final = 2000  # characters of an address
 
 
 def pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
-    """By label as `..outline.floats_of` spells it ("Figure 2"), the addresses of its pictures.
+    """Find the addresses of the pictures of a page, by label ("Figure 2").
+
+    Labels are spelled as in `...outline.floats.floats_of`.
 
     Raises
     ------

@@ -1,12 +1,10 @@
-"""JATS, the XML of PMC and Europe PMC, as markdown.
-
-JATS, the XML of journal articles, into markdown: the best form of full text.
+"""JATS, the XML of journal articles, into markdown: the best form of full text.
 
 PMC, Europe PMC and the publishers' own archives use it (NLM 2.x, JATS 1.0-1.4, with or without
 namespace, one article or a ``pmc-articleset``). The order of the markdown: title, abstracts,
 keywords, body, floating figures and tables, back matter, front notes, references, sub-articles.
 Everything is hostile input: no DTD is loaded, no entity is followed, no file or host is touched.
-Facts: jats.nlm.nih.gov (Archiving 1.3 tag library) and the recorded articles in ``../shared/data``.
+Sources: jats.nlm.nih.gov (Archiving 1.3 tag library) and recorded articles.
 """
 
 from __future__ import annotations

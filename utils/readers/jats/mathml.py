@@ -1,19 +1,13 @@
-r"""Presentation MathML into LaTeX.
-
-One function per element, by its local name; what is not listed is a row. Facts: MathML 3, chapter 3
-(w3.org/TR/MathML3/chapter3.html). ``|`` and ``<`` are written ``\vert`` and ``\lt``, because the
-formula ends up inside markdown, maybe inside the cell of a table.
-
-The signs of mathematics and their names in LaTeX.
-
-Only commands that plain LaTeX with amsmath, KaTeX and MathJax all know. A sign that is not listed
-stays what it is; the renderers read Unicode.
-
-Formulas: MathML and the article's own TeX into LaTeX that KaTeX and MathJax read.
+r"""Formulas, as MathML or as the article's own TeX, into LaTeX that KaTeX and MathJax read.
 
 Inline formulas stand between ``$``, displayed ones between ``$$``. The author's ``tex-math``, freed
-of the preamble publishers wrap around it, is preferred to MathML generated from it. Signs that mean
-something to markdown or HTML (``|``, ``<``) are spelled as commands.
+of the preamble publishers wrap around it, is preferred to MathML generated from it.
+
+Presentation MathML is read with one function for each element, by its local name; an element that
+is not listed is a row (MathML 3, chapter 3: w3.org/TR/MathML3/chapter3.html). Signs become commands
+that plain LaTeX with amsmath, KaTeX and MathJax all know; a sign that is not listed stays as it is,
+since the renderers read Unicode. ``|`` and ``<`` are written ``\vert`` and ``\lt``, because the
+formula ends up inside markdown, maybe inside the cell of a table.
 """
 
 from __future__ import annotations

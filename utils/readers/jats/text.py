@@ -1,15 +1,13 @@
-"""Plain text into markdown text: what must be escaped, and what must not.
+"""Plain text and emphasis into markdown: what must be escaped, and where ``*`` may stand.
 
 Papers are full of ``*``, ``<`` and ``_``. Only the ones a markdown reader would take for markup get
 a backslash, so that the text stays searchable. Rules: CommonMark 0.31 and GitHub's tables.
 
-Emphasis, decided where its line is whole: ``*italic*`` and ``**bold**``, or no marks at all.
-
 A reader of markdown takes ``*`` for emphasis only where blanks, signs and letters stand around it
 as CommonMark 0.31 (6.2) says. What an element's neighbours print is known only when the line is
-made; until then control characters stand for the marks, which no XML may hold. Then the marks are
-moved off blanks and punctuation at their edges (``*Ptdsr-*null`` is ``*Ptdsr*-null``), and left out
-where they would split a word, which nobody could search for.
+complete; until then control characters, which no XML may hold, stand for the marks. Then the marks
+are moved off blanks and punctuation at their edges (``*Ptdsr-*null`` becomes ``*Ptdsr*-null``), and
+left out where they would split a word, which nobody could search for.
 """
 
 from __future__ import annotations

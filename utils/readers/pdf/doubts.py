@@ -3,7 +3,7 @@
 A font maps its glyphs to characters, and the map may be wrong: where a typesetter had *ł* in a font
 of its own, the PDF may call it *B* ("SkaBa" for "Skała"). Nothing in the file says so, but such a
 letter stands in a word of another font. Here those words are noted, page by page; which letters
-they really have, only the paper's record can prove (`.glyphs`). Runs only in the child process of
+they really have, only the paper's record can prove (`..glyphs`). Runs only in the child process of
 `.child`.
 """
 
@@ -61,7 +61,7 @@ class NotedDoubts:
             self._pages.append({"letters": 1, "lost": 1, "words": {}})
 
     def answer(self) -> dict[str, Any]:
-        """The pages (see `..model.doubts.PageDoubts`), and those words.
+        """The pages (see `...model.doubts.PageDoubts`), and those words.
 
         ``foreign`` has each word with the places of the letters that are from another font, and
         what identifies each glyph.

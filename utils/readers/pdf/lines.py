@@ -1,14 +1,13 @@
-"""The lines of a PDF page, with where they stand and what they say, by PDFium.
+"""The lines of a PDF page as print shows them, with where they stand, by PDFium.
 
 Runs only in the child process of `.child`: PDFium is not thread-safe and the files are
 hostile. PDFium's own reading order, that of the content stream, is right for nearly all journals
 (measured: 0.999 of the words of two-column pages in order); `.layout` puts the rest right.
 
-Characters as print shows them, where a PDF's codes say something else.
-
-Three habits of typesetting systems: fonts of signs whose codes are those of letters and digits
-(*lm* for μm, *8 9 104* for 8 × 10⁴), exponents that only their place tells from other digits, and
-accents as characters of their own, beside their letter.
+A PDF's codes do not always say what print shows. Three habits of typesetting systems are undone:
+fonts of signs whose codes are those of letters and digits (*lm* for μm, *8 9 104* for 8 × 10⁴),
+exponents that only their place tells from other digits, and accents as characters of their own,
+beside their letter.
 """
 
 from __future__ import annotations

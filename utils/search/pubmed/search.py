@@ -1,16 +1,11 @@
 """Search PubMed: checks of a query, one page of its papers, or every PMID.
 
-A PubMed search that returns PMIDs by the hundred, and the first papers in brief.
-
-Those are read from NCBI's history server, which keeps the result of the search.
-
-Every hit of a PubMed search, also beyond the 9,999 that PubMed hands out.
-
-A longer search is cut into stretches of the Entrez date until each fits. Not of the publication
-date: records that carry only a year count as the first of January, and such days hold hundreds of
-thousands. A day that does not fit is cut by yes-or-no questions, which part any set exactly. The
-counts are reconciled all the way: what a half does not hold, its sibling must; the whole range must
-hold what the search found. (Facts sheet 1.3, measured August 2026.)
+PubMed hands out the first 9,999 hits of a search only. A longer search is cut into ranges of the
+Entrez date until each fits. Not of the publication date: records that carry only a year count as
+the first of January, and such days hold hundreds of thousands. A day that does not fit is cut by
+yes-or-no questions, which divide any set exactly. The counts are reconciled all the way: what one
+half does not hold, the other must, and the whole range must hold what the search found (measured
+August 2026). The first papers are read from NCBI's history server, which keeps the result.
 """
 
 from __future__ import annotations
