@@ -4,8 +4,8 @@ Not a class hierarchy: what a site cannot do is left out, so nobody raises
 ``NotImplementedError``, and the ladder, the rate table and the conformance tests read the same
 fields. Adding a site = one file with its ``SOURCE`` + its entry in `..model.sites`.
 
-`whole_days` is for sites that take whole days only: PubMed takes ``2024`` or ``2024/02`` as they are; Europe PMC and OpenAlex want the first day and the
-last, and know nothing but the day of publication.
+`whole_days` is for sites that take whole days only: PubMed takes ``2024`` or ``2024/02`` as they
+are; Europe PMC and OpenAlex want the first day and the last, and know only the day of publication.
 """
 
 from __future__ import annotations
