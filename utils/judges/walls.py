@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -146,28 +147,28 @@ def _walls_in_page(soup: BeautifulSoup, url: str) -> Iterator[str]:
     title = soup.find("title")
     if title is not None and (wall := wall_in_title(title.get_text(" ", strip=True))):
         yield wall
-    words = _visible_words(soup)
-    if words < _CHALLENGE_WORDS:
+    if _has_few_words(soup):
         yield from _walls_in_words(soup)
     code = " ".join(script.get_text() for script in soup.find_all("script", src=False))
     if _CODE.search(code):
         yield "bot_check"
-    for tag in soup.find_all(["script", "iframe", "form", "img"]):
-        address = str(tag.get("src") or tag.get("action") or "")
-        for name, pattern in _SCRIPTS.items():
-            if pattern.search(address):
-                yield name
-    for tag in soup.find_all(True):
-        yield from _walls_of_element(tag)
+    elements = soup.find_all(True)
+    for tag in elements:
+        if tag.name in ("script", "iframe", "form", "img"):
+            address = str(tag.get("src") or tag.get("action") or "")
+            for name, pattern in _SCRIPTS.items():
+                if pattern.search(address):
+                    yield name
+    for tag in elements:
+        if tag.attrs:
+            yield from _walls_of_element(tag)
     yield from _walls_of_address(url)
 
 
 def _walls_of_element(tag: Tag) -> Iterator[str]:
     """The walls one element belongs to, by its names, its address or its field's type."""
-    names = [str(name) for key in ("class", "id") for name in _as_list(tag.get(key))]
-    for wall, pattern in _ELEMENTS.items():
-        if any(pattern.fullmatch(name) for name in names):
-            yield wall
+    names = tuple(str(name) for key in ("class", "id") for name in _as_list(tag.attrs.get(key)))
+    yield from _walls_of_names(names)
     if tag.name == "input":
         if str(tag.get("type") or "").lower() == "password":
             yield "login"
@@ -179,12 +180,22 @@ def _walls_of_element(tag: Tag) -> Iterator[str]:
             yield "captcha"
         elif tag.name == "form" and _LOGIN_FORM.search(address) and tag.find("input") is not None:
             yield "login"
-    names += [str(tag.get(key) or "") for key in ("data-test", "data-testid")]
-    if _PAYWALL.search(" ".join(names)) and _offers_access(tag, names):
+    names += tuple(str(tag.attrs.get(key) or "") for key in ("data-test", "data-testid"))
+    if _names_an_offer(names) and _offers_access(tag, names):
         yield "paywall"
 
 
-def _offers_access(tag: Tag, names: list[str]) -> bool:
+@lru_cache(maxsize=4000)  # the same few names all over a page
+def _walls_of_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(wall for wall, pattern in _ELEMENTS.items() if any(map(pattern.fullmatch, names)))
+
+
+@lru_cache(maxsize=4000)
+def _names_an_offer(names: tuple[str, ...]) -> bool:
+    return _PAYWALL.search(" ".join(names)) is not None
+
+
+def _offers_access(tag: Tag, names: tuple[str, ...]) -> bool:
     """Whether an element named like an offer is one that readers see.
 
     Open pages keep empty slots and pop-ups of that name (``noAccessReveal``, ``accessDenialslot``),
@@ -222,10 +233,13 @@ def _walls_of_address(url: str) -> Iterator[str]:
         yield "login"
 
 
-def _visible_words(soup: BeautifulSoup) -> int:
+def _has_few_words(soup: BeautifulSoup) -> bool:
+    """Whether the page shows as few words as a challenge does."""
     hidden = {"script", "style", "title", "template", "noscript"}
-    return sum(
-        count_words(str(text))
-        for text in soup.find_all(string=True)
-        if text.parent is not None and text.parent.name not in hidden
-    )
+    words = 0
+    for text in soup.find_all(string=True):
+        if text.parent is not None and text.parent.name not in hidden:
+            words += count_words(str(text))
+        if words >= _CHALLENGE_WORDS:
+            return False
+    return True

@@ -33,6 +33,7 @@ GREEK = {
 LIGATURES = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ß": "ss", "ł": "l", "đ": "d", "\u0131": "i"}
 )
+_SPELLED = GREEK | LIGATURES
 _FOLDED_WORD = re.compile(r"[^\W_]+")
 
 
@@ -70,8 +71,8 @@ def folded(text: str) -> list[str]:
     if plain.isascii():  # which most texts are, and all that follows is slow
         return _FOLDED_WORD.findall(plain)
     plain = unicodedata.normalize("NFKD", plain).casefold().replace("\u2019", "").replace("'", "")
-    marks = {ord(char): None for char in set(plain) if unicodedata.combining(char)}
-    plain = plain.translate(marks).translate(GREEK).translate(LIGATURES)
+    marks = {ord(char): "" for char in set(plain) if unicodedata.combining(char)}
+    plain = plain.translate(_SPELLED | marks)
     return _FOLDED_WORD.findall(UNSPACED.sub(r" \g<0> ", plain))
 
 

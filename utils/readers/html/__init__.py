@@ -45,6 +45,8 @@ from .visible import show_page
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
+    from .tree import ShallowSoup
+
 __all__ = ["pdf_links", "read", "refresh_target", "xml_links"]
 
 _MOST = 16_000_000  # bytes; the longest article pages are 5 MB
@@ -112,13 +114,16 @@ def read(fetched: Fetched) -> Document:
     soup = parse(fetched)
     claims = read_claims(soup, fetched.url)
     walls = find_walls(soup, fetched.url, claims.closed)
+    links = PageLinks(soup, fetched.url)
     lost = ""
-    if is_latexml(soup):
+    made_by_latexml = is_latexml(soup)
+    soup.allow_changes()
+    if made_by_latexml:
         claims = latexml_claims(soup, claims)
         lost = "the page says that its conversion broke off" if is_broken(soup) else ""
         make_ordinary(soup)
     page_title = _page_title(soup, claims)
-    markdown = _markdown(soup, claims, page_title, fetched.url)
+    markdown = _markdown(soup, claims, page_title, links)
     found = measure(markdown)
     return Document(
         markdown=markdown,
@@ -159,7 +164,7 @@ def refresh_target(fetched: Fetched) -> str:
     return ""
 
 
-def parse(fetched: Fetched) -> BeautifulSoup:
+def parse(fetched: Fetched) -> ShallowSoup:
     """The tree of a page.
 
     Raises
@@ -179,7 +184,7 @@ def parse(fetched: Fetched) -> BeautifulSoup:
         msg = f"{fetched.source} called its answer a web page, but it is none."
         raise BadContent(msg, verdict="not_a_paper")
     # An XML declaration only makes the parser warn; the text is decoded already.
-    return ShallowSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text), "lxml")
+    return ShallowSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
 
 
 def decode(fetched: Fetched) -> str:
@@ -208,9 +213,8 @@ def _page_title(soup: BeautifulSoup, claims: Claims) -> str:
     return ""
 
 
-def _markdown(soup: BeautifulSoup, claims: Claims, title: str, url: str) -> str:
+def _markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks) -> str:
     """The article alone: title, abstract, text, references."""
-    links = PageLinks(soup, url)
     fill_tables(soup)
     show_page(soup)
     name_missing_tables(soup, links.url)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from .tree import Weights, every, remove, replace, summed, tags, weigh
+from .tree import Weights, every, remove, replace, sum_up, tags, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -86,6 +86,7 @@ _LINKS_SHARE = 0.5  # menus and "related articles" are links; prose seldom passe
 _LONGEST_NAMES = 500  # characters of an element's names
 _NEVER = re.compile(r"html|body|main|article|table|tbody|thead|tr|td|th")
 _PROSE = re.compile(r"section|p|li|figure|h[1-6]")
+_MEDIA = ("img", "table", "math")
 _SIDES = re.compile(r"aside|footer|header")
 _LEAVES = re.compile(r"table|ul|ol|p|section")
 
@@ -111,15 +112,17 @@ def prune(soup: BeautifulSoup) -> None:
 
 def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
     weights = weigh(soup)
+    elements = every(soup)
     # A link is no menu of one: each counts for the boxes around it.
     links: Weights = Counter()
-    for link in tags(soup, ("a",)):
+    for link in [tag for tag in elements if tag.name == "a"]:
         links[id(link.parent)] += weights[id(link)]
-    summed(soup, links)
-    titles = summed(soup, Counter({id(tag): 1 for tag in tags(soup, ("h1",))}))
-    media = summed(soup, Counter({id(tag): 1 for tag in tags(soup, ("img", "table", "math"))}))
+    titles = Counter(id(tag) for tag in elements if tag.name == "h1")
+    media = Counter(id(tag) for tag in elements if tag.name in _MEDIA)
+    for counts in (links, titles, media):
+        sum_up(elements, counts)
     references: set[int] = set()
-    for tag in every(soup):
+    for tag in elements:
         if id(tag.parent) in references or named(tag, REFERENCES):
             references.add(id(tag))
             continue
@@ -191,9 +194,9 @@ def named(tag: Tag, pattern: re.Pattern[str]) -> bool:
 
     ``articleNavigation-bar`` has the words article, navigation and bar.
     """
-    names = " ".join(
-        str(name) for key in ("class", "id", "role") for name in _as_list(tag.get(key))
-    )
+    if not tag.attrs:
+        return False
+    names = " ".join(_names(tag, ("class", "id", "role")))
     return bool(names) and _has_word(names[:_LONGEST_NAMES], pattern)
 
 
@@ -203,8 +206,12 @@ def _has_word(names: str, pattern: re.Pattern[str]) -> bool:
     return any(pattern.fullmatch(word) for word in words)
 
 
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value] if value else []
+def _names(tag: Tag, attributes: Iterable[str]) -> list[str]:
+    names: list[str] = []
+    for attribute in attributes:
+        if value := tag.attrs.get(attribute):
+            names += value if isinstance(value, list) else [str(value)]
+    return names
 
 
 def article_root(soup: BeautifulSoup) -> Tag:
@@ -228,7 +235,7 @@ def article_root(soup: BeautifulSoup) -> Tag:
 
 
 def _labels(tag: Tag) -> list[str]:
-    return [str(name) for key in ("class", "id") for name in _as_list(tag.get(key))]
+    return _names(tag, ("class", "id"))
 
 
 def _is_extra(tag: Tag) -> bool:

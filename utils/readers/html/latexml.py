@@ -75,7 +75,7 @@ def without_mathml(text: str) -> str:
 
 def is_latexml(soup: BeautifulSoup) -> bool:
     """Whether LaTeXML made the page."""
-    return soup.find(class_="ltx_document") is not None
+    return any("ltx_document" in (tag.get("class") or ()) for tag in soup.find_all(True))
 
 
 def is_broken(soup: BeautifulSoup) -> bool:

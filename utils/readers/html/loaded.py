@@ -99,9 +99,7 @@ def _label(text: str) -> str:
 def fill_references(soup: BeautifulSoup) -> None:
     """List the references of the page's head where their heading has none under it."""
     heading = next((tag for tag in tags(soup, HEADINGS) if name_of(tag) == "References"), None)
-    if heading is None or any(
-        named(box, REFERENCES) and box.find("li") is not None for box in every(soup)
-    ):
+    if heading is None or any(named(box, REFERENCES) and box.find("li") for box in every(soup)):
         return
     notes = _notes_below(heading)
     if notes is None:
@@ -115,6 +113,7 @@ def fill_references(soup: BeautifulSoup) -> None:
 def _notes_below(heading: Tag) -> list[NavigableString] | None:
     """The few words between *heading* and the next; None where there is a list or a text."""
     notes: list[NavigableString] = []
+    size = 0
     for node in heading.next_elements:
         if isinstance(node, Tag) and node.name in HEADINGS and name_of(node) != "References":
             break
@@ -122,7 +121,10 @@ def _notes_below(heading: Tag) -> list[NavigableString] | None:
             return None
         if type(node) is NavigableString and heading not in node.parents:
             notes.append(node)
-    return notes if sum(len(note.strip()) for note in notes) <= _EMPTY_CHARS else None
+            size += len(node.strip())
+        if size > _EMPTY_CHARS:
+            return None
+    return notes
 
 
 def _list_of(entries: list[str]) -> Tag:

@@ -138,8 +138,8 @@ def _box(heading: Tag, least: int, weights: Weights) -> Tag:
 def name_parts(root: Tag) -> None:
     """Give parts a heading where the page only marks them by a class or a label."""
     weights = weigh(root)
-    part = root.find(is_abstract)
-    if isinstance(part, Tag):
+    part = next(filter(is_abstract, every(root)), None)
+    if part is not None:
         before = part.find_previous(HEADINGS)
         headed = before is not None and part_of(before.get_text(" ")) == "abstract"
         if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_CHARS:
@@ -270,8 +270,8 @@ def head_openings(root: Tag, abstract: str) -> None:
 
     *abstract* is what is known of it from outside *root*; a text that only says it again is none.
     """
-    _head_capitals(root)
     weights = weigh(root)
+    _head_capitals(root, weights)
     headings = [tag for tag in tags(root, HEADINGS) if not _heads_nothing(text_of(tag))]
     before = _last_of_front(root, headings, weights)
     if before is None and not abstract:
@@ -358,13 +358,13 @@ def _outermost(first: Tag, before: Tag | None, root: Tag) -> Tag:
     return box
 
 
-def _head_capitals(root: Tag) -> None:
+def _head_capitals(root: Tag, weights: Weights) -> None:
     """Make ``INTRODUCTION`` in a paragraph of its own a heading, and the others like it."""
     labels: list[Tag] = []
     for tag in tags(root, ("p", "div")):
-        text = tag.get_text()
+        text = tag.get_text() if 0 < weights[id(tag)] <= 4 * _OPENING_CHARS else ""
         if (
-            len(text) <= 4 * _OPENING_CHARS
+            0 < len(text) <= 4 * _OPENING_CHARS
             and _STANDARD.fullmatch(line := " ".join(text.split()))
             and line == line.upper()
             and tag.find(["p", "div", *HEADINGS]) is None

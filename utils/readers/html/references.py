@@ -211,8 +211,8 @@ def _tail(item: Tag, buttons: set[str]) -> list[NavigableString]:
     """The texts at the end of *item* that are buttons or the signs between them."""
     doomed: list[NavigableString] = []
     for text in reversed(item.find_all(string=True)):
-        link = text.find_parent(["a", "li"])
-        anchor = link if isinstance(link, Tag) and link.name == "a" else None
+        link = next((tag for tag in text.parents if tag.name in ("a", "li")), None)
+        anchor = link if link is not None and link.name == "a" else None
         is_button = anchor is not None and bool(
             _button(anchor) in buttons or _COPY_OF_TEXT.fullmatch(" ".join(text.split()))
         )

@@ -8,13 +8,14 @@ lists and second abstracts away, so whatever is long, or an item or a table, sta
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, Tag
 
 from .article import REFERENCES, named
-from .tree import every, remove, tags, weigh
+from .tree import Weights, classes, every, remove, sum_up, tags, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -32,7 +33,7 @@ _FOLDED_CHARS = 600  # hidden text that is longer is a folded part of the paper
 _PARTS = frozenset(
     ("li", "tr", "td", "th", "table", "figure", "section", "article", "main", "body", "html")
 )
-_HOLDS = ["table", "figure", "math"]
+_HOLDS = ("table", "figure", "math")
 # A float or a citation that running text names with a button: "Figs. 1a and 2", "12-14".
 _MENTION = re.compile(
     r"[\[(]?\s*(?:(?:(?:extended data|supplementary) )?"
@@ -55,8 +56,9 @@ def show_page(soup: BeautifulSoup) -> None:
     _show_formulas_once(soup)
     _keep_words_of_buttons(soup)
     _make_lists_of_roles(soup)
-    _make_headings(soup)
-    remove(list(_hidden(soup)))
+    weights = weigh(soup)
+    _make_headings(soup, weights)
+    remove(list(_hidden(soup, weights)))
 
 
 def _show_formulas_once(soup: BeautifulSoup) -> None:
@@ -107,25 +109,28 @@ def _make_lists_of_roles(soup: BeautifulSoup) -> None:
                 item.name = "li"
 
 
-def _make_headings(soup: BeautifulSoup) -> None:
+def _make_headings(soup: BeautifulSoup, weights: Weights) -> None:
     """Make headings of boxes that only look like them: the page's own menu names their text."""
-    named = {str(tag.get("id") or tag.get("name")): tag for tag in every(soup)}
-    for link in tags(soup, ("a",)):
+    elements = every(soup)
+    named = {str(tag.get("id") or tag.get("name")): tag for tag in elements if tag.attrs}
+    for link in [tag for tag in elements if tag.name == "a"]:
         target = named.get(str(link.get("href") or "#").removeprefix("#"))
+        if target is None or not 0 < weights[id(link)] == weights[id(target)]:
+            continue
         text = _line(link)
-        if target is None or not 0 < len(text) <= _HEADING_CHARS or _line(target) != text:
+        if len(text) > _HEADING_CHARS or _line(target) != text:
             continue
         box = target
         while box.parent is not None and _line(box.parent) == text:
             box = box.parent
         if box.find_parent([*_HEADINGS, "li", "p"]) is None and box.find(_HEADINGS) is None:
             box.name = "h2" if box.name not in _HEADINGS else box.name
-    for tag in every(soup):
-        level = next(filter(None, map(_LEVELS.get, tag.get_attribute_list("class"))), "")
+    for tag in elements:
+        level = next(filter(None, map(_LEVELS.get, classes(tag))), "")
         if level and len(_line(tag)) <= _HEADING_CHARS and tag.find_parent(_HEADINGS) is None:
             tag.name = level
             label = tag.find_previous_sibling(True)
-            if label is not None and "label" in label.get_attribute_list("class"):
+            if label is not None and "label" in classes(label):
                 tag.insert(0, NavigableString(f"{_line(label)} "))
                 remove([label])
 
@@ -134,13 +139,17 @@ def _line(tag: Tag) -> str:
     return " ".join(tag.get_text(" ").split())
 
 
-def _hidden(soup: BeautifulSoup) -> Iterator[Tag]:
-    weights = weigh(soup)
+def _hidden(soup: BeautifulSoup, weights: Weights) -> Iterator[Tag]:
+    elements = every(soup)
+    held = Counter(id(tag.parent) for tag in elements if tag.name in _HOLDS)
+    sum_up(elements, held)
     references: set[int] = set()  # long lists of names are folded there
-    for tag in every(soup):
+    for tag in elements:
         if id(tag.parent) in references or named(tag, REFERENCES):
             references.add(id(tag))
-        if tag.name in _PARTS or tag.find(_HOLDS) is not None:
+        if tag.name in _PARTS or held[id(tag)]:
+            continue
+        if not tag.attrs:
             continue
         is_menu = tag.get("role") in _MENU_ROLES
         is_short = weights[id(tag)] <= _FOLDED_CHARS
@@ -158,4 +167,4 @@ def _is_folded(tag: Tag) -> bool:
 
 
 def _has_class(tag: Tag, pattern: re.Pattern[str]) -> bool:
-    return any(pattern.fullmatch(name) for name in tag.get_attribute_list("class") if name)
+    return any(map(pattern.fullmatch, classes(tag)))
