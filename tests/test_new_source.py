@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = '''"""Glade: texts of papers by DOI. https://glade.test/docs"""
 
 from ..model.paper import Fetched
-from ..web import Rate
+from ..http import Rate
 from .source import Route, Source, one_by_one
 
 

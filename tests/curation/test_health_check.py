@@ -116,6 +116,14 @@ def test_a_page_to_sign_in_is_no_answer_of_an_interface(library, world):
     assert "sign in" in checks_of(library)["redirected"].detail
 
 
+@pytest.mark.parametrize("service", ["europepmc", "crossref", "unpaywall", "icite", "pubchem"])
+def test_a_page_that_stands_in_for_an_interface_is_no_answer_of_it(library, world, service):
+    world.mood("paywall", service)
+    check = checks_of(library)[service]
+    assert check.state == "problem"
+    assert "not JSON" in check.detail
+
+
 @pytest.mark.parametrize(("service", "status"), [("europepmc", 0), ("eutils", 1)])
 def test_only_required_services_decide_the_exit_status(
     settings, world, monkeypatch, capsys, service, status

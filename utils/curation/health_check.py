@@ -175,10 +175,12 @@ def _ask(source: Source, web: Web) -> Check:
         greeting = source.greet(web)
         return Check(source.name, "ok", f"{host} answered{greeting and f' {greeting}'}")
     # Any answer of its own will do, also "not found": the site is up.
-    answer = web.get(f"{base}/", allow=range(400, 600))
+    answer = web.get(base + (source.probe or "/"), allow=range(400, 600))
     if answer.status >= 500 or answer.status == 429:
         return Check(source.name, "warning", f"{host} answered {answer.status}", "Try again later.")
     if answer.media == "text/html" and _LOGIN.search(answer.body):
         msg = f"{host} answered with a page to sign in, which no interface has."
         raise Unreachable(msg, trouble="portal", leads_to="a page to sign in")
+    if source.probe:
+        answer.json()
     return Check(source.name, "ok", f"{host} answered")

@@ -251,6 +251,7 @@ def _plain(text: str) -> str:
 
 SOURCE = Source(
     name="crossref",
+    probe="/works?rows=0",
     about="Crossref: records of DOIs, retraction notices, publishers' links for text mining",
     label="DOI",
     # The polite pool: ten single DOIs a second, three lists, and three requests at once.

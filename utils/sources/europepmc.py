@@ -393,6 +393,7 @@ def without_html(markup: object) -> str:
 
 SOURCE = Source(
     name="europepmc",
+    probe="/search?query=ext_id:23193287&format=json&pageSize=1",
     about="Europe PMC: search over papers and preprints, their records, JATS of the open ones",
     label="PMC",
     # No published limit; five a second is what its users were told to stay below.

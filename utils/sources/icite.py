@@ -59,6 +59,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
 
 SOURCE = Source(
     name="icite",
+    probe="/pubs?pmids=23193287&fl=pmid",
     about="NIH iCite: who cites whom in PubMed",
     rates=(Rate("icite", ("icite",), every=1.0, in_flight=1),),
 )

@@ -46,6 +46,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 SOURCE = Source(
     name="idconv",
+    probe="/?ids=PMC3531190&idtype=pmcid&format=json",
     about="PMC ID Converter: PMCID to PMID and DOI",
     rates=(RATE,),
     lookup=Lookup(("pmcid",), BATCH, look_up),

@@ -64,6 +64,7 @@ def _linked(names: str) -> Linked:
 
 SOURCE = Source(
     name="opencitations",
+    probe="/references/doi:10.1038/nature12373",
     about="OpenCitations: who cites whom, from publishers' deposits",
     rates=(Rate("opencitations", ("opencitations",), every=1.0, in_flight=1),),
 )

@@ -144,6 +144,7 @@ def _fault(reply: Mapping[str, Any]) -> tuple[str, str]:
 
 SOURCE = Source(
     name="pubchem",
+    probe="/compound/cid/2244/property/MolecularFormula/JSON",
     about="PubChem: compounds, their properties and names, and the papers about them",
     rates=(RATE,),
 )

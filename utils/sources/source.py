@@ -144,7 +144,8 @@ class Source:
     ``name`` is that of its entry in `..model.sites`, where its addresses, its key and the names of
     its routes stand; ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``).
     ``greet`` sends one small request that costs nothing and tells a bad key, and says what came;
-    a site without it is asked for its address.
+    a site without it is asked for ``probe``, a path whose answer is JSON even where it is an error,
+    or for its address alone.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Source:
     lookup: Lookup | None = None
     routes: tuple[Route, ...] = ()
     greet: Callable[[Web], str] | None = None
+    probe: str = ""
 
     @property
     def title(self) -> str:

@@ -76,6 +76,7 @@ def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
 
 SOURCE = Source(
     name="unpaywall",
+    probe="/10.1038/nature12373",
     about="Unpaywall: open-access copies in repositories and at publishers",
     label="DOI",
     rates=(Rate("unpaywall", ("unpaywall",), every=0.1, in_flight=4),),
