@@ -275,3 +275,19 @@ def _rebuild(
     kind: type[PaperError], message: str, hints: tuple[str, ...], details: dict[str, Any]
 ) -> PaperError:
     return kind(message, *hints, **details)
+
+
+def require_pyarrow() -> None:
+    """Refuse what needs pyarrow where it is not installed.
+
+    Raises
+    ------
+    NotConfigured
+        It is not; the hint names the extra.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("pyarrow") is None:
+        msg = "Parquet needs what is not installed here: pyarrow."
+        hint = "Run `uv sync --extra parquet` (elsewhere `pip install pyarrow`), or export as csv."
+        raise NotConfigured(msg, hint)

@@ -160,7 +160,7 @@ def download_many(
     if not missing:
         return
     if offline:
-        yield from _from_mirror(missing, ladder)
+        yield from _download_local(missing, ladder)
         return
     with not_older_than(time.time() if force else 0.0):
         records = look_up(missing, ladder.web, ladder.sources)
@@ -182,11 +182,11 @@ def download_many(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _from_mirror(
+def _download_local(
     wanted: Sequence[Ids], ladder: Ladder
 ) -> Iterator[tuple[Ids, Download | PaperError]]:
-    """Put on the shelf what a mirror of PMC has, without a request; for the rest say why not."""
-    there = ladder.mirrored.find(wanted)
+    """Put on the shelf what needs no request (a mirror of PMC); for the rest say why not."""
+    there = ladder.find_local(wanted)
     records = look_up(list(there), ladder.web, ladder.sources) if there else {}
     for ids in wanted:
         if ids not in there:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -32,7 +32,6 @@ from ..errors import (
     Unreachable,
 )
 from ..http import Patience, Web, not_older_than
-from ..mirror.articles import VIA, Articles, fetch_from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import (
     INCONCLUSIVE,
@@ -48,9 +47,9 @@ from ..model.paper import (
     who_answered,
 )
 from ..model.versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
+from ..plugins import local_routes
 from ..shelf import Shelf, is_foreign, judge_again, known_by_name_only
 from ..sources import Route, Source
-from ..sources.pmc import SOURCE as PMC
 from .lookup import ask_in_halves, with_registered_terms
 
 log = logging.getLogger(__name__)
@@ -138,8 +137,8 @@ class Ladder:
         Names of the sources whose routes are climbed, from ``PAPERS_SOURCES``.
     read : callable, optional
         Makes text of what a site sent and judges it; a bulk run does so in other processes.
-    only_mirror : bool, optional
-        Whether the mirror of PMC is the only rung.
+    only_local : bool, optional
+        Whether only routes are climbed that need no network.
     """
 
     web: Web
@@ -147,35 +146,30 @@ class Ladder:
     sources: Sequence[Source]
     order: Sequence[str]
     read: Callable[[Fetched, Paper], Document] = formats.read
-    only_mirror: bool = False
-
-    @property
-    def mirrored(self) -> Articles:
-        """The full texts of a mirror of PMC."""
-        return Articles(self.web.settings)
+    only_local: bool = False
 
     @cached_property
     def rungs(self) -> tuple[Rung, ...]:
         """From the first to be asked to the last."""
         named = {source.name: source for source in self.sources}
         chosen = [named[name] for name in self.order]
-        mirrored = [source for source in chosen if source.name == PMC.name]
-        there = self.mirrored.are_here
-        first = [Rung(self._mirror, source) for source in mirrored] if there else []
-        if self.only_mirror:
+        local = local_routes(self.web.settings)
+        first = [Rung(route, named[name]) for name, route in local if named[name] in chosen]
+        if self.only_local:
             return tuple(first)
         return tuple(first) + tuple(
             Rung(route, source) for source in chosen for route in source.routes
         )
 
-    @property
-    def _mirror(self) -> Route:
-        """A mirror of PMC as a route: it is asked before anybody, and needs no network."""
-
-        def fetch(papers: Sequence[Paper], _: Web) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
-            return fetch_from_mirror(papers, self.mirrored)
-
-        return Route(VIA, ("pmcid", "pmid", "doi"), fetch, share=0.725)
+    def find_local(self, wanted: Iterable[Ids]) -> dict[Ids, Fetched]:
+        """Return the texts of papers that routes without a network have."""
+        papers = [Paper(ids) for ids in wanted]
+        return {
+            paper.ids: found
+            for _, route in local_routes(self.web.settings)
+            for paper, found in route.fetch(papers, self.web)
+            if isinstance(found, Fetched)
+        }
 
     def rungs_for(self, *, prefer_pmc: bool = True) -> list[Rung]:
         """The rungs in order; False for *prefer_pmc* puts the publisher's side first."""
@@ -259,7 +253,7 @@ class Ladder:
     def rungs_ahead(self, climb: Climb, rungs: Sequence[Rung]) -> Iterator[Rung]:
         """The rungs to ask for a paper, in order; notes the others in ``tried``, with reasons."""
         for rung in sort_for_version(climb.wants, climb.paper, rungs):
-            if self._is_foreign(rung, climb.paper) or (climb.force and rung.via == VIA):
+            if self._is_foreign(rung, climb.paper) or (climb.force and rung.route.local):
                 continue  # who wants it anew does not want what is here
             if reason := self.why_closed(rung, climb.paper):
                 climb.tried.append(Attempt(rung.via, "skipped", reason))

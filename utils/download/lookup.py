@@ -21,9 +21,9 @@ from typing import Literal, TypeVar
 
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
 from ..http import Answer, Web, not_older_than
-from ..mirror.lookup import from_mirror
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
+from ..plugins import find_records
 from ..shelf import Shelf
 from ..sources import Lookup, Source
 from ..sources.crossref import SOURCE as CROSSREF
@@ -51,8 +51,8 @@ def look_up(
 ) -> dict[Ids, Paper | PaperError]:
     """Learn what many papers are, from whoever knows them first.
 
-    A mirror of PubMed that is here comes first. Every source is asked once, in batches, about the
-    papers still unknown to those before it.
+    Records on this machine (a mirror of PubMed) come first. Every source is asked once, in batches,
+    about the papers still unknown to those before it.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def look_up(
     """
     inquiries = {ids: _Inquiry(ids, Paper(ids)) for ids in wanted}
     if any(source.name == PUBMED.name for source in sources):
-        _take_held(inquiries, from_mirror(wanted, web.settings))
+        _take_held(inquiries, find_records(wanted, web.settings))
     for source in sources:
         if source.lookup is None:
             continue

@@ -133,7 +133,7 @@ class CollectVerbs(Rooms):
             raise BadRequest(msg, "Choose all again: server.py mirror pmc --all")
         here = {"papers_offline": True, "papers_mirror_dir": mirror.folder}
         web = Web(self.settings.model_copy(update=here), mirror.rates)
-        ladder = replace(self._ladder, web=web, order=(PMC.name,), only_mirror=True)
+        ladder = replace(self._ladder, web=web, order=(PMC.name,), only_local=True)
         return harvest(pmcids, "", "", ladder, title=choice.title, retry="failed")
 
     def differences(self, lock: Lock, harvest: Harvest) -> Rebuilt:

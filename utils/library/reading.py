@@ -145,8 +145,7 @@ class ReadVerbs(CollectVerbs):
             ids = Ids.parse(paper)
             if self.shelf.find(ids) is not None:
                 return  # without the ladder, whose sources take a while to import
-            mirrored = self._ladder.mirrored
-            if mirrored.are_here and mirrored.find([ids]):
+            if self._ladder.find_local([ids]):
                 self.download(ids)
 
     def objects(

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..errors import BadRequest
+from ..errors import BadRequest, require_pyarrow
 from ..model.objects import Grid, PaperObject
 from ..model.paper import StoredPaper
 from ..shelf import Shelf
@@ -118,8 +118,6 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
     if write is None:
         raise BadRequest(f"{path.name} is neither CSV nor Parquet.", "End it in .csv or .parquet.")
     if write is _write_parquet:
-        from ..entrez.datasets.export import require_pyarrow
-
         require_pyarrow()
     tables = cells = 0
 

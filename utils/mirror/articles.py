@@ -9,15 +9,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import NotAvailable, PaperError, SourceMiss
+from ..http import Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..settings import Settings
+from ..sources import Route
+from ..sources.pmc import SOURCE as PMC
 from .bundles import fetched_in
 
 if TYPE_CHECKING:
@@ -33,27 +36,16 @@ def has_articles(settings: Settings) -> bool:
     return there and find_spec("pyarrow") is not None and find_spec("duckdb") is not None
 
 
-@dataclass(frozen=True)
-class Articles:
-    """The full texts of a mirror of PMC."""
-
-    settings: Settings
-
-    @property
-    def are_here(self) -> bool:
-        """Whether there is a mirror that can be read."""
-        return has_articles(self.settings)
-
-    def find(self, wanted: Iterable[Ids]) -> dict[Ids, Fetched]:
-        """What the published generation has of these papers."""
-        return articles(wanted, self.settings)
+def local_routes(settings: Settings) -> dict[str, Route]:
+    """The mirror of PMC as a route that goes before PMC's own; none where there is no mirror."""
+    if not has_articles(settings):
+        return {}
+    return {PMC.name: Route(VIA, ("pmcid", "pmid", "doi"), fetch, share=0.725, local=True)}
 
 
-def fetch_from_mirror(
-    papers: Sequence[Paper], there: Articles
-) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
+def fetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
     """The JATS of papers, as the Cloud Service sent it once; by PMCID, else by PMID or DOI."""
-    found = there.find([paper.ids for paper in papers])
+    found = articles([paper.ids for paper in papers], web.settings)
     for paper in papers:
         if fetched := found.get(paper.ids):
             yield paper, fetched
@@ -125,8 +117,3 @@ def _named(ids: Ids, place: Path) -> int:
     with closing(connect(place)) as db:
         row = db.execute(query, [str(place / NAMES), named]).fetchone()
     return int(row[0] or 0) if row else 0
-
-
-def record_of(fetched: Fetched, ids: Ids) -> Paper:
-    """A record of a paper by what the Cloud Service says, where PubMed cannot be asked."""
-    return Paper(ids | fetched.ids, license=fetched.license)

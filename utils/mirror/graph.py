@@ -49,6 +49,12 @@ class CitationTable:
     rate: float = 0.0
 
     @property
+    def indexes(self) -> dict[str, str]:
+        """The indexes it is made of, each with its day."""
+        days = {"nih_occ": self.collection, "pubmed": self.pubmed.partition("-")[0]}
+        return {key: f"{label}, {days[key]}" for key, label in LABELS.items() if days[key]}
+
+    @property
     def label(self) -> str:
         """Whose word it is, for people."""
         nih = f"{LABELS['nih_occ']} {self.collection}" if self.collection else ""
@@ -127,6 +133,7 @@ class Citations:
             msg = f"There is no table of citations in {folder}."
             raise EmptyStore(msg, "Make it: server.py mirror citations")
         self.table: CitationTable = current
+        self.label, self.indexes = current.label, current.indexes
 
     def cited(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
         """What each of some papers cites, the newest first; empty where nothing is known.

@@ -1,4 +1,4 @@
-"""Records from a mirror, for whoever would ask PubMed: a mirror is asked first, also offline.
+"""A mirror as a `..plugins.RecordSource`: asked before PubMed, also offline.
 
 By PMID, DOI or PMCID. A generation that is older than a week is used only
 where the network is not: a paper may have been retracted since. Whoever asks anew is not given one
@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterable
 from datetime import datetime
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from ..errors import PaperError
 from ..http.answer import is_fresh
@@ -18,12 +19,15 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..settings import Settings
 
+if TYPE_CHECKING:
+    from .graph import Citations
+
 log = logging.getLogger(__name__)
 DAYS = 7.0
 """Days for which a generation counts as PubMed's own word."""
 
 
-def from_mirror(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
+def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
     """The records of papers in the mirror of these settings; none where there is no fresh one.
 
     A mirror that cannot be read is told in the log, and does not hold up who can ask PubMed.
@@ -49,3 +53,10 @@ def from_mirror(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
     except PaperError as error:
         log.warning("The mirror was not asked: %s", error)
         return {}
+
+
+def citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
+    """The table of citations of the mirror of these settings; see `.graph.citations_of`."""
+    from .graph import citations_of
+
+    return citations_of(settings, fresh=fresh)

@@ -13,8 +13,8 @@ from typing import Literal
 
 from ..errors import StoreFailed, Unreachable
 from ..http import Web
-from ..mirror.graph import LABELS, citations_of
 from ..model.identifiers import IdName, Ids
+from ..plugins import find_citations
 from ..settings import Settings
 from ..sources import icite, openalex, opencitations, semantic_scholar
 from ..sources.europepmc import Kind, Linked, fetch_linked
@@ -58,10 +58,10 @@ def _at_europepmc(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[
     return fetch_linked(ids.pmid, kind, most, web)
 
 
-def _in_mirror(
+def _in_table(
     source: str, ids: Ids, kind: Kind, most: int, web: Web
 ) -> tuple[int, list[Linked], str]:
-    citations = citations_of(web.settings)
+    citations = find_citations(web.settings)
     if citations is None:
         return 0, [], ""
     ask = citations.cited if kind == "references" else citations.citing
@@ -91,18 +91,13 @@ INDEXES = (
 def indexes_of(settings: Settings) -> tuple[Index, ...]:
     """The indexes that can be asked with these settings; a mirror's citations come first."""
     return (
-        *_mirror_indexes(settings),
+        *_local_indexes(settings),
         *(index for index in INDEXES if not index.key or settings.key(index.key)),
     )
 
 
-def _mirror_indexes(settings: Settings) -> Iterator[Index]:
-    """Who says so in the table of citations of a mirror, with the day of it."""
-    citations = citations_of(settings)
-    if citations is None:
-        return
-    table = citations.table
-    days = {"nih_occ": table.collection, "pubmed": table.pubmed.partition("-")[0]}
-    for source, label in LABELS.items():
-        if days[source]:
-            yield Index(f"{label}, {days[source]}", ("pmid",), partial(_in_mirror, source))
+def _local_indexes(settings: Settings) -> Iterator[Index]:
+    """The indexes that a table of citations on this machine is made of."""
+    if citations := find_citations(settings):
+        for source, label in citations.indexes.items():
+            yield Index(label, ("pmid",), partial(_in_table, source))

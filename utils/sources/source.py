@@ -105,6 +105,7 @@ class Route:
     raised is about all papers of the batch. ``share`` is for plans: of the papers that reach this
     route, the part that is expected to end there. ``prefixes`` are those of most DOIs of a
     publisher that serves nobody else's papers: for other DOIs nobody is told that a key is missing.
+    A route that is ``local`` has its texts on this machine and needs no network.
     """
 
     via: str
@@ -114,6 +115,7 @@ class Route:
     batch: int = 1
     share: float = 0.0
     prefixes: tuple[str, ...] = ()
+    local: bool = False
 
     @property
     def version(self) -> Version:

@@ -18,12 +18,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, TextIO, get_args
 
-from ...errors import BadRequest, NotConfigured
+from ...errors import BadRequest, require_pyarrow
 from ...system.plain_text import cell
 from ...system.safe_files import disk, make_folder, replacing
 from .sql_query import MOST_SECONDS, all_rows
@@ -201,17 +200,3 @@ def _unique(columns: Iterable[str]) -> list[str]:
             name = f"{column}_{number}"
         names[name] = None
     return list(names)
-
-
-def require_pyarrow() -> None:
-    """Refuse what needs pyarrow where it is not installed.
-
-    Raises
-    ------
-    NotConfigured
-        It is not; the hint names the extra.
-    """
-    if find_spec("pyarrow") is None:
-        msg = "Parquet needs what is not installed here: pyarrow."
-        hint = "Run `uv sync --extra parquet` (elsewhere `pip install pyarrow`), or export as csv."
-        raise NotConfigured(msg, hint)

@@ -13,10 +13,9 @@ from typing import Literal
 
 from ...errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss, StoreFailed
 from ...http import Web
-from ...mirror.graph import citations_of
-from ...mirror.lookup import from_mirror
 from ...model.identifiers import Ids
 from ...model.paper import Paper
+from ...plugins import find_citations, find_records
 from ...sources import openalex as openalex_links
 from ...sources import semantic_scholar as semantic_scholar_links
 from ...sources.europepmc import Kind, Linked, fetch_linked
@@ -156,9 +155,9 @@ def _asker(lists: Lists, key: str = "") -> _Asks:
     return ask
 
 
-def _ask_mirror(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
-    """The table of citations of the mirror that is here, without a request."""
-    if kind not in _ELSEWHERE or (citations := citations_of(web.settings, fresh=True)) is None:
+def _ask_local(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
+    """The table of citations on this machine (a mirror's), without a request."""
+    if kind not in _ELSEWHERE or (citations := find_citations(web.settings, fresh=True)) is None:
         return None
     ask = citations.cited if kind == "pubmed_references" else citations.citing
     try:
@@ -166,13 +165,13 @@ def _ask_mirror(pmid: str, kind: Relationship, most: int, web: Web) -> Relations
     except StoreFailed as damaged:
         raise NotAvailable(damaged.message, damaged.hint) from None
     listed = tuple(Related(str(edge.pmid)) for edge in edges[:most])
-    return Relations(listed, len(edges), "", citations.table.label)
+    return Relations(listed, len(edges), "", citations.label)
 
 
 # The sites in the order in which they are asked, by the name that is shown; the answer is None
 # where a site has no list of that kind, or only for a key.
 _LISTS: dict[str, _Asks] = {
-    "mirror": _ask_mirror,
+    "mirror": _ask_local,
     "NCBI ELink": _ask_ncbi,
     "Europe PMC": _asker(
         lambda ids, kind, most, web: fetch_linked(ids.pmid, kind, min(most, _EUROPEPMC_PAGE), web)
@@ -187,7 +186,7 @@ def _enrich(pmid: str, relations: Relations, web: Web) -> Relations:
     wanted = [article.pmid for article in relations.articles if article.pmid]
     warnings = relations.warnings
     every = [Ids(pmid=one) for one in (pmid, *wanted)]
-    held = {ids.pmid: paper for ids, paper in from_mirror(every, web.settings).items()}
+    held = {ids.pmid: paper for ids, paper in find_records(every, web.settings).items()}
     left = [one for one in (pmid, *wanted) if one not in held]
     try:
         known = held | (fetch(left, web) if left else {})
