@@ -14,19 +14,14 @@ from utils.errors import BadRequest, StoreFailed
 from utils.mirror.engines import MOST_DEATHS, Lost, engine_of
 
 pytestmark = [
-    pytest.mark.extras("pyarrow", "duckdb", "distributed", "submitit"),
+    pytest.mark.extras("pyarrow", "duckdb", "distributed"),
     pytest.mark.real_time,
     pytest.mark.slow,
 ]
-# Each with its scheduler; Slurm's is submitit's own executor of local processes.
-WAYS = [
-    ("here", ""),
-    ("processes", ""),
-    ("dask", ""),
-    pytest.param(("slurm", "local"), marks=pytest.mark.lab),
-]
+# Each with its scheduler.
+WAYS = [("here", ""), ("processes", ""), ("dask", "")]
 # Dask's dead have a file of their own: `test_dask`.
-DEADLY = [way for way in WAYS[1:] if way != ("dask", "")]
+DEADLY = [("processes", "")]
 
 
 def squared(number):
@@ -123,7 +118,7 @@ def bulk(world):
 def test_results_are_the_same_bytes_for_any_number_of_workers_and_any_engine(world, bulk, tmp_path):
     one = mirror_of(world, tmp_path / "one")
     expected = updated(one).generation.digest
-    ways = [("processes", "", 4), ("processes", "", 2), ("dask", "", 2), ("slurm", "local", 2)]
+    ways = [("processes", "", 4), ("processes", "", 2), ("dask", "", 2)]
     for engine, scheduler, workers in some(ways):
         other = mirror_of(world, tmp_path / f"{engine}{workers}")
         done = updated(other, engine=engine, scheduler=scheduler, workers=workers)

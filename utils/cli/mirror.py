@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import BadRequest
 from ..mirror import require_packages
-from ..mirror.counts import lines_of
 from ..mirror.engines import ENGINES
 from . import mirror_pmc
 from .commands import command, group
@@ -40,9 +39,7 @@ T = TypeVar("T")
 _MB = 1e6
 _LINE_EVERY_S = 30.0
 _SHOWN = 10  # faults
-_ENGINE = (
-    "here (this process), processes (others on this machine), dask, slurm (submitit, extra slurm)"
-)
+_ENGINE = "here (this process), processes (others on this machine), dask"
 
 
 def add(commands: Any) -> None:
@@ -72,7 +69,7 @@ def add(commands: Any) -> None:
     verify.add_argument(
         "--count",
         action="store_true",
-        help="ask PubMed how many papers it counts, and which, where that differs",
+        help="ask PubMed how many papers it counts",
     )
     _engine_options(verify)
     of = verify.add_mutually_exclusive_group()
@@ -104,7 +101,7 @@ def _engine_options(parser: argparse.ArgumentParser, usual: str = "processes") -
         "--scheduler",
         default="",
         metavar="ADDRESS",
-        help="of a Dask cluster that runs (tcp://HOST:8786); with slurm the partition, or local",
+        help="of a Dask cluster that runs (tcp://HOST:8786)",
     )
 
 
@@ -268,17 +265,15 @@ def _verify(args: argparse.Namespace, library: Library) -> int:
 
 
 def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
-    """Say how many papers PubMed counts, and which are not the same; 1 where that is another."""
-    found = mirror.differences()
+    """Say how many papers PubMed counts; 1 where that is not the number here."""
+    here, at_pubmed = mirror.count_papers()
+    difference = at_pubmed - here
     if args.json:
-        row = {"papers": found.here, **asdict(found), "difference": found.difference}
-        say(row, as_json=True)
-        return int(bool(found.difference))
-    why = f" ({found.difference:+,})" if found.difference else ""
-    say(f"{found.here:,} PMIDs are live here, {found.at_pubmed:,} at PubMed{why}")
-    for line in lines_of(found):
-        say(line)
-    return int(bool(found.difference))
+        say({"papers": here, "at_pubmed": at_pubmed, "difference": difference}, as_json=True)
+    else:
+        why = f" ({difference:+,})" if difference else ""
+        say(f"{here:,} PMIDs are live here, {at_pubmed:,} at PubMed{why}")
+    return int(bool(difference))
 
 
 def _use(args: argparse.Namespace, library: Library) -> int:

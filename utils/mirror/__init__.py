@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from .citations import CitationsProgress
     from .citations_plan import CitationsPlan
-    from .counts import Differences
     from .embedding import EmbedProgress
     from .engines import Run
     from .generations import Generation, Generations
@@ -197,12 +196,21 @@ class Mirror:
             return
         yield from verify(self.folder, self._web(), run, names, source=source, sample=sample)
 
-    def differences(self) -> Differences:
-        """Where PubMed has other papers now, PMID by PMID; see `.counts.differences`."""
-        require_packages()
-        from .counts import differences
+    def count_papers(self) -> tuple[int, int]:
+        """Count the papers of the published generation, and those of PubMed today.
 
-        return differences(self.generations, self._web())
+        Raises
+        ------
+        EmptyStore
+            There is no generation yet.
+        Unreachable
+            PubMed did not say how many papers it has.
+        """
+        from ..sources.eutils import count
+
+        return self.generations.require_current().papers, count(
+            "pubmed", "all[filter]", self._web()
+        )
 
     def current(self) -> Generation | None:
         """The generation that is published; None where there is none yet."""

@@ -1,4 +1,4 @@
-"""Who does the work: this process, others on this machine, a Dask cluster, or Slurm.
+"""Who does the work: this process, others on this machine, or a Dask cluster.
 
 An engine is one function, ``run(function, jobs)``: it yields what the function makes of each job,
 as it is ready, whatever order that is. It takes jobs as it has room for them, never all at once. A
@@ -19,10 +19,10 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 from ...errors import BadRequest, NotConfigured
 
 Job = TypeVar("Job")
-EngineName = Literal["here", "processes", "dask", "slurm"]
+EngineName = Literal["here", "processes", "dask"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 MOST_DEATHS = 3
-_NEEDS = {"dask": ("distributed", "mirror"), "slurm": ("submitit", "slurm")}
+_NEEDS = {"dask": ("distributed", "mirror")}
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
@@ -41,11 +41,11 @@ def engine_of(
 
     Parameters
     ----------
-    name : {"here", "processes", "dask", "slurm"}
+    name : {"here", "processes", "dask"}
     workers : int
-        Processes, or jobs of Slurm, at once.
+        Processes at once.
     scheduler : str
-        Address of a Dask cluster that exists; Slurm's partition, or ``local`` to try it without.
+        Address of a Dask cluster that exists.
     folder : Path
         For what an engine writes down of its own.
     say : callable
@@ -61,7 +61,7 @@ def engine_of(
     if name not in ENGINES:
         raise BadRequest(f"{name!r} is no engine.", f"Give one of {', '.join(ENGINES)}.")
     if scheduler and name not in _NEEDS:
-        raise BadRequest(f"The engine {name!r} has no scheduler.", "Give --engine dask or slurm.")
+        raise BadRequest(f"The engine {name!r} has no scheduler.", "Give --engine dask.")
     package, extra = _NEEDS.get(name, ("", ""))
     if package and find_spec(package) is None:
         msg = f"The engine {name!r} needs what is not installed here: {package}."
