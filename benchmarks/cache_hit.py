@@ -31,9 +31,10 @@ import diskcache
 
 from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author, Paper, StoredPaper
-from utils.shelf import Shelf, paper_file, records
+from utils.shelf import Shelf, paper_file
 from utils.shelf.catalogue import NewEntry
-from utils.shelf.records import Record, sha256
+from utils.shelf.index_table import to_line
+from utils.shelf.record import Record, sha256
 
 ABSTRACT = "We looked at cells and counted them, and found that there were many of them. " * 18
 TEXT = "# Cells\n\n" + "We looked at cells, counted them, and write down here what we saw. " * 600
@@ -61,7 +62,7 @@ def fill(shelf: Shelf, papers: int) -> None:
                 filed=record.order,
                 size=status.st_size,
                 mtime_ns=status.st_mtime_ns,
-                line=records.line(record),
+                line=to_line(record),
                 record=record.to_json(),
             )
             catalogue.put(entry, record.ids.names())
@@ -155,7 +156,7 @@ def main() -> None:
                 began = time.perf_counter()
                 with shelf._catalogue.writing():  # noqa: SLF001
                     shelf._writer.rewrite_index()  # noqa: SLF001
-                print(f"index files written anew in {time.perf_counter() - began:.2f} s")
+                print(f"index.csv written again in {time.perf_counter() - began:.2f} s")
         began = time.perf_counter()
         with Shelf(Path(scratch) / "papers") as shelf:
             assert shelf.find(Ids(pmid="1"))

@@ -27,7 +27,7 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
 from utils.shelf import Shelf, paper_file
 from utils.shelf.ledger import Ledger
-from utils.shelf.records import sha256
+from utils.shelf.record import sha256
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -149,7 +149,7 @@ def raise_judges(monkeypatch):
     for module in (
         "utils.readers",
         "utils.shelf.verdicts",
-        "utils.shelf.records",
+        "utils.shelf.record",
         "utils.curation.audit",
     ):
         monkeypatch.setattr(f"{module}.JUDGES", 99)
@@ -190,12 +190,12 @@ def test_without_fix_nothing_is_written(library, held, stricter):
     stricter(lambda paper: True)
     folder = library.settings.papers_dir
     library.list_papers()
-    before = texts(folder), records(folder), (folder / "index.jsonl").read_bytes()
+    before = texts(folder), records(folder), (folder / "index.csv").read_bytes()
     found = here(library)
     assert [(one.outcome, one.was, one.now) for one in found] == [
         ("changed", "full_text", "paywall")
     ] * len(held)
-    assert (texts(folder), records(folder), (folder / "index.jsonl").read_bytes()) == before
+    assert (texts(folder), records(folder), (folder / "index.csv").read_bytes()) == before
     assert library.find(held[0].paper.ids.pmid).kind == "full_text"
 
 

@@ -190,14 +190,12 @@ def test_where_nothing_fits_the_answer_lists_the_sections_and_their_roles(librar
     assert "By role: abstract, introduction, methods, figures." in refused.value.hint
 
 
-def test_the_record_and_the_index_keep_the_sections(library, grown):
+def test_the_record_keeps_the_sections(library, grown):
     text = library.shelf.read_text(grown)
     kept = [(text[s.start : s.end], s.roles, s.floats) for s in grown.sections]
     assert kept == [(text[s.start : s.end], s.roles, s.floats) for s in library.sections("7")]
     methods = next(s for s in grown.sections if s.title == "Experimental procedures")
     assert (methods.roles, methods.floats) == (("methods",), ("Table 1", "Figure 2"))
-    [line] = (library.shelf.folder / "index.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["sections"] == ["abstract", "introduction", "methods", "figures"]
 
 
 def test_an_outline_names_roles_only_where_they_begin(library, grown):

@@ -279,16 +279,14 @@ def test_many_at_once_are_looked_up_in_batches_and_none_is_fetched_twice(library
     assert len(asked) == len(set(asked))
 
 
-def test_index_files_are_current(library, world):
+def test_the_index_is_current(library, world):
     for branch in ("pmc_cloud", "paywall", "editorial"):
         library.download(world.paper(branch).pmid)
     folder = library.settings.papers_dir
     rows = list(csv.DictReader((folder / "index.csv").open(newline="", encoding="utf-8")))
-    lines = [
-        json.loads(line)
-        for line in (folder / "index.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [row["file"] for row in rows] == [
+        Path(one.path).name for one in reversed(library.shelf.list()[1])
     ]
-    assert [row["pmid"] for row in rows] == [str(line["pmid"]) for line in lines]
     assert {row["kind"] for row in rows} == {"full_text", "abstract"}
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.harvests import assert_complete, done, ids_of
 from tests.world import World
 from utils import Library
-from utils.shelf import Shelf, ledger, records
+from utils.shelf import Shelf, index_table, ledger, record
 
 pytestmark = pytest.mark.slow
 
@@ -58,10 +58,10 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         monkeypatch.setattr(owner, name, counted)
 
     count(Shelf, "find", "look-ups")
-    count(records.Record, "from_row", "records read")
+    count(record.Record, "from_row", "records read")
     count(ledger, "paper_from", "papers read")
-    count(records, "cell", "cells")
-    for remembered in (records._record_from, ledger._paper, records._cells):
+    count(index_table, "cell", "cells")
+    for remembered in (record._record_from, ledger._paper, index_table._to_csv):
         remembered.cache_clear()
     return counts
 

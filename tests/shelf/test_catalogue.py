@@ -17,7 +17,7 @@ from utils.model.paper import Attempt
 from utils.shelf import Shelf, paper_file
 from utils.shelf import catalogue as catalogue_module
 from utils.shelf.catalogue import Catalogue
-from utils.shelf.records import Record, abstract_record
+from utils.shelf.record import Record, abstract_record
 from utils.shelf.shelf_writer import Entries, ShelfWriter
 from utils.system import sqlite
 

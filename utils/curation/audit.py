@@ -33,7 +33,7 @@ from ..model.paper import StoredPaper
 from ..readers import JUDGES, Read, judge_fetched
 from ..readers.reader_processes import read_in_child
 from ..shelf import ADOPTED, Shelf, judge_again, with_judgement
-from ..shelf.records import RawAnswer
+from ..shelf.record import RawAnswer
 from ..system.plain_text import one_line
 from .reading import find
 

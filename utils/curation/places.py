@@ -19,7 +19,7 @@ from ..model.passage import Anchor, SourcePlace
 from ..passages.anchors import anchors_of
 from ..readers.source_words import Finder, words_of
 from ..shelf import Shelf
-from ..shelf.records import RawAnswer
+from ..shelf.record import RawAnswer
 from ..system import safe_files
 from ..system.plain_text import plain_json, shortened
 from .reading import find

@@ -137,7 +137,7 @@ class UpkeepVerbs(Rooms):
         return write_references(lambda: of_shelf(self.shelf), self.shelf.folder)
 
     def rebuild(self) -> RebuildReport:
-        """Make the catalogue and the index files again from the files alone."""
+        """Make the catalogue and ``index.csv`` again from the files alone."""
         return self.shelf.rebuild()
 
     def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:

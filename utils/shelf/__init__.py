@@ -5,7 +5,8 @@ Knows disks and SQL, and nothing of sites, formats or MCP.
 
 from .adoption import is_foreign, judge_again, known_by_name_only, with_judgement
 from .paper_file import body_of
-from .records import ADOPTED, RebuildReport
+from .reconciliation import RebuildReport
+from .record import ADOPTED
 from .shelf import Shelf
 
 __all__ = [

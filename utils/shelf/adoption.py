@@ -20,7 +20,7 @@ from ..model.paper import Author, Kind, Paper, StoredPaper
 from ..readers import JudgedText, Read, judge_foreign_text, judge_text
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
-from .records import ADOPTED, WITHOUT_TEXT, Record, sections_of, sha256
+from .record import ADOPTED, WITHOUT_TEXT, Record, sections_of, sha256
 
 _LABEL = re.compile(
     r"^[#>*\t -]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID)\**[ \t]*:\**"

@@ -30,7 +30,7 @@ from ..model.versions import STAND_INS
 from ..system import sharing, sqlite
 from ..system.plain_text import encodable
 from ..system.safe_files import exclusive_lock
-from .records import ListingFilter
+from .listing import ListingFilter
 
 log = logging.getLogger(__name__)
 VERSION = 2
@@ -456,7 +456,7 @@ class Catalogue:
         return {"papers": papers, **kinds, **versions, "retracted": retracted}
 
     def lines(self) -> Iterator[str]:
-        """The lines of the index files, the oldest paper first."""
+        """Yield the rows of ``index.csv`` as JSON, the oldest paper first."""
         with self.using() as connection:
             for row in connection.execute("SELECT line FROM papers ORDER BY filed, file"):
                 yield row[0]

@@ -16,7 +16,7 @@ from ..model.paper import Fetched, now
 from ..system import safe_files
 from ..system.bodies import Bodies
 from . import paper_file
-from .records import sha256
+from .record import sha256
 
 MOST = 500
 MOST_BYTES = 500_000_000

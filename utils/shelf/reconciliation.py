@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from .. import readers as formats
@@ -23,7 +24,7 @@ from ..readers.reader_processes import read_in_child
 from ..system import safe_files
 from . import adoption, paper_file, restoration
 from .catalogue import Entry
-from .records import ADOPTED, RebuildReport, Record, sha256
+from .record import ADOPTED, Record, sha256
 from .shelf_writer import MEDIA, ShelfWriter
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,21 @@ _MANY = 8  # files that are worth the start of reading processes
 _READERS = 4
 _GIVEN_UP_AFTER = 600.0
 _WEEK = 7 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    """What was found when the catalogue was made again from the files.
+
+    ``ignored`` are the text files that are no papers of their own, each with the reason.
+    """
+
+    full_text: int = 0
+    abstracts: int = 0
+    records: int = 0
+    rejected: int = 0
+    adopted: int = 0
+    ignored: tuple[tuple[str, str], ...] = ()
 
 
 class Reconciler:

@@ -23,7 +23,7 @@ from ..errors import StoreFailed
 from ..model.paper import Document, Fetched, Paper, StoredPaper
 from ..system import safe_files
 from . import adoption, paper_file, quarantine
-from .records import ADOPTED, WITHOUT_TEXT, Record, renewed_record, sections_of, sha256
+from .record import ADOPTED, WITHOUT_TEXT, Record, renewed_record, sections_of, sha256
 from .shelf_writer import ShelfWriter, with_checksum
 
 log = logging.getLogger(__name__)

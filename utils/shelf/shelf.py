@@ -22,11 +22,10 @@ from ..system import safe_files, sharing
 from ..system.file_systems import require_locks
 from . import paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry, healing
-from .reconciliation import SURVEYED, Reconciler
-from .records import (
-    ListingFilter,
+from .listing import ListingFilter
+from .reconciliation import SURVEYED, RebuildReport, Reconciler
+from .record import (
     RawAnswer,
-    RebuildReport,
     Record,
     abstract_record,
     full_text_record,
@@ -67,12 +66,12 @@ class Shelf:
         self.close()
 
     def close(self) -> None:
-        """Bring the index files up to date and close the catalogue."""
+        """Bring ``index.csv`` up to date and close the catalogue."""
         try:
             if self._opened:
                 self._writer.settle_index()
         except (StoreFailed, CatalogueBroken) as error:
-            log.warning("The index files are behind: %s", error)
+            log.warning("index.csv is behind: %s", error)
         finally:
             self._opened = False
             self._catalogue.close()
@@ -423,7 +422,7 @@ class Shelf:
 
     @healing
     def rebuild(self) -> RebuildReport:
-        """Make the catalogue and the index files again from the files alone."""
+        """Make the catalogue and ``index.csv`` again from the files alone."""
         self._ready(create=True)
         return self._stock.rebuild()
 

@@ -25,9 +25,10 @@ from ..model.paper import Attempt, Fetched, Media, Paper
 from ..model.versions import fitness, only_a_preprint
 from ..system import bodies, safe_files
 from ..system.bodies import Bodies
-from . import adoption, paper_file, records
+from . import adoption, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
-from .records import (
+from .index_table import IndexTable, to_line
+from .record import (
     ADOPTED,
     WITHOUT_TEXT,
     RawAnswer,
@@ -67,7 +68,7 @@ class ShelfWriter:
         self.raw = self.private / "raw"
         self.bodies = Bodies(self.private / "fetched" / bodies.FOLDER)
         self.catalogue = catalogue
-        self.index = records.IndexFiles(folder)
+        self.index = IndexTable(folder)
         self._index_waits = False
         self._rewrite_at = 0.0
 
@@ -318,18 +319,18 @@ class ShelfWriter:
             filed=record.order,
             size=status.st_size,
             mtime_ns=status.st_mtime_ns,
-            line=records.line(record),
+            line=to_line(record),
             record=record.to_json(),
         )
 
     def note_change(self, added: str | None) -> None:
-        """Update the index files; *added* is a new paper's line, None means a changed line."""
+        """Update ``index.csv``; *added* is a new paper's line, None means a changed line."""
         if self._index_waits:
             return
         catalogue = self.catalogue
         whole = self.index.state() == catalogue.note("index_state")
         if whole and added is not None:
-            self.index.append([added])
+            self.index.append(added)
             catalogue.set_note("index_state", self.index.state())
         elif whole:
             catalogue.set_note("index_late", "1")
@@ -340,7 +341,7 @@ class ShelfWriter:
             self.rewrite_index()
 
     def rewrite_index(self) -> None:
-        """Write both index files anew, under the write lock."""
+        """Write ``index.csv`` again, under the write lock."""
         began = time.monotonic()
         self.index.rewrite(self.catalogue.lines())
         self._rewrite_at = time.monotonic() + 20 * (time.monotonic() - began)
@@ -348,7 +349,7 @@ class ShelfWriter:
         self.catalogue.set_note("index_late", "")
 
     def settle_index(self) -> None:
-        """Write the index files anew if they are torn, edited or behind."""
+        """Write ``index.csv`` again if it is torn, edited or behind."""
         catalogue = self.catalogue
         if self.index.state() == catalogue.note("index_state") and not catalogue.note("index_late"):
             return
@@ -357,7 +358,7 @@ class ShelfWriter:
 
     @contextlib.contextmanager
     def defer_index(self) -> Iterator[None]:
-        """Leave the index files alone while the catalogue is filled, under the write lock."""
+        """Leave ``index.csv`` alone while the catalogue is filled, under the write lock."""
         self._index_waits = True
         try:
             yield
@@ -460,8 +461,8 @@ def _rejected_texts(record: Record, same: Entries) -> tuple[tuple[str, str], ...
 
 
 def _same_line(before: Record, row: NewEntry) -> bool:
-    """Whether an entry's line in the index files stays the same, and in its place."""
-    return before.order == row.filed and records.line(before) == row.line
+    """Whether an entry's line in ``index.csv`` stays the same, and in its place."""
+    return before.order == row.filed and to_line(before) == row.line
 
 
 def _newly_retracted(plan: Plan) -> bool:

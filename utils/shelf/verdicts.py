@@ -21,7 +21,7 @@ from ..system import safe_files
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
 from .catalogue import CatalogueBroken, healing
-from .records import Record, sha256
+from .record import Record, sha256
 from .shelf_writer import Plan, ShelfWriter
 
 log = logging.getLogger(__name__)

@@ -1,31 +1,21 @@
-"""Records: what the shelf knows of a stored paper beyond its text.
+"""The record of a stored paper: all that the shelf knows of it beyond its text.
 
-Every record lies as JSON in ``.papershelf/records``, so that the catalogue, which holds the same
-records with indexes around them, can always be made again from the files.
-
-The filters of a listing of the shelf, and their SQL.
-
-``index.csv`` and ``index.jsonl``: the shelf as a table, for pandas, R, Excel and plain eyes.
-
-A new paper is a line appended to both; a change of a line writes both anew beside the old and
-renames, and what changes no line writes nothing. The catalogue remembers length, time and number
-of the files, so that one torn by a crash or edited by hand is noticed and written again.
+Each record lies as JSON in ``.papershelf/records`` and is the one truth for programs: authors taken
+apart, dates, notices, attempts, the address and the reader of the kept bytes, and what a person
+decided stand neither in the text's header nor in these bytes. The catalogue holds the same JSON
+with indexes around it, and is made again from the records.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar
 
-from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.paper import (
     Attempt,
@@ -45,8 +35,7 @@ from ..model.paper import (
 from ..model.versions import by_route, text_slot
 from ..outline import outline, section_words
 from ..readers import JUDGES
-from ..system.plain_text import cell, clean_text, encodable, one_line
-from ..system.safe_files import disk, replacing
+from ..system.plain_text import clean_text, encodable, one_line
 
 T = TypeVar("T")
 ADOPTED = "adopted"
@@ -58,16 +47,6 @@ _MOST_SECTIONS = 300
 _LONGEST_TITLE = 200
 _LONGEST_WORD = 60
 """What a record keeps of a text's sections; whoever reads the text itself sees them all."""
-_INDEXED = "words JOIN papers ON papers.id = words.rowid"
-_LOOKED_THROUGH = "papers JOIN texts ON texts.id = papers.id"
-_NEWEST = "papers.filed DESC"
-_AMONG = """papers.id IN (SELECT names.paper FROM names
-    WHERE names.name IN (SELECT value FROM json_each(?)))"""
-COLUMNS = (
-    *("key", "pmid", "pmcid", "doi", "arxiv", "title", "authors", "journal", "year", "kind"),
-    *("source", "via", "license", "retracted", "verdict", "words", "file", "sha256", "saved_at"),
-    *("version", "preprint_version", "evidence"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,174 +338,3 @@ def abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> Reco
         saved_at=now(),
     )
     return writable(Record(stored, words=len(paper.abstract.split())))
-
-
-@dataclass(frozen=True, slots=True)
-class RebuildReport:
-    """What was found when the catalogue was made again from the files.
-
-    ``ignored`` are the text files that are no papers of their own, each with the reason.
-    """
-
-    full_text: int = 0
-    abstracts: int = 0
-    records: int = 0
-    rejected: int = 0
-    adopted: int = 0
-    ignored: tuple[tuple[str, str], ...] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class ListingFilter:
-    """The filters of a listing; empty means any.
-
-    Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name
-    or of NLM's abbreviation of it, or its ISSN; a paper goes by one of the names in ``among``,
-    where that is not None.
-
-    Raises
-    ------
-    BadRequest
-        A filter has a value that cannot be.
-    """
-
-    text: str = ""
-    kind: str = ""
-    year_from: str = ""
-    year_to: str = ""
-    journal: str = ""
-    among: frozenset[str] | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in {"", *get_args(Kind)}:
-            raise BadRequest(f"{self.kind!r} is no kind.", f"Give {', '.join(get_args(Kind))}.")
-        for year in filter(None, (self.year_from, self.year_to)):
-            if not re.fullmatch(r"[0-9]{4}", year):
-                raise BadRequest(f"{year!r} is no year.", "Give four digits.")
-
-    def as_sql(self, fts: bool) -> tuple[str, list[str], list[object], str]:
-        """Tables, conditions, their values, and the order; words by index where there is one."""
-        tables, order = "papers", _NEWEST
-        where: list[str] = []
-        values: list[object] = []
-        words = re.findall(r"\w+", self.text)
-        if words and fts:
-            tables, order = _INDEXED, f"bm25(words, 4.0, 1.0), {_NEWEST}"
-            where.append("words MATCH ?")
-            # Quoted, so that what a user types is never an operator of the index.
-            values.append(" ".join(f'"{word}"' for word in words))
-        elif words:
-            tables = _LOOKED_THROUGH
-            where += ["texts.title || ' ' || texts.abstract LIKE ? ESCAPE '\\'"] * len(words)
-            values += [_like_pattern(word) for word in words]
-        elif self.text.strip():
-            where.append("0")  # nothing but punctuation: no paper has it as a word
-        for condition, value in (
-            ("papers.kind = ?", self.kind),
-            ("papers.year >= ?", self.year_from),
-            ("papers.year <> '' AND papers.year <= ?", self.year_to),
-        ):
-            if value:
-                where.append(condition)
-                values.append(value)
-        if self.journal:
-            where.append(_OF_JOURNAL)
-            abbreviated = self.journal.replace(".", "")
-            values += [_like_pattern(self.journal), _like_pattern(abbreviated)]
-            values.append(encodable(self.journal))
-        if self.among is not None:
-            where.append(_AMONG)
-            values.append(json.dumps(sorted(self.among)))
-        return tables, where, values, order
-
-
-# As a whole name, as NLM abbreviates it (without points), or by its ISSN.
-_OF_JOURNAL = """(papers.journal LIKE ? ESCAPE '\\'
-    OR json_extract(papers.record, '$.stored.paper.journal_abbreviation') LIKE ? ESCAPE '\\'
-    OR json_extract(papers.record, '$.stored.paper.issn') = ? COLLATE NOCASE)"""
-
-
-def _like_pattern(text: str) -> str:
-    escaped = re.sub(r"([\\%_])", r"\\\1", encodable(text))
-    return f"%{escaped}%"
-
-
-def line(record: Record) -> str:
-    """One line of ``index.jsonl``."""
-    stored, paper, ids = record.stored, record.stored.paper, record.ids
-    row = {
-        "key": ids.key,
-        "pmid": ids.pmid,
-        "pmcid": ids.pmcid,
-        "doi": ids.doi,
-        "arxiv": f"arXiv:{ids.arxiv}" if ids.arxiv else "",  # 2511.0410 is no number
-        "title": one_line(paper.title),
-        "authors": one_line(paper.author_names),
-        "journal": one_line(paper.journal),
-        "year": paper.year,
-        "kind": stored.kind,
-        "source": stored.source,
-        "via": stored.via,
-        "license": one_line(stored.license),
-        "retracted": paper.retracted,
-        "verdict": stored.verdict,
-        "words": record.words,
-        "file": record.file,
-        "sha256": stored.sha256,
-        "saved_at": stored.saved_at,
-        "sections": list(dict.fromkeys(role for part in stored.sections for role in part.roles)),
-        "version": stored.version,
-        "preprint_version": stored.preprint_version,
-        "evidence": stored.evidence,
-    }
-    return json.dumps(row, ensure_ascii=False) + "\n"
-
-
-class IndexFiles:
-    """The two index files of one folder. Callers hold the catalogue's write lock."""
-
-    def __init__(self, folder: Path) -> None:
-        self._csv = folder / "index.csv"
-        self._jsonl = folder / "index.jsonl"
-
-    def state(self) -> str:
-        """Size, time and number of both files: differs after a crash or an edit by hand.
-
-        The size alone would miss a writer killed after the renames: a row may change and keep
-        its length.
-        """
-        columns = f"{len(COLUMNS)} columns"  # files of an older version are made anew
-        return " ".join([*map(_state, (self._csv, self._jsonl)), columns])
-
-    def append(self, lines: Sequence[str]) -> None:
-        """Add papers at the end of both files, which exist."""
-        both = (self._csv, "".join(map(_cells, lines))), (self._jsonl, "".join(lines))
-        for path, text in both:
-            # Not flushed to the disk: after a power cut the length tells, and it is made anew.
-            with disk(path), path.open("ab") as file:
-                file.write(text.encode("utf-8", "replace"))
-
-    def rewrite(self, lines: Iterable[str]) -> None:
-        """Write both files anew, line by line; one that would be the same stays as it is."""
-        with disk(self._csv), replacing(self._csv) as table, replacing(self._jsonl) as rows:
-            table.write(",".join(COLUMNS) + "\n")
-            for one in lines:
-                table.write(_cells(one))
-                rows.write(one)
-
-
-def _state(path: Path) -> str:
-    try:
-        status = path.stat()
-    except OSError:
-        return "absent"
-    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
-
-
-@lru_cache(maxsize=250)  # a small shelf is written anew at every change of one line
-def _cells(text: str) -> str:
-    """The row of ``index.csv`` for a line of ``index.jsonl``."""
-    row = json.loads(text)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cell(row.get(column, "")) for column in COLUMNS)
-    return out.getvalue()

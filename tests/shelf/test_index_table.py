@@ -1,4 +1,4 @@
-"""index.csv and index.jsonl: always current, whole, and harmless in Excel."""
+"""index.csv: always current, whole, and harmless in Excel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.shelf.papers import assert_consistent, index, paper, save
 from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author
 from utils.shelf import Shelf
-from utils.shelf.records import COLUMNS, IndexFiles
+from utils.shelf.index_table import COLUMNS, IndexTable
 
 
 def test_every_save_is_in_the_index_at_once(shelf: Shelf) -> None:
@@ -50,12 +50,11 @@ def test_a_title_with_breaks_and_quotes_stays_one_row(shelf: Shelf) -> None:
     assert len((shelf.folder / "index.csv").read_text(encoding="utf-8").splitlines()) == 2
 
 
-@pytest.mark.parametrize("name", ["index.csv", "index.jsonl"])
 @pytest.mark.parametrize("damage", ["torn", "longer", "as long", "deleted", "empty"])
-def test_a_damaged_index_is_written_again(shelf: Shelf, name: str, damage: str) -> None:
+def test_a_damaged_index_is_written_again(shelf: Shelf, damage: str) -> None:
     save(shelf, paper(pmid="1"))
     save(shelf, paper(pmid="2"))
-    path = shelf.folder / name
+    path = shelf.folder / "index.csv"
     whole = path.read_bytes()
     if damage == "deleted":
         path.unlink()
@@ -87,41 +86,40 @@ def test_on_a_large_shelf_changes_are_gathered_and_settled_at_the_end(
     assert_consistent(shelf)
 
 
-def seen(folder: Path, *names: str) -> list[tuple[int, int]]:
-    """By what one sees that files were not written again."""
-    stats = [(folder / name).stat() for name in names or ("index.csv", "index.jsonl")]
-    return [(one.st_ino, one.st_mtime_ns) for one in stats]
+def stamp(folder: Path) -> tuple[int, int]:
+    """Return what changes when the file is written again."""
+    status = (folder / "index.csv").stat()
+    return status.st_ino, status.st_mtime_ns
 
 
-def test_what_changes_no_line_leaves_the_files_as_they_are(shelf: Shelf) -> None:
+def test_what_changes_no_line_leaves_the_file_as_it_is(shelf: Shelf) -> None:
     stored = shelf.save_abstract(paper(pmid="1"), ())
     save(shelf, paper(pmid="2"))
-    before = seen(shelf.folder)
+    before = stamp(shelf.folder)
     told = shelf.record_attempts(stored, [Attempt("publisher", "paywall", "Closed.")])
     assert told.attempts[0].outcome == "paywall"
     assert shelf.find(Ids(pmid="1")) == told
     shelf.close()
     assert Shelf(shelf.folder).find(Ids(pmid="1")) == told
-    assert seen(shelf.folder) == before
+    assert stamp(shelf.folder) == before
     assert_consistent(shelf)
 
 
-def test_files_that_would_be_the_same_are_left_in_place(shelf: Shelf) -> None:
+def test_a_file_that_would_stay_the_same_is_left_in_place(shelf: Shelf) -> None:
     for number in range(1, 4):
         save(shelf, paper(pmid=str(number)))
-    before = seen(shelf.folder)
+    before = stamp(shelf.folder)
     shelf._writer.rewrite_index()
     shelf.rebuild()
-    assert seen(shelf.folder) == before
+    assert stamp(shelf.folder) == before
     with (shelf.folder / "index.csv").open("a", encoding="utf-8") as file:
         file.write("by hand")
     shelf.rebuild()
     assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
-    assert seen(shelf.folder, "index.jsonl") == before[1:]
-    assert seen(shelf.folder, "index.csv") != before[:1]
+    assert stamp(shelf.folder) != before
 
 
-def test_the_files_are_written_line_by_line(tmp_path: Path) -> None:
+def test_the_file_is_written_line_by_line(tmp_path: Path) -> None:
     """Were they made in memory first, nothing would be on the disk when the last line is asked."""
     written: list[int] = []
     count = 3000
@@ -131,9 +129,25 @@ def test_the_files_are_written_line_by_line(tmp_path: Path) -> None:
             yield json.dumps({"pmid": str(number), "title": "A long title, " * 20}) + "\n"
         written.extend(path.stat().st_size for path in tmp_path.glob(".*.part"))
 
-    IndexFiles(tmp_path).rewrite(lines())
-    assert len(written) == 2
-    whole = [tmp_path / name for name in ("index.csv", "index.jsonl")]
-    left = [path.stat().st_size for path in whole]
-    assert sum(written) > sum(left) - 100_000
-    assert [path.read_text(encoding="utf-8").count("\n") for path in whole] == [count + 1, count]
+    IndexTable(tmp_path).rewrite(lines())
+    whole = tmp_path / "index.csv"
+    [so_far] = written
+    assert so_far > whole.stat().st_size - 100_000
+    assert whole.read_text(encoding="utf-8").count("\n") == count + 1
+
+
+@pytest.mark.parametrize(("first", "left"), [('{"key": "pmid:1", ', False), ("my notes", True)])
+def test_the_json_lines_of_an_older_version_are_removed_once(
+    shelf: Shelf, caplog: pytest.LogCaptureFixture, first: str, left: bool
+) -> None:
+    """A file that nothing keeps up to date looks current; a file of somebody else stays."""
+    save(shelf, paper(pmid="1"))
+    shelf.close()
+    shelf._catalogue.set_note("index_state", "as an older version left it")
+    old = shelf.folder / "index.jsonl"
+    old.write_text(first, encoding="utf-8")
+    for _ in range(2):
+        with Shelf(shelf.folder) as opened:
+            assert opened.find(Ids(pmid="1")) is not None
+    assert old.exists() is left
+    assert caplog.text.count("list --json") == (not left)
