@@ -12,7 +12,7 @@ from tests.harvests import library_of
 from tests.world import World
 from utils import Library
 from utils.download.ladder import Rung, Step
-from utils.download.lookup import look_up
+from utils.download.records import look_up
 from utils.errors import (
     BadContent,
     NotAvailable,

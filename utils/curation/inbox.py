@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from .. import readers as formats
 from ..download.ladder import Ladder
-from ..download.lookup import look_up
+from ..download.records import look_up
 from ..errors import BadContent, BadRequest, NotFound, PaperError
 from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids

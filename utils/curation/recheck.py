@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from ..download.lookup import CROSSREF_ANEW, PUBMED_ANEW, look_up
+from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotFound, PaperError, Unreachable
 from ..http import Web, not_older_than
 from ..model.identifiers import Ids

@@ -18,7 +18,7 @@ from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answere
 from ..model.versions import NAMES, STAND_INS, meant, serves
 from ..shelf import known_by_name_only
 from .ladder import Climb, Ladder, may_climb_unknown
-from .lookup import look_up
+from .records import look_up
 
 _PATIENCE_S = 10.0  # for turns at sites, while another one may have the text at once
 

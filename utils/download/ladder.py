@@ -49,8 +49,8 @@ from ..model.paper import (
 from ..model.versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
 from ..plugins import local_routes
 from ..shelf import Shelf, is_foreign, judge_again, known_by_name_only
-from ..sources import Route, Source
-from .lookup import ask_in_halves, with_registered_terms
+from ..sources import Route, Source, ask_in_halves
+from .records import with_registered_terms
 
 log = logging.getLogger(__name__)
 _DAY_S = 86400.0

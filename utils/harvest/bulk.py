@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ..download.ladder import Climb, Ladder, Rung, Step, lease_name, may_climb_unknown
-from ..download.lookup import look_up
+from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
 from ..http import Patience, not_older_than
 from ..model.identifiers import Ids

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..download.ladder import Ladder
-from ..download.lookup import look_up
+from ..download.records import look_up
 from ..errors import NotAvailable, PaperError
 from ..lists.pasted import Entry
 from ..media import best_forms, is_image, kept_before

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ..download.ladder import Ladder
-from ..download.lookup import look_up
+from ..download.records import look_up
 from ..errors import NothingFound, Unreachable
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids

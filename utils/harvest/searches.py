@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..download.ladder import Ladder
-from ..download.lookup import records
+from ..download.records import fetch_records
 from ..errors import BadRequest, Unreachable
 from ..http import Web
 from ..lists.described import entry_of_paper
@@ -223,7 +223,7 @@ class _Hits:
         bare = [at for at, paper in enumerate(self.papers) if paper is None]
         wanted = dict.fromkeys(self.entries[at].ids for at in bare if self.entries[at].ids)
         shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
-        found = dict(records(wanted, shelf, web, sources))
+        found = dict(fetch_records(wanted, shelf, web, sources))
         silent = 0
         for at in bare:
             ids = self.entries[at].ids

@@ -9,7 +9,7 @@ from .asked import ids_or_error
 from .rooms import Rooms
 
 if TYPE_CHECKING:
-    from ..download.lookup import Converted
+    from ..download.id_conversion import Converted
     from ..entrez.article_text import ArticleText
     from ..errors import PaperError
     from ..harvest.jobs import Asked
@@ -183,17 +183,17 @@ class SearchVerbs(Rooms):
         return fetch_paper(pmid, self.web)
 
     def records(self, papers: Iterable[str | int | Ids]) -> list[tuple[Ids, Paper | PaperError]]:
-        """The record of each paper, or why there is none; see `..download.lookup.records`.
+        """The record of each paper, or why there is none; see `..download.records.fetch_records`.
 
         What is no identifier stands in its place, with the error that names it.
         """
-        from ..download.lookup import records
+        from ..download.records import fetch_records
         from ..model.identifiers import Ids
         from ..sources import SOURCES
 
         read = [ids_or_error(paper) for paper in papers]
         wanted = (ids for ids in read if isinstance(ids, Ids))
-        known = iter(records(wanted, self.shelf, self.web, SOURCES))
+        known = iter(fetch_records(wanted, self.shelf, self.web, SOURCES))
         return [next(known) if isinstance(ids, Ids) else (Ids(), ids) for ids in read]
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
@@ -220,8 +220,8 @@ class SearchVerbs(Rooms):
         return article_text(paper, self.web, section=section, start=start, max_chars=max_chars)
 
     def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
-        """The other names of many papers; see `..download.lookup.convert`."""
-        from ..download.lookup import convert
+        """The other names of many papers; see `..download.id_conversion.convert`."""
+        from ..download.id_conversion import convert
         from ..sources import SOURCES
 
         return convert([str(one) for one in ids], self.web, SOURCES)

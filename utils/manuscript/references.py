@@ -1,6 +1,6 @@
 """Whether each reference exists, is the paper it says it is, and still stands.
 
-An identifier is looked up (`..download.lookup`: mirror, PubMed, Europe PMC, Crossref, arXiv), what
+An identifier is looked up (`..download.records`: mirror, PubMed, Europe PMC, Crossref, arXiv), what
 has none is sought by its words (`..search.resolve`). Then the entry is held against the record,
 field by field. A service that did not answer leaves *could not tell*; then the shelf's own record
 speaks, if it has one, and it is said that it is old.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from ..download.lookup import look_up
+from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError
 from ..judges.titles import is_notice, title_likeness, title_words
 from ..lists.pasted import Entry, citation

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..system.plain_text import shortened
 
 if TYPE_CHECKING:
-    from ..download.lookup import Converted
+    from ..download.id_conversion import Converted
     from ..model.paper import Paper
     from ..search.pubmed.citation_matching import Match
     from ..search.pubmed.details import Details, Level

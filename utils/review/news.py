@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..download.ladder import Ladder
-from ..download.lookup import CROSSREF_ANEW, PUBMED_ANEW, look_up
+from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import NotConfigured, Unreachable
 from ..http import not_older_than
 from ..model.identifiers import Ids

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
-from ..download.lookup import records
+from ..download.records import fetch_records
 from ..errors import NotConfigured, PaperError, SourceMiss
 from ..http import Web
 from ..judges.titles import telling_words, title_words
@@ -324,7 +324,7 @@ class _Chase:
     def with_records(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates with what databases know of them."""
         wanted = dict.fromkeys(one.paper.ids for one in candidates if one.paper.ids)
-        known = dict(records(wanted, self._shelf, self._web, self._sources))
+        known = dict(fetch_records(wanted, self._shelf, self._web, self._sources))
         made = []
         for one in candidates:
             paper: Paper | PaperError | None = known.get(one.paper.ids)

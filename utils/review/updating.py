@@ -182,12 +182,12 @@ def _lists_searched(protocol: Protocol, found: Collected) -> Iterator[Searched]:
 
 def _looked_up(review: Review, entries: Iterable[Entry]) -> list[tuple[Entry, Paper]]:
     """What is known of each entry: by a database, else by the list, else its identifiers."""
-    from ..download.lookup import records
+    from ..download.records import fetch_records
 
     entries = list(entries)
     wanted = dict.fromkeys(entry.ids for entry in entries if entry.ids)
     ladder = review.ladder
-    found = dict(records(wanted, ladder.shelf, ladder.web, ladder.sources))
+    found = dict(fetch_records(wanted, ladder.shelf, ladder.web, ladder.sources))
     made = []
     for entry in entries:
         known = found.get(entry.ids) if entry.ids else entry.paper

@@ -10,18 +10,23 @@ are; Europe PMC and OpenAlex want the first day and the last, and know only the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
-from ..errors import BadRequest, SourceMiss
+from ..errors import BadRequest, NotConfigured, SourceMiss, Unreachable
 from ..http import Rate, Web
 from ..model.dates import first_day, last_day, read_date
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from
 from ..model.sites import ROUTES, service_of
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+A = TypeVar("A")
 
 
 def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
@@ -137,6 +142,48 @@ def one_by_one(
                 yield paper, found
 
     return fetch_each
+
+
+def ask_in_halves(
+    asked: Sequence[T],
+    ask: Callable[[Sequence[T]], Iterable[tuple[T, A]]],
+    who: str,
+    odd: type[SourceMiss] | tuple[()] = (),
+) -> Iterator[tuple[T, A | SourceMiss | NotConfigured, bool]]:
+    """Yield each item *asked* about with its answer, and whether the service is down.
+
+    An error is the answer for all items of a batch. A batch that fails for its content is asked
+    again in halves, so that one odd paper costs that paper only.
+
+    Parameters
+    ----------
+    asked : Sequence
+    ask : callable
+        Asks about some of the items; may yield several answers about each.
+    who : str
+        The name of the source or route, for messages.
+    odd : type, optional
+        A miss that one odd paper may be the cause of, besides a request that was refused.
+    """
+    miss: SourceMiss | NotConfigured
+    down = False
+    try:
+        yield from ((one, answer, False) for one, answer in ask(asked))
+        return
+    except (SourceMiss, NotConfigured) as error:
+        miss, down = error, isinstance(error, Unreachable)
+        divisible = isinstance(error, odd) or error.details.get("status") == 400
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        # A service that changed its answer's form is as good as one that did not answer.
+        log.warning("%s answered in a form we do not understand", who, exc_info=True)
+        msg = f"{who} answered in a form we do not understand ({type(error).__name__})."
+        miss, divisible = Unreachable(msg, "Update Papershelf, or report this."), True
+    if divisible and len(asked) > 1:
+        middle = len(asked) // 2
+        yield from ask_in_halves(asked[:middle], ask, who, odd)
+        yield from ask_in_halves(asked[middle:], ask, who, odd)
+    else:
+        yield from ((one, miss, down) for one in asked)
 
 
 @dataclass(frozen=True, slots=True)

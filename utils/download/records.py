@@ -1,23 +1,18 @@
-"""From identifiers to papers: what is known about them, and all their other names.
+"""Records of papers, by any of their identifiers.
 
-From any of a paper's identifiers to the others: PMID, PMCID, DOI.
-
-NCBI's converter knows PMCIDs only, so PubMed's own records connect the rest, and Europe PMC knows
-what PubMed lacks. What nobody knows is told apart from what could not be asked.
-
-What papers are, by any of their names: the record on the shelf, or else the sites'.
+`look_up` asks a mirror of PubMed and then the sites, each about the papers still unknown; a paper
+that does not exist is told apart from one that could not be looked up. `fetch_records` asks the
+shelf first.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, TypeVar
 
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
 from ..http import Answer, Web, not_older_than
@@ -25,22 +20,17 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
 from ..plugins import find_records
 from ..shelf import Shelf
-from ..sources import Lookup, Source
+from ..sources import Lookup, Source, ask_in_halves
 from ..sources.crossref import SOURCE as CROSSREF
 from ..sources.crossref import look_up as ask_crossref
 from ..sources.eutils import BATCH
 from ..sources.pubmed import SOURCE as PUBMED
 from ..sources.pubmed import fetch
-from ..system.plain_text import encodable, shortened
 
-log = logging.getLogger(__name__)
-T = TypeVar("T")
-A = TypeVar("A")
 _ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
 _MINUTE = 1 / 1440  # days
 _HOUR = 1 / 24  # days; a paper nobody knew may be known soon
 Outcome = Paper | SourceMiss | NotConfigured | None
-Status = Literal["found", "not_found", "invalid", "failed"]
 
 
 def look_up(
@@ -234,111 +224,7 @@ def _record_name(source: Source, ids: Ids) -> str:
     return f"record {source.name} {' '.join(ids.names())}"
 
 
-def ask_in_halves(
-    asked: Sequence[T],
-    ask: Callable[[Sequence[T]], Iterable[tuple[T, A]]],
-    who: str,
-    odd: type[SourceMiss] | tuple[()] = (),
-) -> Iterator[tuple[T, A | SourceMiss | NotConfigured, bool]]:
-    """The answers on each of those *asked* about, and whether the service is down.
-
-    An error counts for all of them; but a batch that fails for what is in it is asked again in
-    halves: one odd paper costs that paper only.
-
-    Parameters
-    ----------
-    asked : Sequence
-    ask : callable
-        Asks about some of them; may yield several answers about each.
-    who : str
-        The name of the source or route, for messages.
-    odd : type, optional
-        A miss that one odd paper may be the cause of, besides a request that was refused.
-    """
-    miss: SourceMiss | NotConfigured
-    down = False
-    try:
-        yield from ((one, answer, False) for one, answer in ask(asked))
-        return
-    except (SourceMiss, NotConfigured) as error:
-        miss, down = error, isinstance(error, Unreachable)
-        divisible = isinstance(error, odd) or error.details.get("status") == 400
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        # A service that changed its answer's form is as good as one that did not answer.
-        log.warning("%s answered in a form we do not understand", who, exc_info=True)
-        msg = f"{who} answered in a form we do not understand ({type(error).__name__})."
-        miss, divisible = Unreachable(msg, "Update Papershelf, or report this."), True
-    if divisible and len(asked) > 1:
-        middle = len(asked) // 2
-        yield from ask_in_halves(asked[:middle], ask, who, odd)
-        yield from ask_in_halves(asked[middle:], ask, who, odd)
-    else:
-        yield from ((one, miss, down) for one in asked)
-
-
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """The names of one paper; ``message`` says why they could not be had."""
-
-    requested: str
-    status: Status
-    ids: Ids = field(default_factory=Ids)
-    message: str = ""
-
-
-def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[Converted]:
-    """One outcome for each identifier, in the order given; any mix, in any spelling.
-
-    The same one twice is answered twice, and asked about once.
-
-    Raises
-    ------
-    BadRequest
-        There is none, or all are malformed.
-    Unreachable, NotConfigured
-        Not one of them could be asked about.
-    """
-    if not texts:
-        raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
-    read = [_parse(text) for text in texts]
-    wanted = list(dict.fromkeys(ids for ids in read if isinstance(ids, Ids)))
-    known = look_up(wanted, web, list(filter(_knows_names, sources)))
-    outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in read]
-    answered = [one for one in outcomes if isinstance(one, Paper | NotFound)]
-    troubles = [one for one in outcomes if isinstance(one, PaperError)]
-    if not answered:
-        # What could not be asked says more than what was malformed beside it.
-        raise min(troubles, key=lambda one: isinstance(one, BadRequest))
-    return list(map(_to_conversion, texts, outcomes))
-
-
-def _knows_names(source: Source) -> bool:
-    """Whether its records connect PMIDs or PMCIDs with other names."""
-    return source.lookup is not None and not {"pmid", "pmcid"}.isdisjoint(source.lookup.by)
-
-
-def _parse(text: str) -> Ids | BadRequest:
-    try:
-        ids = Ids.parse(text)
-    except BadRequest as wrong:
-        return wrong
-    if not (ids.pmid or ids.pmcid or ids.doi):
-        msg = f"{shortened(text, 80)!r} is not a PMID, PMCID or DOI."
-        return BadRequest(msg, "Give PMIDs, PMCIDs or DOIs.")
-    return ids
-
-
-def _to_conversion(text: str, outcome: Paper | PaperError) -> Converted:
-    shown = shortened(encodable(text), 80)
-    if isinstance(outcome, Paper):
-        return Converted(shown, "found", outcome.ids)
-    if isinstance(outcome, NotFound):
-        return Converted(shown, "not_found", message=outcome.message)
-    status: Status = "invalid" if isinstance(outcome, BadRequest) else "failed"
-    return Converted(shown, status, message=outcome.message)
-
-
-def records(
+def fetch_records(
     wanted: Iterable[Ids], shelf: Shelf, web: Web, sources: Sequence[Source]
 ) -> list[tuple[Ids, Paper | PaperError]]:
     """One outcome for each of *wanted*, in their order; nobody is asked about what is held.

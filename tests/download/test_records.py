@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from utils.download.lookup import look_up, with_registered_terms
+from utils.download.records import look_up, with_registered_terms
 from utils.errors import BadContent, BadRequest, NotAvailable, NotFound, Unreachable
 from utils.http import Web
 from utils.model.identifiers import Ids
