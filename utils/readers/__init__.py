@@ -54,7 +54,7 @@ JUDGES = 3
 VERSIONS: dict[Media, int] = {
     "jats": 5,
     "elsevier": 1,
-    "html": 6,
+    "html": 7,
     "pdf": 7,
     "markdown": 2,
     "latex": 4,

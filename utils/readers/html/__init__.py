@@ -91,6 +91,7 @@ _OWN = re.compile(
 )
 _LAYOUT = re.compile(r"(main )?(article )?(text|article|full text)|main article text", re.I)
 _SITE_WORDS = 150  # a section of more is no furniture, whatever it is called, but of links
+_CITATION_LINE = re.compile(r"citation: [^\n]{0,300}\b10\.\d{4,9}/[^\n]{0,300}\Z", re.I)
 _REPEATED = 3  # blocks: how far a caption may stand from its copy
 _COPIED_WORDS = 25  # of a paragraph that, said again, is a copy
 _LABEL_WORDS = 3  # "Fig. 2.", without what the figure shows
@@ -277,16 +278,19 @@ def _sections(markdown: str) -> Iterator[_Section]:
         if heading:
             yield _Section(level, name, tuple(_without_repeats(blocks)))
             level, name, blocks = len(heading[1]), heading[2], []
-        elif not _SIGNS.fullmatch(block):
+        elif not (_SIGNS.fullmatch(block) or _CITATION_LINE.match(block)):
             blocks.append(block if block.startswith("|") else _EDGES.sub("", block))
     yield _Section(level, name, tuple(_without_repeats(blocks)))
 
 
 def _without_repeats(blocks: list[str]) -> Iterator[str]:
-    """Leave out a caption that was there a moment ago."""
+    """Leave out a caption that was there a moment ago, and a label that its caption repeats."""
     lately: list[list[str]] = []
-    for block in blocks:
+    for block, following in zip_longest(blocks, blocks[1:], fillvalue=""):
         caption_words = folded(block) if _CAPTION.match(block) else []
+        is_label = 0 < len(caption_words) <= _LABEL_WORDS
+        if is_label and folded(following)[: len(caption_words)] == caption_words:
+            continue
         if not caption_words or caption_words not in lately:
             yield block
         lately = [*lately[1 - _REPEATED :], caption_words]

@@ -34,7 +34,7 @@ _FURNITURE = re.compile(
     r"|toolbar|toolbox|metrics|altmetric|dimensions|banner|modal|popup|tooltip|skip|skiplinks?"
     r"|newsletter|promo|advert|advertisement|ads|doubleclick|recommend(er|ed|ations)|citedby|sidebar"
     r"|rail|menu|pagination|pager|login|signin|printonly|feedback|survey|alerts?|masthead"
-    r"|complementary|search|searchbox"
+    r"|complementary|search|searchbox|copyright|licen[cs]e|permissionstatement"
 )
 # These name furniture only when the block is mostly links, or nearly empty.
 _SUSPECT = re.compile(
@@ -65,7 +65,7 @@ NOISE_LINKS = re.compile(
     r"|back to (top|article).*|view|export citation|chemport|go to:?|permalink to .*"
     r"|click (here )?to (enlarge|display|view|expand|see) .*|webcite|highwire"
     r"|open in (new tab|figure viewer)|article|math scipub|↵|top"
-    r"|full[ -]size (image|figure)|(figure|table) \d+ click to view)\]?[\s.;,]*",
+    r"|full[ -]size (image|figure)|(figure|table) \d+ click to view|epub|source data)\]?[\s.;,]*",
     re.I,
 )
 # How a figure's or table's caption begins.
@@ -87,6 +87,7 @@ _LONGEST_NAMES = 500  # characters of an element's names
 _NEVER = re.compile(r"html|body|main|article|table|tbody|thead|tr|td|th")
 _PROSE = re.compile(r"section|p|li|figure|h[1-6]")
 _MEDIA = ("img", "table", "math")
+_KEYWORDS = ("keywords", "keywords:", "key words", "key words:")
 _SIDES = re.compile(r"aside|footer|header")
 _LEAVES = re.compile(r"table|ul|ol|p|section")
 
@@ -132,7 +133,7 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
         ):
             continue
         weight = weights[id(tag)]
-        if weight > _KEEP_SHARE * weights[id(soup)] or titles[id(tag)]:
+        if weight > _KEEP_SHARE * weights[id(soup)] or titles[id(tag)] or _lists_keywords(tag):
             continue
         is_prose = not furniture or _PROSE.fullmatch(tag.name)
         is_empty = not weight and not media[id(tag)]
@@ -142,6 +143,10 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
             continue
         elif tag.name != "a" or not _is_running_text(tag, weights, links):
             yield tag
+
+
+def _lists_keywords(box: Tag) -> bool:
+    return next(iter(box.stripped_strings), "").lower() in _KEYWORDS
 
 
 def _is_running_text(link: Tag, weights: Weights, links: Weights) -> bool:

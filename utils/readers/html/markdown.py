@@ -34,6 +34,8 @@ _Cell = list[PageElement]
 # Beyond these a span is an attack: no journal prints such a table.
 _WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
 _REPEATED_IN_ALL = 100_000  # characters of a table; more is a bomb
+# A text in words for readers who do not see the formula, and no TeX.
+_WORDS = re.compile(r"\s*[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}\b")
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _HOLDERS = ["p", "div", "table", "section"]
 _CAPTION_CHARS = 20  # "Table 1." alone may stand anywhere
@@ -90,7 +92,8 @@ class _Converter(MarkdownConverter):
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """TeX: the page's own beside the MathML, else made from it."""
         tex = el.find("annotation", attrs={"encoding": re.compile("tex", re.I)})
-        stated = tex.get_text() if tex is not None else str(el.get("alttext") or "")
+        spoken = str(el.get("alttext") or "")
+        stated = tex.get_text() if tex is not None else "" if _WORDS.match(spoken) else spoken
         source = plain_tex(stated) or _tex_of(el)
         if not source:
             return " ".join(text.split())

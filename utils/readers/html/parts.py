@@ -42,6 +42,7 @@ KEYWORDS = re.compile(
 _CAPTION = re.compile(
     r"\W*(table|fig(ure)?|scheme|box|video|movie)\.?\s?[A-Z]?\d+\b.*", re.I | re.S
 )
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s")
 _INLINE = ("a", "span", "em", "i", "b", "strong")
 _KEYWORDS_CHARS = 1000
 _TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
@@ -208,12 +209,40 @@ def order_headings(root: Tag, title: str) -> None:
     abstract = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
     if abstract is not None:
         ahead = headings[: headings.index(abstract)]
-        if all(_ABOUT.fullmatch(name := name_of(tag)) or part_of(name) == "back" for tag in ahead):
-            _drop_head(abstract, root, weights, round(_HEAD_SHARE * weights[id(root)]))
+        first = next((tag for tag in ahead if _OWN.fullmatch(name_of(tag))), abstract)
+        if all(map(_is_of_page, headings[: headings.index(first)])):
+            _drop_head(first, root, weights, round(_HEAD_SHARE * weights[id(root)]))
         _free_from_abstract(abstract, root, weights)
-    levels = [int(heading.name[1]) for heading in tags(root, HEADINGS)]
-    for heading in tags(root, HEADINGS):
-        heading.name = f"h{int(heading.name[1]) - min(levels) + 2}"
+    _rank_headings(tags(root, HEADINGS))
+
+
+def _is_of_page(heading: Tag) -> bool:
+    """Whether a heading above the abstract is the page's: a journal's name over a few lines."""
+    name = name_of(heading)
+    if _ABOUT.fullmatch(name) or part_of(name) == "back":
+        return True
+    length = -len(name)
+    for node in heading.next_elements:
+        if isinstance(node, Tag) and (node.name in HEADINGS or node.name == "li"):
+            return node.name != "li"
+        if type(node) is NavigableString:
+            length += len(node.strip())
+        if length > 2 * _TEXT_CHARS:
+            return False
+    return False
+
+
+def _rank_headings(headings: list[Tag]) -> None:
+    """Give headings levels without gaps, those with numbers as deep as their numbers say."""
+    levels = sorted({heading.name for heading in headings})
+    ranks = {level: rank for rank, level in enumerate(levels, 2)}
+    numbers = {id(tag): found[1] for tag in headings if (found := _NUMBERED.match(text_of(tag)))}
+    tops = {ranks[tag.name] for tag in headings if numbers.get(id(tag), ".").isdecimal()}
+    for heading in headings:
+        level = ranks[heading.name]
+        if len(tops) == 1 and id(heading) in numbers:
+            level = max(level, min(tops) + numbers[id(heading)].count("."))
+        heading.name = f"h{min(6, level)}"
 
 
 def _drop_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:

@@ -26,7 +26,13 @@ _SPOKEN_CLASS = re.compile(  # of words for screen readers
     r"|element-invisible)",
     re.I,
 )
-_HIDDEN_CLASS = re.compile(r"(?:u-)?(?:display-none|d-none|hide|hidden)", re.I)
+_HIDDEN_CLASS = re.compile(
+    r"(?:u-)?(?:display-none|d-none|hide|hidden)|hidden-?js-?div"
+    r"|print-hide|no-?print|hidden-print|d-print-none",
+    re.I,
+)
+_MARK = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[*\u2020\u2021\u00a7\u00b6#]{1,3})\W*")
+_LINKED_MARK = re.compile(r"[a-z]|[*\u2020\u2021\u00a7\u00b6#]{1,3}")
 _SET_MATH = re.compile(r"MathJax(?:_CHTML|_SVG|_Display)?|mjx-chtml")
 _MENU_ROLES = frozenset(("menu", "tooltip"))
 _FOLDED_CHARS = 600  # hidden text that is longer is a folded part of the paper
@@ -49,6 +55,7 @@ _HEADING_CHARS = 250
 # Annual Reviews' classes of headings below those in its menu.
 _LEVELS = {"tl-main-part": "h2", "tl-lowest-section": "h3", "tl-third-level-section": "h4"}
 _LIST_BOXES = ("div", "section")
+_INLINE = ("a", "b", "span", "strong", "sup")
 
 
 def show_page(soup: BeautifulSoup) -> None:
@@ -56,6 +63,7 @@ def show_page(soup: BeautifulSoup) -> None:
     _show_formulas_once(soup)
     _keep_words_of_buttons(soup)
     _make_lists_of_roles(soup)
+    _place_marks(soup)
     weights = weigh(soup)
     _make_headings(soup, weights)
     remove(list(_hidden(soup, weights)))
@@ -107,6 +115,29 @@ def _make_lists_of_roles(soup: BeautifulSoup) -> None:
             box.name = "ul"
             for item in items:
                 item.name = "li"
+
+
+def _place_marks(soup: BeautifulSoup) -> None:
+    """Raise the marks of notes that links make, and put each note's mark into its paragraph."""
+    for link in tags(soup, ("a",)):
+        if (
+            str(link.get("href") or "").startswith("#")
+            and _LINKED_MARK.fullmatch(_line(link))
+            and link.find_parent(["td", "th"]) is not None
+            and link.find("sup") is None
+            and link.find_parent("sup") is None
+        ):
+            link.name = "sup"
+    for note in tags(soup, ("p",)):
+        mark = next((node for node in note.previous_siblings if str(node).strip()), None)
+        if (
+            isinstance(mark, Tag)
+            and mark.name in _INLINE
+            and _MARK.fullmatch(_line(mark))
+            and mark.find_previous_sibling(True) is None
+        ):
+            note.insert(0, NavigableString(" "))
+            note.insert(0, mark.extract())
 
 
 def _make_headings(soup: BeautifulSoup, weights: Weights) -> None:
