@@ -1,118 +1,94 @@
-"""How much memory and time the table of citations takes where its edges lie densest.
+"""How much memory and time the table of citations takes.
 
-Run from the checkout: ``uv run --extra mirror python -m benchmarks.mirror_citations [--edges N]
-[--beside]``. N invented citations (35 million; of all PubMed a file has some four, the densest
-about nine) lie in one span of PMIDs at both ends, so that one file in each order gets all of them.
-
-- *read*: NIH's lines, in stretches of 128 MB, become sorted parts; *put together*: the parts become
-  the file by who cites, and once more turned; *turned*: that becomes the file by who is cited.
-  Edges a second of processor time, of the worker that does it: what others do is not in it;
-- *memory*: the largest resident size of that worker (``VmHWM``), a new process for each step;
-- beside it, DuckDB puts the same parts together in both orders, on one thread with 700 MB allowed.
+Run from the checkout: ``uv run --extra mirror python -m benchmarks.mirror_citations [--edges N]``.
+N invented citations (12 million) are packed as NIH packs them, read, and put together in both
+orders, in a process of its own. Edges a second of processor time, bytes an edge, the largest
+resident size (``VmHWM``), and the time of a question about one paper.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
-import resource
 import tempfile
 import time
-from collections.abc import Callable
+import zipfile
 from pathlib import Path
 from typing import Any
 
-from utils.mirror.edges import SPAN, Made, Slice, Span, join_span, read_slice
+from utils.mirror.citation_table import Citations, Tables, files_of
+from utils.mirror.citations import Collection, _Update, home, read_pairs
+from utils.sources.citation_collection import HEADER, TABLE
 
-_FIRST = 150 * SPAN
-_STRETCH = 7_000_000  # lines of 18 bytes
-_BESIDE = """
-    COPY (SELECT citing, cited, bit_or(sources) AS sources FROM read_parquet({parts})
-          WHERE citing >= {first} AND citing < {end} GROUP BY ALL ORDER BY {order})
-    TO '{file}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 65536)
-"""
+_PMIDS = 2_000_000
+_AT_ONCE = 4_000_000
 
 
-def write_stretches(folder: Path, edges: int) -> list[Slice]:
-    """Invented lines, from a seed."""
+def write_zip(path: Path, edges: int) -> None:
+    """Pack invented pairs, from a seed."""
     import numpy as np
     import pyarrow as pa
     from pyarrow import csv
 
-    chance, made = np.random.default_rng(1), []
-    for number, at in enumerate(range(0, edges, _STRETCH)):
-        pairs = chance.integers(_FIRST, _FIRST + SPAN, (2, min(_STRETCH, edges - at)), np.int32)
-        path = folder / f"{number}.csv"
-        table = pa.table({"citing": pairs[0], "cited": pairs[1]})
-        csv.write_csv(table, path, csv.WriteOptions(include_header=False))
-        made.append(Slice(str(path), str(folder / f"nih-{number}.parquet"), number))
-    return made
+    chance = np.random.default_rng(1)
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed,
+        packed.open(TABLE, "w", force_zip64=True) as table,
+    ):
+        table.write(f"{','.join(HEADER)}\n".encode())
+        for at in range(0, edges, _AT_ONCE):
+            pairs = chance.integers(1, _PMIDS, (2, min(_AT_ONCE, edges - at)), np.int32)
+            rows = pa.table({"citing": pairs[0], "cited": pairs[1]})
+            csv.write_csv(rows, table, csv.WriteOptions(include_header=False))
 
 
-def worker(function: Callable[[Any], Any], jobs: list[Any], pipe: Any) -> None:
-    """Do them, one after the other; what was made, processor seconds, the largest size in MB."""
+def make(folder: Path, pipe: Any) -> None:
+    """Read and put together; seconds of both, edges, and the largest size in MB."""
+    collection, began = Collection("2026-01-01", "0" * 32), time.process_time()
+    home(folder).mkdir(parents=True)
+    for _ in read_pairs(folder / "nih.zip", collection.pairs(folder)):
+        pass
+    read = time.process_time() - began
+    steps = _Update(folder, None, keep=True)._make("2026-01-01-0", collection, None)  # type: ignore[arg-type]
     began = time.process_time()
-    made = [function(job) for job in jobs]
-    seconds = time.process_time() - began
-    status = Path("/proc/self/status").read_text(
-        encoding="utf-8"
-    )  # getrusage would tell a parent's size, too
-    pipe.send((made, seconds, int(status.partition("VmHWM:")[2].split()[0]) / 1024))
-
-
-def measured(name: str, function: Callable[[Any], Any], jobs: list[Any]) -> list[Any]:
-    """What a new process makes of the jobs; prints what it took."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    child = context.Process(target=worker, args=(function, jobs, theirs))
-    child.start()
-    theirs.close()
-    made, seconds, memory = ours.recv()
-    child.join()
-    edges = sum(one.edges for one in made)
-    print(f"{name:<24}{edges:>12,} edges {edges / seconds:>12,.0f} edges/s {memory:>7,.0f} MB")
-    return list(made)
-
-
-def beside(job: Span) -> Made:
-    """The same by DuckDB: both orders."""
-    import duckdb
-
-    place = Path(job.sorted).parent
-    settings: dict[str, Any] = {
-        "memory_limit": "700MB", "threads": 1, "temp_directory": str(place / "duckdb")
-    }  # fmt: skip
-    db, count = duckdb.connect(config=settings), 0
-    for order in ("citing, cited", "cited, citing"):
-        file = place / f"{order.partition(',')[0]}-beside.parquet"
-        parts, end = json.dumps(job.parts).replace('"', "'"), job.first + SPAN
-        query = _BESIDE.format(parts=parts, first=job.first, end=end, order=order, file=file)
-        count = db.execute(query).fetchone()[0]  # type: ignore[index]
-    return Made(job.first, count)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as done:
+        table = done.value
+    joined = time.process_time() - began
+    Tables(folder).publish(table)
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    memory = int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    pipe.send((read, joined, table.edges, memory))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--edges", type=int, default=35_000_000)
-    parser.add_argument("--beside", action="store_true", help="DuckDB, too")
+    """Measure, and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--edges", type=int, default=12_000_000)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        slices = write_stretches(place, options.edges)
-        measured("read", read_slice, slices)
-        parts = tuple(one.part for one in slices)
-        files = (str(place / "citing.parquet"), str(place / "turned.parquet"))
-        citing = Span(_FIRST, "citing", parts, *files)
-        measured("put together, turned", join_span, [citing])
-        cited = Span(_FIRST, "cited", files[1:], str(place / "cited.parquet"))
-        measured("by who is cited", join_span, [cited])
-        if options.beside:
-            measured("DuckDB, both orders", beside, [citing])
-        size = sum(Path(one).stat().st_size for one in (citing.sorted, cited.sorted))
-        print(f"{size / 1e6:,.0f} MB in both orders")
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    print(f"(writing the lines: {own.ru_utime + own.ru_stime:.0f} s)")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        write_zip(folder / "nih.zip", options.edges)
+        ours, theirs = multiprocessing.get_context("spawn").Pipe()
+        child = multiprocessing.get_context("spawn").Process(target=make, args=(folder, theirs))
+        child.start()
+        theirs.close()
+        read, joined, edges, memory = ours.recv()
+        child.join()
+        citations = Citations(folder)
+        began = time.process_time()
+        for pmid in range(1, 21):
+            citations.citing([pmid])
+        asked = (time.process_time() - began) / 20
+        size = sum(path.stat().st_size for path in files_of(folder, citations.table)) / edges
+        print(f"read          {options.edges / read:>12,.0f} edges/s")
+        print(f"put together  {edges / joined:>12,.0f} edges/s, both orders")
+        print(
+            f"all           {edges / (read + joined):>12,.0f} edges/s, {memory:,.0f} MB, ", end=""
+        )
+        print(f"{size:.1f} bytes an edge, {asked * 1000:.1f} ms of CPU a question")
 
 
 if __name__ == "__main__":

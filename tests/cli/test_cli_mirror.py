@@ -169,7 +169,7 @@ def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path):
 
 @needed
 def test_the_table_of_citations_proves_itself(shell, library):
-    assert shell("citations", "--engine", "here", "--keep-source")[0] == 0
+    assert shell("citations", "--keep-source")[0] == 0
     status, out, _ = shell("verify", "--citations", "--engine", "here")
     assert (status, out.count("\u2713"), "\u2717" in out) == (0, out.count("\n"), False)
     [path, *_] = (library.mirror.folder / "part" / "citations" / "cited").glob("*.parquet")
@@ -195,7 +195,7 @@ def test_status_says_what_is_behind_and_how_to_go_on(shell, world, library):
     assert (status, out) == (0, "")
     assert "No mirror in" in err
     assert "mirror plan" in err
-    assert shell("citations", "--engine", "here")[0] == 0
+    assert shell("citations")[0] == 0
     [said, shares] = lines(shell("status")[1])["citations"]
     name = library.mirror.citations.table.name
     assert said.startswith(f"{name}, ")
@@ -207,7 +207,7 @@ def test_status_says_what_is_behind_and_how_to_go_on(shell, world, library):
         "not of the records that are published: server.py mirror citations"
     )
     shell("index")
-    shell("citations", "--engine", "here")
+    shell("citations")
     assert "server.py" not in shell("status")[1]
     world.bulk.updates = {name_of(26, n): articles([n]) for n in range(4, 17)}
     world.bulk.wrong_md5 = {name_of(26, n) for n in range(5, 17)}
@@ -228,7 +228,7 @@ def test_status_says_what_is_behind_and_how_to_go_on(shell, world, library):
 @needed
 def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
     shell("pubmed", "--engine", "here")
-    shell("citations", "--engine", "here")
+    shell("citations")
     generation = library.mirror.current()
     (library.mirror.generations.folder / generation.name / "generation.json").write_text(
         "{", encoding="utf-8"
@@ -252,9 +252,9 @@ def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
 @needed
 def test_a_plan_says_what_citations_take(shell, world):
     [said] = lines(shell("plan")[1])["citations"]
-    assert "(NIH, 2026-10-05); about 870,000,000 citations: at most 13 min of one core" in said
+    assert "(NIH, 2026-10-05); about 870,000,000 citations: at most 14 min of one core" in said
     shell("pubmed", "--engine", "here")
-    shell("citations", "--engine", "here")
+    shell("citations")
     found = lines(shell("plan")[1])
     assert (found["citations"], found["to fetch"][0][:11]) == (["nothing new"], "nothing new")
     world.bulk.updates[name_of(26, 4)] = articles([7])

@@ -164,7 +164,14 @@ def citations_chain(world: World, folder: Path, chance: random.Random, most: int
     assert in_a_child(lambda: [*whole.update_citations()]) == 0
 
     def look() -> None:
-        ours, theirs = bytes_of(killed), bytes_of(whole)
+        from pyarrow import parquet
+
+        from utils.mirror.citation_table import files_of
+
+        ours, theirs = (
+            [parquet.read_table(path) for path in files_of(one.folder, one.citations.table)]
+            for one in (killed, whole)
+        )
         assert ours == theirs
         assert killed.citations.table.name == whole.citations.table.name
         assert killed.citations.table.edges == len(set(pairs))

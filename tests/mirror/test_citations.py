@@ -2,18 +2,16 @@
 
 import pytest
 
-from tests.mirror.small_mirror import article, bytes_of, mirror_of, updated, year
+from tests.mirror.small_mirror import article, mirror_of, updated, year
 from tests.world.citation_collection import Snapshot, zipped
 from tests.world.pubmed_files import name_of, packed
 from utils import Library
-from utils.errors import EmptyStore, NotFound, StoreFailed
-from utils.mirror import citation_files, sorting
-from utils.mirror.edges import SPAN
-from utils.mirror.graph import Edge
+from utils.errors import EmptyStore, StoreFailed
+from utils.mirror.citation_table import Edge, files_of
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
-FAR = SPAN + 7
-# Not in order, one twice, one of two spans, one that PubMed's records say, too.
+FAR = 200_007
+# Not in order, one twice, one that PubMed's records say, too.
 PAIRS = [(9, 1), (3, 2), (FAR, 2), (3, 1), (3, 2), (2, FAR), (4, 3)]
 
 
@@ -44,11 +42,10 @@ def edges(mirror):
     """The table in both orders, read from its files alone."""
     from pyarrow import parquet
 
-    table, found = mirror.citations.table, []
-    for by in ("citing", "cited"):
-        rows = []
-        for name in getattr(table, by).values():
-            rows += parquet.read_table(mirror.folder / "part" / "citations" / by / name).to_pylist()
+    found = []
+    files = files_of(mirror.folder, mirror.citations.table)
+    for by, path in zip(("citing", "cited"), files, strict=True):
+        rows = parquet.read_table(path).to_pylist()
         assert [row[by] for row in rows] == sorted(row[by] for row in rows)
         found.append({(row["citing"], row["cited"]): row["sources"] for row in rows})
         assert len(found[-1]) == len(rows)
@@ -113,61 +110,6 @@ def test_a_new_month_takes_the_place_of_the_last(mirror, world):
     assert not list((mirror.folder / "source" / "citations").iterdir())
 
 
-def test_stretches_are_the_same_table_by_any_engine(mirror, world, tmp_path, monkeypatch):
-    updated(mirror)
-    digest = ended(mirror).table.digest
-    expected = edges(mirror)
-    monkeypatch.setattr(citation_files, "_SLICE", 10)
-    other = mirror_of(world, tmp_path / "other")
-    updated(other)
-    ended(other, engine="processes", workers=2)
-    assert len(list((other.folder / "part" / "citations" / "nih").glob("*.parquet"))) > 1
-    assert edges(other) == expected
-    assert other.citations.table.digest == digest
-
-
-def test_more_edges_than_memory_holds_are_the_same_files(mirror, world, tmp_path, monkeypatch):
-    updated(mirror)
-    ended(mirror)
-    monkeypatch.setattr(sorting, "_HELD", 2)
-    monkeypatch.setattr(sorting, "_PIECE", 1)
-    other = mirror_of(world, tmp_path / "other")
-    updated(other)
-    ended(other)
-    assert bytes_of(other) == bytes_of(mirror)
-
-
-@pytest.mark.parametrize(("held", "piece"), [(1 << 20, 1 << 10), (64, 8), (7, 3)])
-def test_numbers_are_sorted_each_once_with_all_their_flags(tmp_path, monkeypatch, held, piece):
-    import numpy as np
-
-    monkeypatch.setattr(sorting, "_HELD", held)
-    monkeypatch.setattr(sorting, "_PIECE", piece)
-    numbers = np.random.default_rng(1).integers(0, 900, 1000)
-    sorter, expected = sorting.Sorter(tmp_path), dict[int, int]()
-    for some in np.array_split(numbers, 9):
-        sorter.add(some)
-    for one in numbers.tolist():
-        expected[one >> 2] = expected.get(one >> 2, 0) | one
-    even = [*sorting.evenly(sorter.pieces(), 16)]
-    assert [one for piece in even for one in piece] == [expected[key] for key in sorted(expected)]
-    assert {len(piece) for piece in even[:-1]} == {16}
-    assert not [*tmp_path.iterdir()]
-
-
-def test_a_span_without_edges_does_not_count(mirror, world):
-    """A record far off, which cites nobody: the same edges are the same table."""
-    updated(mirror)
-    before = ended(mirror).table
-    world.bulk.updates[name_of(26, 4)] = packed([article(3 * SPAN + 1)])
-    updated(mirror)
-    after = ended(mirror).table
-    assert (after.digest, after.citing, after.cited) == (
-        before.digest, before.citing, before.cited,
-    )  # fmt: skip
-    assert after.pubmed != before.pubmed
-
-
 def test_a_fetch_that_breaks_off_goes_on_from_there(mirror, world):
     world.snapshots[0].breaks_after = 40
     ended(mirror)
@@ -219,7 +161,7 @@ def test_where_nih_cannot_be_reached_the_records_make_the_table(mirror, world):
 def test_a_damaged_file_says_what_to_do(mirror):
     updated(mirror)
     ended(mirror)
-    [path, *_] = sorted((mirror.folder / "part" / "citations" / "citing").glob("0000-*"))
+    [path, _] = files_of(mirror.folder, mirror.citations.table)
     path.write_bytes(b"damaged")
     with pytest.raises(StoreFailed, match="cannot be read") as raised:
         mirror.citations.cited([4])
@@ -229,89 +171,46 @@ def test_a_damaged_file_says_what_to_do(mirror):
 # What it is held against
 
 
-def faults(mirror, **options):
-    found = [*mirror.verify(source="citations", **options)]
-    assert found[-1].records == mirror.citations.table.edges or found[-1].faults
-    return {one.name.partition("/")[0]: one.faults for one in found if one.faults}
-
-
-def files_of(mirror, kind):
-    return sorted((mirror.folder / "part" / "citations" / kind).glob("*.parquet"))
-
-
-def test_each_file_is_made_again_from_what_it_is_of(mirror, world):
-    updated(mirror)
-    ended(mirror, keep=True)
-    before = len(world.requests)
-    found = [*mirror.verify(source="citations")]
-    assert not [one for one in found if one.faults]
-    kinds = [one.name.partition("/")[0] for one in found[:-1]]
-    assert kinds == ["nih", "citing", "citing", "cited", "cited"]
-    assert (found[-1].name, found[-1].records) == (mirror.citations.table.name, 9)
-    assert len(world.requests) == before
-    assert not list(mirror.folder.glob(".verify-*"))
-
-
-def test_what_was_not_kept_is_fetched_once_more(mirror, world):
-    updated(mirror)
-    ended(mirror)
-    world.snapshots.append(Snapshot("2026-12-05T14:00:00Z", zipped([(1, 2)])))  # not the table's
-    assert not faults(mirror, engine="processes", workers=2)
-    assert [one.path for one in world.requests].count("/s3/0") == 2
-    world.mood("down", "citation_collection")
-    [[told]] = faults(mirror).values()
-    assert "could not be had, so its parts are held against their digests alone" in told
-
-
-@pytest.mark.parametrize("kind", ["nih", "citing", "turned", "cited"])
+@pytest.mark.parametrize("at", [0, 1], ids=["citing", "cited"])
 @pytest.mark.parametrize("how", ["another", "torn", "gone"])
-def test_a_file_that_is_not_what_its_sources_say_is_found_and_made_again(mirror, kind, how):
+def test_a_file_that_is_not_as_it_was_made_is_found_and_made_again(mirror, at, how):
     from pyarrow import parquet
 
     updated(mirror)
-    ended(mirror, keep=True)
-    [path, *_] = files_of(mirror, kind)
-    rows = parquet.read_table(path)
-    if how == "another":  # whole, and of one citation that nobody made
-        parquet.write_table(rows.slice(1), path)
+    ended(mirror)
+    assert not any(one.faults for one in mirror.verify(source="citations"))
+    path = files_of(mirror.folder, mirror.citations.table)[at]
+    before = edges(mirror)
+    if how == "another":  # whole, and without one of its citations
+        parquet.write_table(parquet.read_table(path).slice(1), path)
     elif how == "torn":
         path.write_bytes(path.read_bytes()[:-9])
     else:
         path.unlink()
-    [(place, told)] = faults(mirror).items()
-    assert place == ("citing" if kind == "turned" else kind)
-    assert f"{kind}/{path.name} is {'gone' if how == 'gone' else 'damaged'}" in told[0]
+    [fault] = [fault for one in mirror.verify(source="citations") for fault in one.faults]
+    assert f"{path.parent.name}/{path.name} is {'gone' if how == 'gone' else 'damaged'}" in fault
     path.unlink(missing_ok=True)
-    ended(mirror, keep=True)
-    assert not faults(mirror)
-
-
-def test_a_table_that_says_other_than_its_files_is_found(mirror):
-    import json
-
-    updated(mirror)
-    table = ended(mirror, keep=True).table
-    path = mirror.folder / "generation" / "citations" / f"{table.name}.json"
-    facts = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**facts, "edges": 8, "cited": {}}), encoding="utf-8")
-    assert faults(mirror)["cited"] == (
-        "edges of PMIDs 200,000 to 399,999: the table has none of them",
-    )
-    [*_, whole] = mirror.verify(source="citations")
-    assert whole.faults == ("edges: 9, not 8",)
-
-
-def test_a_table_of_a_generation_that_is_gone_says_so(mirror, world):
-    updated(mirror)
     ended(mirror)
-    for number in (4, 5):
-        world.bulk.updates[name_of(26, number)] = packed([citing(number, 9)])
-        updated(mirror)
-    with pytest.raises(NotFound, match="which is gone") as raised:
-        [*mirror.verify(source="citations")]
-    assert "server.py mirror citations" in raised.value.hint
-    ended(mirror)
-    assert not faults(mirror)
+    assert edges(mirror) == before
+    assert not any(one.faults for one in mirror.verify(source="citations"))
+
+
+def test_what_an_earlier_version_left_is_replaced(mirror):
+    """Its table lay in many files, and its own facts are not understood any more."""
+    old = mirror.folder / "part" / "citations"
+    for name in ("nih", "turned", "citing"):
+        (old / name).mkdir(parents=True)
+        (old / name / "0000-0123456789abcdef.parquet").write_bytes(b"PAR1")
+    (mirror.folder / "current").mkdir()
+    (mirror.folder / "current" / "citations").write_text("2026-09-01-abc\n", encoding="utf-8")
+    facts = mirror.folder / "generation" / "citations" / "2026-09-01-abc.json"
+    facts.parent.mkdir(parents=True)
+    facts.write_text('{"name": "2026-09-01-abc", "citing": {}}', encoding="utf-8")
+    assert ended(mirror).changed
+    assert len(edges(mirror)) == 6
+    assert sorted(path.parent.name for path in old.rglob("*.parquet")) == [
+        "citations", "cited", "citing",
+    ]  # fmt: skip
 
 
 def test_an_empty_folder_has_none(mirror):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.examples import share
-from tests.mirror.small_mirror import article, bytes_of, mirror_of, titles, updated, year
+from tests.mirror.small_mirror import article, mirror_of, titles, updated, year
 from tests.processes import run
 from tests.world.pubmed_files import name_of, packed
 from utils.errors import StoreFailed
@@ -136,7 +136,7 @@ def _embedded(mirror):
 def _edges(mirror):
     table = mirror.citations.table
     assert not [one for one in mirror.verify(source="citations") if one.faults]
-    return table.name, bytes_of(mirror)
+    return table.name, table.edges
 
 
 @pytest.mark.lab

@@ -88,7 +88,6 @@ def add(commands: Any) -> None:
     citations = command(
         verbs, "citations", _citations, "who cites whom: NIH's collection and PubMed's records"
     )
-    _engine_options(citations)
     citations.add_argument("--keep-source", action="store_true", help="keep NIH's ZIP once read")
     for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations):
         verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
@@ -308,8 +307,7 @@ def _embed(args: argparse.Namespace, library: Library) -> int:
 
 def _citations(args: argparse.Namespace, library: Library) -> int:
     done = None
-    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    steps = mirror_of(args, library).update_citations(keep=args.keep_source, **options, say=note)
+    steps = mirror_of(args, library).update_citations(keep=args.keep_source)
     for done in shown(steps, citations_text):  # noqa: B007 - the work
         pass
     assert done is not None
@@ -331,10 +329,9 @@ def citations_text(progress: CitationsProgress) -> str:
     if progress.step == "fetching":
         return f"NIH's collection: {progress.done / _MB:,.0f} of {progress.total / _MB:,.0f} MB …"
     if progress.step == "reading":
-        return f"NIH's collection: stretch {progress.done:,} read …"
-    if progress.step in ("joining", "turning"):
-        what = "citing" if progress.step == "joining" else "cited"
         return (
-            f"Putting it together: {progress.done:,} of {progress.total:,} spans of {what} papers …"
+            f"NIH's collection: {progress.done / _MB:,.0f} of {progress.total / _MB:,.0f} MB read …"
         )
+    if progress.step == "joining":
+        return f"Putting it together: {progress.done} of {progress.total} files …"
     return "Looking for NIH's newest collection …"

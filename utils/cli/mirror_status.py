@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound
-from ..mirror.graph import Tables
+from ..mirror.citation_table import Tables
 from ..mirror.rates import CITATIONS_EDGES
 from .output import counted, size_of, span
 

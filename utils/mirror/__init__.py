@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from ..http import Rate, Web
     from ..model.paper import Paper, SearchResult
     from ..settings import Settings
+    from .citation_table import Citations
     from .citations import CitationsProgress
     from .citations_plan import CitationsPlan
     from .embedding import EmbedProgress
     from .engines import Run
     from .generations import Generation, Generations
-    from .graph import Citations
     from .manifest import SourceFile
     from .passages import PassageIndex
     from .plan import MirrorPlan
@@ -184,16 +184,16 @@ class Mirror:
     ) -> Iterator[Verified]:
         """Make parts again from their sources, and compare; see `.verify.verify`.
 
-        Of the table of citations all files are: see `.verify_citations.verify_citations`.
+        The files of the table of citations are held against their digests.
         """
         require_packages()
+        from . import citation_table
         from .verify import verify
-        from .verify_citations import verify_citations
 
-        run = self._run(engine, workers, scheduler, say)
         if source == "citations":
-            yield from verify_citations(self.folder, self._web(), run, say)
+            yield from citation_table.verify(self.folder)
             return
+        run = self._run(engine, workers, scheduler, say)
         yield from verify(self.folder, self._web(), run, names, source=source, sample=sample)
 
     def count_papers(self) -> tuple[int, int]:
@@ -282,18 +282,13 @@ class Mirror:
     def update_citations(
         self,
         *,
-        engine: EngineName = "here",
-        workers: int = 0,
-        scheduler: str = "",
         keep: bool = False,
-        say: Callable[[str], None] = _ignore,
     ) -> Iterator[CitationsProgress]:
         """Bring the table of who cites whom up to date; see `.citations.update`."""
         require_packages()
         from .citations import update
 
-        run = self._run(engine, workers, scheduler, say)
-        yield from update(self.folder, self._web(), run, keep=keep)
+        yield from update(self.folder, self._web(), keep=keep)
 
     def plan_citations(self) -> CitationsPlan:
         """What bringing that table up to date would take; see `.citations_plan.plan`."""
@@ -304,14 +299,11 @@ class Mirror:
 
     def citations_status(self) -> dict[str, Any] | None:
         """The table that is published: how many files and bytes, whether of today's records."""
-        from .citation_files import home
-        from .graph import Tables
+        from .citation_table import Tables, files_of
 
         if (table := Tables(self.folder).current()) is None:
             return None
-        names = [("citing", one) for one in table.citing.values()]
-        names += [("cited", one) for one in table.cited.values()]
-        paths = [home(self.folder) / by / name for by, name in names]
+        paths = files_of(self.folder, table)
         here = [path.stat().st_size for path in paths if path.exists()]
         return {
             **asdict(table),
@@ -323,9 +315,9 @@ class Mirror:
 
     @property
     def citations(self) -> Citations:
-        """The published table of who cites whom; see `.graph.Citations`."""
+        """The published table of who cites whom; see `.citation_table.Citations`."""
         require_packages()
-        from .graph import Citations
+        from .citation_table import Citations
 
         return Citations(self.folder)
 

@@ -1,59 +1,84 @@
 """Who cites whom, of all PubMed: NIH's Open Citation Collection and the records' own references.
 
-One table of edges, in two orders, a file a span of PMIDs. What is made is named after what it is
-made of: what was killed goes on, what has not changed stays, and whoever makes it again writes the
-same bytes. The table that is published is named by one pointer, as a generation of records is.
+DuckDB puts both together into one table of edges, each pair once, in a file sorted by the paper
+that cites and in another sorted by the paper that is cited. It works within a fixed memory and
+spills to the mirror's disk. NIH's collection is read once, into one file of pairs that stays.
+
+A table is named after what it is made of (NIH's file and the generation of records), so that
+nothing is made again when nothing has changed. It is published by one pointer, as a generation of
+records is; a run that is killed leaves the one before in place.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 import time
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ..errors import BadContent, EmptyStore, NotAvailable, Unreachable
+from ..errors import BadContent, EmptyStore, NotAvailable, StoreFailed, Unreachable
 from ..model.paper import now
-from ..sources.citation_collection import Snapshot, fetch_snapshot, newest_snapshot
-from ..system import safe_files
-from .citation_files import (
-    Collection,
-    cited_spans,
-    citing_spans,
-    forget_collection,
-    home,
-    known_collections,
-    note_collection,
-    slice_parts,
-    slices,
-    stretch_of,
-    tidy_sources,
-    zip_of,
+from ..sources.citation_collection import (
+    HEADER,
+    MOST_BYTES,
+    TABLE,
+    Snapshot,
+    fetch_snapshot,
+    newest_snapshot,
 )
-from .edges import Made, Slice, Span, join_span, named_after, read_slice
-from .engines import Lost, Run
-from .generations import Generation, Generations
-from .graph import CitationTable, Tables
+from ..system import safe_files
+from .citation_table import ENDS, SOURCES, CitationTable, Tables, files_of, home
+from .generations import Generation, Generations, connect
 from .locks import alone
+from .parts import PartFile, digest_of
+from .reading import open_sql
 
 if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
     from ..http import Web
 
-_ENOUGH = 1_000_000  # edges, before this machine's own rate counts
-PLACES = ("nih", "citing", "turned", "cited")
-Joined: TypeAlias = dict[int, tuple[Span, Made]]
-"""Spans and what was made of each, by their first PMID."""
+_FORM = "2"  # of what is made here; after a change all of it is made anew
+_MOST_PMID = 1 << 27
+_BLOCK = 1 << 24  # bytes of NIH's table that are read at once
+_OLD_FOLDERS = ("nih", "turned")  # of the tables in many files of earlier versions
+_NO_ZIP = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError)
+_MAKE = f"""
+    COPY (
+        SELECT citing, cited, bit_or(source)::UTINYINT AS sources FROM (
+            SELECT citing, cited, {SOURCES["nih_occ"]} AS source FROM nih
+            UNION ALL
+            SELECT pmid AS citing, unnest(cited) AS cited, {SOURCES["pubmed"]} AS source
+            FROM records WHERE pmid < {_MOST_PMID}
+        ) GROUP BY citing, cited ORDER BY citing, cited
+    ) TO $file (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)
+"""  # noqa: S608 - numbers of our own
+_TURN = """
+    COPY (SELECT * FROM read_parquet($made) ORDER BY cited, citing)
+    TO $file (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)
+"""
+_COUNT = f"""
+    SELECT count(*), count(*) FILTER (sources & {SOURCES["nih_occ"]} > 0),
+           count(*) FILTER (sources & {SOURCES["pubmed"]} > 0) FROM read_parquet($file)
+"""  # noqa: S608 - numbers of our own
 T = TypeVar("T")
 Steps: TypeAlias = "Generator[CitationsProgress, None, T]"
 
 
 @dataclass(frozen=True, slots=True)
 class CitationsProgress:
-    """How far it has come: ``done`` of ``total`` (bytes, stretches or spans) of this ``step``.
+    """How far it is: ``done`` of ``total`` (bytes, or files) of this ``step``.
 
-    ``total`` is 0 where nobody knows. At the end ``table`` is what is published now, ``changed``
-    whether this run published it; ``notes`` say what could not be had.
+    At the end ``table`` is what is published now, ``changed`` whether this run published it;
+    ``notes`` say what could not be had.
     """
 
     step: str = "looking"
@@ -66,19 +91,34 @@ class CitationsProgress:
     changed: bool = False
 
 
-def update(folder: Path, web: Web, run: Run, *, keep: bool = False) -> Iterator[CitationsProgress]:
-    """Bring the table of citations of a mirror up to date; going through it does the work.
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """NIH's collection as it lies here: its day and MD5; ``reason`` says why it cannot be read."""
+
+    published: str
+    md5: str
+    reason: str = ""
+
+    def pairs(self, folder: Path) -> Path:
+        """Return the file of its pairs."""
+        return home(folder) / f"nih-{self.md5}.parquet"
+
+    def note(self, folder: Path) -> Path:
+        """Return the file that says that it was read."""
+        return home(folder) / f"nih-{self.md5}.json"
+
+
+def update(folder: Path, web: Web, *, keep: bool = False) -> Iterator[CitationsProgress]:
+    """Bring the table of citations of a mirror up to date; iterating over it does the work.
 
     Parameters
     ----------
     folder : Path
-        That of the mirror; its records are taken in as they are published.
+        That of the mirror; its records are taken as they are published.
     web : Web
         For this alone.
-    run : Run
-        An engine.
     keep : bool, optional
-        Whether NIH's ZIP stays when it is read.
+        Whether NIH's ZIP stays once it is read.
 
     Raises
     ------
@@ -89,11 +129,21 @@ def update(folder: Path, web: Web, run: Run, *, keep: bool = False) -> Iterator[
     StoreFailed
         The disk refuses, or a part is damaged; what was made stays.
     """
-    safe_files.make_folder(folder)
+    safe_files.make_folder(home(folder))
     with alone(folder / "citations.lock", f"the citations in {folder}"):
-        for place in PLACES:
-            safe_files.sweep(home(folder) / place)
-        yield from _Update(folder, web, run, keep).steps()
+        for place in (home(folder), *(home(folder) / end for end in ENDS)):
+            safe_files.sweep(place)
+        yield from _Update(folder, web, keep).steps()
+
+
+def known_collections(folder: Path) -> list[Collection]:
+    """Return the collections that were read or set aside, the newest last."""
+    found = []
+    for path in home(folder).glob("nih-*.json"):
+        with safe_files.disk(path, "read"):
+            found.append(Collection(**json.loads(path.read_text(encoding="utf-8"))))
+    here = [one for one in found if one.reason or one.pairs(folder).exists()]
+    return sorted(here, key=lambda one: one.published)
 
 
 @dataclass(slots=True)
@@ -102,57 +152,45 @@ class _Update:
 
     folder: Path
     web: Web
-    run: Run
     keep: bool
     progress: CitationsProgress = field(default_factory=CitationsProgress)
     began: float = field(default_factory=time.monotonic)
-    handled: int = 0
-    cpu: float = 0.0
 
     def steps(self) -> Iterator[CitationsProgress]:
-        """Fetch, read, put together, turn, publish."""
+        """Fetch, read, put together, publish."""
         yield self._go_on()
         collection = yield from self._collection()
         generation = Generations(self.folder, "pubmed").current()
         if collection is None and generation is None:
             said = " ".join(self.progress.notes) or "There are no citations to put together."
             raise EmptyStore(said, "Run it again, or first: server.py mirror pubmed")
-        parts = slice_parts(collection, home(self.folder)) if collection else []
-        spans = citing_spans(self.folder, parts, collection, generation, home(self.folder))
-        citing = yield from self._joined(spans, "joining")
-        spans = cited_spans(turned_of(citing), home(self.folder))
-        turned = yield from self._joined(spans, "turning")
-        tables = Tables(self.folder)
+        tables, name = Tables(self.folder), _name_of(collection, generation)
         before = tables.current()
-        made = table_of(collection, generation, citing, turned)
-        if before is None or replace(before, made_at=made.made_at, rate=0.0) != made:
-            tables.publish(replace(made, rate=self._rate(before)))
+        whole = before and all(path.exists() for path in files_of(self.folder, before))
+        if before is None or before.name != name or not whole:
+            table = yield from self._make(name, collection, generation)
+            tables.publish(table)
             self._go_on(changed=True)
-        _tidy(self.folder, tables, collection)
+        self._tidy(tables, collection)
         yield self._go_on(step="done", table=tables.current())
 
     def _collection(self) -> Steps[Collection | None]:
-        """NIH's newest table, read; else the one that is here."""
+        """NIH's newest collection, read; else the one that is here."""
         known = known_collections(self.folder)
         try:
             snapshot = newest_snapshot(self.web)
-        except (Unreachable, NotAvailable) as error:
+            here = next((one for one in known if one.md5 == snapshot.md5), None)
+            here = here or (yield from self._read(snapshot))
+        except (Unreachable, NotAvailable, BadContent) as error:
             down = isinstance(error, Unreachable)
             return self._instead(known, error.message, unreachable=down)
-        here = next((one for one in known if one.md5 == snapshot.md5), None)
-        if here is None:
-            try:
-                here = yield from self._read(snapshot)
-            except (Unreachable, NotAvailable, BadContent) as error:
-                down = isinstance(error, Unreachable)
-                return self._instead(known, error.message, unreachable=down)
         if here.reason:
             reason = f"NIH's collection of {here.published} is set aside: {here.reason}"
             return self._instead([one for one in known if one is not here], reason)
         return here
 
     def _instead(
-        self, known: Sequence[Collection], why: str, *, unreachable: bool = False
+        self, known: list[Collection], why: str, *, unreachable: bool = False
     ) -> Collection | None:
         usable = [one for one in known if not one.reason]
         has = f"that of {usable[-1].published} is used" if usable else "there is none here yet"
@@ -161,62 +199,81 @@ class _Update:
         return usable[-1] if usable else None
 
     def _read(self, snapshot: Snapshot) -> Steps[Collection]:
-        """Fetch a snapshot and make parts of it."""
-        path = zip_of(self.folder, snapshot.published, snapshot.md5)
+        """Fetch a snapshot and read its pairs."""
+        path = zip_of(self.folder, snapshot)
         safe_files.make_folder(path.parent)
         if not path.exists():
             for size in fetch_snapshot(snapshot, path, self.web):
                 yield self._go_on(step="fetching", done=size, total=snapshot.size)
-        made: dict[int, Made] = {}
+        collection = Collection(snapshot.published, snapshot.md5)
         try:
-            jobs = slices(path, snapshot.md5, path.parent, home(self.folder))
-            for one in self.run(read_slice, jobs):
-                result = self._take(one)
-                if isinstance(one, Lost):
-                    raise NotAvailable(f"Stretch {result.key}: {result.reason}.")
-                made[result.key] = result
-                safe_files.remove(stretch_of(path.parent, snapshot.md5, result.key))
-                yield self._go_on(step="reading", done=len(made), total=0)
-        except BadContent as error:  # of the ZIP
-            made[-1] = Made(-1, reason=error.message)
-        parts = [made[key] for key in sorted(made)]
-        reasons = [one.reason for one in parts if one.reason]
-        collection = Collection(
-            snapshot.published,
-            snapshot.md5,
-            sum(one.edges for one in parts),
-            () if reasons else tuple(one.digest for one in parts),
-            reasons[0] if reasons else "",
-        )
-        note_collection(self.folder, collection)
-        if not self.keep or reasons:
+            for done, total in read_pairs(path, collection.pairs(self.folder)):
+                yield self._go_on(step="reading", done=done, total=total)
+        except BadContent as error:
+            collection = replace(collection, reason=error.message)
+        text = json.dumps(asdict(collection)).encode()
+        safe_files.write_whole(collection.note(self.folder), text)
+        if not self.keep or collection.reason:
             safe_files.remove(path)
         return collection
 
-    def _joined(self, spans: Sequence[Span], step: str) -> Steps[Joined]:
-        """Put spans together; the result and its file by the first PMID."""
-        jobs, results = {span.first: span for span in spans}, Joined()
-        yield self._go_on(step=step, done=0, total=len(spans))
-        for one in self.run(join_span, iter(spans)) if spans else ():
-            made = self._take(one)
-            if made.reason:
-                raise EmptyStore(f"PMIDs from {made.key:,} on: {made.reason}", "Run it again.")
-            results[made.key] = (jobs[made.key], made)
-            yield self._go_on(done=len(results))
-        return results
+    def _make(
+        self, name: str, collection: Collection | None, generation: Generation | None
+    ) -> Steps[CitationTable]:
+        """Put both sources together, in both orders."""
+        began = time.process_time()
+        citing, cited = (home(self.folder) / end / f"{name}.parquet" for end in ENDS)
+        with _failing(), closing(self._open(collection, generation)) as db:
+            yield self._go_on(step="joining", done=0, total=len(ENDS))
+            _write(db, _MAKE, citing)
+            yield self._go_on(done=1)
+            _write(db, _TURN, cited, made=str(citing))
+            row = db.execute(_COUNT, {"file": str(citing)}).fetchone() or (0, 0, 0)
+        seconds = time.process_time() - began
+        return CitationTable(
+            name=name,
+            collection=collection.published if collection else "",
+            pubmed=generation.name if generation else "",
+            edges=row[0],
+            nih_occ=row[1],
+            records=row[2],
+            digests=dict(zip(ENDS, map(digest_of, (citing, cited)), strict=True)),
+            made_at=now(),
+            rate=round(row[0] / seconds) if seconds else 0.0,
+        )
 
-    def _take(self, one: Made | Lost[Slice] | Lost[Span]) -> Made:
-        """What was made of a job; what it took counts."""
-        made = result_of(one)
-        if made.cpu:
-            self.handled, self.cpu = self.handled + made.edges, self.cpu + made.cpu
-        return made
+    def _open(
+        self, collection: Collection | None, generation: Generation | None
+    ) -> duckdb.DuckDBPyConnection:
+        """A DuckDB with the views ``records`` and ``nih``."""
+        if generation:
+            db = open_sql(Generations(self.folder, "pubmed"))
+        else:
+            db = connect(self.folder)
+            db.execute("CREATE VIEW records AS SELECT 1 AS pmid, [1] AS cited WHERE false")
+        pairs = "SELECT 1 AS citing, 1 AS cited WHERE false"
+        if collection:
+            path = str(collection.pairs(self.folder)).replace("'", "''")
+            pairs = f"SELECT * FROM read_parquet('{path}')"  # noqa: S608 - a path of our own
+        db.execute(f"CREATE VIEW nih AS {pairs}")
+        return db
 
-    def _rate(self, before: CitationTable | None) -> float:
-        """Edges a second of one core, in this run; where it made few, in the one before."""
-        if self.cpu and self.handled >= _ENOUGH:
-            return round(self.handled / self.cpu)
-        return before.rate if before else 0.0
+    def _tidy(self, tables: Tables, collection: Collection | None) -> None:
+        """Drop what neither the published table nor the one before needs."""
+        needed = {path for one in tables.tidy() for path in files_of(self.folder, one)}
+        for end in ENDS:
+            for path in (home(self.folder) / end).glob("*.parquet"):
+                if path not in needed:
+                    safe_files.remove(path)
+        for name in _OLD_FOLDERS:
+            shutil.rmtree(home(self.folder) / name, ignore_errors=True)
+        for one in known_collections(self.folder):
+            if collection and one.published < collection.published:
+                safe_files.remove(one.pairs(self.folder))
+                safe_files.remove(one.note(self.folder))
+        for path in source_folder(self.folder).glob(".*.fetched"):
+            if collection and path.name[1:] < collection.published:
+                safe_files.remove(path)
 
     def _go_on(self, **facts: Any) -> CitationsProgress:
         seconds = time.monotonic() - self.began
@@ -224,62 +281,102 @@ class _Update:
         return self.progress
 
 
-def result_of(one: Made | Lost[Slice] | Lost[Span]) -> Made:
-    """What was made of a job, also of one that is lost."""
-    if isinstance(one, Made):
-        return one
-    key = one.job.number if isinstance(one.job, Slice) else one.job.first
-    return Made(key, reason=one.reason)
+def source_folder(folder: Path) -> Path:
+    """Return the folder of NIH's ZIP."""
+    return folder / "source" / "citations"
 
 
-# What is published
+def zip_of(folder: Path, snapshot: Snapshot) -> Path:
+    """Return the place of NIH's ZIP."""
+    return source_folder(folder) / f"{snapshot.published}-{snapshot.md5}.zip"
 
 
-def turned_of(citing: Joined) -> list[Path]:
-    """The turned files of who cites; those without an edge do not count."""
-    return [Path(span.turned) for _, (span, made) in sorted(citing.items()) if made.edges]
-
-
-def table_of(
-    collection: Collection | None,
-    generation: Generation | None,
-    citing: Joined,
-    cited: Joined,
-) -> CitationTable:
-    """The table as it will be published; the same edges of the same sources give the same name."""
-    spans = [
-        sorted((key, Path(span.sorted).name, made) for key, (span, made) in some.items()
-               if made.edges)
-        for some in (citing, cited)
-    ]  # fmt: skip
-    digest = named_after(*(f"{name} {made.digest}" for some in spans for _, name, made in some))
-    counts = [sum(made.by_source[at] for *_, made in spans[0]) for at in (0, 1)]
+def _name_of(collection: Collection | None, generation: Generation | None) -> str:
+    """Name a table after what it is made of."""
     day, of = collection.published if collection else "", generation.name if generation else ""
+    facts = (_FORM, collection.md5 if collection else "", generation.digest if generation else "")
     begins = "+".join(filter(None, (day, of.partition("-")[0])))
-    return CitationTable(
-        name=f"{begins}-{digest[:12]}",
-        collection=day,
-        pubmed=of,
-        edges=sum(made.edges for *_, made in spans[0]),
-        nih_occ=counts[0],
-        records=counts[1],
-        citing={str(key): name for key, name, _ in spans[0]},
-        cited={str(key): name for key, name, _ in spans[1]},
-        digest=digest,
-        made_at=now(),
-    )
+    return f"{begins}-{hashlib.sha256(chr(10).join(facts).encode()).hexdigest()[:12]}"
 
 
-def _tidy(folder: Path, tables: Tables, collection: Collection | None) -> None:
-    """Drop what neither the published table nor the one before needs."""
-    kept = tables.tidy()
-    needed = {name for one in kept for name in (*one.citing.values(), *one.cited.values())}
-    for kind in ("citing", "turned", "cited"):
-        for path in (home(folder) / kind).glob("*.parquet"):
-            if path.name not in needed:
-                safe_files.remove(path)
-    days = {one.collection for one in kept}
-    for one in known_collections(folder):
-        if collection and one.published < collection.published and one.published not in days:
-            forget_collection(folder, one)
-    tidy_sources(folder, collection)
+def _write(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params: str) -> None:
+    """Have a query's file at *path*, whole and on the disk."""
+    safe_files.make_folder(path.parent)
+    part = safe_files.part_of(path)
+    try:
+        db.execute(query, {"file": str(part), **params})
+        safe_files.flush(part)
+        with safe_files.disk(path):
+            part.replace(path)
+            safe_files.sync_folder(path.parent)
+    finally:
+        safe_files.remove(part)
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """Raise what DuckDB cannot do as `StoreFailed`."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        msg = f"The citations could not be put together: {str(error).splitlines()[0]}"
+        hint = "`mirror verify` names parts that are damaged; free space on a disk that is full."
+        raise StoreFailed(msg, hint) from error
+
+
+def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
+    """Read NIH's table out of its ZIP into a Parquet file; yields bytes read, and of how many.
+
+    Raises
+    ------
+    BadContent
+        It is no such ZIP, or holds something else than PMIDs.
+    """
+    import pyarrow as pa
+
+    try:
+        with zipfile.ZipFile(path) as packed, packed.open(TABLE) as table:
+            head = table.readline(1000).decode("utf-8-sig", "replace")
+            if tuple(name.strip().strip('"') for name in head.split(",")) != HEADER:
+                msg = f"Its columns are {head.strip()[:80]!r}, not {', '.join(HEADER)}."
+                raise BadContent(msg, verdict="not_a_paper")
+            total = packed.getinfo(TABLE).file_size
+            with PartFile(pairs, _schema(), dictionaries=[]) as file:
+                for batch in _batches(table):
+                    file.write(batch)
+                    if table.tell() > MOST_BYTES:
+                        raise BadContent("It unpacks to more than 100 GB.", verdict="not_a_paper")
+                    yield table.tell(), total
+                file.commit()
+    except pa.ArrowInvalid as error:
+        msg = f"It is no table of PMIDs: {str(error).splitlines()[0][:200]}"
+        raise BadContent(msg, verdict="not_a_paper") from None
+    except _NO_ZIP as error:
+        msg = f"It is no ZIP with {TABLE}: {error}"
+        raise BadContent(msg, verdict="not_a_paper") from None
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([(end, pa.int32()) for end in ENDS])
+
+
+def _batches(table: Any) -> Iterator[pa.RecordBatch]:
+    """NIH's lines, some at a time; each number is a PMID."""
+    import pyarrow.compute as pc
+    from pyarrow import csv
+
+    columns = {field.name: field.type for field in _schema()}
+    reading = csv.ReadOptions(use_threads=False, column_names=list(ENDS), block_size=_BLOCK)
+    converting = csv.ConvertOptions(column_types=columns)
+    for batch in csv.open_csv(table, read_options=reading, convert_options=converting):
+        for column in batch.columns:
+            least, most = pc.min_max(column).values()
+            if column.null_count or least.as_py() < 1:
+                raise BadContent("A number in it is no PMID.", verdict="not_a_paper")
+            if most.as_py() >= _MOST_PMID:
+                raise BadContent("A number in it is too large for a PMID.", verdict="not_a_paper")
+        yield batch

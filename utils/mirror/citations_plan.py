@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from ..errors import NotAvailable, Unreachable
 from ..sources.citation_collection import Snapshot, newest_snapshot
-from .citation_files import known_collections
+from .citation_table import CitationTable, Tables
+from .citations import known_collections
 from .generations import Generations
-from .graph import CitationTable, Tables
 from .rates import CITATIONS, CITATIONS_BYTES, CITATIONS_EDGES
 
 if TYPE_CHECKING:
     from ..http import Web
-
-_STEPS = 3  # read, put together, turned
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ def plan(folder: Path, web: Web) -> CitationsPlan:
         unknown = error.message
     here = {one.md5 for one in known_collections(folder)}
     to_fetch = newest if newest and newest.md5 not in here else None
-    steps = _steps(folder, table, to_fetch)
+    due = _is_due(folder, table, to_fetch)
     edges = table.edges if table else CITATIONS_EDGES
     rate = table.rate if table and table.rate else CITATIONS
     own = table is not None and rate == table.rate
@@ -54,18 +52,15 @@ def plan(folder: Path, web: Web) -> CitationsPlan:
     return CitationsPlan(
         collection=newest.published if newest else "",
         size=size,
-        edges=edges if steps else 0,
-        core_hours=steps * edges / rate / 3600,
-        disk=round(edges * CITATIONS_BYTES * steps / _STEPS) + size,
+        edges=edges if due else 0,
+        core_hours=due * edges / rate / 3600,
+        disk=round(due * edges * CITATIONS_BYTES) + size,
         measured="the last run here" if own else "benchmarks/README.md",
         unknown=unknown,
     )
 
 
-def _steps(folder: Path, table: CitationTable | None, to_fetch: Snapshot | None) -> int:
-    """Of three steps those that would be gone through again."""
-    if to_fetch:
-        return _STEPS
+def _is_due(folder: Path, table: CitationTable | None, to_fetch: Snapshot | None) -> bool:
+    """Return whether a table would be made."""
     current = Generations(folder, "pubmed").whole()
-    is_new = table is None or (current is not None and current.name != table.pubmed)
-    return _STEPS - 1 if is_new else 0
+    return bool(to_fetch or table is None or (current and current.name != table.pubmed))

@@ -20,7 +20,7 @@ from ..model.paper import Paper
 from ..settings import Settings
 
 if TYPE_CHECKING:
-    from .graph import Citations
+    from .citation_table import Citations
 
 log = logging.getLogger(__name__)
 DAYS = 7.0
@@ -56,7 +56,7 @@ def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
 
 
 def citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
-    """The table of citations of the mirror of these settings; see `.graph.citations_of`."""
-    from .graph import citations_of
+    """The mirror's table of citations; see `.citation_table.citations_of`."""
+    from .citation_table import citations_of
 
     return citations_of(settings, fresh=fresh)

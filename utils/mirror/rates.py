@@ -29,10 +29,10 @@ VECTORS = 50.0
 """Passages that the encoder of 384 numbers reads a second (`mirror_recall`)."""
 VECTORS_BYTES = 458.0
 """Bytes of a vector of 384 numbers, its signs and its key, as a mirror keeps them."""
-CITATIONS = 3.3e6
-"""Edges a second of each of three steps: read, put together, turned (`mirror_citations`)."""
-CITATIONS_BYTES = 12.6
-"""Bytes of an edge: two parts to go on from, and the files in both orders."""
+CITATIONS = 1.0e6
+"""Edges read and put together in both orders, a second of one core (`mirror_citations`)."""
+CITATIONS_BYTES = 14.6
+"""Bytes of an edge: NIH's pairs, and the files in both orders."""
 CITATIONS_EDGES = 870_000_000
 """Edges there are, until a mirror has counted its own."""
 DOWN_BYTES = 12.5e6

@@ -62,24 +62,6 @@ def newest_snapshot(web: Web) -> Snapshot:
     raise NotAvailable(msg, "Look at its page; or make the table of PubMed's records alone.")
 
 
-def snapshot_of(web: Web, published: str, md5: str) -> Snapshot:
-    """The snapshot of a day, whose file has this MD5.
-
-    Raises
-    ------
-    NotAvailable
-        There is none any more.
-    Unreachable
-        figshare did not answer, or in a form of its own.
-    """
-    that_day = [row for row in _articles(web) if _day(row) == published]
-    for snapshot in _snapshots(web, that_day):
-        if snapshot.md5 == md5:
-            return snapshot
-    msg = f"figshare has no {FILE} of {published} with MD5 {md5} any more."
-    raise NotAvailable(msg, "`mirror citations` takes the newest.")
-
-
 def _articles(web: Web) -> list[dict[str, Any]]:
     """The collection's articles, the newest first."""
     url = f"{_base(web)}/collections/{COLLECTION}/articles"
@@ -128,7 +110,7 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
     """
     part = path.with_name(f".{path.name}.fetched")
     yield from download(web, snapshot.url, part, MOST_BYTES)
-    came = md5_of(part)
+    came = _md5_of(part)
     if came != snapshot.md5:
         safe_files.remove(part)
         msg = f"{FILE} of {snapshot.published} came with MD5 {came}; figshare says {snapshot.md5}."
@@ -139,7 +121,7 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
         safe_files.sync_folder(path.parent)
 
 
-def md5_of(path: Path) -> str:
+def _md5_of(path: Path) -> str:
     """The MD5 of a file."""
     with safe_files.disk(path, "read"), path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import defaultdict
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from ..errors import EmptyStore, PaperError
+from ..errors import EmptyStore, PaperError, StoreFailed
 from ..http.answer import is_fresh
 from ..settings import Settings
 from ..system import safe_files
-from .edges import SOURCES, SPAN, End, rows_between
+from .generations import connect
+from .parts import digest_of
+from .verify import Verified
+
+if TYPE_CHECKING:
+    import duckdb
 
 log = logging.getLogger(__name__)
 DAYS = 45.0
 """Days for which a table is worth as much as a site's own list: NIH's comes once a month."""
+End = Literal["citing", "cited"]
+ENDS: tuple[End, End] = ("citing", "cited")
+SOURCES = {"nih_occ": 1, "pubmed": 2}
+"""Who says that one cites the other: NIH's Open Citation Collection, PubMed's record of it."""
 LABELS = {"nih_occ": "NIH Open Citation Collection", "pubmed": "PubMed's records"}
 _KEPT = 2  # the one that is published, and the one before it
+_AGAIN = "run `mirror citations` to make it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +42,9 @@ class CitationTable:
 
     ``collection`` is the day of NIH's snapshot and ``pubmed`` the generation of records it is made
     of (empty: without). Of all ``edges`` NIH's collection says ``nih_occ`` and the records say
-    ``records``, many of them both. ``citing`` and ``cited`` are its files by the first PMID of
-    their span, sorted by the one end or the other. ``rate`` are edges a second of one core, of each
-    of three steps (read, put together, turned), as this machine made them (0: not known).
+    ``records``, many of them both. It has two files of its name, sorted by the one end or the
+    other; ``digests`` are their SHA-256. ``rate`` is in edges a second of one core, as this
+    machine put both files together (0: not known).
     """
 
     name: str
@@ -42,9 +53,7 @@ class CitationTable:
     edges: int
     nih_occ: int
     records: int
-    citing: dict[str, str]
-    cited: dict[str, str]
-    digest: str
+    digests: dict[str, str]
     made_at: str
     rate: float = 0.0
 
@@ -60,6 +69,16 @@ class CitationTable:
         nih = f"{LABELS['nih_occ']} {self.collection}" if self.collection else ""
         of = f"{LABELS['pubmed']} to {self.pubmed.partition('-')[0]}" if self.pubmed else ""
         return f"mirror ({', '.join(filter(None, (nih, of)))})"
+
+
+def home(folder: Path) -> Path:
+    """Return the folder of the files of a mirror's citations."""
+    return folder / "part" / "citations"
+
+
+def files_of(folder: Path, table: CitationTable) -> list[Path]:
+    """Return the two files of a table: by who cites, by who is cited."""
+    return [home(folder) / end / f"{table.name}.parquet" for end in ENDS]
 
 
 class Tables:
@@ -111,7 +130,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A paper at the other end of a citation, and who says so (of `.edges.SOURCES`)."""
+    """A paper at the other end of a citation, and who says so (of `SOURCES`)."""
 
     pmid: int
     sources: tuple[str, ...]
@@ -127,7 +146,7 @@ class Citations:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "part" / "citations"
+        self._mirror = folder
         current = Tables(folder).current()
         if current is None:
             msg = f"There is no table of citations in {folder}."
@@ -149,23 +168,51 @@ class Citations:
         """Who cites each of some papers, the newest first; see `cited`."""
         return self._ask(pmids, "cited", "citing")
 
+    @cached_property
+    def _database(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB for all questions; each thread asks by a cursor of its own."""
+        return connect(self._mirror)
+
     def _ask(self, pmids: Iterable[int], by: End, other: End) -> dict[int, list[Edge]]:
+        import duckdb
+
         found: dict[int, list[Edge]] = {pmid: [] for pmid in pmids}
-        spans: dict[int, list[int]] = defaultdict(list)
-        for pmid in sorted(found):
-            spans[pmid // SPAN * SPAN].append(pmid)
-        names = getattr(self.table, by)
-        for first, some in spans.items():
-            if name := names.get(str(first)):
-                for pmid in some:
-                    rows = rows_between(self._folder / by / name, by, pmid, pmid + 1)
-                    pairs = zip(rows[other].to_pylist(), rows["sources"].to_pylist(), strict=True)
-                    found[pmid] = [Edge(one, _names(said)) for one, said in pairs][::-1]
+        path = home(self._mirror) / by / f"{self.table.name}.parquet"
+        query = f"SELECT {other}, sources FROM read_parquet(?) WHERE {by} = ? ORDER BY 1 DESC"  # noqa: S608
+        try:
+            with closing(self._database.cursor()) as db:
+                for pmid, edges in found.items():
+                    rows = db.execute(query, [str(path), pmid]).fetchall()
+                    edges += [Edge(one, _names(said)) for one, said in rows]
+        except duckdb.Error as error:
+            hint = "Delete it if it is damaged, and run: server.py mirror citations"
+            msg = f"{path} cannot be read: {str(error).splitlines()[0]}"
+            raise StoreFailed(msg, hint) from error
         return found
 
 
 def _names(said: int) -> tuple[str, ...]:
     return tuple(name for name, bit in SOURCES.items() if said & bit)
+
+
+def verify(folder: Path) -> Iterator[Verified]:
+    """Compare the files of the published table with the digests that were noted when it was made.
+
+    Raises
+    ------
+    EmptyStore
+        There is no table yet.
+    """
+    table = Citations(folder).table
+    for end, path in zip(ENDS, files_of(folder, table), strict=True):
+        name = f"{end}/{path.name}"
+        if not path.exists():
+            yield Verified(name, (f"{name} is gone: {_AGAIN}",), table.edges)
+        elif digest_of(path) != table.digests[end]:
+            fault = f"{name} is damaged: delete it, and {_AGAIN}"
+            yield Verified(name, (fault,), table.edges)
+        else:
+            yield Verified(name, (), table.edges)
 
 
 def citations_of(settings: Settings, *, fresh: bool = False) -> Citations | None:
