@@ -234,3 +234,15 @@ def test_status_says_of_which_generation_each_index_is(mirror, world):
     world.bulk.updates[name_of(26, 4)] = packed_file([article(5, "Corals recover")])
     updated(mirror)
     assert set(mirror.indexes().values()) == {name} != {mirror.current().name}
+
+
+def test_keys_are_seen_once_however_they_come():
+    from utils.mirror.embedding import SeenKeys
+
+    chance, seen, known = np.random.default_rng(3), SeenKeys(), set()
+    for size in chance.integers(1, 400, 60):
+        keys = chance.integers(0, 9000, size)
+        new = seen.add(keys).tolist()
+        assert new == sorted(set(keys.tolist()) - known)
+        known.update(new)
+    assert known

@@ -164,14 +164,13 @@ class _Embedding:
 
     def _jobs(self, files: Iterable[SourceFile], positions: dict[int, Any]) -> Iterator[EmbedJob]:
         """Parts that lack vectors; of texts that stand in several, the first is chosen."""
-        chosen = np.empty(0, np.int64)
+        chosen = SeenKeys()
         for file in files:
             keys = self.store.lacking(_keys_at(self._passages(file), positions[file.order]))
-            keys = keys[~np.isin(keys, chosen)]
+            keys = chosen.add(keys)
             if not len(keys):
                 self._go_on(files=self.progress.files + 1)
                 continue
-            chosen = np.union1d(chosen, keys)
             yield EmbedJob(
                 str(file.part(self.generations.mirror)),
                 str(self._passages(file)),
@@ -208,6 +207,36 @@ class _Embedding:
 
     def _go_on(self, **facts: Any) -> None:
         self.progress = replace(self.progress, **facts)
+
+
+class SeenKeys:
+    """Keys that were met before, of which there may be tens of millions.
+
+    They lie in sorted arrays, of which no two are of about the same length: a new array is merged
+    with the last one as long as that is not twice as long. So each key is moved a few times only,
+    and looked for in a few arrays, however many there are.
+
+    >>> seen = SeenKeys()
+    >>> seen.add(np.array([3, 1, 3])), seen.add(np.array([2, 3]))
+    (array([1, 3]), array([2]))
+    """
+
+    def __init__(self) -> None:
+        self._arrays: list[Keys] = []
+
+    def add(self, keys: Keys) -> Keys:
+        """Take in *keys*, and return those that are new, sorted, each once."""
+        new = np.unique(keys)
+        for array in self._arrays:
+            at = np.minimum(np.searchsorted(array, new), len(array) - 1)
+            new = new[array[at] != new]
+        merged = new
+        while self._arrays and len(self._arrays[-1]) < 2 * len(merged):
+            # Two sorted runs are merged in one pass by this kind of sort.
+            merged = np.sort(np.concatenate([self._arrays.pop(), merged]), kind="stable")
+        if len(merged):
+            self._arrays.append(merged)
+        return new
 
 
 def embed_part(job: EmbedJob) -> int:
