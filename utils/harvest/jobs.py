@@ -30,7 +30,8 @@ from ..model.paper import Paper, StoredPaper, Verdict, moment, now
 from ..model.versions import STAND_INS
 from ..search.pubmed.search import Sweep, find_every_pmid
 from ..shelf import Shelf, body_of
-from ..shelf.ledger import Ledger, ledgers_folder
+from ..shelf.ledger import Ledger
+from ..shelf.ledger_file import ledgers_folder
 from ..sources import Query
 from ..system.safe_files import disk, make_folder, replacing
 from .bulk import run

@@ -24,7 +24,8 @@ from ..lists.pasted import Entry
 from ..model.job import Harvested, Job, Search, State
 from ..model.paper import now
 from ..reports import prisma
-from ..shelf.ledger import Ledger, ledgers_folder
+from ..shelf.ledger import Ledger
+from ..shelf.ledger_file import ledgers_folder
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
 from ..system.version import version
 from . import tables

@@ -1,9 +1,7 @@
 """The catalogue: SQLite beside the files, so that a paper is found at once by any of its names.
 
-Files are the truth and this is an index over them. ``names`` maps every identifier to the texts of
-one paper, each version an entry of its own; ``words`` is the full-text index over title and
-abstract, where SQLite was built with FTS5. A catalogue of an older version, or a damaged one, is
-set aside and made again from the files; no data are migrated.
+Files are the truth and this is an index over them. A catalogue of an older version, or a damaged
+one, is set aside and made again from the files; no data are migrated.
 
 WAL lets readers go on while somebody writes. ``synchronous=FULL`` costs one flush per save, next
 to six for the paper's files, and keeps a promise: a paper reported as saved is found by every
@@ -16,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import logging
 import os
 import sqlite3
 import threading
@@ -30,46 +27,9 @@ from ..model.versions import STAND_INS
 from ..system import sharing, sqlite
 from ..system.plain_text import encodable
 from ..system.safe_files import exclusive_lock
+from .catalogue_schema import VERSION, WORDS, create_tables, has_words, read_version
 from .listing import ListingFilter
 
-log = logging.getLogger(__name__)
-VERSION = 2
-_TABLES = """
-CREATE TABLE schema_version (version INTEGER NOT NULL);
-CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE papers (
-    id INTEGER PRIMARY KEY,
-    file TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL,
-    version TEXT NOT NULL,
-    year TEXT NOT NULL,
-    journal TEXT NOT NULL,
-    retracted INTEGER NOT NULL,
-    filed INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    line TEXT NOT NULL,
-    record TEXT NOT NULL
-);
-CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
-CREATE INDEX papers_version ON papers (version);
-CREATE INDEX papers_filed ON papers (filed);
-CREATE TABLE names (
-    name TEXT NOT NULL,
-    paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE,
-    PRIMARY KEY (name, paper)
-) WITHOUT ROWID;
-CREATE INDEX names_paper ON names (paper);
-CREATE TABLE unfinished (file TEXT PRIMARY KEY, task TEXT NOT NULL, pid INTEGER NOT NULL,
-    since REAL NOT NULL) WITHOUT ROWID;
-CREATE VIEW texts AS SELECT id,
-    json_extract(record, '$.stored.paper.title') AS title,
-    json_extract(record, '$.stored.paper.abstract') AS abstract FROM papers;
-"""
-WORDS = """
-CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content_rowid='id',
-    tokenize="unicode61 remove_diacritics 2");
-"""
 _PATIENCE_MS = 60_000
 _MOST_IDLE = 8  # connections, of two megabytes at most
 # An external-content index is told what leaves before the row does: it cannot look it up later.
@@ -80,32 +40,6 @@ _LEARN = (
 )
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def version(connection: sqlite3.Connection) -> int | None:
-    """The version of the tables; None when there are none yet."""
-    query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
-    if connection.execute(query).fetchone() is None:
-        return None
-    row = connection.execute("SELECT version FROM schema_version").fetchone()
-    return int(row[0]) if row else None
-
-
-def create(connection: sqlite3.Connection) -> None:
-    """Make the tables, inside the caller's transaction."""
-    for statement in _TABLES.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
-    try:
-        connection.execute(WORDS)
-    except sqlite3.OperationalError as error:
-        log.info("SQLite without FTS5 (%s): listings by word look through every paper.", error)
-    connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))
-
-
-def _has_words(connection: sqlite3.Connection) -> bool:
-    query = "SELECT 1 FROM sqlite_master WHERE name = 'words'"
-    return connection.execute(query).fetchone() is not None
 
 
 class CatalogueBroken(Exception):
@@ -284,7 +218,7 @@ class Catalogue:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        found = version(connection)
+        found = read_version(connection)
         if found is None:
             self._create(connection)
             found = VERSION
@@ -296,14 +230,14 @@ class Catalogue:
             hint = f"Use that version, or delete {self.path.name}: it is made again from the files."
             raise StoreFailed(msg, hint)
         if self._fts is None:
-            self._fts = _has_words(connection)
+            self._fts = has_words(connection)
 
     def _create(self, connection: sqlite3.Connection) -> None:
         """Make the tables and fill them, unless another thread or process was faster."""
         with self._turn, sqlite.transaction(connection), self._write_with(connection):
-            if version(connection) is None:
-                create(connection)
-                self._fts = _has_words(connection)
+            if read_version(connection) is None:
+                create_tables(connection)
+                self._fts = has_words(connection)
                 self.fill()
 
     def close(self) -> None:

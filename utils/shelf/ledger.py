@@ -11,29 +11,43 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, fields
-from difflib import get_close_matches
-from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from ..errors import DamagedStore, InUse, NotFound, StoreFailed
 from ..model.identifiers import Ids
-from ..model.job import Counts, Coverage, Harvested, Job, Search, State, Wait, Which
-from ..model.paper import Attempt, Paper, StoredPaper, now, paper_from, to_row
-from ..system import safe_files, sharing, sqlite
+from ..model.job import Counts, Coverage, Harvested, Job, Search, Wait, Which
+from ..model.paper import Attempt, Paper, StoredPaper, now, to_row
+from ..system import safe_files, sqlite
 from ..system.plain_text import encodable
-from .ledger_names import Asked, Listed, asked_row, asks_for_preprint, ids_row, names_of
-from .ledger_schema import INSERT_ASKED, VERSION, create_file, in_memory, migrate
+from .ledger_file import (
+    connect,
+    damage_error,
+    exclusive_lock,
+    lock_path,
+    name_other_harvests,
+    store_error,
+)
+from .ledger_names import Listed, asks_for_preprint, names_of
+from .ledger_rows import (
+    Asked,
+    asked_row,
+    attempt_row,
+    end_values,
+    ids_row,
+    read_paper,
+    read_state,
+    to_json,
+)
+from .ledger_schema import INSERT_ASKED, VERSION, create_file, migrate
 
 log = logging.getLogger(__name__)
 _MADE_AGAIN = (
@@ -41,7 +55,6 @@ _MADE_AGAIN = (
     "or list: texts are found on the shelf, and answers in the journal. Lost are the attempts at "
     "papers without a text, and what each source has cost."
 )
-_PATIENCE_S = 30.0
 _ANY_TIME = "9999"  # later than every ISO 8601 time
 _FILED = "('full_text', 'abstract', 'record')"
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
@@ -67,21 +80,6 @@ _FACTS = ("job_id", "title", "query", "effective_query", "begun_at", "ended_at",
 _MORE_FACTS = ("hits", "duplicates", "notes")
 _IDENTITY = "identity of "  # and the one that says how a paper without identifier was found
 _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
-_NAMED = 5  # harvests that a hint names, the newest
-
-
-def ledgers_folder(shelf: Path) -> Path:
-    """Return the folder of a shelf's ledgers."""
-    return shelf / ".papershelf" / "jobs"
-
-
-def _those_there_are(path: Path) -> str:
-    """What to do for want of the harvest at *path*: the names of others, the likeliest first."""
-    others = sorted(path.parent.glob("*.db"), key=lambda one: -one.stat().st_mtime)
-    names = [one.stem for one in others]
-    named = get_close_matches(path.stem, names, 1) or names[:_NAMED]
-    more = f" and {len(names) - len(named)} more" if len(names) > len(named) else ""
-    return f"There are: {', '.join(named)}{more}." if names else "There is none on this shelf yet."
 
 
 class Ledger:
@@ -98,13 +96,13 @@ class Ledger:
             known = path.exists()
         if not known:
             msg = f"There is no harvest {path.stem}."
-            raise NotFound(msg, _those_there_are(path))
+            raise NotFound(msg, name_other_harvests(path))
         self.path = path
         self._turn = threading.RLock()
         with self._translate_errors():
-            self._db, version = migrate(_connect(path))
+            self._db, version = migrate(connect(path))
         if version == 0:
-            raise _damage_error(path, "it is empty")
+            raise damage_error(path, "it is empty")
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -124,11 +122,11 @@ class Ledger:
                 try:
                     create_file(
                         path,
-                        {name: _json(value) for name, value in facts.items()},
+                        {name: to_json(value) for name, value in facts.items()},
                         map(asked_row, entries),
                     )
                 except (sqlite3.Error, OSError) as error:
-                    raise _store_error(path, error) from error
+                    raise store_error(path, error) from error
         return cls(path)
 
     @classmethod
@@ -150,7 +148,7 @@ class Ledger:
             ledger.close()
         except DamagedStore:
             pass
-        with _exclusive_lock(path):
+        with exclusive_lock(path):
             aside = sqlite.aside_of(path)
             sqlite.set_aside(path, aside)
         log.warning(_MADE_AGAIN, path.name, aside.name)
@@ -172,12 +170,12 @@ class Ledger:
         InUse
             Another process works on it.
         """
-        with _exclusive_lock(self.path, patience_s):
+        with exclusive_lock(self.path, patience_s):
             yield
 
     def running(self) -> bool:
         """Whether some process works on this job now."""
-        if not _lock(self.path).exists():
+        if not lock_path(self.path).exists():
             return False
         try:
             with self.exclusive_lock(patience_s=0.0):
@@ -320,7 +318,7 @@ class Ledger:
             known = {n: paper for n, paper in papers.items() if n not in same}
             names = [(name, n) for n, paper in known.items() for name in names_of(paper.ids)]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
-            rows = [(_json(to_row(one)), ids_row(one.ids), n) for n, one in known.items()]
+            rows = [(to_json(to_row(one)), ids_row(one.ids), n) for n, one in known.items()]
             db.executemany("UPDATE papers SET paper = ?, ids = ? WHERE number = ?", rows)
             if same:
                 merged = [(_DUPLICATE, f"the same as number {of}", n) for n, of in same.items()]
@@ -331,7 +329,7 @@ class Ledger:
         """What is known about a paper; None before it was looked up."""
         with self._reading() as db:
             [(row,)] = db.execute("SELECT paper FROM papers WHERE number = ?", (number,))
-        return _paper(row) if row else None
+        return read_paper(row) if row else None
 
     def begin_rung(self, numbers: Sequence[int], rung: str) -> None:
         """Write down the rung that is about to be asked for papers.
@@ -379,7 +377,7 @@ class Ledger:
 
         *attempts* are those that led to it and were not written down before.
         """
-        self._end(number, self._end_values(stored, sha256, reason, detail), attempts)
+        self._end(number, end_values(stored, sha256, reason, detail), attempts)
 
     def record_brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
         """End a paper with a text that came by hand; False if it had its text already.
@@ -390,7 +388,7 @@ class Ledger:
         if stored.version in ("published", "") and not self._asked_as_preprint(number):
             lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
         said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
-        if lacked := self._end(number, self._end_values(stored, sha256, *said), of=lacking):
+        if lacked := self._end(number, end_values(stored, sha256, *said), of=lacking):
             self.record_attempts(number, stored.attempts[-1:])
         return lacked
 
@@ -413,23 +411,6 @@ class Ledger:
             if found:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
-
-    @staticmethod
-    def _end_values(
-        stored: StoredPaper, sha256: str, reason: str = "", detail: str = ""
-    ) -> dict[str, str]:
-        return {
-            "state": stored.kind,
-            "paper": _json(to_row(stored.paper)),
-            "file": Path(stored.path).name,
-            "source": stored.source,
-            "via": stored.via,
-            "license": stored.license,
-            "version": stored.version,
-            "sha256": sha256,
-            "reason": reason,
-            "detail": encodable(detail),
-        }
 
     def fail(self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()) -> None:
         """End a paper of which nothing could be had; *attempts* are those not recorded before."""
@@ -558,14 +539,14 @@ class Ledger:
             (SELECT value FROM job WHERE name = '{_IDENTITY}' || number), {", ".join(_TEXTS)}
             FROM papers WHERE {_ENDED[which]} AND number >= ? AND ? IN (reason, '')
             ORDER BY number LIMIT ?"""  # noqa: S608
-        with self._translate_errors(), closing(_connect(self.path)) as db:
+        with self._translate_errors(), closing(connect(self.path)) as db:
             for row in db.execute(query, (start, reason, most)):
                 number, asked, state, paper, ids, identity, *texts = row
                 yield Harvested(
                     number=number,
                     asked=asked,
-                    state=_state(state),
-                    paper=_paper(paper) if paper else Paper(Ids(**json.loads(ids))),
+                    state=read_state(state),
+                    paper=read_paper(paper) if paper else Paper(Ids(**json.loads(ids))),
                     attempts=tuple(self.attempts(number)),
                     identity=json.loads(identity) if identity else "",
                     **dict(zip(_TEXTS, texts, strict=True)),
@@ -575,7 +556,7 @@ class Ledger:
         """What was tried for every paper in its present round, by number, read as it is taken."""
         query = f"""SELECT at_number, {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
             WHERE attempts.round = papers.round ORDER BY at_number, attempts.rowid"""  # noqa: S608
-        with self._translate_errors(), closing(_connect(self.path)) as db:
+        with self._translate_errors(), closing(connect(self.path)) as db:
             for number, rows in groupby(db.execute(query), itemgetter(0)):
                 yield number, [Attempt(*row[1:]) for row in rows]
 
@@ -596,108 +577,17 @@ class Ledger:
         try:
             yield
         except sqlite3.Error as error:
-            raise _store_error(self.path, error) from error
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    try:
-        return _open(path)
-    except sqlite3.OperationalError as error:
-        if not sqlite.has_no_room(error):
-            raise
-        with suppress(OSError, sqlite3.Error):
-            return _open_copy(path)
-        raise
-
-
-def _open_copy(path: Path) -> sqlite3.Connection:
-    """A copy to read from: beside the file itself a full disk has no room for what SQLite needs."""
-    with tempfile.TemporaryDirectory(prefix="papershelf-") as folder:
-        for part in (path, path.with_name(f"{path.name}-wal")):
-            if part.exists():
-                shutil.copy(part, folder)
-        db = in_memory(_open(Path(folder, path.name)))
-    db.execute("PRAGMA query_only = ON")
-    return db
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    db = sqlite.connect(path, _PATIENCE_S)
-    sqlite.use_wal(db, path, "NORMAL")
-    return db
-
-
-@contextmanager
-def _exclusive_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
-    with ExitStack() as stack:
-        try:
-            ours = stack.enter_context(sqlite.try_lock(_lock(path), patience_s))
-        except sqlite3.Error as error:
-            raise _store_error(_lock(path), error) from error
-        if not ours:
-            msg = f"The harvest {path.stem} is running in another process."
-            raise InUse(msg, "Wait for it, or look at it with `status`.")
-        yield
-
-
-def _lock(path: Path) -> Path:
-    return path.with_suffix(".lock")
-
-
-def _store_error(path: Path, error: Exception) -> StoreFailed:
-    if access_error := sharing.access_error(path):
-        return access_error
-    msg = f"The ledger {path.name} could not be used: {error}."
-    hint = "Free some disk space, and see that its folder can be written."
-    if sqlite.is_busy(error):
-        hint = "Another process holds it: wait until it is done, or end it."
-    elif sqlite.is_damaged(error):
-        return _damage_error(path, str(error))
-    return StoreFailed(msg, hint, file=str(path))
-
-
-def _damage_error(path: Path, why: str) -> DamagedStore:
-    hint = (
-        "Harvest the same query or list again: the ledger is then made again from that, from the "
-        "shelf and from the answers that sites gave."
-    )
-    return DamagedStore(f"The ledger {path.name} is damaged: {why}.", hint, file=str(path))
+            raise store_error(self.path, error) from error
 
 
 def _insert_attempts(db: sqlite3.Connection, number: int, attempts: Sequence[Attempt]) -> None:
     """Write attempts down, as those of a paper's present round."""
     if attempts:
         [(round_,)] = db.execute("SELECT round FROM papers WHERE number = ?", (number,))
-        rows = [(number, round_, *_attempt_row(attempt)) for attempt in attempts]
+        rows = [(number, round_, *attempt_row(attempt)) for attempt in attempts]
         db.executemany("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def _write_facts(db: sqlite3.Connection, facts: Mapping[str, Any]) -> None:
-    rows = [(name, _json(value)) for name, value in facts.items()]
+    rows = [(name, to_json(value)) for name, value in facts.items()]
     db.executemany("INSERT OR REPLACE INTO job VALUES (?, ?)", rows)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-
-
-@lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
-def _paper(row: str) -> Paper:
-    return paper_from(json.loads(row))
-
-
-def _attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
-    return (
-        attempt.source,
-        attempt.outcome,
-        encodable(attempt.detail),
-        encodable(attempt.url),
-        attempt.status,
-        attempt.seconds,
-        attempt.at,
-    )
-
-
-def _state(text: str) -> State:
-    states: tuple[State, ...] = get_args(State)
-    return next((state for state in states if state == text), "pending")

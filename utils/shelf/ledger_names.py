@@ -6,14 +6,10 @@ import json
 import sqlite3
 from collections.abc import Mapping
 
-from ..lists.pasted import Entry
 from ..model.identifiers import Ids
-from ..model.paper import Paper, to_row
+from ..model.paper import Paper
 from ..model.versions import meant
 from ..system.plain_text import encodable
-
-Asked = tuple[str, Ids] | Entry
-"""What was asked for, and the identifiers in it; without any, what a list says of the paper."""
 
 
 class Listed:
@@ -57,16 +53,3 @@ def names_of(ids: Ids) -> list[str]:
 def asks_for_preprint(asked: str) -> bool:
     """Whether what was asked for is the preprint of a paper."""
     return meant(Ids.maybe(asked)) == "preprint"
-
-
-def asked_row(entry: Asked) -> tuple[str, str, str | None]:
-    """What was asked for, as the table of papers has it."""
-    asked, ids, paper = Entry(*entry)
-    described = json.dumps(to_row(paper), separators=(",", ":")) if paper and not ids else None
-    return encodable(asked), ids_row(ids), described
-
-
-def ids_row(ids: Ids) -> str:
-    """Identifiers, as the table of papers has them; ``{}`` for none."""
-    named = {name: value for name, value in to_row(ids).items() if value}
-    return json.dumps(named, separators=(",", ":"))
