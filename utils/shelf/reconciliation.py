@@ -315,7 +315,9 @@ class Reconciler:
         known: list[Record] = []
         foreign: list[Path] = []
         for path in self.texts():
-            record = self.from_file(path, Ids()) if self.writer.record_of(path.name) else None
+            if (record := self.writer.record_of(path.name)) is not None:
+                with safe_files.disk(path, "read"):
+                    record = restoration.compare(record, path, self.writer)
             if record is not None:
                 known.append(record)
             else:

@@ -2,8 +2,9 @@
 
 Each record lies as JSON in ``.papershelf/records`` and is the one truth for programs: authors taken
 apart, dates, notices, attempts, the address and the reader of the kept bytes, and what a person
-decided stand neither in the text's header nor in these bytes. The catalogue holds the same JSON
-with indexes around it, and is made again from the records.
+decided stand neither in the text's header nor in these bytes. The catalogue indexes the same JSON:
+its row changes in one transaction with the text, so that a reader never meets a record that does
+not fit its text; a lost catalogue is made again from the records.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -28,6 +29,7 @@ from ..model.paper import (
     Section,
     StoredPaper,
     Verdict,
+    field_names,
     now,
     paper_from,
     to_row,
@@ -301,7 +303,7 @@ def _declared(document: Document) -> tuple[Section, ...]:
 
 
 def _listed(section: Section) -> list[Any]:
-    parts = list(astuple(section))
+    parts = [getattr(section, name) for name in field_names(section)]
     while parts and not parts[-1]:
         parts.pop()
     return parts

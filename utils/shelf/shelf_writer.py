@@ -413,9 +413,13 @@ class ShelfWriter:
         return self.records / f"{file.removesuffix('.txt')}.json"
 
     def write_record(self, record: Record) -> None:
-        """Have the record on the disk."""
+        """Have the record on the disk; a rebuild meets thousands that are there already."""
+        path, data = self.record_path(record.file), record.to_json().encode()
+        with contextlib.suppress(OSError):
+            if path.read_bytes() == data:
+                return
         self.prepare()
-        safe_files.write_whole(self.record_path(record.file), record.to_json().encode())
+        safe_files.write_whole(path, data)
 
     def record_of(self, file: str) -> Record | None:
         """The record of a text file, as it lies on the disk; None when it cannot be used."""
