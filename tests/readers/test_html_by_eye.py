@@ -102,3 +102,35 @@ def test_keywords_that_the_page_links_stay() -> None:
         "</article>"
     ).markdown
     assert "sun compass" in markdown
+
+
+_LINKS = (
+    '<a href="https://www.ncbi.nlm.nih.gov/pubmed/1{0}">PubMed Abstract </a> | '
+    '<a href="https://doi.org/10.1/{0}">Publisher Full Text </a> | '
+    '<a href="https://www.ncbi.nlm.nih.gov/pmc/articles/{0}">Free Full Text </a>'
+)
+
+
+@pytest.mark.parametrize(
+    ("around", "entry"),
+    [
+        ("<ul>{}</ul>", "<li><span>{0}. </span><span class='citation'>{1}{2}</span></li>"),
+        ("<div>{}</div>", "<div><span>{0}. </span><span class='citation'>{1}{2}</span></div>"),
+        ("<div>{}</div>", "<div class='citation'>{0}. {1}{2}</div>"),
+        ("{}", "<p class='citation'>{0}. {1}{2}</p>"),
+        ("<table>{}</table>", "<tr><td>{0}.</td><td>{1}{2}</td></tr>"),
+    ],
+)
+def test_short_entries_with_more_links_than_words_are_references(around: str, entry: str) -> None:
+    short = (
+        "Doe A: The sun. Bees 2019; 1: 3.",
+        "Roe B: Home. Bees 2020; 2: 4.",
+        "Poe: Rain, 2021.",
+    )
+    rows = "".join(
+        entry.format(number, words, _LINKS.format(number)) for number, words in enumerate(short, 1)
+    )
+    document = read(article(f"<p>{PROSE}</p>", around.format(rows)))
+    listed = document.markdown.partition("## References\n\n")[2]
+    assert document.references == 3
+    assert [line.split(". ", 1)[1] for line in listed.split("\n")] == list(short)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
 
+from ...outline.sections import part_of
 from .tree import Weights, every, remove, replace, sum_up, tags, weigh
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ NOISE_LINKS = re.compile(
     r"|(view|open) (in|on|as) (an? )?(new )?"
     r"(article|tab|window|viewer|figure viewer|gallery|scopus|\w+ site)"
     r"|pub ?med([ /](central|abstract|ncbi))?( full text)?"
+    r"|free (full text|(pmc )?article)"
     r"|cross ?ref|google scholar|cas|isi|web of science( ®)?|scopus|full text( pdf)?"
     r"|publisher full text|medline|ads|open url|download( as)?( \w+){0,2}|pdf|powerpoint( slide)?"
     r"|original image|larger image|png|tiff|jats|(return|go) to (ref|citation|text).*"
@@ -86,6 +88,8 @@ _LINKS_SHARE = 0.5  # menus and "related articles" are links; prose seldom passe
 _LONGEST_NAMES = 500  # characters of an element's names
 _NEVER = re.compile(r"html|body|main|article|table|tbody|thead|tr|td|th")
 _PROSE = re.compile(r"section|p|li|figure|h[1-6]")
+_CITATION = re.compile(r"cite|citation")
+_ENTRIES, _FEWEST_ENTRIES = ("li", "tr", "dd"), 3
 _MEDIA = ("img", "table", "math")
 _KEYWORDS = ("keywords", "keywords:", "key words", "key words:")
 _SIDES = re.compile(r"aside|footer|header")
@@ -122,10 +126,9 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
     media = Counter(id(tag) for tag in elements if tag.name in _MEDIA)
     for counts in (links, titles, media):
         sum_up(elements, counts)
-    references: set[int] = set()
+    references = _in_references(elements)
     for tag in elements:
-        if id(tag.parent) in references or named(tag, REFERENCES):
-            references.add(id(tag))
+        if id(tag) in references:
             continue
         furniture = named(tag, _FURNITURE)
         if _NEVER.fullmatch(tag.name) or not (
@@ -143,6 +146,22 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
             continue
         elif tag.name != "a" or not _is_running_text(tag, weights, links):
             yield tag
+
+
+def _in_references(elements: list[Tag]) -> set[int]:
+    """The ``id()`` of what is in a reference list, whose entries may be mostly links."""
+    entries: list[Tag] = []
+    headed = False  # by the references' heading
+    for tag in elements:
+        if tag.name in _HEADINGS:
+            headed = part_of(text_of(tag)) == "references"
+        elif headed and (tag.name in _ENTRIES or named(tag, _CITATION)):
+            entries.append(tag)
+    found = {id(tag) for tag in entries} if len(entries) >= _FEWEST_ENTRIES else set()
+    for tag in elements:
+        if id(tag.parent) in found or named(tag, REFERENCES):
+            found.add(id(tag))
+    return found
 
 
 def _lists_keywords(box: Tag) -> bool:

@@ -307,7 +307,7 @@ def itemize(box: Tag, weights: Weights) -> None:
             parent.name = "ul"
             for entry in entries:
                 entry.name = "li"
-                _make_inline(entry.find_all(BLOCKS))
+                _make_inline(entry.find_all([*BLOCKS, "td", "th"]))
             return
 
 
