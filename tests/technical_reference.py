@@ -1,4 +1,4 @@
-"""The tables of TECHNICAL_REFERENCE.md, made from the code they describe.
+"""The tables of TECHNICAL_REFERENCE.md and `utils/model/site_list.py`, made from the code.
 
 ``uv run --group dev python -m tests.technical_reference`` writes them; with ``--check`` it only
 compares, and fails where the page is out of date.
@@ -7,7 +7,9 @@ compares, and fails where the page is out of date.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 PAGE = ROOT / "TECHNICAL_REFERENCE.md"
+SITE_LIST = ROOT / "utils" / "model" / "site_list.py"
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -175,6 +178,53 @@ TABLES = {
 }
 
 
+def site_list() -> str:
+    """The module that repeats what settings, reports and the shelf need of each source."""
+    from utils.sources import OWN_SOURCES
+
+    own = "\n".join(f"    {_code(source.site)}," for source in OWN_SOURCES)
+    keys = [key.setting for source in OWN_SOURCES for key in source.keys]
+    fields = "\n".join(f"    {key}: str | SecretStr | None" for key in keys)
+    return f'''"""The facts of the sources that are needed before a source is imported.
+
+Written by ``python -m tests.technical_reference`` from the files in ``sources/``: change those.
+"""
+
+# ruff: noqa: E501
+
+from typing import TypedDict
+
+from pydantic import SecretStr
+
+from .site import Address, Key, Site, SiteRoute
+
+
+class SiteKeys(TypedDict, total=False):
+    """The keys of sites, as Python gives them."""
+
+{fields}
+
+
+OWN = (
+{own}
+)
+'''
+
+
+def _code(fact: object) -> str:
+    """Return the code of a fact, without what its fields are by default."""
+    if isinstance(fact, tuple):
+        return "(" + "".join(f"{_code(one)}, " for one in fact).strip() + ")"
+    if not dataclasses.is_dataclass(fact):
+        return repr(fact)
+    given = [
+        f"{field.name}={_code(getattr(fact, field.name))}"
+        for field in dataclasses.fields(fact)
+        if getattr(fact, field.name) != field.default
+    ]
+    return f"{type(fact).__name__}({', '.join(given)})"
+
+
 def generated(page: str) -> str:
     """The page with every table made anew between its markers."""
     for name, table in TABLES.items():
@@ -189,17 +239,20 @@ def generated(page: str) -> str:
 
 
 def main() -> int:
+    sites = site_list()
+    if SITE_LIST.read_text(encoding="utf-8") != sites and "--check" not in sys.argv:
+        SITE_LIST.write_text(sites, encoding="utf-8")
+        return subprocess.call([sys.executable, "-m", __spec__.name])  # reads the new list
     page = PAGE.read_text(encoding="utf-8")
-    new = generated(page)
-    if "--check" in sys.argv:
-        if new != page:
-            sys.stderr.write(
-                f"{PAGE.name} is out of date. Type: "
-                "uv run --group dev python -m tests.technical_reference\n"
-            )
-        return int(new != page)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+    new = {SITE_LIST: sites, PAGE: generated(page)}
+    stale = [file for file, text in new.items() if file.read_text(encoding="utf-8") != text]
+    if "--check" not in sys.argv:
+        PAGE.write_text(new[PAGE], encoding="utf-8")
+        return 0
+    for file in stale:
+        command = "uv run --group dev python -m tests.technical_reference"
+        sys.stderr.write(f"{file.name} is out of date. Type: {command}\n")
+    return int(bool(stale))
 
 
 if __name__ == "__main__":

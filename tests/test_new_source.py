@@ -1,4 +1,4 @@
-"""A source or a style that nobody has heard of: one file and one entry, and the house knows it.
+"""A new source or style: one file and one line, and the house knows it.
 
 Each is written into a copy of the package, beside nothing else, and looked at by a process of
 its own; the new source's site is a service of the stand-in internet.
@@ -22,8 +22,9 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = '''"""Glade: texts of papers by DOI. https://glade.test/docs"""
 
-from ..model.paper import Fetched
 from ..http import Rate
+from ..model.paper import Fetched
+from ..model.site import Address, Key
 from .source import Route, Source, one_by_one
 
 
@@ -36,19 +37,18 @@ def full_text(paper, web):
 SOURCE = Source(
     name="glade",
     about="Glade: texts of papers by DOI",
+    addresses=(Address("glade", "https://api.glade.test/v1", "Glade"),),
+    keys=(Key("glade_api_key", "texts of this year's papers at Glade, too"),),
     label="DOI",
     rates=(Rate("glade", ("glade",), every=0.25, in_flight=3),),
-    routes=(Route("glade", ("doi",), one_by_one(full_text), share=0.3),),
+    routes=(
+        Route(
+            "glade", ("doi",), one_by_one(full_text), share=0.3, label="Glade, the collection"
+        ),
+    ),
+    kept_by="machines",
 )
 '''
-ENTRY = """    Site(
-        "glade",
-        (Address("glade", "https://api.glade.test/v1", "Glade"),),
-        Key("glade_api_key", "texts of this year's papers at Glade, too"),
-        routes=(SiteRoute("glade", "Glade, the collection"),),
-        kept_by="machines",
-    ),
-"""
 LOOK = """
 import json, sys
 from pathlib import Path
@@ -136,7 +136,11 @@ def seen(copy, world, tmp_path, monkeypatch):
     """What a process of the changed package says of the new source."""
     monkeypatch.setitem(services.SERVICES, "glade", known(world))
     (copy / "utils/sources/glade.py").write_text(SOURCE, encoding="utf-8")
-    inserted(copy / "utils/model/sites.py", '    Site(\n        "publisher",', ENTRY)
+    inserted(copy / "utils/sources/__init__.py", '    "publisher",\n', '    "glade",\n')
+    written = (
+        "from tests.technical_reference import SITE_LIST as f, site_list as s; f.write_text(s())"
+    )
+    run([sys.executable, "-c", written], cwd=copy, check=True)
     doi = world.paper("paywall").doi
     done = run(
         [sys.executable, "-c", LOOK, doi],
@@ -147,7 +151,7 @@ def seen(copy, world, tmp_path, monkeypatch):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_a_source_is_known_everywhere_by_one_file_and_one_entry(seen):
+def test_a_source_is_known_everywhere_by_one_file_and_one_line(seen):
     assert seen["setting"] == "https://api.glade.test/v1"
     assert (seen["key"], seen["hidden"]) == ("SECRET123", True)
     assert seen["ladder"].index("glade") == seen["ladder"].index("publisher") - 1

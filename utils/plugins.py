@@ -1,119 +1,200 @@
-"""What optional packages add to Papershelf.
+"""Packages that add to Papershelf: commands, tools, settings, sources, records on this machine.
 
-A `Plugin` names what a package offers as text (``package.module`` or ``package.module:name``), so
-that nothing of it is imported before it is used. Our own packages are in `OWN`. The core asks this
-module and never imports an optional package.
+A package describes itself in a `Plugin`. A package of somebody else's names it as an entry point::
+
+    [project.entry-points."papershelf.plugins"]
+    glade = "papershelf_glade:PLUGIN"
+
+A `Plugin` names modules as text, so that each is imported when it is used; the module of the
+`Plugin` itself is imported at every start and must import little. Our own optional packages are in
+`OWN`: the core asks this module and never imports one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import NotConfigured
 
 if TYPE_CHECKING:
-    from .model.identifiers import Ids
-    from .model.paper import Paper
-    from .settings import Settings
+    from importlib.metadata import EntryPoint
+
+    from .model.site import Site
+
+GROUP = "papershelf.plugins"
+
+
+class Command(NamedTuple):
+    """A command: the module whose function `add` registers it, and what it does in one line."""
+
+    module: str
+    about: str
+
+
+class Setting(NamedTuple):
+    """A setting: its type, its default and its meaning."""
+
+    type: Any
+    default: Any
+    about: str
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """What one package offers; empty fields offer nothing.
+    """What one package adds; a name of a module is absolute, or relative to this package.
 
     Parameters
     ----------
     name : str
+    commands : dict, optional
+        Commands of the shell, by name.
+    toolsets : dict, optional
+        Toolsets of MCP, by name: each the modules whose function `tools` returns tools.
+    settings : dict, optional
+        Settings by name in small letters, which begins with the plugin's name.
+    sources : dict, optional
+        Sites by the module that holds their ``SOURCE``. Its addresses, keys and route names are
+        those of the site.
     record_source : str, optional
-        A module that has the functions of `RecordSource`.
+        A module that has the functions of `..sources.local.RecordSource`.
     routes : str, optional
-        A function that takes the settings and returns routes to full texts on this machine
-        (`.sources.Route`), by the name of the source that each goes before.
+        ``module:function``: takes the settings and returns routes to texts on this machine, by the
+        name of the source that each goes before.
+    version : str, optional
+        The version of the package; filled in for entry points.
     """
 
     name: str
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    toolsets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    sources: Mapping[str, Site] = field(default_factory=dict)
     record_source: str = ""
     routes: str = ""
+    version: str = ""
 
 
-class Citation(Protocol):
-    """The paper at the other end of a citation, and the indexes that list the citation."""
-
-    @property
-    def pmid(self) -> int:
-        """The paper's PMID."""
-
-    @property
-    def sources(self) -> Sequence[str]:
-        """Keys of `CitationTable.indexes`."""
-
-
-class CitationTable(Protocol):
-    """Citations on this machine."""
-
-    @property
-    def label(self) -> str:
-        """Its name for people."""
-
-    @property
-    def indexes(self) -> Mapping[str, str]:
-        """The names for people of the indexes it is made of, by their keys."""
-
-    def cited(self, pmids: Iterable[int]) -> Mapping[int, Sequence[Citation]]:
-        """Return what papers cite; raise `StoreFailed` where it cannot be read."""
-
-    def citing(self, pmids: Iterable[int]) -> Mapping[int, Sequence[Citation]]:
-        """Return what cites papers; raise `StoreFailed` where it cannot be read."""
-
-
-class RecordSource(Protocol):
-    """Records and citations of PubMed on this machine, asked before any site."""
-
-    def records(self, wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
-        """Return the records of papers that it has."""
-
-    def citations(self, settings: Settings, *, fresh: bool = False) -> CitationTable | None:
-        """Return the table of citations, or None; with *fresh* only one that is up to date."""
-
-
-OWN = (Plugin("mirror", record_source=".mirror.lookup", routes=".mirror.articles:local_routes"),)
+OWN = (
+    Plugin(
+        "review",
+        commands={
+            "review": Command(
+                ".cli.reviews",
+                "a systematic review as a folder: protocol, searches, decisions, PRISMA figure",
+            ),
+            "snowball": Command(
+                ".cli.snowballing",
+                "what the papers of a list cite and who cites them, the most led to first",
+            ),
+        },
+        toolsets={"review": (".mcp.board", ".mcp.checking")},
+    ),
+    Plugin(
+        "manuscript",
+        commands={
+            "check": Command(
+                ".cli.checking", "check a manuscript: references, retractions, quotations, numbers"
+            )
+        },
+    ),
+    Plugin(
+        "corpus",
+        commands={
+            "sync": Command(".cli.corpus", "bring the records of a PubMed query up to date"),
+            "checkpoint": Command(".cli.corpus", "how far a query is synced"),
+            "index": Command(".cli.corpus", "cut and embed what changed, to be found"),
+            "learn": Command(".cli.corpus", "learn other names from NLM's lists"),
+            "find": Command(".cli.corpus", "find passages by words and by meaning"),
+            "quote": Command(".cli.corpus", "say where a quotation stands, word for word"),
+            "stats": Command(".cli.corpus", "what is in the corpus, and what is out of date"),
+        },
+        toolsets={"rag": (".mcp.rag",)},
+    ),
+    Plugin(
+        "entrez",
+        commands={
+            "stage": Command(".cli.datasets", "make tables of the records of an Entrez query"),
+            "datasets": Command(".cli.datasets", "the datasets there are"),
+            "sql": Command(".cli.datasets", "ask a dataset one reading SQL statement"),
+        },
+        toolsets={
+            "entrez": (
+                *(".mcp.entrez", ".mcp.entrez_data", ".mcp.entrez_external"),
+                ".mcp.entrez_capabilities",
+            )
+        },
+    ),
+    Plugin(
+        "mirror",
+        commands={
+            "mirror": Command(
+                ".cli.mirror",
+                "keep all of PubMed on your own disk, without E-utilities (extra mirror)",
+            )
+        },
+        record_source=".mirror.lookup",
+        routes=".mirror.articles:local_routes",
+    ),
+)
 """The optional packages that come with Papershelf."""
 
 
+@cache
 def plugins() -> tuple[Plugin, ...]:
-    """Return all plugins."""
-    return OWN
+    """Return our own plugins and those of installed packages."""
+    return (*OWN, *(one for one in installed() if isinstance(one, Plugin)))
 
 
-def find_records(wanted: Sequence[Ids], settings: Settings) -> dict[Ids, Paper]:
-    """Return the records of papers that are on this machine, outside the shelf."""
-    found: dict[Ids, Paper] = {}
-    for source in _record_sources():
-        found |= source.records([ids for ids in wanted if ids not in found], settings)
-    return found
+@cache
+def installed() -> tuple[Plugin | NotConfigured, ...]:
+    """Return the plugins of installed packages, or why one of them is left out."""
+    if not _is_any_installed():
+        return ()
+    from importlib.metadata import entry_points
+
+    return tuple(_loaded(entry) for entry in entry_points(group=GROUP))
 
 
-def find_citations(settings: Settings, *, fresh: bool = False) -> CitationTable | None:
-    """Return the first table of citations that is on this machine, or None."""
-    found = (source.citations(settings, fresh=fresh) for source in _record_sources())
-    return next((table for table in found if table), None)
+def _is_any_installed() -> bool:
+    """Say whether a package has entry points of ours: importing importlib.metadata takes 50 ms."""
+    files = (
+        file for folder in sys.path for file in Path(folder).glob("*.dist-info/entry_points.txt")
+    )
+    return any(f"[{GROUP}]" in file.read_text(encoding="utf-8", errors="replace") for file in files)
 
 
-def local_routes(settings: Settings) -> list[tuple[str, Any]]:
-    """Return the routes that need no network, each with the source it goes before."""
-    offers = (load(plugin.routes) for plugin in plugins() if plugin.routes)
-    return [pair for offer in offers for pair in offer(settings).items()]
+def _loaded(entry: EntryPoint) -> Plugin | NotConfigured:
+    """Import the plugin of an installed package; one that cannot be used stops nothing else."""
+    try:
+        plugin = entry.load()
+    except Exception as error:  # noqa: BLE001 - code of others, whatever it raises
+        return _unusable(entry.name, f"{type(error).__name__}: {error}")
+    if not isinstance(plugin, Plugin):
+        return _unusable(entry.name, f"{entry.value} is not a Plugin")
+    return replace(plugin, version=entry.dist.version if entry.dist else "")
 
 
-def load(name: str) -> Callable[..., Any]:
-    """Import what a plugin names as ``package.module:name``."""
+def import_part(name: str) -> Any:
+    """Import ``module`` or ``module:attribute``, as a plugin names them.
+
+    Raises
+    ------
+    NotConfigured
+        It cannot be imported.
+    """
     module, _, attribute = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module, __package__), attribute)
-    return found
+    try:
+        found = import_module(module, __package__)
+        return getattr(found, attribute) if attribute else found
+    except (ImportError, AttributeError) as error:
+        raise _unusable(module, str(error)) from error
 
 
-def _record_sources() -> Iterator[RecordSource]:
-    for plugin in plugins():
-        if plugin.record_source:
-            yield cast("RecordSource", import_module(plugin.record_source, __package__))
+def _unusable(name: str, why: str) -> NotConfigured:
+    return NotConfigured(f"The plugin {name} cannot be used: {why}.", "Update it, or uninstall it.")

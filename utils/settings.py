@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from platformdirs import user_cache_path
 from pydantic import (
@@ -29,20 +29,23 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from .errors import BadRequest, NotConfigured
-from .model.sites import KEYS, SITES, WITH_TEXT, Key
+from .model.site import Key
+from .model.site_list import SiteKeys
+from .model.sites import KEYS, SITES, WITH_TEXT
+from .plugins import plugins
 from .system.version import IN_CHECKOUT, ROOT, version
 
 ENV_FILE: Path | None = ROOT / ".env" if IN_CHECKOUT else Path(".env")
-TOOLSETS = {
-    "core": ("core", "many_papers", "quotations", "harvests"),
-    "pubmed": ("pubmed",),
-    "literature": ("literature",),
-    "rag": ("rag",),
-    "objects": ("objects",),
-    "review": ("board", "checking"),
-    "entrez": ("entrez", "entrez_data", "entrez_external", "entrez_capabilities"),
+TOOLSETS: dict[str, tuple[str, ...]] = {
+    "core": (".mcp.core", ".mcp.many_papers", ".mcp.quotations", ".mcp.harvests"),
+    "pubmed": (".mcp.pubmed",),
+    "literature": (".mcp.literature",),
+    "objects": (".mcp.objects",),
 }
-"""Each with the modules of ``tools/`` that it consists of."""
+"""Each with the modules that it consists of; those of plugins follow."""
+for _plugin in plugins():
+    for _toolset, _modules in _plugin.toolsets.items():
+        TOOLSETS.setdefault(_toolset, _modules)
 _LOWER_CASE = {
     *("mcp_log_level", "mcp_transport_type", "mcp_tool_names", "mcp_delivery"),
     *("embeddings_provider", "vector_store"),
@@ -443,7 +446,7 @@ def _aliases(key: Key) -> dict[str, Any]:
 
 
 def _site_fields() -> dict[str, Any]:
-    """The fields of the sites: keys and addresses."""
+    """The fields of the sites, keys and addresses, and of plugins."""
     keys = {
         key.setting: (SecretStr | None, Field(None, description=key.gives, **_aliases(key)))
         for key in KEYS
@@ -453,7 +456,13 @@ def _site_fields() -> dict[str, Any]:
         for site in SITES
         for address in site.addresses
     }
-    return keys | addresses
+    added = {
+        name: (setting.type, Field(setting.default, description=setting.about))
+        for plugin in plugins()
+        for name, setting in plugin.settings.items()
+        if name not in _BaseSettings.model_fields
+    }
+    return keys | addresses | added
 
 
 if TYPE_CHECKING:
@@ -471,26 +480,16 @@ else:
     )
 
 
-class Overrides(TypedDict, total=False):
+class Overrides(SiteKeys, total=False):
     """Single settings by name, as Python gives them; text becomes a path or a secret.
 
     Addresses of sites (``arxiv_base_url``) are taken, too, but belong into the environment.
     """
 
     pubmed_email: str
-    ncbi_api_key: Secret
     ncbi_tool_identifier: str
     ncbi_request_delay_ms: int | None
     ncbi_max_retries: int
-    jina_api_key: Secret
-    semantic_scholar_api_key: Secret
-    openalex_api_key: Secret
-    core_api_key: Secret
-    springer_api_key: Secret
-    springer_tdm_key: Secret
-    elsevier_api_key: Secret
-    elsevier_insttoken: Secret
-    wiley_tdm_token: Secret
     papers_dir: Folder
     papers_sources: Sequence[str]
     papers_retry_abstract_days: float

@@ -17,7 +17,8 @@ from ..errors import PaperError
 from ..system.sharing import access_error
 from ..system.signals import INTERRUPTED, interruptible
 from ..system.streams import note_replaced, prepare_streams
-from .commands import COMMANDS, Verb, build_parser
+from .commands import COMMANDS as COMMANDS
+from .commands import Verb, build_parser
 from .output import NO_FULL_TEXT, complain, leave
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def main(
     words = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in words
     try:
-        args = build_parser(*(word for word in words[:1] if word in COMMANDS)).parse_args(words)
+        args = build_parser(*words[:1]).parse_args(words)
         with interruptible():
             from ..library import Library
 

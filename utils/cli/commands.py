@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import BadRequest
+from ..plugins import OWN, Command, import_part, plugins
 from ..system.version import version
 
 if TYPE_CHECKING:
@@ -21,59 +21,51 @@ if TYPE_CHECKING:
 Verb = Callable[[argparse.Namespace, "Library"], int]
 
 
-class Command(NamedTuple):
-    """A command: the module that registers it, and what it does in one line."""
-
-    module: str
-    about: str
-
-
-COMMANDS = {
-    "search": Command("searching", "search PubMed, or several sources at once"),
-    "download": Command("papers", "put papers on the shelf"),
-    "read": Command("papers", "read a paper on the shelf"),
-    "list": Command("papers", "list the papers on the shelf"),
-    "media": Command("objects", "put figures, tables and supplementary files beside papers"),
-    "cite": Command("searching", "references of papers, in any style"),
-    "related": Command("searching", "papers around a paper"),
-    "resolve": Command("resolving", "find the papers of a list without identifiers"),
-    "check": Command(
-        "checking", "check a manuscript: references, retractions, quotations, numbers"
+_CORE = {
+    "search": Command(".cli.searching", "search PubMed, or several sources at once"),
+    "download": Command(".cli.papers", "put papers on the shelf"),
+    "read": Command(".cli.papers", "read a paper on the shelf"),
+    "list": Command(".cli.papers", "list the papers on the shelf"),
+    "media": Command(".cli.objects", "put figures, tables and supplementary files beside papers"),
+    "cite": Command(".cli.searching", "references of papers, in any style"),
+    "related": Command(".cli.searching", "papers around a paper"),
+    "resolve": Command(".cli.resolving", "find the papers of a list without identifiers"),
+    "verify": Command(
+        ".cli.verifying", "judge files that are not on the shelf: whole, and this paper?"
     ),
-    "verify": Command("verifying", "judge files that are not on the shelf: whole, and this paper?"),
-    "harvest": Command("harvests", "get every text of a query or a list"),
-    "status": Command("harvests", "list the harvests, or look at one"),
-    "report": Command("harvests", "write a harvest's report"),
-    "inbox": Command("harvests", "file what was dropped into the shelf's inbox/"),
-    "demo": Command("harvests", "see it work: no network, no key, no e-mail address"),
-    "review": Command(
-        "reviews", "a systematic review as a folder: protocol, searches, decisions, PRISMA figure"
+    "harvest": Command(".cli.harvests", "get every text of a query or a list"),
+    "status": Command(".cli.harvests", "list the harvests, or look at one"),
+    "report": Command(".cli.harvests", "write a harvest's report"),
+    "inbox": Command(".cli.harvests", "file what was dropped into the shelf's inbox/"),
+    "demo": Command(".cli.harvests", "see it work: no network, no key, no e-mail address"),
+    "audit": Command(".cli.upkeep", "put every text before the judges again"),
+    "keep": Command(".cli.upkeep", "overrule the judges about one text"),
+    "rebuild": Command(".cli.upkeep", "make the catalogue again from the files"),
+    "reextract": Command(".cli.upkeep", "make texts again from the kept bytes"),
+    "recheck": Command(".cli.upkeep", "ask for retractions, corrections, new copies"),
+    "export": Command(".cli.upkeep", "write references for Zotero, EndNote, LaTeX"),
+    "settings": Command(".cli.upkeep", "show every setting and its value"),
+    "doctor": Command(
+        ".cli.upkeep", "check keys, folder and services; --hosts: settings of assistants"
     ),
-    "snowball": Command(
-        "snowballing", "what the papers of a list cite and who cites them, the most led to first"
-    ),
-    "sync": Command("corpus", "bring the records of a PubMed query up to date"),
-    "checkpoint": Command("corpus", "how far a query is synced"),
-    "index": Command("corpus", "cut and embed what changed, to be found"),
-    "learn": Command("corpus", "learn other names from NLM's lists"),
-    "find": Command("corpus", "find passages by words and by meaning"),
-    "quote": Command("corpus", "say where a quotation stands, word for word"),
-    "stats": Command("corpus", "what is in the corpus, and what is out of date"),
-    "stage": Command("datasets", "make tables of the records of an Entrez query"),
-    "datasets": Command("datasets", "the datasets there are"),
-    "sql": Command("datasets", "ask a dataset one reading SQL statement"),
-    "mirror": Command(
-        "mirror", "keep all of PubMed on your own disk, without E-utilities (extra mirror)"
-    ),
-    "audit": Command("upkeep", "put every text before the judges again"),
-    "keep": Command("upkeep", "overrule the judges about one text"),
-    "rebuild": Command("upkeep", "make the catalogue again from the files"),
-    "reextract": Command("upkeep", "make texts again from the kept bytes"),
-    "recheck": Command("upkeep", "ask for retractions, corrections, new copies"),
-    "export": Command("upkeep", "write references for Zotero, EndNote, LaTeX"),
-    "settings": Command("upkeep", "show every setting and its value"),
-    "doctor": Command("upkeep", "check keys, folder and services; --hosts: settings of assistants"),
 }
+COMMANDS = {**_CORE, **{name: one for own in OWN for name, one in own.commands.items()}}
+"""Our own commands."""
+
+
+def find_command(name: str) -> Command | None:
+    """Return the command of this name; installed packages are asked for those that are not ours."""
+    return COMMANDS.get(name) or _added().get(name)
+
+
+def _added() -> dict[str, Command]:
+    """Return the commands of installed packages."""
+    return {
+        name: one
+        for plugin in plugins()
+        for name, one in plugin.commands.items()
+        if name not in COMMANDS
+    }
 
 
 def build_parser(*names: str) -> argparse.ArgumentParser:
@@ -88,10 +80,11 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in dict.fromkeys(COMMANDS[name].module for name in names):
-        import_module(f".{module}", __package__).add(commands)
-    if not names:
-        for name, described in COMMANDS.items():
+    known = {name: found for name in names if (found := find_command(name))}
+    for module in dict.fromkeys(one.module for one in known.values()):
+        import_part(module).add(commands)
+    if not known:
+        for name, described in (COMMANDS | _added()).items():
             commands.add_parser(name, help=described.about)
     return parser
 
@@ -110,7 +103,7 @@ def command(commands: Any, name: str, verb: Verb, about: str = "") -> argparse.A
 
 def group(commands: Any, name: str, about: str = "") -> argparse.ArgumentParser:
     """Register a command that only has commands of its own."""
-    about = about or COMMANDS[name].about
+    about = about or (find_command(name) or Command("", "")).about
     parser: argparse.ArgumentParser = commands.add_parser(name, help=about, description=about)
     return parser
 

@@ -24,6 +24,7 @@ from ..http.network_check import (
     summarize,
 )
 from ..model.sites import KEYS
+from ..plugins import installed
 from ..settings import Settings
 from ..shelf import Shelf
 from ..shelf.verdicts import describe_due
@@ -45,7 +46,7 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     list of Check
         In the order a person would mend them.
     """
-    checks = [*_system(), *_contact(settings), *_folders(settings), *_texts(shelf)]
+    checks = [*_system(), *_plugins(), *_contact(settings), *_folders(settings), *_texts(shelf)]
     checks += _slow_sites(web)
     if settings.papers_offline:
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
@@ -99,6 +100,22 @@ def _system() -> Iterator[Check]:
     else:
         advice = "Listings by word look through every paper; a Python built with FTS5 is faster."
         yield Check("database", "warning", f"{engine} without FTS5", advice)
+
+
+def _plugins() -> Iterator[Check]:
+    """The packages of others that add to Papershelf."""
+    for plugin in installed():
+        if isinstance(plugin, NotConfigured):
+            yield Check("plugin", "problem", plugin.message, plugin.hint)
+            continue
+        parts = {
+            "sources": [site.name for site in plugin.sources.values()],
+            "commands": plugin.commands,
+            "toolsets": plugin.toolsets,
+            "settings": [name.upper() for name in plugin.settings],
+        }
+        added = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in parts.items() if names)
+        yield Check("plugin", "ok", f"{plugin.name} {plugin.version} adds {added or 'records'}")
 
 
 def _contact(settings: Settings) -> Iterator[Check]:

@@ -47,9 +47,9 @@ from ..model.paper import (
     who_answered,
 )
 from ..model.versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
-from ..plugins import local_routes
 from ..shelf import Shelf, is_foreign, judge_again, known_by_name_only
 from ..sources import Route, Source, ask_in_halves
+from ..sources.local import local_routes
 from .records import with_registered_terms
 
 log = logging.getLogger(__name__)

@@ -18,12 +18,12 @@ from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss
 from ..http import Answer, Web, not_older_than
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
-from ..plugins import find_records
 from ..shelf import Shelf
 from ..sources import Lookup, Source, ask_in_halves
 from ..sources.crossref import SOURCE as CROSSREF
 from ..sources.crossref import look_up as ask_crossref
 from ..sources.eutils import BATCH
+from ..sources.local import find_records
 from ..sources.pubmed import SOURCE as PUBMED
 from ..sources.pubmed import fetch
 

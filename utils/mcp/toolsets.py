@@ -6,10 +6,10 @@ toolset that was not asked for is not imported either.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..library import Library
+from ..plugins import import_part
 from ..settings import TOOLSETS
 
 if TYPE_CHECKING:
@@ -28,5 +28,5 @@ def is_on(toolset: str, library: Library) -> bool:
 
 def of(toolset: str, library: Library) -> list[FunctionTool]:
     """The tools of one toolset, whether or not it is on."""
-    modules = [import_module(f".{module}", __package__) for module in TOOLSETS[toolset]]
+    modules = map(import_part, TOOLSETS[toolset])
     return [tool for module in modules for tool in module.tools(library)]

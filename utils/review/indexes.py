@@ -14,11 +14,11 @@ from typing import Literal
 from ..errors import StoreFailed, Unreachable
 from ..http import Web
 from ..model.identifiers import IdName, Ids
-from ..plugins import find_citations
 from ..settings import Settings
 from ..sources import icite, openalex, opencitations, semantic_scholar
 from ..sources.europepmc import Kind, Linked, fetch_linked
 from ..sources.eutils_links import LinkName, fetch_paper_links
+from ..sources.local import find_citations
 
 Direction = Literal["backward", "forward"]
 DIRECTIONS: tuple[Direction, ...] = ("backward", "forward")

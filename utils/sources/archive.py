@@ -11,6 +11,7 @@ import re
 from urllib.parse import urlsplit
 
 from ..http import Rate, Web
+from ..model.site import Address
 from .loose_json import mapping, text
 from .source import Source
 
@@ -47,6 +48,10 @@ def find_capture(url: str, web: Web) -> str:
 SOURCE = Source(
     name="archive",
     about="Internet Archive: what lay at a repository's link that is dead",
+    addresses=(
+        Address("archive", "https://archive.org/wayback", "Internet Archive"),
+        Address("web_archive", "https://web.archive.org/web", "Internet Archive's captures"),
+    ),
     rates=(
         Rate("archive", ("archive",), every=1.0, in_flight=1),
         Rate("web_archive", ("web_archive",), every=2.0, in_flight=1),

@@ -34,6 +34,7 @@ from ..http import Answer, Rate, Web
 from ..http.answer import MAX_BYTES
 from ..model.identifiers import Ids, arxiv_version
 from ..model.paper import Author, Fetched, Media, Notice, Paper, SearchResult, paper_from, to_row
+from ..model.site import Address
 from .arxiv_query import LAST, SHAKY, ArxivQuery, arxiv_query
 from .loose_json import LONGEST_NAME, whole
 from .publisher import require_picture
@@ -573,9 +574,17 @@ def read_feed(answer: Answer) -> Any:
 SOURCE = Source(
     name="arxiv",
     about="arXiv: search, preprints' records, and their texts as HTML, LaTeX or PDF",
+    addresses=(
+        Address("arxiv", "https://export.arxiv.org", "arXiv API and its files"),
+        Address("arxiv_oai", "https://oaipmh.arxiv.org/oai", "arXiv licenses (OAI-PMH)"),
+    ),
+    kept_by="preprint servers",
+    searched=3,
     label="arXiv",
     rates=(RATE,),
     search=remembered("arxiv", search),
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
-    routes=(Route("arxiv", ("arxiv",), one_by_one(fetch_full_text)),),
+    routes=(
+        Route("arxiv", ("arxiv",), one_by_one(fetch_full_text), label="arXiv", version="preprint"),
+    ),
 )

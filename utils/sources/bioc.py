@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import BadContent, Unreachable
 from ..http import Answer, Web
 from ..model.identifiers import Ids
+from ..model.site import Address
 from .eutils import RATE
 from .loose_json import mapping, mappings, text
 from .source import Source
@@ -140,5 +141,10 @@ def _from_row(kept: dict[str, Any]) -> Article:
 SOURCE = Source(
     name="bioc",
     about="BioC: text of PMC's open articles, passage by passage",
+    addresses=(
+        Address(
+            "bioc", "https://www.ncbi.nlm.nih.gov/research/bionlp/RESTful/pmcoa.cgi", "PMC as BioC"
+        ),
+    ),
     rates=(RATE,),
 )

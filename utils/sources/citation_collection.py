@@ -20,6 +20,7 @@ from typing import Any
 from ..errors import BadContent, NotAvailable, Unreachable
 from ..http import Answer, Rate, Web
 from ..http.to_disk import download
+from ..model.site import Address
 from ..system import safe_files
 from .loose_json import mappings, short_text, whole
 from .source import Source
@@ -134,6 +135,13 @@ def _base(web: Web) -> str:
 SOURCE = Source(
     name="citation_collection",
     about="NIH's Open Citation Collection: which PMID cites which, as one file a month",
+    addresses=(
+        Address(
+            "citation_collection",
+            "https://api.figshare.com/v2",
+            "NIH's Open Citation Collection at figshare",
+        ),
+    ),
     # figshare publishes no limit; its good manners: https://docs.figshare.com, "rate limiting".
     rates=(Rate("citation_collection", ("citation_collection",), every=1.0, in_flight=1),),
 )

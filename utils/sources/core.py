@@ -20,6 +20,7 @@ from ..http import Answer, Rate, Web
 from ..http.retry import retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Media, Paper
+from ..model.site import Address, Key
 from .loose_json import mapping, mappings, text, whole
 from .publisher import OpenCopy, distinct, fetch_copies
 from .source import Route, Source, one_by_one
@@ -178,10 +179,24 @@ def _greet(web: Web) -> str:
 SOURCE = Source(
     name="core",
     about="CORE: open texts gathered from repositories, with your own free key",
+    addresses=(Address("core", "https://api.core.ac.uk/v3", "CORE"),),
+    keys=(Key("core_api_key", "open texts that CORE gathered from repositories (a free key)"),),
+    many_hosts=True,
     label="DOI",
     # Ten a minute are what the smallest of the published limits allows; what tokens are left
     # after a download, which costs several, the headers of each answer say.
     rates=(Rate("core", ("core",), every=6.0, in_flight=1, asked=stay_away),),
-    routes=(Route("core", ("doi",), one_by_one(full_text), key="core_api_key", share=0.05),),
+    routes=(
+        Route(
+            "core",
+            ("doi",),
+            one_by_one(full_text),
+            key="core_api_key",
+            share=0.05,
+            label="Open copy (CORE)",
+            version="",
+            terms="Found through CORE: for text mining of your own, not for commerce.",
+        ),
+    ),
     greet=_greet,
 )

@@ -23,11 +23,12 @@ from ..errors import NotAvailable, SourceMiss
 from ..http import Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now, to_row
+from ..model.site import Address
 from ..readers.licenses import license_name
 from ..system.plain_text import unescaped
 from .loose_json import whole
 from .publisher import OpenCopy, distinct, fetch_copies
-from .source import Lookup, Route, Source, one_by_one, recall_papers
+from .source import TEXT_MINING_TERMS, Lookup, Route, Source, one_by_one, recall_papers
 
 _MINING = "text-mining"
 _REMEMBERED_DAYS, _RECORD_DAYS = 7.0, 1.0
@@ -253,6 +254,9 @@ SOURCE = Source(
     name="crossref",
     probe="/works?rows=0",
     about="Crossref: records of DOIs, retraction notices, publishers' links for text mining",
+    addresses=(Address("crossref", "https://api.crossref.org/v1", "Crossref"),),
+    kept_by="publishers",
+    many_hosts=True,
     label="DOI",
     # The polite pool: ten single DOIs a second, three lists, and three requests at once.
     rates=(
@@ -260,5 +264,14 @@ SOURCE = Source(
         Rate("crossref_list", ("crossref",), every=0.34, in_flight=1, paths=("/works",)),
     ),
     lookup=Lookup(("doi",), 1, look_up, recall),
-    routes=(Route("crossref", ("doi",), one_by_one(fetch_mining_copies), share=0.05),),
+    routes=(
+        Route(
+            "crossref",
+            ("doi",),
+            one_by_one(fetch_mining_copies),
+            share=0.05,
+            label="Publisher (link for text mining)",
+            terms=TEXT_MINING_TERMS,
+        ),
+    ),
 )

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
+from ..model.site import Address, Key
 from ..readers import elsevier
 from .publisher import leads_to, quoted_doi
-from .source import Route, Source, one_by_one
+from .source import TEXT_MINING_TERMS, Route, Source, one_by_one
 
 _HOSTS = ("elsevier.com", "sciencedirect.com", "cell.com", "thelancet.com")
 _PREFIXES = ("10.1016/", "10.1053/", "10.1067/", "10.1054/")
@@ -154,6 +155,11 @@ _OPEN = "10.1016/j.softx.2015.10.001"  # gold open access: closed to nobody whos
 SOURCE = Source(
     name="elsevier",
     about="Elsevier's articles as XML, with your own key for text mining",
+    addresses=(Address("elsevier", "https://api.elsevier.com/content", "Elsevier"),),
+    keys=(
+        Key("elsevier_api_key", "Elsevier's articles as XML, where your institution subscribes"),
+        Key("elsevier_insttoken", "the same outside your institution's network: its token"),
+    ),
     label="DOI",
     rates=(Rate("elsevier", ("elsevier",), every=0.5, in_flight=2),),
     routes=(
@@ -164,6 +170,8 @@ SOURCE = Source(
             key="elsevier_api_key",
             share=0.075,
             prefixes=_PREFIXES,
+            label="Elsevier (text mining)",
+            terms=TEXT_MINING_TERMS,
         ),
     ),
     greet=_greet,

@@ -20,6 +20,7 @@ from ..errors import BadRequest, NotAvailable, RefusedRequest, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResult
+from ..model.site import Address
 from ..system.plain_text import one_line, unescaped
 from .loose_json import mapping, mappings, short_text, text, whole
 from .recent_searches import remembered
@@ -395,14 +396,25 @@ SOURCE = Source(
     name="europepmc",
     probe="/search?query=ext_id:23193287&format=json&pageSize=1",
     about="Europe PMC: search over papers and preprints, their records, JATS of the open ones",
+    addresses=(
+        Address("europepmc", "https://www.ebi.ac.uk/europepmc/webservices/rest", "Europe PMC"),
+    ),
+    kept_by="indexers",
+    searched=2,
     label="PMC",
     # No published limit; five a second is what its users were told to stay below.
     rates=(Rate("europepmc", ("europepmc",), every=0.2, in_flight=3),),
     search=remembered("europepmc", search),
     lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
     routes=(
-        Route("europepmc", ("pmcid",), one_by_one(fetch_full_text), share=0.6),
-        Route("europepmc_preprint", ("doi",), one_by_one(fetch_preprint_text)),
+        Route("europepmc", ("pmcid",), one_by_one(fetch_full_text), share=0.6, label="Europe PMC"),
+        Route(
+            "europepmc_preprint",
+            ("doi",),
+            one_by_one(fetch_preprint_text),
+            label="Preprint (Europe PMC)",
+            version="preprint",
+        ),
     ),
 )
 

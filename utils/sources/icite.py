@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import NotAvailable, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
+from ..model.site import Address
 from .europepmc import Kind, Linked
 from .loose_json import mapping, mappings, text, whole
 from .source import Source
@@ -61,5 +62,6 @@ SOURCE = Source(
     name="icite",
     probe="/pubs?pmids=23193287&fl=pmid",
     about="NIH iCite: who cites whom in PubMed",
+    addresses=(Address("icite", "https://icite.od.nih.gov/api", "NIH iCite"),),
     rates=(Rate("icite", ("icite",), every=1.0, in_flight=1),),
 )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ..http import Answer, Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper
+from ..model.site import Address
 from .eutils import BATCH, RATE
 from .source import Lookup, Source
 
@@ -48,6 +49,13 @@ SOURCE = Source(
     name="idconv",
     probe="/?ids=PMC3531190&idtype=pmcid&format=json",
     about="PMC ID Converter: PMCID to PMID and DOI",
+    addresses=(
+        Address(
+            "idconv",
+            "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles",
+            "PMC ID Converter",
+        ),
+    ),
     rates=(RATE,),
     lookup=Lookup(("pmcid",), BATCH, look_up),
 )

@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import NotAvailable
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
+from ..model.site import Address, Key
 from .publisher import find_landing_page
 from .source import Route, Source, one_by_one
 
@@ -116,13 +117,25 @@ def _to_fetched(body: bytes, url: str, via: str) -> Fetched:
 SOURCE = Source(
     name="jina",
     about="Jina Reader on the publisher's page; its search only with a key",
+    addresses=(
+        Address("jina_reader", "https://r.jina.ai", "Jina Reader"),
+        Address("jina_search", "https://s.jina.ai", "Jina search"),
+    ),
+    keys=(Key("jina_api_key", "500 requests a minute at Jina Reader, and search"),),
     label="DOI",
     rates=(
         Rate("jina", ("jina_reader",), 3.0, 0.12, key="jina_api_key", in_flight=8),
         Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key", in_flight=8),
     ),
     routes=(
-        Route("jina", ("doi",), one_by_one(read), share=0.125),
-        Route("jina_search", ("doi", "pmid"), one_by_one(search), key="jina_api_key"),
+        Route("jina", ("doi",), one_by_one(read), share=0.125, label="Publisher, via Jina Reader"),
+        Route(
+            "jina_search",
+            ("doi", "pmid"),
+            one_by_one(search),
+            key="jina_api_key",
+            label="Found by Jina Search",
+            version="",
+        ),
     ),
 )

@@ -27,6 +27,7 @@ from ..http import Answer, Rate, Web
 from ..http.retry import CLOSED_S, retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, Paper, SearchResult
+from ..model.site import Address, Key
 from ..model.versions import by_locator
 from . import unpaywall
 from .europepmc import Kind, Linked, without_html
@@ -414,6 +415,12 @@ def _least(answer: Answer, *names: str) -> float | None:
 SOURCE = Source(
     name="openalex",
     about="OpenAlex: open copies of DOIs; search over all fields with a key",
+    addresses=(Address("openalex", "https://api.openalex.org", "OpenAlex"),),
+    keys=(Key("openalex_api_key", "search in OpenAlex (its single records are free)"),),
+    kept_by="machines",
+    searched=5,
+    search_needs_key=True,
+    many_hosts=True,
     label="DOI",
     # A hundred a second are allowed; nobody here needs them.
     rates=(
@@ -428,7 +435,15 @@ SOURCE = Source(
         ),
     ),
     search=remembered("openalex", search),
-    routes=(Route("openalex", ("doi",), one_by_one(fetch_open_copies)),),
+    routes=(
+        Route(
+            "openalex",
+            ("doi",),
+            one_by_one(fetch_open_copies),
+            label="Open copy (OpenAlex)",
+            version="",
+        ),
+    ),
     greet=greet,
 )
 

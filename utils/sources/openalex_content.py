@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import NotAvailable, NotConfigured, SourceMiss
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
+from ..model.site import Address
 from ..model.versions import by_locator
 from ..readers.licenses import license_name
 from .loose_json import mapping, text
@@ -97,6 +98,7 @@ def greet(web: Web) -> str:
 SOURCE = Source(
     name="openalex_content",
     about="OpenAlex's own PDFs of open works, a cent each from your key's budget",
+    addresses=(Address("openalex_content", "https://content.openalex.org", "OpenAlex's files"),),
     label="DOI",
     rates=(
         Rate(
@@ -114,6 +116,8 @@ SOURCE = Source(
             one_by_one(full_text),
             key="openalex_api_key",
             share=0.05,
+            label="Open copy (OpenAlex’s own)",
+            version="",
         ),
     ),
     greet=greet,

@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import NotAvailable, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
+from ..model.site import Address
 from .europepmc import Kind, Linked
 from .loose_json import mappings, text
 from .publisher import quoted_doi
@@ -66,5 +67,8 @@ SOURCE = Source(
     name="opencitations",
     probe="/references/doi:10.1038/nature12373",
     about="OpenCitations: who cites whom, from publishers' deposits",
+    addresses=(
+        Address("opencitations", "https://api.opencitations.net/index/v2", "OpenCitations Index"),
+    ),
     rates=(Rate("opencitations", ("opencitations",), every=1.0, in_flight=1),),
 )

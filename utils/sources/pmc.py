@@ -20,6 +20,7 @@ from ..errors import BadContent, NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
+from ..model.site import Address
 from .eutils import RATE, ask, empty_id_list
 from .source import Route, Source, one_by_one
 
@@ -259,12 +260,28 @@ def _ids(record: Mapping[str, Any]) -> Ids:
 SOURCE = Source(
     name="pmc",
     about="PubMed Central: JATS from the Cloud Service, then from E-utilities",
+    addresses=(
+        Address("pmc_cloud", "https://pmc-oa-opendata.s3.amazonaws.com", "PMC Cloud Service"),
+    ),
     label="PMC",
     # An open bucket without a published limit; sixteen a second is what NLM's own tools do.
     rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16, in_flight=16)),
     routes=(
         # It has open access and author manuscripts (facts of August 2026).
-        Route("pmc_cloud", ("pmcid",), one_by_one(fetch_from_cloud), share=0.725),
-        Route("efetch", ("pmcid",), fetch_from_efetch, batch=_AT_ONCE, share=0.5),
+        Route(
+            "pmc_cloud",
+            ("pmcid",),
+            one_by_one(fetch_from_cloud),
+            share=0.725,
+            label="PubMed Central (cloud)",
+        ),
+        Route(
+            "efetch",
+            ("pmcid",),
+            fetch_from_efetch,
+            batch=_AT_ONCE,
+            share=0.5,
+            label="PubMed Central (E-utilities)",
+        ),
     ),
 )

@@ -26,6 +26,7 @@ from urllib.parse import quote
 
 from ..errors import BadRequest, RefusedRequest, Unreachable
 from ..http import Answer, Rate, Web
+from ..model.site import Address
 from ..system.plain_text import one_line
 from .loose_json import mapping, mappings, text, whole
 from .source import Source
@@ -146,6 +147,14 @@ SOURCE = Source(
     name="pubchem",
     probe="/compound/cid/2244/property/MolecularFormula/JSON",
     about="PubChem: compounds, their properties and names, and the papers about them",
+    addresses=(
+        Address("pubchem", "https://pubchem.ncbi.nlm.nih.gov/rest/pug", "PubChem PUG REST"),
+        Address(
+            "pubchem_autocomplete",
+            "https://pubchem.ncbi.nlm.nih.gov/rest/autocomplete",
+            "PubChem's list of names",
+        ),
+    ),
     rates=(RATE,),
 )
 

@@ -18,6 +18,7 @@ from ..errors import BadContent, NotAvailable, SourceMiss
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Media, Paper, Version
+from ..model.site import Address
 from .archive import find_capture
 from .source import Route, Source, one_by_one
 
@@ -175,6 +176,8 @@ def _media(body: bytes) -> Media:
 SOURCE = Source(
     name="publisher",
     about="The publisher's page behind the DOI, and the PDF it names",
+    addresses=(Address("doi", "https://doi.org", "DOI resolver"),),
+    many_hosts=True,
     label="DOI",
     rates=(
         Rate("doi", ("doi",), every=0.2, in_flight=4),
@@ -189,7 +192,11 @@ SOURCE = Source(
             hosts=("biorxiv.org", "medrxiv.org"),
         ),
     ),
-    routes=(Route("publisher", ("doi",), one_by_one(fetch_full_text), share=0.6),),
+    routes=(
+        Route(
+            "publisher", ("doi",), one_by_one(fetch_full_text), share=0.6, label="Publisher’s site"
+        ),
+    ),
 )
 
 

@@ -16,6 +16,7 @@ from ..errors import BadContent, BadRequest, Unreachable
 from ..http import Answer, Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult, to_row
+from ..model.site import Address, Key
 from .eutils import BATCH, RATE, ask, shown_url, total_of, uses_post, warnings_of
 from .recent_searches import remembered
 from .source import Lookup, Query, Source, recall_papers
@@ -336,6 +337,12 @@ def greet(web: Web) -> str:
 SOURCE = Source(
     name="pubmed",
     about="NCBI PubMed: search, and the record and abstract of every paper in it",
+    addresses=(
+        Address("eutils", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "NCBI E-utilities"),
+    ),
+    keys=(Key("ncbi_api_key", "10 requests a second at NCBI instead of 3", ("pubmed_api_key",)),),
+    kept_by="indexers",
+    searched=1,
     label="PubMed_Abstract",
     rates=(RATE,),
     search=remembered("pubmed", search),

@@ -17,6 +17,7 @@ from typing import Literal, get_args
 
 from ..errors import BadContent, NotAvailable, Unreachable
 from ..http import Answer, Rate, Web
+from ..model.site import Address
 from .source import Source
 
 MOST_BYTES = 2_000_000_000
@@ -160,6 +161,13 @@ def _base(web: Web) -> str:
 SOURCE = Source(
     name="pubmed_files",
     about="PubMed's baseline and update files: all records, without E-utilities",
+    addresses=(
+        Address(
+            "pubmed_files",
+            "https://ftp.ncbi.nlm.nih.gov/pubmed",
+            "PubMed's baseline and update files",
+        ),
+    ),
     # NLM publishes no limit for these; so few at once that others are not held up.
     rates=(Rate("pubmed_files", ("pubmed_files",), every=0.1, in_flight=3),),
 )

@@ -17,10 +17,12 @@ from ..errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMi
 from ..http import Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult
+from ..model.site import Key
 from .europepmc import Kind, Linked
 from .loose_json import mapping, text
 from .recent_searches import remembered
 from .semantic_scholar_graph import (
+    ADDRESS,
     BEYOND,
     FIELDS,
     LIST_FIELDS,
@@ -358,6 +360,16 @@ def greet(web: Web) -> str:
 SOURCE = Source(
     name="semantic_scholar",
     about="Semantic Scholar: papers of every discipline, citation counts, who cites whom",
+    addresses=(ADDRESS,),
+    keys=(
+        Key(
+            "semantic_scholar_api_key",
+            "one request a second of your own, instead of a pool everybody shares; given for "
+            "your own research, not to third-party applications, and withdrawn after 60 idle days",
+        ),
+    ),
+    kept_by="machines",
+    searched=4,
     rates=(RATE,),
     search=remembered("semantic_scholar", search),
     lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up),

@@ -18,7 +18,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper, Version
 from .publisher import OpenCopy, fetch_copies
 from .semantic_scholar import fetch_papers
-from .semantic_scholar_graph import RATE
+from .semantic_scholar_graph import ADDRESS, RATE
 from .source import Route, Source
 
 _BATCH = 100  # of 500: the first papers of a harvest need not wait for the last
@@ -66,6 +66,8 @@ def _for_programs(url: str) -> str:
 SOURCE = Source(
     name="semantic_scholar_copies",
     about="Semantic Scholar: open copies it has seen, a hundred papers in one request",
+    addresses=(ADDRESS,),
+    many_hosts=True,
     label="DOI",
     rates=(RATE,),
     routes=(
@@ -75,6 +77,8 @@ SOURCE = Source(
             fetch_open_copies,
             batch=_BATCH,
             share=0.025,
+            label="Open copy (Semantic Scholar)",
+            version="",
         ),
     ),
 )

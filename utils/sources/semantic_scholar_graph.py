@@ -30,11 +30,15 @@ from ..http import Answer, Rate, Web
 from ..http.retry import WORTH_RETRYING
 from ..model.identifiers import LONGEST, Ids
 from ..model.paper import Author, Paper
+from ..model.site import Address
 from ..readers.licenses import license_name
 from ..system.plain_text import one_line, sendable
 from .loose_json import mapping, mappings, text
 
 T = TypeVar("T")
+ADDRESS = Address(
+    "semantic_scholar", "https://api.semanticscholar.org/graph/v1", "Semantic Scholar"
+)
 RATE = Rate(
     "semantic_scholar",
     ("semantic_scholar",),

@@ -2,7 +2,7 @@
 
 Not a class hierarchy: what a site cannot do is left out, so nobody raises
 ``NotImplementedError``, and the ladder, the rate table and the conformance tests read the same
-fields. Adding a site = one file with its ``SOURCE`` + its entry in `..model.sites`.
+fields. Adding a site = one file with its ``SOURCE`` + its name in `SOURCE_NAMES`.
 
 `whole_days` is for sites that take whole days only: PubMed takes ``2024`` or ``2024/02`` as they
 are; Europe PMC and OpenAlex want the first day and the last, and know only the day of publication.
@@ -22,7 +22,11 @@ from ..http import Rate, Web
 from ..model.dates import first_day, last_day, read_date
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from
-from ..model.sites import ROUTES, service_of
+from ..model.site import Address, KeptBy, Key, Site, SiteRoute
+
+TEXT_MINING_TERMS = (
+    "For your own research only: not to be passed on, and deleted when the project ends."
+)
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -110,7 +114,8 @@ class Route:
     raised is about all papers of the batch. ``share`` is for plans: of the papers that reach this
     route, the part that is expected to end there. ``prefixes`` are those of most DOIs of a
     publisher that serves nobody else's papers: for other DOIs nobody is told that a key is missing.
-    A route that is ``local`` has its texts on this machine and needs no network.
+    A route that is ``local`` has its texts on this machine and needs no network. ``label``,
+    ``version`` and ``terms`` are those of `SiteRoute`.
     """
 
     via: str
@@ -121,11 +126,9 @@ class Route:
     share: float = 0.0
     prefixes: tuple[str, ...] = ()
     local: bool = False
-
-    @property
-    def version(self) -> Version:
-        """That of the texts that do not say it themselves; empty where there is none to expect."""
-        return ROUTES[self.via].version if self.via in ROUTES else "published"
+    label: str = ""
+    version: Version = "published"
+    terms: str = ""
 
 
 def one_by_one(
@@ -190,8 +193,8 @@ def ask_in_halves(
 class Source:
     """One site. Abilities it lacks are None or empty.
 
-    ``name`` is that of its entry in `..model.sites`, where its addresses, its key and the names of
-    its routes stand; ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``).
+    ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``); `Site` says what
+    ``addresses``, ``keys`` and the last four fields are.
     ``greet`` sends one small request that costs nothing and tells a bad key, and says what came;
     a site without it is asked for ``probe``, a path whose answer is JSON even where it is an error,
     or for its address alone.
@@ -199,6 +202,8 @@ class Source:
 
     name: str
     about: str
+    addresses: tuple[Address, ...] = ()
+    keys: tuple[Key, ...] = ()
     label: str = ""
     rates: tuple[Rate, ...] = ()
     search: Callable[[Query, Web], SearchResult] | None = None
@@ -206,6 +211,10 @@ class Source:
     routes: tuple[Route, ...] = ()
     greet: Callable[[Web], str] | None = None
     probe: str = ""
+    kept_by: KeptBy | None = None
+    searched: int = 0
+    search_needs_key: bool = False
+    many_hosts: bool = False
 
     @property
     def title(self) -> str:
@@ -214,8 +223,20 @@ class Source:
 
     @property
     def service(self) -> str:
-        """The setting ``<service>_base_url`` where it lives."""
-        return service_of(self.name)
+        """The setting ``<service>_base_url`` where it lives; empty without an address."""
+        return self.addresses[0].service if self.addresses else ""
+
+    @property
+    def site(self) -> Site:
+        """What settings, reports and the shelf need of it."""
+        routes = tuple(SiteRoute(one.via, one.label, one.version, one.terms) for one in self.routes)
+        return Site(
+            *(self.name, self.addresses, self.keys, routes),
+            kept_by=self.kept_by,
+            searched=self.searched,
+            search_needs_key=self.search_needs_key,
+            many_hosts=self.many_hosts,
+        )
 
 
 def require_dates(query: Query) -> None:

@@ -15,8 +15,9 @@ from functools import partial
 from ..errors import BadContent, NotAvailable, NotConfigured, NotEntitled, SourceMiss
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
+from ..model.site import Address, Key
 from .publisher import leads_to
-from .source import Route, Source, one_by_one
+from .source import TEXT_MINING_TERMS, Route, Source, one_by_one
 
 _HOSTS = (
     "springer.com",
@@ -87,6 +88,11 @@ def _judge(answer: Answer, *, key: str, via: str) -> None:
 SOURCE = Source(
     name="springer",
     about="Springer Nature's open articles as JATS with a free key; all others by agreement",
+    addresses=(Address("springer", "https://api.springernature.com", "Springer Nature"),),
+    keys=(
+        Key("springer_api_key", "Springer Nature's open articles as JATS"),
+        Key("springer_tdm_key", "what your agreement for text mining opens"),
+    ),
     label="DOI",
     rates=(Rate("springer", ("springer",), every=0.7, in_flight=2),),
     routes=(
@@ -97,6 +103,7 @@ SOURCE = Source(
             key="springer_api_key",
             share=0.025,
             prefixes=_PREFIXES,
+            label="Springer Nature (open)",
         ),
         Route(
             "springer_tdm",
@@ -105,6 +112,8 @@ SOURCE = Source(
             key="springer_tdm_key",
             share=0.05,
             prefixes=_PREFIXES,
+            label="Springer Nature (text mining)",
+            terms=TEXT_MINING_TERMS,
         ),
     ),
 )

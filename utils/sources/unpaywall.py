@@ -12,6 +12,7 @@ from urllib.parse import quote
 from ..errors import NotAvailable, SourceMiss
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
+from ..model.site import Address
 from ..model.versions import by_locator
 from .loose_json import mapping, mappings, text
 from .publisher import MOST, OpenCopy, distinct, fetch_copies
@@ -78,7 +79,18 @@ SOURCE = Source(
     name="unpaywall",
     probe="/10.1038/nature12373",
     about="Unpaywall: open-access copies in repositories and at publishers",
+    addresses=(Address("unpaywall", "https://api.unpaywall.org/v2", "Unpaywall"),),
+    many_hosts=True,
     label="DOI",
     rates=(Rate("unpaywall", ("unpaywall",), every=0.1, in_flight=4),),
-    routes=(Route("unpaywall", ("doi",), one_by_one(fetch_open_copies), share=0.65),),
+    routes=(
+        Route(
+            "unpaywall",
+            ("doi",),
+            one_by_one(fetch_open_copies),
+            share=0.65,
+            label="Open copy (Unpaywall)",
+            version="",
+        ),
+    ),
 )

@@ -14,8 +14,9 @@ from urllib.parse import quote
 from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
+from ..model.site import Address, Key
 from .publisher import leads_to
-from .source import Route, Source, one_by_one
+from .source import TEXT_MINING_TERMS, Route, Source, one_by_one
 
 _HOSTS = ("wiley.com", "wiley-vch.de", "embopress.org", "agupubs.onlinelibrary.wiley.com")
 _PREFIXES = ("10.1002/", "10.1111/")
@@ -68,6 +69,8 @@ def _judge(answer: Answer) -> None:
 SOURCE = Source(
     name="wiley",
     about="Wiley's articles as PDF, with your own token for text mining",
+    addresses=(Address("wiley", "https://api.wiley.com/onlinelibrary/tdm/v1", "Wiley"),),
+    keys=(Key("wiley_tdm_token", "Wiley's articles as PDF, in your institution's network"),),
     label="DOI",
     rates=(Rate("wiley", ("wiley",), every=20.0, in_flight=1),),
     routes=(
@@ -78,6 +81,8 @@ SOURCE = Source(
             key="wiley_tdm_token",
             share=0.05,
             prefixes=_PREFIXES,
+            label="Wiley (text mining)",
+            terms=TEXT_MINING_TERMS,
         ),
     ),
 )

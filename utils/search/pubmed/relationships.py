@@ -15,11 +15,11 @@ from ...errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceM
 from ...http import Web
 from ...model.identifiers import Ids
 from ...model.paper import Paper
-from ...plugins import find_citations, find_records
 from ...sources import openalex as openalex_links
 from ...sources import semantic_scholar as semantic_scholar_links
 from ...sources.europepmc import Kind, Linked, fetch_linked
 from ...sources.eutils_links import Link, LinkName, fetch_paper_links
+from ...sources.local import find_citations, find_records
 from ...sources.pubmed import fetch
 from ...sources.source import recall_papers
 
