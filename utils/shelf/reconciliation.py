@@ -1,8 +1,10 @@
-"""Reconciling the catalogue with the files: after a crash, an edit by hand, or from nothing.
+"""Bring the catalogue in line with the files.
 
-The files are the truth. What a killed writer left half done is finished or cleared away; a file
-edited by hand is judged again, one that the disk cut is made again from the kept bytes
-(`.restoration`), a deleted one is dropped; a lost catalogue is made anew.
+- A change that a killed writer left half done is finished or undone.
+- A file edited by hand is judged again.
+- A file that the disk cut is made again from the kept bytes (`.restoration`).
+- A deleted file loses its entry.
+- A lost catalogue is made again from the records, and from files that have none.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ from .shelf_writer import MEDIA, ShelfWriter
 log = logging.getLogger(__name__)
 
 SURVEYED = "surveyed and judged"
-"""The note of a catalogue that knows every file. (``surveyed`` was that of one without judges.)"""
+"""The note of a catalogue that has an entry for every file, foreign files included."""
+Judged = dict[str, tuple[tuple[int, int], Record | None]]
+"""By a file's name: its size and time, and its record if it is a paper."""
 _MANY = 8  # files that are worth the start of reading processes
 _READERS = 4
 _GIVEN_UP_AFTER = 600.0
@@ -41,7 +45,7 @@ _WEEK = 7 * 86_400.0
 class RebuildReport:
     """What was found when the catalogue was made again from the files.
 
-    ``ignored`` are the text files that are no papers of their own, each with the reason.
+    ``ignored`` lists the text files that were not entered, each with the reason.
     """
 
     full_text: int = 0
@@ -53,21 +57,20 @@ class RebuildReport:
 
 
 class Reconciler:
-    """Reconciles the catalogue that *filing* writes with the files."""
+    """Brings the catalogue of one shelf in line with the shelf's files."""
 
     def __init__(self, writer: ShelfWriter) -> None:
         self.writer = writer
         self.folder = writer.folder
         self.catalogue = writer.catalogue
         self._capitals: dict[str, str] | None = None
-        self._seen: dict[str, tuple[int, int, Record | None]] = {}
 
-    # -- what others left --------------------------------------------------------------------
+    # -- unfinished changes ------------------------------------------------------------------
 
     def tidy(self) -> None:
-        """Finish what killed writers left; a shelf that cannot be written is left alone."""
+        """Finish the changes of killed writers; leave a read-only shelf alone."""
         try:
-            self.clear_away(failed=True)  # whatever of ours is noted by now has failed
+            self.clear_away(failed=True)  # a change of this process noted before it opens the shelf
             self.writer.settle_index()
             swept = float(self.catalogue.note("swept") or 0)
             if not swept <= time.time() <= swept + _WEEK:
@@ -79,9 +82,12 @@ class Reconciler:
             log.warning("The shelf is only read: %s", error)
 
     def clear_away(self, failed: bool = False) -> None:
-        """Delete superseded files, and finish what a killed writer left half done.
+        """Delete superseded files, and finish the changes of killed writers.
 
-        *failed* says that this process has just given up a change of its own.
+        Parameters
+        ----------
+        failed : bool, optional
+            This process has just given up a change of its own, which is finished, too.
         """
         unfinished = self.catalogue.unfinished()
         if not unfinished:
@@ -91,7 +97,7 @@ class Reconciler:
             late = time.time() - since > _GIVEN_UP_AFTER
             if task == "register" and (given_up or late or not _is_running(pid)):
                 self.finish(file)
-        # Asked again, because what was finished may have superseded something.
+        # Read again, because a change that was just finished may have superseded a file.
         for file, task, _, _ in self.catalogue.unfinished():
             if task != "register":
                 with self.catalogue.writing():
@@ -100,7 +106,7 @@ class Reconciler:
                     self.catalogue.done(file, task)
 
     def finish(self, file: str) -> None:
-        """Bring catalogue and record in line with a text file that was, or was not, written."""
+        """Finish the change of a file if its text was written, else undo the change."""
         with self.catalogue.writing():
             path = self.folder / file
             entry = self.catalogue.by_file(file)
@@ -125,9 +131,9 @@ class Reconciler:
             safe_files.remove(self.writer.raw / f"{file.removesuffix('.txt')}.{media}.gz")
 
     def _hand_on_objects(self, file: str) -> bool:
-        """Move what was fetched beside a text to the text in its place.
+        """Move a removed text's folder of figures and tables to the text that replaced it.
 
-        False where there is none: folder and record wait for it, as after a renaming by hand.
+        Returns False where no text did: folder and record wait, as after a renaming by hand.
         """
         folder = paper_file.objects_folder(self.folder / file)
         if not folder.is_dir() or (old := self.writer.record_of(file)) is None:
@@ -139,26 +145,19 @@ class Reconciler:
         safe_files.move_folder(folder, paper_file.objects_folder(Path(heir.stored.path)))
         return True
 
-    # -- what a hand did ---------------------------------------------------------------------
+    # -- files changed from outside ----------------------------------------------------------
 
     def from_file(self, path: Path, asked: Ids) -> Record | None:
-        """The record of the file at *path*, ours or from its content; None if it is no paper."""
+        """Return the record of the file at *path*, or make one; None if it is not a paper."""
         record = self.writer.record_of(path.name)
         with safe_files.disk(path, "read"):
             if record is None:
-                return adoption.adopt(path, asked) if asked else self._adopt(path)
+                return adoption.adopt(path, asked)
             if not path.is_file():
                 return None
             if asked and (record.ids.clash(asked) or not record.ids.shares(asked)):
                 return None
             return restoration.compare(record, path, self.writer)
-
-    def _adopt(self, path: Path) -> Record | None:
-        """As `adoption.adopt`, unless the file was seen by it a moment ago."""
-        status = path.stat() if path.name in self._seen else None
-        if status and self._seen[path.name][:2] == (status.st_size, status.st_mtime_ns):
-            return self._seen[path.name][2]
-        return adoption.adopt(path, Ids())
 
     def reread(self, entry: Entry) -> Record | None:
         """Update an entry whose file was changed or deleted by hand; None if it is gone."""
@@ -169,12 +168,12 @@ class Reconciler:
         try:
             with self.catalogue.writing():
                 there = self.catalogue.by_file(entry.file)
-                if there != entry:  # somebody else has just seen to it
+                if there != entry:  # another process has just updated it
                     return Record.from_json(there.record, self.folder) if there else None
                 if found is not None:
                     self.writer.amend(entry, found)
                 else:
-                    log.info("%s is gone or no paper any more.", entry.file)
+                    log.info("%s is gone or not a paper any more.", entry.file)
                     self.catalogue.drop(entry.id)
                     self._remove(entry.file, text=False)
                     self.writer.note_change(None)
@@ -208,14 +207,14 @@ class Reconciler:
             return self.writer.amend(entry, made)
 
     def uncatalogued(self, ids: Ids) -> Record | None:
-        """A paper's file that the catalogue does not know; a full text before an abstract."""
+        """Return the best of a paper's files that have no entry; a full text before an abstract."""
         found = [
             record for path in self.uncatalogued_files(ids) if (record := self.from_file(path, ids))
         ]
         return max(found, key=lambda record: record.rank, default=None)
 
     def uncatalogued_files(self, ids: Ids) -> Iterator[Path]:
-        """The files under a paper's names that the catalogue does not know."""
+        """Yield the files under a paper's names that have no entry."""
         names = paper_file.candidates(ids)
         if ids.doi and (
             spelled := self._traditional_name(f"{paper_file.traditional(ids.doi)}.txt")
@@ -230,7 +229,7 @@ class Reconciler:
             yield path
 
     def _traditional_name(self, name: str) -> str:
-        """The older program kept a DOI's capitals; ours are lower case."""
+        """Return the name of a file whose DOI the older program spelled with capitals."""
         if self._capitals is None:
             names = [path.name for path in self.texts()]
             self._capitals = {n.lower(): n for n in names if n[:3] == "10." and n != n.lower()}
@@ -239,21 +238,20 @@ class Reconciler:
     # -- from nothing ------------------------------------------------------------------------
 
     def rebuild(self) -> RebuildReport:
-        """Make catalogue and index from the files alone."""
+        """Make the catalogue and ``index.csv`` again from the files."""
         self.writer.prepare()
         self._capitals = None
-        self._judge_foreign_files()
+        judged = self._judge_foreign_files()
         with self.catalogue.writing():
             self.catalogue.clear()
             with self.writer.defer_index():
                 foreign = self._enter_recorded_files()
-                reasons = [(path.name, self._take_in(path)) for path in foreign]
+                reasons = [(path.name, self._take_in(path, judged)) for path in foreign]
             self._drop_records_without_file()
             for name in ("complete", SURVEYED):
                 self.catalogue.set_note(name, now())
             self.writer.rewrite_index()
         self.clear_away()
-        self._seen = {}
         counts = self.catalogue.counts()
         return RebuildReport(
             full_text=counts["full_text"],
@@ -267,14 +265,15 @@ class Reconciler:
     def fill(self) -> None:
         """Enter the files that have a record into a new catalogue, within its first transaction.
 
-        Foreign files take long to judge: they wait for a listing, or for somebody who asks for one.
+        Foreign files take long to judge: they are entered by the first listing, or when one of
+        them is asked for.
         """
         if self.has_records():
             log.warning("The catalogue is missing: making it again from the files.")
         with self.writer.defer_index():
             foreign = self._enter_recorded_files()
         self.catalogue.set_note("complete", now())
-        if not foreign:  # one of these may be a recorded file that a person renamed
+        if not foreign:  # a foreign file may be a recorded one that a person renamed
             self._drop_records_without_file()
             self.catalogue.set_note(SURVEYED, now())
         if self.catalogue.size():
@@ -292,23 +291,24 @@ class Reconciler:
             if not (self.folder / f"{path.stem}.txt").exists():
                 self._remove(f"{path.stem}.txt", text=False)
 
-    def _judge_foreign_files(self) -> None:
+    def _judge_foreign_files(self) -> Judged:
         """Judge foreign files before the catalogue is locked, because it may take long.
 
         Many are read in processes, on every core, that survive whatever they read.
         """
+        judged: Judged = {}
         there = [path for path in self.texts() if paper_file.plain(path.name)]
         foreign = [path for path in there if not self.writer.record_path(path.name).exists()]
         read = read_in_child if len(foreign) > _MANY else formats.read
 
         def look(path: Path) -> None:
-            with contextlib.suppress(OSError):  # it is looked at again, and then complained of
-                status = path.stat()
-                found = adoption.adopt(path, Ids(), read)
-                self._seen[path.name] = (status.st_size, status.st_mtime_ns, found)
+            with contextlib.suppress(OSError):  # the file is read again, and then reported
+                stamp = safe_files.stamp(path)
+                judged[path.name] = stamp, adoption.adopt(path, Ids(), read)
 
         with ThreadPoolExecutor(_READERS if len(foreign) > _MANY else 1) as pool:
             list(pool.map(look, foreign))
+        return judged
 
     def _split_files(self) -> tuple[list[Record], list[Path]]:
         """The files with a record, the oldest first, and those without."""
@@ -324,11 +324,13 @@ class Reconciler:
                 foreign.append(path)
         return sorted(known, key=lambda record: (record.order, record.file)), foreign
 
-    def _take_in(self, path: Path) -> str:
-        """Adopt a file without a record; else say why not."""
+    def _take_in(self, path: Path, judged: Judged) -> str:
+        """Enter a file that has no record; return the reason where that is not done."""
         if not paper_file.plain(path.name):  # bytes of an old encoding: no catalogue can hold them
             return "its name is not UTF-8"
-        found = self.from_file(path, Ids())
+        stamp, found = judged.get(path.name, (None, None))
+        if stamp != safe_files.stamp(path):
+            found = self.from_file(path, Ids())
         if found is None:
             return adoption.describe_refusal(path)
         for _, record in self.writer.rivals(found):
@@ -341,7 +343,7 @@ class Reconciler:
         return ""
 
     def texts(self) -> list[Path]:
-        """Every text file of the shelf, by name."""
+        """Return every text file of the shelf, by name."""
         if not self.folder.is_dir():
             return []
         with safe_files.disk(self.folder, "read"), os.scandir(self.folder) as found:
@@ -349,7 +351,7 @@ class Reconciler:
         return [self.folder / name for name in sorted(names)]
 
     def has_records(self) -> bool:
-        """Whether there are records, from which a lost catalogue can be made."""
+        """Return whether there are records, from which a lost catalogue can be made."""
         return any(self.writer.records.glob("*.json"))
 
 

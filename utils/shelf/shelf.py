@@ -139,11 +139,7 @@ class Shelf:
         return self._stock.reread(entry)
 
     def _untouched(self, entry: Entry) -> bool:
-        try:
-            status = (self.folder / entry.file).stat()
-        except OSError:
-            return False
-        return (status.st_size, status.st_mtime_ns) == (entry.size, entry.mtime_ns)
+        return safe_files.stamp(self.folder / entry.file) == (entry.size, entry.mtime_ns)
 
     def _take_in(self, ids: Ids) -> StoredPaper | None:
         """A file under one of the paper's names that the catalogue does not know."""

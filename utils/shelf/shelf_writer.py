@@ -1,9 +1,9 @@
-"""Writing to the shelf: which file a paper gets, what it replaces, and its records.
+"""Write to the shelf: choose a paper's file, replace what it supersedes, keep its record.
 
 Every change happens under the catalogue's write lock, which all threads and processes share, and
-in one order: raw bytes, record, text, catalogue, index. Before it begins, the file's name is
-written to ``unfinished``; `.reconciliation` brings the catalogue in line with the file when its
-writer was killed. Superseded files go last, when what replaces them is on disk.
+in one order: raw bytes, record, text, catalogue, ``index.csv``. Before a change begins, the file's
+name is written to ``unfinished``, so that `.reconciliation` can finish the change of a killed
+writer. Superseded files are deleted last, when their replacement is on the disk.
 
 Many new papers are filed in one change, in a tenth of the time. The order is the same, but all
 files are flushed side by side, and the catalogue is committed twice for all of them.
@@ -51,7 +51,7 @@ Entries = tuple[tuple[Entry, Record], ...]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The change to make for one paper: the new record, and the entries that it replaces."""
+    """A change of one paper: the new record, and the entries that it replaces."""
 
     record: Record
     writes: bool
@@ -82,14 +82,14 @@ class ShelfWriter:
     # -- filing ------------------------------------------------------------------------------
 
     def file(self, new: Record, render: Render, raw: Path | None = None) -> Record:
-        """Put a paper on the shelf unless what is there is more of it; return what is there now.
+        """Put a paper on the shelf unless a better text is there; return the record kept.
 
         *new* has no path yet; *render* makes the text, *raw* is a finished part file to be kept.
         """
 
         def carry_out(plan: Plan) -> Record:
             if not plan.writes:
-                return self._enter_unchanged(plan)
+                return self.keep_text(plan)
             self._keep_raw(plan.record, raw)
             data = render(plan.record).encode("utf-8", "replace")
             return self._write(replace(plan.record, written=sha256(data)), data, plan.same)
@@ -110,29 +110,27 @@ class ShelfWriter:
                     record = carry_out(current)
                     self.catalogue.done(planned)
                     return record
-                self.catalogue.done(planned, "register")  # somebody took the name in between
+                self.catalogue.done(planned, "register")  # another process took the name in between
 
-    def _enter_unchanged(self, plan: Plan) -> Record:
-        """Enter a file that stays as it is, but for the notice of a retraction."""
-        record = plan.record
-        if _newly_retracted(plan) and (data := self._with_new_header(record)):
-            # Not ours to vouch for if a hand was at the file since we wrote it.
-            untouched = sha256(self.bytes_of(record)) == record.written
-            written = sha256(data) if untouched else record.written
-            return self._write(replace(record, written=written), data, plan.same)
-        self.write_record(record)
-        self.enter(record, plan.same)
-        return record
+    def keep_text(self, plan: Plan) -> Record:
+        """Enter a text that stays as it is; its header only changes to tell of a retraction."""
+        return self.restate(plan) if _newly_retracted(plan) else self._enter_record(plan)
 
     def restate(self, plan: Plan) -> Record:
-        """Write a new verdict on a text that stays; in a file of ours into its header, too."""
+        """Enter a text that stays, and write its header again if the file is ours."""
         record = plan.record
         before = self.bytes_of(record)
-        after = self._with_new_header(record) if record.stored.via != ADOPTED else None
-        if after is None or after == before:
-            return self._enter_unchanged(plan)
+        after = _with_new_header(record, before)
+        if after == before:
+            return self._enter_record(plan)
+        # The checksum as written vouches for a file that nobody has edited since.
         written = sha256(after) if sha256(before) == record.written else record.written
         return self._write(replace(record, written=written), after, plan.same)
+
+    def _enter_record(self, plan: Plan) -> Record:
+        self.write_record(plan.record)
+        self.enter(plan.record, plan.same)
+        return plan.record
 
     def _write(self, record: Record, data: bytes, same: Entries) -> Record:
         record = with_checksum(record, data)
@@ -152,17 +150,10 @@ class ShelfWriter:
             if media != record.media:
                 safe_files.remove(self.raw / replace(record, media=media).raw)
 
-    def _with_new_header(self, record: Record) -> bytes | None:
-        """A file of ours with a new header, whose first line tells of a retraction."""
-        found = paper_file.parse(self.read(record))
-        if found is None:
-            return None
-        return paper_file.with_header(record.stored, found.body).encode("utf-8", "replace")
-
     def register(self, found: Record, *, fresh: bool = True) -> Record:
-        """Enter a file that is already there; *fresh* metadata wins over what is known."""
+        """Enter a file that is already there; *fresh* metadata wins over the known one."""
         with self.catalogue.writing():
-            record = self._enter_unchanged(self._plan_entry(found, fresh))
+            record = self.keep_text(self._plan_entry(found, fresh))
             if record.file != found.file and self.record_of(found.file):
                 self._discard(found)
         return record
@@ -172,7 +163,7 @@ class ShelfWriter:
         known = record.with_paper(merge_papers(paper, record.stored.paper))
         return self.change_announced(
             lambda: self._plan_entry(replace(known, order=self._next_order()), fresh=True),
-            self._enter_unchanged,
+            self.keep_text,
         )
 
     def amend(self, entry: Entry, record: Record) -> Record:
@@ -197,7 +188,7 @@ class ShelfWriter:
     # -- planning ----------------------------------------------------------------------------
 
     def plan(self, new: Record) -> Plan:
-        """What filing *new* will do, as things stand now."""
+        """Return what filing *new* would do now."""
         same = self.rivals(new)
         paper = self._unite(new.stored.paper, same, fresh=True)
         new = replace(
@@ -227,7 +218,7 @@ class ShelfWriter:
         return Plan(best, writes=False, same=same)
 
     def same_paper(self, ids: Ids) -> Entries:
-        """The entries that are this paper; one that contradicts it stays a paper of its own."""
+        """Return the entries of a paper; an entry with a contradicting identifier is left out."""
         found: list[tuple[Entry, Record]] = []
         for entry in self.catalogue.by_names(ids.names()):
             record = Record.from_json(entry.record, self.folder)
@@ -237,9 +228,10 @@ class ShelfWriter:
         return tuple(found)
 
     def rivals(self, one: Record) -> Entries:
-        """The entries of its paper beside which *one* cannot lie: its own version's, and abstracts.
+        """Return the entries of its paper beside which *one* cannot lie.
 
-        An abstract has no place beside a text of whatever version: the best of them stands for it.
+        These are the entries of its own version and abstracts. An abstract has no place beside a
+        text of any version: the best text stands for it.
         """
         every = self.same_paper(one.ids)
         texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
@@ -249,7 +241,7 @@ class ShelfWriter:
         return tuple(pair for pair in every if one.same_text_as(pair[1]))
 
     def _unite(self, paper: Paper, same: Entries, fresh: bool) -> Paper:
-        """The metadata of all records of one text, with names and notices of its other versions."""
+        """Merge the metadata of one text's records, and names and notices of other versions."""
         for _, record in same:
             old = record.stored.paper
             paper = merge_papers(paper, old) if fresh else merge_papers(old, paper)
@@ -268,7 +260,7 @@ class ShelfWriter:
         return f"{paper_file.apart(stem, str(self._next_order()))}.txt"
 
     def _is_taken(self, name: str, ids: Ids) -> bool:
-        """Whether something lies there that must not be replaced: another paper, or no paper."""
+        """Return whether another paper, or a file that is not a paper, has this name."""
         if self.catalogue.by_file(name) is not None:
             return True
         path = self.folder / name
@@ -290,7 +282,7 @@ class ShelfWriter:
         entries = {entry.id: entry for entry, _ in same}
         there = self.catalogue.by_file(record.file)
         if there is not None and there.file == record.file:
-            entries[there.id] = there  # another paper's until somebody replaced the file by hand
+            entries[there.id] = there  # of another paper, whose file a person replaced by this one
         numbers = sorted(entries)
         for number in numbers[1:]:
             self.catalogue.drop(number)
@@ -378,7 +370,7 @@ class ShelfWriter:
             return path.read_bytes()
 
     def _is_foreign(self, record: Record) -> bool:
-        """Whether somebody else wrote its file."""
+        """Return whether its file was not written by us."""
         there = record.stored.via == ADOPTED and Path(record.stored.path).is_file()
         return there and adoption.is_foreign(self.read(record))
 
@@ -409,7 +401,7 @@ class ShelfWriter:
         )
 
     def record_path(self, file: str) -> Path:
-        """Where the record of a text file lies."""
+        """Return the path of a text file's record."""
         return self.records / f"{file.removesuffix('.txt')}.json"
 
     def write_record(self, record: Record) -> None:
@@ -422,7 +414,7 @@ class ShelfWriter:
         safe_files.write_whole(path, data)
 
     def record_of(self, file: str) -> Record | None:
-        """The record of a text file, as it lies on the disk; None when it cannot be used."""
+        """Read a text file's record from the disk; None when it cannot be used."""
         path = self.record_path(file)
         try:
             text = path.read_text(encoding="utf-8")
@@ -439,33 +431,41 @@ class ShelfWriter:
     def _discard(self, old: Record) -> None:
         """Note a superseded file for deletion once the change is committed.
 
-        A foreign or a rejected file stays on the disk, without an entry: nobody asked to delete it.
+        A foreign or a rejected file stays on the disk, without an entry.
         """
         keep = old.stored.kind == "rejected" or self._is_foreign(old)
         self.catalogue.begin(old.file, "forget" if keep else "remove", time.time())
 
 
+def _with_new_header(record: Record, data: bytes) -> bytes:
+    """Return a file of ours with the header of its record; a foreign file as it is."""
+    found = paper_file.parse(data.decode("utf-8", "replace"))
+    if found is None or record.stored.via == ADOPTED:
+        return data
+    return paper_file.with_header(record.stored, found.body).encode("utf-8", "replace")
+
+
 def _with_new_attempts(there: Record, new: Record) -> Record:
-    """A foreign abstract, which stays as it is, with the new attempts at its full text."""
+    """Return a foreign abstract, which stays as it is, with the new attempts at its full text."""
     tried, at = new.stored.attempts, new.stored.saved_at
     stored = replace(there.stored, attempts=tried, saved_at=at)
     return replace(there, stored=stored, order=new.order)
 
 
 def with_checksum(record: Record, data: bytes) -> Record:
-    """The record with the checksum and the sections of its file."""
+    """Return the record with the checksum and the sections of its file."""
     parts = sections_of(data.decode("utf-8", "replace"), record.stored)
     return replace(record, stored=replace(record.stored, sha256=sha256(data), sections=parts))
 
 
 def _rejected_texts(record: Record, same: Entries) -> tuple[tuple[str, str], ...]:
-    """The texts somebody rejected for a paper, from all of its entries."""
+    """Return the texts of a paper that a person rejected, from all of its entries."""
     every = (one for known in (*(known for _, known in same), record) for one in known.refused)
     return tuple(dict(every).items())
 
 
 def _same_line(before: Record, row: NewEntry) -> bool:
-    """Whether an entry's line in ``index.csv`` stays the same, and in its place."""
+    """Return whether an entry's line in ``index.csv`` stays the same, and in its place."""
     return before.order == row.filed and to_line(before) == row.line
 
 
@@ -479,9 +479,9 @@ def _newly_retracted(plan: Plan) -> bool:
 
 
 def file_together(writer: ShelfWriter, new: Sequence[Record], render: Render) -> list[Record]:
-    """Put many papers on the shelf; what is there now for each, in their order.
+    """Put many papers on the shelf; return the record kept of each, in their order.
 
-    A paper that is there already, or wants the same file as another one, is filed by itself.
+    A paper that is on the shelf already, or needs the file of another one, is filed by itself.
     """
     catalogue = writer.catalogue
     with catalogue.writing():
@@ -508,7 +508,7 @@ def file_together(writer: ShelfWriter, new: Sequence[Record], render: Render) ->
 
 
 def _unhindered(writer: ShelfWriter, new: Sequence[Record]) -> dict[str, tuple[int, Record]]:
-    """By file, the papers that nothing stands in the way of, with their places in the list."""
+    """Return the papers that replace nothing, by file, with their places in the list."""
     found: dict[str, tuple[int, Record]] = {}
     names: set[str] = set()
     for number, one in enumerate(new):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.paper import StoredPaper
+from ..system import safe_files
 
 if TYPE_CHECKING:
     from .shelf import Shelf
@@ -31,9 +32,5 @@ class TextFile:
     @classmethod
     def of(cls, stored: StoredPaper, shelf: Shelf) -> TextFile:
         """Return the key of a text as it is now; a missing file has the size -1."""
-        try:
-            status = Path(stored.path).stat()
-            size, mtime_ns = status.st_size, status.st_mtime_ns
-        except OSError:
-            size = mtime_ns = -1
-        return cls(stored.path, stored.sha256, stored.saved_at, size, mtime_ns, stored, shelf)
+        stamp = safe_files.stamp(Path(stored.path))
+        return cls(stored.path, stored.sha256, stored.saved_at, *stamp, stored, shelf)

@@ -169,7 +169,7 @@ class Verdicts:
         A file that a hand has just changed is judged anew before anything is said of it.
         """
         entry = self._catalogue.by_file(Path(changed.path).name)
-        if entry is None or _size_and_time(Path(changed.path)) != (entry.size, entry.mtime_ns):
+        if entry is None or safe_files.stamp(Path(changed.path)) != (entry.size, entry.mtime_ns):
             return None
         known = Record.from_json(entry.record, self._writer.folder)
         return Plan(_with_verdict(known, changed), writes=False, same=((entry, known),))
@@ -199,14 +199,6 @@ def _with_verdict(known: Record, changed: StoredPaper) -> Record:
         judges=changed.judges,
     )
     return replace(known, stored=stored)
-
-
-def _size_and_time(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return -1, -1
-    return status.st_size, status.st_mtime_ns
 
 
 def _digest(text: str) -> str:
