@@ -20,7 +20,7 @@ from tests.shelf.papers import BODY, assert_consistent, fetched, index
 from utils import readers as formats
 from utils.cli import main
 from utils.cli.upkeep import _change_table
-from utils.curation.audit import Audit, audit
+from utils.curation.audit import Audit, AuditResult, audit
 from utils.errors import BadContent, BadRequest, StoreFailed
 from utils.judges import check
 from utils.model.identifiers import Ids
@@ -226,11 +226,22 @@ def test_doubts_are_kept_with_the_text_and_a_better_copy_is_asked_for(
     assert len(world.requests) > before
 
 
-def test_the_table_of_changes_says_what_to_do():
-    head, *lines = _change_table({("full_text", "doubtful"): 1200, ("partial", "full_text"): 2})
+def test_the_table_of_changes_says_why_and_what_to_do():
+    def result(was, now, evidence):
+        return AuditResult("PMID 1", "Bees", "changed", was, now, evidence, "/papers/1.md")
+
+    cited = [result("full_text", "partial", f"cites {n} of 367; 9 headings") for n in range(1200)]
+    doubts = [result("partial", "doubtful", "section 3 is missing")]
+    head, *lines = _change_table(
+        {("full_text", "partial"): [*cited, *doubts], ("partial", "doubtful"): doubts}
+    )
     assert head.split() == ["was", "now", "texts", "what", "to", "do"]
-    assert ["1,200" in line for line in lines] == [True, False]
-    assert all(len(line.split("  ")[-1]) > 20 for line in lines)
+    assert ["1,201" in line for line in lines] == [True, False, False, False, False]
+    assert [line.split() for line in lines[1:3]] == [
+        ["1,200", "cites", "0", "of", "367"],
+        ["1", "section", "3", "is", "missing"],
+    ]
+    assert all(len(line.split("  ")[-1]) > 20 for line in lines if line.startswith(("f", "p")))
     assert list(_change_table({})) == []
 
 

@@ -6,10 +6,14 @@ import pytest
 
 from tests.mirror.small_mirror import bytes_of, mirror_of
 from utils import Library
+from utils.cli.mirror_status import status_lines
 from utils.errors import NotFound, StoreBusy, Unreachable
-from utils.mirror import generations, pmc
+from utils.judges import check
+from utils.judges.signs import DOUBT, weigh
+from utils.mirror import generations, parts, pmc
 from utils.mirror.objects import Objects
 from utils.mirror.pmc import Choice
+from utils.model.paper import Sign
 from utils.sources.pmc_inventory import listed, newest_inventory
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
@@ -41,7 +45,7 @@ def texts(mirror):
     folder = mirror.pmc_generations.folder / current.name
     live = parquet.read_table(folder / "live.parquet").to_pylist()
     rows = {}
-    for path in (mirror.folder / "part" / "pmc").glob("*.parquet"):
+    for path in sorted((mirror.folder / "part" / "pmc").glob("*.parquet")):  # newest last
         for row in parquet.read_table(path).to_pylist():
             rows[row["sequence"], row["position"]] = row
     found = [rows[one["sequence"], one["position"]] for one in live]
@@ -287,6 +291,29 @@ def test_a_plan_fetches_no_article(mirror, world):
     assert plan.new == plan.listed == len(there(world))
     assert not mirror.folder.exists()
     assert not asked(world)
+
+
+def test_texts_that_older_judges_saw_are_listed_and_judged_again_without_a_request(
+    mirror, world, monkeypatch
+):
+    updated(mirror)
+    count, before = len(texts(mirror)), len(asked(world))
+    assert (mirror.pmc_status()["outdated"], mirror.plan_pmc().again) == (0, 0)
+
+    monkeypatch.setitem(parts.READERS, "pmc", parts.READERS["pmc"] + 100)  # JUDGES is raised
+    doubt = Sign("table", DOUBT, "table 3 is missing", only_doubts=True)
+    monkeypatch.setattr(check, "FINDERS", (lambda case: [doubt],))
+    monkeypatch.setattr(check, "_structured", lambda document, signs: weigh([doubt], "", 1.0))
+    assert (mirror.pmc_status()["outdated"] > 0, mirror.plan_pmc().again) == (True, count)
+    told = dict(status_lines(mirror))
+    assert "judge them again: server.py mirror pmc" in told["outdated"]
+    assert len(texts(mirror)) == count  # they are served meanwhile
+
+    again = updated(mirror)
+    assert {row["verdict"] for row in texts(mirror).values()} == {"doubtful"}
+    assert again.generation.papers == count
+    assert len(asked(world)) == before
+    assert (mirror.pmc_status()["outdated"], mirror.plan_pmc().again) == (0, 0)
 
 
 def test_two_do_not_bring_one_folder_up_to_date_at_once(mirror):

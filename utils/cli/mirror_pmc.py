@@ -214,6 +214,7 @@ def plan_text(plan: PmcPlan) -> str:
         "listed": f"{counted(plan.listed, 'article')}, {plan.gone:,} gone since",
         "to look at": f"{counted(plan.new, 'new version')}: {requests}",
         "to fetch": f"{size_of(plan.size)} at most, if all of them fit the choice",
+        "to judge": f"{counted(plan.again, 'text')} again, read or judged by an older version",
         "to read": f"{span(plan.core_hours * 3600)} of one core, {cores}",
         "disk": f"{size_of(plan.disk)}; free: {size_of(plan.free)}",
     }

@@ -103,7 +103,7 @@ def _pmc(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[Lin
             "outdated",
             (
                 f"{outdated:,} batches read by another reader or other judges; "
-                "`mirror pmc` reads them anew"
+                "to judge them again: server.py mirror pmc"
             ),
         )
     if counts := status["articles"]:

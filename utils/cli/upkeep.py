@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,15 @@ from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, say, show_count
 
 if TYPE_CHECKING:
     from ..curation.audit import AuditResult
+
+    Changes = dict[tuple[str, str], list[AuditResult]]
     from ..library import Library
     from ..model.paper import Kind, StoredPaper
     from ..settings import Settings
 
 _NAMED = 20
+_MOST_REASONS = 3  # of each change of verdict
+_DIGITS = re.compile(r"\d[\d.,]*")
 _STATES = ("problem", "warning", "ok")  # in the order they are shown
 _STATE_MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
 KINDS: dict[Kind, str] = {
@@ -221,21 +226,24 @@ def _audit(args: argparse.Namespace, library: Library) -> int:
     audit = library.audit(args.paper, fix=args.fix)
     total = len(audit.files)
     outcomes: Counter[str] = Counter()
-    changes: Counter[tuple[str, str]] = Counter()
+    changes: Changes = defaultdict(list)
     jobs: set[str] = set()
     show_count(0, total)
     for number, one in enumerate(audit, 1):
         outcomes[one.outcome] += 1
-        changes[one.was, one.now] += one.outcome == "changed"
+        if one.outcome == "changed":
+            changes[one.was, one.now].append(one)
         jobs.update(one.jobs)
         if args.json:
             say(one.row(), as_json=True)
         elif one.outcome != "unchanged":
             say(_line(one))
         show_count(number, total)
-    for line in _change_table(+changes):
+    for line in _change_table(changes):
         note(line)
     _note_summary(outcomes, sorted(jobs), args)
+    if args.fix and not jobs:
+        _note_downloads(changes)
     due = outcomes["changed"] and not args.fix
     return NO_FULL_TEXT if outcomes["not_read"] or outcomes["lost"] or due else 0
 
@@ -249,16 +257,39 @@ def _line(one: AuditResult) -> str:
     return f"{one.paper}: {what}{title}\n    {one_line(one.evidence)}\n    {one.file_path}"
 
 
-def _change_table(changes: Mapping[tuple[str, str], int]) -> Iterator[str]:
-    """Yield a table of how many texts changed from one verdict to another, and what to do."""
+def _change_table(changes: Changes) -> Iterator[str]:
+    """Yield a table of how many texts changed from one verdict to another, why, and what to do."""
     from ..model.verdicts import MEANINGS
 
     hints = {str(name): meaning.hint for name, meaning in MEANINGS.items()}
     if changes:
         yield f"{'was':<18} {'now':<18} {'texts':>6}  what to do"
-    for (was, now), number in sorted(changes.items()):
+    for (was, now), results in sorted(changes.items()):
         advice = hints.get(now, "Nothing: the judges accept the text.")
+        number = len(results)
         yield f"{was.replace('_', ' '):<18} {now.replace('_', ' '):<18} {number:>6,}  {advice}"
+        yield from (f"{count:>44,}  {reason}" for reason, count in _common_reasons(results))
+
+
+def _common_reasons(results: Sequence[AuditResult]) -> Iterator[tuple[str, int]]:
+    """Yield the reasons given most often, each as its first text has it, with their numbers."""
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for one in results:
+        reason = one_line(one.evidence.partition("; ")[0])
+        counts[kind := _DIGITS.sub("0", reason)] += 1
+        examples.setdefault(kind, reason)
+    yield from ((examples[kind], count) for kind, count in counts.most_common(_MOST_REASONS))
+
+
+def _note_downloads(changes: Changes) -> None:
+    """Say how to ask for papers whose text was rejected and that no harvest asks for."""
+    lost = [one for (_, now), results in changes.items() for one in results
+            if now not in ("full_text", "doubtful")]  # fmt: skip
+    if lost:
+        papers = " ".join(f"'{one.paper}'" for one in lost[:_NAMED])
+        more = f" (and {len(lost) - _NAMED:,} more)" if len(lost) > _NAMED else ""
+        note(f"To ask for other copies: server.py download {papers}{more}")
 
 
 def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namespace) -> None:

@@ -28,15 +28,17 @@ _ENOUGH = 3  # batches, before this mirror's own rates count
 class PmcPlan:
     """What an update would take.
 
-    Of ``listed`` articles ``new`` versions are to be looked at and ``gone`` ones drop out, by
-    ``requests`` (``request_hours`` at our pace) and at most ``size`` bytes; ``core_hours`` of
-    reading, ``hours`` on ``cores``; ``disk`` bytes are needed, ``free`` there are. ``measured``
-    says whose rates these are.
+    Of ``listed`` articles ``new`` versions are to be looked at and ``gone`` ones drop out. An older
+    version read or judged ``again`` texts that are here: today's reads and judges them from their
+    kept bytes. The update takes ``requests`` (``request_hours`` at our pace) and at most
+    ``size`` bytes; ``core_hours`` of reading, ``hours`` on ``cores``; ``disk`` bytes are needed,
+    ``free`` there are. ``measured`` says whose rates these are.
     """
 
     listed: int
     new: int
     gone: int
+    again: int
     requests: int
     request_hours: float
     size: int
@@ -63,19 +65,22 @@ def plan(
     wanted = choice or (Choice.from_json(before) if before else Choice())
     anew = bool(before) and wanted.to_json() != before
     found = difference(objects, wanted, web, retry=retry, chosen_anew=anew)
-    read = [file for file in Manifest(folder).files(SOURCE) if file.is_read and file.cpu]
+    files = Manifest(folder).files(SOURCE)
+    read = [file for file in files if file.is_read and file.cpu]
+    again = sum(file.records for file in files if file.state == "done" and not file.is_read)
     count, measured = sum(file.records for file in read), "benchmarks/README.md"
     each, cpu, parts = PMC_ARTICLE_BYTES, PMC_ARTICLE_S, PMC_PARTS
     if len(read) >= _ENOUGH and count:
         size = sum(file.size for file in read)
         each, cpu = size / count, sum(file.cpu for file in read) / count
         parts, measured = sum(file.bytes for file in read) / size, f"{count:,} articles read here"
-    cores, hours = workers or os.cpu_count() or 1, len(found.new) * cpu / 3600
+    cores, hours = workers or os.cpu_count() or 1, (len(found.new) + again) * cpu / 3600
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     return PmcPlan(
         listed=found.listed,
         new=len(found.new),
         gone=len(found.gone),
+        again=again,
         requests=2 * len(found.new),
         request_hours=2 * len(found.new) / PMC_REQUESTS / 3600,
         size=round(len(found.new) * each),
