@@ -72,6 +72,12 @@ def test_an_abstract_that_differs_is_evidence_against_the_same_title():
     assert identify(with_abstract(NAMELESS, OTHER_ABSTRACT), PAPER).answer == "other"
 
 
+def test_highlights_in_place_of_the_abstract_are_no_other_abstract():
+    bullets = "\u2022" + OTHER_ABSTRACT.replace(". ", ".\u2022")
+    assert identify(with_abstract(NAMED, OTHER_ABSTRACT), PAPER).signs
+    assert identify(with_abstract(NAMED, bullets), PAPER).signs == ()
+
+
 def test_shared_authors_do_not_excuse_another_doi():
     assert identify(OTHER_DOI, PAPER).answer == "same"
     assert identify(OTHER_DOI, replace(PAPER, abstract="")).answer == "other"

@@ -190,6 +190,8 @@ class _Likeness:
         own = self.document.abstract
         if self.abstract is None or self.abstract >= OTHER_ABSTRACT or count_words(own) < ABSTRACT:
             return False
+        if own.count(_BULLET) >= _HIGHLIGHTS:  # which publishers print in front of the abstract
+            return False
         return is_same_language(folded(self.paper.abstract), folded(own))
 
     @cached_property
@@ -227,6 +229,8 @@ class _Likeness:
         return ", ".join(parts)
 
 
+_BULLET: Final = "\u2022"
+_HIGHLIGHTS: Final = 2  # bullets in what a text calls its abstract
 _NOTHING: Final = TitleDifference()
 
 
