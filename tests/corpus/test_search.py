@@ -225,7 +225,7 @@ def test_not_everything_is_counted_at_every_search(corpus, monkeypatch):
     corpus.find("corals")
     corpus.find("cholesterol")
     assert len(counted) == 1
-    monkeypatch.setattr("utils.corpus.search._COUNTED_S", -1.0)
+    monkeypatch.setattr("utils.corpus._COUNTED_S", -1.0)
     corpus.find("corals")
     assert len(counted) == 2
 

@@ -1,20 +1,21 @@
 """A corpus: the records of whole fields, kept up to date, and their passages.
 
 `sync` follows PubMed, `index` cuts and embeds what changed, `search` finds passages, `quality`
-scores papers, `quotations` finds quotations, `mirrored` does so in a mirror. Records, checkpoints
-and passages are kept in SQL (`database`): inside the shelf by default, in PostgreSQL where
-``DATABASE_URL`` says so.
+scores papers, `quotations` finds quotations; both take any `searchable` store. Records,
+checkpoints and passages are kept in SQL (`database`): inside the shelf by default, in PostgreSQL
+where ``DATABASE_URL`` says so.
 
 Counts of a corpus, and what in it is out of date.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .sync import Progress
 
 _USUAL = Filters()
+_COUNTED_S = 10.0
 
 
 class Corpus:
@@ -49,14 +51,14 @@ class Corpus:
     >>> library.corpus.find("weight loss after one year").hits[0].text   # doctest: +SKIP
     """
 
-    more: ClassVar[str] = SYNC
+    more = SYNC
     """How there would be more to search, for who found nothing."""
 
     def __init__(self, settings: Settings, web: Web, shelf: Shelf) -> None:
         self.settings = settings
         self.web = web
         self.shelf = shelf
-        self.counted: tuple[float, CorpusCounts] | None = None  # see `.search`
+        self._counted: tuple[float, CorpusCounts] | None = None
 
     @cached_property
     def database(self) -> CorpusDatabase:
@@ -91,6 +93,14 @@ class Corpus:
             *(self.settings, database.engine, self.shelf.folder),
             shown=lambda papers: shown(papers, database),
         )
+
+    def recent_counts(self) -> CorpusCounts:
+        """How much there is, at most ten seconds ago: counting a million rows takes long."""
+        now = time.monotonic()
+        known = self._counted
+        if known is None or now - known[0] > _COUNTED_S or not known[1].passages:
+            known = self._counted = (now, self.database.counts())
+        return known[1]
 
     def sync(
         self,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..model.passage import Passage
-    from . import Corpus
+    from .searchable import Searchable
 
 _LOOKED_AT = 1000  # passages, to count what a filter leaves out
 _RETRACTED = "That retracted papers are left out"
@@ -34,7 +34,7 @@ class _Filter:
     has: Callable[[Passage], Sequence[str]]
 
 
-def resolved(filters: Filters, corpus: Corpus) -> Filters:
+def resolved(filters: Filters, corpus: Searchable) -> Filters:
     """The filters with the names under which the corpus has the journal that is asked for."""
     if not filters.journal:
         return filters
@@ -42,7 +42,7 @@ def resolved(filters: Filters, corpus: Corpus) -> Filters:
 
 
 def why_nothing(
-    text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Corpus
+    text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
 ) -> Iterator[str]:
     """Which filters left nothing, and what there is without them; nothing where none did."""
     chosen = list(_chosen(filters))
@@ -87,7 +87,7 @@ def _chosen(filters: Filters) -> Iterator[_Filter]:
 
 
 def _found(
-    text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Corpus
+    text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
 ) -> list[Passage]:
     """The passages there are under other filters; by words where there are any."""
     hits = corpus.finder.search(text, None, _LOOKED_AT, filters)

@@ -36,7 +36,7 @@ from .texts import text_named, text_of
 
 if TYPE_CHECKING:
     from ..model.passage import Passage
-    from . import Corpus
+    from .searchable import Searchable
 
 Verdict = Literal["verbatim", "near", "absent"]
 _CANDIDATES, _QUERY, _QUERIES = 50, 400, 4
@@ -110,14 +110,14 @@ def verdict_on(likeness: float) -> Verdict:
     return "near" if likeness >= _NEAR else "absent"
 
 
-def verify(text: str, corpus: Corpus) -> Quotation:
+def verify(text: str, corpus: Searchable) -> Quotation:
     """Where a quotation stands verbatim in the corpus, or the nearest passage.
 
     Parameters
     ----------
     text : str
         At least four words; ``…`` or ``[...]`` marks what was left out.
-    corpus : Corpus
+    corpus : Searchable
         Where it is looked for: in the papers of the 50 passages that share most of its words.
 
     Raises
@@ -143,7 +143,7 @@ def verify(text: str, corpus: Corpus) -> Quotation:
     return apart or _of_several(quoted, corpus) or _nearest(quoted, candidates, corpus)
 
 
-def verify_in(text: str, paper: str, corpus: Corpus) -> Quotation:
+def verify_in(text: str, paper: str, corpus: Searchable) -> Quotation:
     """Where a quotation stands in one paper, or what comes nearest in it.
 
     Parameters
@@ -152,7 +152,7 @@ def verify_in(text: str, paper: str, corpus: Corpus) -> Quotation:
         As for `verify`.
     paper : str
         An identifier, or a file's name on the shelf.
-    corpus : Corpus
+    corpus : Searchable
 
     Raises
     ------
@@ -197,7 +197,7 @@ def _checksum(text: str, file: str) -> str:
     return hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()
 
 
-def _candidates(parts: Sequence[str], corpus: Corpus) -> list[Passage]:
+def _candidates(parts: Sequence[str], corpus: Searchable) -> list[Passage]:
     """The passages that share most words with it; long quotations are searched in stretches."""
     queries: list[str] = []
     for part in parts:
@@ -213,7 +213,7 @@ def _candidates(parts: Sequence[str], corpus: Corpus) -> list[Passage]:
     return [passages[uuid] for uuid in best if uuid in passages]
 
 
-def _texts(passages: Sequence[Passage], corpus: Corpus) -> Iterator[tuple[Passage, str]]:
+def _texts(passages: Sequence[Passage], corpus: Searchable) -> Iterator[tuple[Passage, str]]:
     """The first passage of every text, with the text as it is now."""
     seen: set[tuple[str, str]] = set()
     for passage in passages:
@@ -223,7 +223,7 @@ def _texts(passages: Sequence[Passage], corpus: Corpus) -> Iterator[tuple[Passag
                 yield passage, text_of(passage, corpus)
 
 
-def _of_several(quoted: Quoted, corpus: Corpus) -> Quotation | None:
+def _of_several(quoted: Quoted, corpus: Searchable) -> Quotation | None:
     """A quotation whose sentences all stand word for word, but in several papers."""
     sentences = sentences_of(quoted)
     if len(sentences) < 2:
@@ -246,7 +246,7 @@ def _of_several(quoted: Quoted, corpus: Corpus) -> Quotation | None:
 
 
 def _verbatim_anywhere(
-    quoted: Quoted, corpus: Corpus, before: Sequence[Quotation]
+    quoted: Quoted, corpus: Searchable, before: Sequence[Quotation]
 ) -> Quotation | None:
     """Where a sentence stands, looked for in the papers of the sentences *before* it first."""
     same = {one.paper for one in before}
@@ -257,7 +257,7 @@ def _verbatim_anywhere(
     return None
 
 
-def _placed(near: Nearest, text: str, passage: Passage, corpus: Corpus) -> Quotation:
+def _placed(near: Nearest, text: str, passage: Passage, corpus: Searchable) -> Quotation:
     """What was found in *text*, the whole text of this passage's paper."""
     there, is_verbatim = text[near.start : near.end], near.is_verbatim
     passages = corpus.database.passages_of(passage.paper)
@@ -292,7 +292,7 @@ def _passage_at(position: int, passages: Sequence[Passage]) -> Passage | None:
     return next((one for one in passages if one.start <= position < one.end), None)
 
 
-def _nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Corpus) -> Quotation:
+def _nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Searchable) -> Quotation:
     """The passage with the stretch most like the quotation."""
     scored = [(nearest(quoted, one.text), one) for one in candidates]
     if not scored:

@@ -98,8 +98,8 @@ if TYPE_CHECKING:
     from ..passages import FinderStatus
     from ..passages.reranker import Reranker
     from ..shelf import Shelf
-    from . import Corpus
     from .database import CorpusDatabase
+    from .searchable import Searchable
     from .stored_records import CorpusCounts
 
     Vector = NDArray[np.float32]
@@ -111,7 +111,6 @@ _BEHIND = 0.999  # of the score of what stands before it
 MOST_OF_ONE_PAPER = 3
 MOST = 100
 _LONGEST_QUERY = 4000
-_COUNTED_S = 10.0
 # Room for what turns out to be out of date, and for papers behind the passages of one.
 _CANDIDATES, _LEAST_CANDIDATES = 3, 50
 _RERANKED = 50  # each takes some 20 ms of a processor
@@ -150,7 +149,7 @@ class Answer:
 
 def find(
     query: str,
-    corpus: Corpus,
+    corpus: Searchable,
     *,
     top_k: int = 20,
     quality_bias: bool = True,
@@ -165,7 +164,7 @@ def find(
     ----------
     query : str
         A question, or words.
-    corpus : Corpus
+    corpus : Searchable
         What is searched.
     top_k : int, optional
         How many passages at most, 1 to 100.
@@ -194,7 +193,7 @@ def find(
     _check(text, top_k, filters)
     contents = corpus.finder.status()
     if not contents.passages:
-        raise _empty_error(corpus.database.counts())
+        raise _empty_error(corpus.recent_counts())
     vector, trouble = (None, None) if by == "words" else _embed_query(text, corpus, contents)
     if trouble and by == "meaning":
         raise trouble
@@ -216,7 +215,7 @@ def find(
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
     warnings += reranked
     emptied = [] if best else list(why_nothing(text, vector, filters, corpus))
-    warnings += _out_of_date(contents, _counts(corpus))
+    warnings += _out_of_date(contents, corpus.recent_counts())
     unsure = (
         _unsure([text, *questions[1:]], best, contents, corpus.more) if best or not emptied else ""
     )
@@ -259,7 +258,7 @@ def _reranked(
     return made, [f"The best {len(best)} passages are in the order of {reranker.wanted}."]
 
 
-def _add_version(found: ScoredPassage, corpus: Corpus) -> ScoredPassage:
+def _add_version(found: ScoredPassage, corpus: Searchable) -> ScoredPassage:
     """Add the version of the text: a preprint may differ from the article."""
     stored = corpus.shelf.find_by_file(found.passage.file) if found.passage.file else None
     return replace(found, version=stored.version) if stored else found
@@ -333,7 +332,7 @@ def _empty_error(counts: CorpusCounts) -> EmptyStore:
 
 
 def _embed_query(
-    text: str, corpus: Corpus, contents: FinderStatus
+    text: str, corpus: Searchable, contents: FinderStatus
 ) -> tuple[Vector | None, EmbeddingsFailed | None]:
     """The query's vector, or why it cannot be compared with those of the index."""
     try:
@@ -353,7 +352,7 @@ def _embed_query(
         return None, trouble
 
 
-def _resolve(hits: Sequence[Hit], corpus: Corpus, filters: Filters) -> Iterator[ScoredPassage]:
+def _resolve(hits: Sequence[Hit], corpus: Searchable, filters: Filters) -> Iterator[ScoredPassage]:
     """The proposed passages as they are in SQL now."""
     passages = corpus.database.passages([hit.uuid for hit in hits])
     pmids = {one.paper.removeprefix("pmid:") for one in passages.values() if _in_pubmed(one)}
@@ -418,14 +417,6 @@ def _paper_from_passage(passage: Passage) -> Paper:
             *(["Retracted Publication"] if passage.retracted else []),
         ),
     )
-
-
-def _counts(corpus: Corpus) -> CorpusCounts:
-    """The counts, at most ten seconds old: counting a million rows takes long."""
-    now = time.monotonic()
-    if corpus.counted is None or now - corpus.counted[0] > _COUNTED_S:
-        corpus.counted = (now, corpus.database.counts())
-    return corpus.counted[1]
 
 
 def _out_of_date(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:

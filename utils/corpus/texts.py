@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..shelf import Shelf
     from . import Corpus
     from .database import CorpusDatabase
+    from .searchable import Searchable, SearchedTexts
 
 _PAGE = 500
 _KINDS = ("pmid", "doi", "arxiv", "pmcid", "s2")
@@ -83,7 +84,7 @@ class Text:
             parts += [self.paper.entered, self.paper.revised]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def read(self, shelf: Shelf) -> str:
+    def read(self, shelf: SearchedTexts) -> str:
         """The text that passages point into.
 
         Raises
@@ -93,7 +94,7 @@ class Text:
         """
         return shelf.read_text(self.stored) if self.stored else title_and_abstract(self.paper)
 
-    def passages(self, shelf: Shelf) -> list[Passage]:
+    def passages(self, shelf: SearchedTexts) -> list[Passage]:
         """The text, cut."""
         return cut(
             self.read(shelf),
@@ -241,7 +242,7 @@ def title_and_abstract(paper: Paper) -> str:
     return f"{paper.title}\n\n{paper.abstract}".rstrip()
 
 
-def text_of(passage: Passage, corpus: Corpus) -> str:
+def text_of(passage: Passage, corpus: Searchable) -> str:
     """Return the text that a passage points into, as it is now.
 
     Raises
@@ -265,7 +266,7 @@ def text_of(passage: Passage, corpus: Corpus) -> str:
     raise NotFound(f"{passage.paper} is no longer in the corpus.", "Index again.")
 
 
-def text_named(paper: str, corpus: Corpus) -> Text:
+def text_named(paper: str, corpus: Searchable) -> Text:
     """The text of one paper: its file on the shelf, else the abstract of its record.
 
     Raises

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..corpus import Corpus
-    from ..corpus.mirrored import Mirrored
     from ..download.ladder import Ladder
     from ..entrez import Entrez
     from ..entrez.compounds import PubChem
     from ..entrez.datasets import Datasets
     from ..http import Web
     from ..mirror import Mirror
+    from ..mirror.search import MirrorPassages
     from ..shelf import Shelf
 
 
@@ -72,13 +72,13 @@ class Rooms:
         return Corpus(self.settings, self.web, self.shelf)
 
     @cached_property
-    def mirrored(self) -> Mirrored:
+    def mirrored(self) -> MirrorPassages:
         """The passages of the mirror, found and quoted as those of the corpus."""
-        from ..corpus.mirrored import Mirrored
+        from ..mirror.search import MirrorPassages
 
-        return Mirrored(self.corpus, self.mirror)
+        return MirrorPassages(self.corpus, self.mirror)
 
-    def passages_of(self, source: Literal["corpus", "mirror"]) -> Corpus:
+    def passages_of(self, source: Literal["corpus", "mirror"]) -> Corpus | MirrorPassages:
         """Where passages are looked for: in the corpus, or in the mirror."""
         return self.mirrored if source == "mirror" else self.corpus
 

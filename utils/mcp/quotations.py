@@ -20,6 +20,7 @@ from .schemas import named
 if TYPE_CHECKING:
     from ..corpus import Corpus
     from ..corpus.quotations import Quotation
+    from ..mirror.search import MirrorPassages
 
 QUOTES = named("quotes warnings")
 _MOST = 100
@@ -58,7 +59,7 @@ def tools(library: Library) -> list[FunctionTool]:
 
 
 def _verify(
-    corpus: Corpus, indexing: Indexing | None, asked: Sequence[tuple[str, str]]
+    corpus: Corpus | MirrorPassages, indexing: Indexing | None, asked: Sequence[tuple[str, str]]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The verdict on each quotation, and warnings where some papers were not looked through."""
     anywhere = any(not paper for _, paper in asked)
@@ -66,7 +67,7 @@ def _verify(
     return [_quote_row(text, paper, corpus) for text, paper in asked], warnings
 
 
-def _quote_row(text: str, paper: str, corpus: Corpus) -> dict[str, Any]:
+def _quote_row(text: str, paper: str, corpus: Corpus | MirrorPassages) -> dict[str, Any]:
     """The verdict on one quotation; ``unclear`` where it could not be looked for."""
     try:
         found = corpus.verify_quote(text, split_handle(paper)[0])

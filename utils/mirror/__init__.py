@@ -5,7 +5,7 @@
 follow each other without a gap; `generations` put them together and publish them. `plan` says what
 it takes before it begins, `verify` makes parts again and compares, `reading` finds papers
 by PMID, `words` by words; `passages` (of PMC's texts: `text_passages`) and `finder` find passages,
-packed as `shown` has it, for `..corpus.mirrored`, and `embedding` makes their `vectors`.
+packed as `shown` has it, for `search`, and `embedding` makes their `vectors`.
 `citations` makes the table of who cites whom, `graph` asks it.
 
 `pmc` brings PMC's open articles up to date: `objects` is the table of what is known of each,

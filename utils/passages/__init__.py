@@ -110,7 +110,21 @@ class FinderStatus:
     advice: str = ""
 
 
-class Finder(Protocol):
+class PassageFinder(Protocol):
+    """Finds passages."""
+
+    def search(
+        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """The best passages, by words and (with a vector) by meaning, fused; best first."""
+        ...
+
+    def status(self) -> FinderStatus:
+        """Count what is in it; raises where it cannot be reached."""
+        ...
+
+
+class Finder(PassageFinder, Protocol):
     """Keeps passages (and vectors, where there are some) and finds them again.
 
     Everything in it is derived: it can be emptied and filled again from the corpus.
@@ -133,18 +147,8 @@ class Finder(Protocol):
         """Forget passages; the unknown are no error."""
         ...
 
-    def search(
-        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
-    ) -> list[Hit]:
-        """The best passages, by words and (with a vector) by meaning, fused; best first."""
-        ...
-
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Which of these passages have no vector yet."""
-        ...
-
-    def status(self) -> FinderStatus:
-        """Count what is in it; raises where it cannot be reached."""
         ...
 
     def close(self) -> None:

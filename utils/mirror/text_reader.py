@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound
-from ..mirror.articles import VIA, pmcids_of
-from ..mirror.reading import live_places, rows_at
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper, StoredPaper
+from .articles import VIA, pmcids_of
+from .reading import live_places, rows_at
 
 if TYPE_CHECKING:
-    from ..mirror.passages import Snapshot
     from ..model.paper import Version
     from ..shelf import Shelf
+    from .passages import Snapshot
 
 _NAME = re.compile(r"PMC(\d{1,9})\.\d+")
 _COLUMNS = (
@@ -29,8 +29,8 @@ _COLUMNS = (
 """What is kept of a text, besides its words."""
 
 
-class MirroredTexts:
-    """A shelf and a mirror of PMC: what reading asks of a `Shelf`."""
+class ShelfAndMirror:
+    """A shelf and a mirror of PMC as one `..corpus.searchable.SearchedTexts`."""
 
     def __init__(self, shelf: Shelf, snapshot: Snapshot) -> None:
         self._shelf, self._snapshot = shelf, snapshot
