@@ -136,18 +136,30 @@ def test_the_file_is_written_line_by_line(tmp_path: Path) -> None:
     assert whole.read_text(encoding="utf-8").count("\n") == count + 1
 
 
+def turn_into_older_version(shelf: Shelf) -> None:
+    """Give the catalogue the rows and the note that the version with ``index.jsonl`` wrote."""
+    shelf.close()
+    with shelf._catalogue.writing() as connection:
+        sections = "json_insert(line, '$.sections', json_array('methods', 'results'))"
+        connection.execute(f"UPDATE papers SET line = {sections} || char(10)")
+        stamps = f"{shelf._writer.index.state().partition(' ')[0]} 12:34:56 22 columns"
+        shelf._catalogue.set_note("index_state", stamps)
+
+
 @pytest.mark.parametrize(("first", "left"), [('{"key": "pmid:1", ', False), ("my notes", True)])
 def test_the_json_lines_of_an_older_version_are_removed_once(
     shelf: Shelf, caplog: pytest.LogCaptureFixture, first: str, left: bool
 ) -> None:
     """A file that nothing keeps up to date looks current; a file of somebody else stays."""
     save(shelf, paper(pmid="1"))
-    shelf.close()
-    shelf._catalogue.set_note("index_state", "as an older version left it")
+    turn_into_older_version(shelf)
+    before = stamp(shelf.folder)
     old = shelf.folder / "index.jsonl"
     old.write_text(first, encoding="utf-8")
     for _ in range(2):
         with Shelf(shelf.folder) as opened:
             assert opened.find(Ids(pmid="1")) is not None
-    assert old.exists() is left
+    assert (old.exists(), stamp(shelf.folder)) == (left, before)
+    save(shelf, paper(pmid="2"))
+    assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2"]
     assert caplog.text.count("list --json") == (not left)

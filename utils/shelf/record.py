@@ -41,25 +41,25 @@ from ..system.plain_text import clean_text, encodable, one_line
 
 T = TypeVar("T")
 ADOPTED = "adopted"
-"""``via`` of a file that somebody else put on the shelf."""
+"""``via`` of a file that we did not put on the shelf."""
 WITHOUT_TEXT: dict[Kind, Verdict] = {"abstract": "abstract_only", "record": "front_matter_only"}
-"""What is kept of a paper whose text nobody offers, and the verdict on it."""
+"""The kinds of file kept of a paper without a text, and the verdict of each."""
 _RETRACTED = "Retracted Publication"
 _MOST_SECTIONS = 300
 _LONGEST_TITLE = 200
 _LONGEST_WORD = 60
-"""What a record keeps of a text's sections; whoever reads the text itself sees them all."""
+"""The most that a record keeps of a text's sections; the text itself has them all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A stored paper with what only the shelf needs to know.
+    """A stored paper with the facts that only the shelf needs.
 
     ``order`` (nanoseconds, unique on a shelf) says which of two records is newer; ``words``
     counts the main text. ``media`` is the kind of the untouched bytes, empty where none are kept;
-    ``url``, ``charset`` and ``named`` (`Fetched.ids`) are what reading them takes besides;
-    ``extractor`` made the text of them. ``written`` is the checksum of the file as we wrote it.
-    ``refused`` are texts that somebody rejected: checksum, reason.
+    ``url``, ``charset`` and ``named`` (`Fetched.ids`) are needed to read them again;
+    ``extractor`` is the reader that made the text. ``written`` is the checksum of the file as we
+    wrote it. ``refused`` lists the texts that a person rejected: checksum, reason.
     """
 
     stored: StoredPaper
@@ -96,9 +96,9 @@ class Record:
         return {"full_text": 3, "abstract": 1, "record": 0, "rejected": -1}[self.stored.kind]
 
     def same_text_as(self, other: Record) -> bool:
-        """Whether only one of two records of one paper can lie on a shelf.
+        """Return whether a shelf holds only one of two records of one paper.
 
-        A shelf holds one text of each version, be it rejected, and an abstract or a record only
+        A shelf holds one text of each version, rejected or not, and an abstract or a record only
         where it holds no text.
         """
         short = {self.stored.kind, other.stored.kind} & WITHOUT_TEXT.keys()
@@ -152,13 +152,13 @@ class Record:
         return cls(**row)
 
 
-@lru_cache(maxsize=100)  # whoever files a paper plans it twice, and meets its record each time
+@lru_cache(maxsize=100)  # filing a paper plans it twice, and reads its record each time
 def _record_from(text: str, folder: Path) -> Record:
     return Record.from_row(json.loads(text), folder)
 
 
 def as_record_if_empty(stored: StoredPaper) -> StoredPaper:
-    """*stored* as a record where it was called an abstract without having one, as it once was."""
+    """Return *stored* as a record where an older version called it an abstract without one."""
     if stored.kind != "abstract" or clean_text(stored.paper.abstract).strip():
         return stored
     return replace(stored, kind="record", verdict=WITHOUT_TEXT["record"])
@@ -167,7 +167,7 @@ def as_record_if_empty(stored: StoredPaper) -> StoredPaper:
 class RawAnswer(NamedTuple):
     """The bytes a site sent for a stored paper, and the reader of its text.
 
-    ``ours`` says whether the file still is what ``extractor`` made, not edited by hand.
+    ``ours`` says whether the file still is as ``extractor`` made it, not edited by hand.
     """
 
     fetched: Fetched
@@ -176,44 +176,47 @@ class RawAnswer(NamedTuple):
 
 
 def sha256(data: bytes) -> str:
-    """Checksum as it stands in the catalogue."""
+    """Return a checksum as the catalogue has it."""
     return hashlib.sha256(data).hexdigest()
 
 
 def merge_papers(new: Paper, old: Paper) -> Paper:
-    """The union of two records of one paper; the newer wins, the older fills gaps.
+    """Merge the metadata of one paper; the newer wins, the older fills gaps.
 
-    A published notice stays, also where a source does not know of it.
+    A published notice stays, even where the newer source does not list it.
     """
     filled = {f.name: getattr(new, f.name) or getattr(old, f.name) for f in fields(Paper)}
     types = filled["publication_types"]
     if _RETRACTED in old.publication_types and _RETRACTED not in types:
         types = (*types, _RETRACTED)
     if new.recorded_by and new.ids.pmcid:
-        filled["released"] = new.released  # an embargo that today's record does not name is over
+        filled["released"] = new.released  # an embargo that the newer record does not name is over
     more = {"ids": new.ids | old.ids, "notices": _notices(old, new), "publication_types": types}
     return Paper(**{**filled, **more})
 
 
 def with_names_of(paper: Paper, other: Paper) -> Paper:
-    """*paper* with the names and notices that the record of another version knows.
+    """Return *paper* with the identifiers and notices of another version's record.
 
-    Nothing else: titles and dates differ between a preprint and its article.
+    Titles and dates are not taken: they differ between a preprint and its article.
     """
     notices = _notices(other, paper)
     return replace(paper, ids=paper.ids | other.ids, notices=notices)
 
 
 def _notices(*papers: Paper) -> tuple[Notice, ...]:
-    """Each notice once, from the last of *papers* that has it; bare ones only if alone."""
+    """Return each notice once, from the last of *papers* that has it.
+
+    A notice without PMID and reference is dropped where another one of its kind has them.
+    """
     every = [notice for paper in papers for notice in paper.notices]
     found = {(n.kind, n.pmid or n.reference): n for n in every}
-    section_words = {kind for kind, reference in found if reference}
-    return tuple(n for (kind, name), n in found.items() if name or kind not in section_words)
+    named_kinds = {kind for kind, name in found if name}
+    return tuple(n for (kind, name), n in found.items() if name or kind not in named_kinds)
 
 
 def writable(value: T) -> T:
-    """*value* (a record or a part of one) with every string such as UTF-8 can hold."""
+    """Return a record, or a part of one, with only such characters as UTF-8 can encode."""
     if isinstance(value, str):
         return encodable(value)  # type: ignore[return-value]
     if isinstance(value, tuple):
@@ -225,7 +228,7 @@ def writable(value: T) -> T:
 
 
 def with_retraction(paper: Paper, stated_by: str) -> Paper:
-    """*paper* marked as retracted, on the word of the text or the site that sent it."""
+    """Return *paper* marked as retracted; *stated_by* is the text or the site that says so."""
     if paper.retracted:
         return paper
     notice = Notice("retraction", f"stated by {stated_by}")
@@ -235,7 +238,7 @@ def with_retraction(paper: Paper, stated_by: str) -> Paper:
 def full_text_record(
     paper: Paper, document: Document, fetched: Fetched, source: str, attempts: Sequence[Attempt]
 ) -> Record:
-    """The record of a full text that has no file yet."""
+    """Make the record of a full text that has no file yet."""
     if document.retracted or fetched.retracted:
         paper = with_retraction(paper, fetched.source)
     stored = StoredPaper(
@@ -269,7 +272,7 @@ def full_text_record(
 
 
 def renewed_record(record: Record, document: Document) -> Record:
-    """The record of a better reading of the same bytes; origin and attempts stay."""
+    """Make the record of a better reading of the same bytes; origin and attempts stay."""
     stored = record.stored
     paper = stored.paper
     if document.retracted:
@@ -291,13 +294,13 @@ def renewed_record(record: Record, document: Document) -> Record:
 
 
 def sections_of(text: str, stored: StoredPaper) -> tuple[Section, ...]:
-    """The sections of a stored file, as its record keeps them."""
+    """Return the sections of a stored file, as its record keeps them."""
     parts = outline(text, section_words(stored.sections))[:_MOST_SECTIONS]
     return tuple(replace(part, title=part.title[:_LONGEST_TITLE]) for part in parts)
 
 
 def _declared(document: Document) -> tuple[Section, ...]:
-    """The publisher's words for sections, until the text has its place in a file."""
+    """Return the publisher's words for sections; their places follow when the file is made."""
     some = document.declared[:_MOST_SECTIONS]
     return tuple(Section(title, 0, 0, 0, declared=word[:_LONGEST_WORD]) for title, word in some)
 
@@ -309,7 +312,7 @@ def _listed(section: Section) -> list[Any]:
     return parts
 
 
-def _section(  # its places, then what `_listed` left out where it was empty
+def _section(  # the places, then the fields that `_listed` leaves out where they are empty
     title: str,
     level: int,
     start: int,
@@ -326,7 +329,7 @@ def _words(document: Document) -> int:
 
 
 def abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
-    """The record of an abstract that has no file yet, or of a citation where there is none."""
+    """Make the record of an abstract that has no file yet, or of a citation without one."""
     kind: Kind = "abstract" if clean_text(paper.abstract).strip() else "record"
     stored = StoredPaper(
         paper=paper,
