@@ -395,11 +395,6 @@ class Catalogue:
             for row in connection.execute("SELECT line FROM papers ORDER BY filed, file"):
                 yield row[0]
 
-    def entries(self) -> list[Entry]:
-        """Every entry, the oldest first."""
-        query = f"SELECT {_ENTRY} FROM papers ORDER BY filed, file"  # noqa: S608
-        return [Entry(*row) for row in self._rows(query)]  # type: ignore[arg-type]
-
     def files(self, kinds: Sequence[str]) -> list[str]:
         """The files of these kinds, the oldest first."""
         marks = ",".join("?" * len(kinds))

@@ -244,12 +244,7 @@ class Reconciler:
         judged = self._judge_foreign_files()
         with self.catalogue.writing():
             self.catalogue.clear()
-            with self.writer.defer_index():
-                foreign = self._enter_recorded_files()
-                reasons = [(path.name, self._take_in(path, judged)) for path in foreign]
-            self._drop_records_without_file()
-            for name in ("complete", SURVEYED):
-                self.catalogue.set_note(name, now())
+            ignored = self._enter_files(judged)
             self.writer.rewrite_index()
         self.clear_away()
         counts = self.catalogue.counts()
@@ -259,7 +254,7 @@ class Reconciler:
             records=counts["record"],
             rejected=counts["rejected"],
             adopted=self.catalogue.adopted(ADOPTED),
-            ignored=tuple((name, reason) for name, reason in reasons if reason),
+            ignored=ignored,
         )
 
     def fill(self) -> None:
@@ -270,21 +265,27 @@ class Reconciler:
         """
         if self.has_records():
             log.warning("The catalogue is missing: making it again from the files.")
-        with self.writer.defer_index():
-            foreign = self._enter_recorded_files()
-        self.catalogue.set_note("complete", now())
-        if not foreign:  # a foreign file may be a recorded one that a person renamed
-            self._drop_records_without_file()
-            self.catalogue.set_note(SURVEYED, now())
+        self._enter_files(None)
         if self.catalogue.size():
             self.writer.rewrite_index()
 
-    def _enter_recorded_files(self) -> list[Path]:
-        """Enter the files that have a record; return the others."""
+    def _enter_files(self, judged: Judged | None) -> tuple[tuple[str, str], ...]:
+        """Enter the files that have a record, and, where they are *judged*, the foreign ones.
+
+        Returns the files that were not entered, each with the reason.
+        """
         known, foreign = self._split_files()
-        for record in known:
-            self.writer.register(record)
-        return foreign
+        reasons: list[tuple[str, str]] = []
+        with self.writer.defer_index():
+            for record in known:
+                self.writer.register(record)
+            if judged is not None:
+                reasons = [(path.name, self._take_in(path, judged)) for path in foreign]
+        self.catalogue.set_note("complete", now())
+        if judged is not None or not foreign:  # else one may be a recorded file under a new name
+            self._drop_records_without_file()
+            self.catalogue.set_note(SURVEYED, now())
+        return tuple((file, reason) for file, reason in reasons if reason)
 
     def _drop_records_without_file(self) -> None:
         for path in sorted(self.writer.records.glob("*.json")):
