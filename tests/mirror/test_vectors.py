@@ -102,7 +102,7 @@ def published(folder, number, papers):
 
 
 def test_published_vectors_are_taken_where_the_text_is_the_same(mirror, embedder, tmp_path):
-    embedder.model = "ncbi/MedCPT-Query-Encoder@1:m + ncbi/MedCPT-Article-Encoder@1:m"
+    embedder.model = "MedCPT/question@1 + MedCPT/passage@2"
     rows = published(
         tmp_path / "published",
         0,
@@ -126,7 +126,7 @@ def test_what_is_not_published_whole_or_of_another_model_is_refused(mirror, embe
     published(folder, 3, [("5", "a", "b"), ("6", "c", "d")])
     with pytest.raises(BadRequest, match="MedCPT"):
         embedded(mirror, published=folder)
-    embedder.model = "ncbi/MedCPT-Article-Encoder@1:m"
+    embedder.model = "MedCPT/question@1 + MedCPT/passage@2"
     (folder / "pmids_chunk_3.json").write_text('["5"]', encoding="utf-8")
     with pytest.raises(BadContent, match="embeds_chunk_3"):
         embedded(mirror, published=folder)
@@ -198,13 +198,13 @@ def test_many_segments_find_nearly_all_that_comparing_all_finds(tmp_path, monkey
     assert found >= 0.9 * 20 * len(rows[::900])
 
 
-@pytest.mark.extras("onnx", "onnxruntime", "tokenizers")
+@pytest.mark.extras("onnx", "fastembed")
 def test_processes_embed_with_the_encoder_of_the_settings(world, tmp_path):
-    from tests.passages.tiny_bert import lay_out
+    from tests.passages.tiny_encoder import lay_out, onnx_file
 
     world.bulk = year(files=2, each=2)
     updated(mirror_of(world, tmp_path))
-    model = lay_out(tmp_path / "model")
+    model = lay_out(tmp_path / "model", onnx_file())
     library = Library(
         papers_dir=tmp_path / "papers",
         embeddings_provider="local",

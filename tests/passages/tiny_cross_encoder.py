@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from tests.passages.tiny_bert import PIECES
+from tests.passages.tiny_encoder import PIECES
 
 
 def tiny_cross_encoder(liked: str, outputs: int = 1) -> bytes:

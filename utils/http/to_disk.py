@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,14 @@ _LONGEST_S = 6 * 3600.0  # of one try; one that stands still is given up much so
 _TRIES = 5  # in a row that bring nothing new
 
 
-def download(web: Web, url: str, part: Path, most: int) -> Iterator[int]:
+def download(
+    web: Web, url: str, part: Path, most: int, headers: Mapping[str, str] | None = None
+) -> Iterator[int]:
     """Fetch *url* into the file *part*, which may hold the beginning of it; the bytes so far.
 
     Whoever asks holds the whole of it against its digest, and gives it its name. A try that breaks
-    off is followed by another from there on, as long as tries bring anything.
+    off is followed by another from there on, as long as tries bring anything. *headers* are sent to
+    the site of *url*; to others that it redirects to, only what tells them nothing.
 
     Raises
     ------
@@ -44,7 +47,7 @@ def download(web: Web, url: str, part: Path, most: int) -> Iterator[int]:
     while True:
         before = _size(part)
         try:
-            yield from _try(web, url, part, most)
+            yield from _try(web, url, part, most, headers or {})
             return
         except Unreachable:
             in_vain = in_vain + 1 if _size(part) <= before else 0
@@ -52,11 +55,11 @@ def download(web: Web, url: str, part: Path, most: int) -> Iterator[int]:
                 raise
 
 
-def _try(web: Web, url: str, part: Path, most: int) -> Iterator[int]:
+def _try(web: Web, url: str, part: Path, most: int, given: Mapping[str, str]) -> Iterator[int]:
     """One try: from redirect to redirect, then block by block."""
     begun = _size(part)
     headers = {"User-Agent": web.settings.user_agent, "Accept": "*/*"}
-    headers |= {"Accept-Encoding": "identity"}
+    headers |= {"Accept-Encoding": "identity", **given}
     hop = Request("GET", url, None, {**headers, "Range": f"bytes={begun}-"} if begun else headers)
     for _ in range(MOST + 1):
         address_policy.parse(hop.url)

@@ -29,7 +29,7 @@ OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
 }
 # A module each extra brings, and what it is for.
 _EXTRAS = {
-    "embed": ("onnxruntime", "passages found by meaning, with a model on this machine"),
+    "embed": ("fastembed", "passages found by meaning, with a model on this machine"),
     "scale": ("tantivy", "words found fast among more than 20,000 passages"),
     "postgres": ("psycopg", "the corpus in PostgreSQL"),
     "weaviate": ("weaviate", "passages in Weaviate"),

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .generations import Generation, Generations
     from .manifest import SourceFile
 
-PUBLISHED = "ncbi/MedCPT-Article-Encoder"
+PUBLISHED = "MedCPT"
 _CHUNK = re.compile(r"embeds_chunk_(\d+)\.npy")
 _BATCH = 256  # texts given to an encoder at once
 _ROWS = 50_000  # published vectors that are looked at together
@@ -119,7 +119,12 @@ def embed(
         raise EmbeddingsFailed("EMBEDDINGS_PROVIDER=none." if embedder is None else missing)
     if published and PUBLISHED not in embedder.model:
         msg = f"The published vectors are MedCPT's, and the settings name {embedder.model}."
-        raise BadRequest(msg, "Set EMBEDDINGS_MODEL=ncbi/MedCPT-Query-Encoder.")
+        hint = (
+            "Set EMBEDDINGS_MODEL to a folder called MedCPT, with its encoders in the subfolders "
+            "question and passage: optimum-cli export onnx -m ncbi/MedCPT-Query-Encoder "
+            "MedCPT/question, and the same with MedCPT-Article-Encoder and MedCPT/passage."
+        )
+        raise BadRequest(msg, hint)
     store = store_of(generations, embedder.model)
     safe_files.make_folder(store.folder)
     with alone(store.folder / "embed.lock", f"the vectors in {store.folder}"):

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from . import Embedder, Finder, ShownOf
 
-_USUAL = "sentence-transformers/all-MiniLM-L6-v2"
+_USUAL = "sentence-transformers/all-MiniLM-L6-v2:onnx/model_qint8_avx512_vnni.onnx"
+"""In 8-bit integers: a quarter of the size, and half of the time, of the exact file."""
 
 
 def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: ShownOf) -> Finder:
@@ -85,28 +86,9 @@ def embedder_of(settings: Settings) -> Embedder | None:
         from .openai_api import OpenAI
 
         return OpenAI(settings)
+    wanted = settings.embeddings_model or (_USUAL if provider == "hf" else "")
     if provider == "none":
         return None
-    wanted = settings.embeddings_model or (_USUAL if provider == "hf" else "")
-    return _on_this_machine(wanted, settings, packaged=provider == "local")
+    from .local_model import LocalModel
 
-
-def _on_this_machine(wanted: str, settings: Settings, *, packaged: bool) -> Embedder:
-    """The model of a folder, of a package, or of the Hub; a folder that is there comes first."""
-    from .minilm import NAME, MiniLM
-
-    folder, graphs = Path(wanted).expanduser(), settings.cache_folder / "models"
-    if wanted and folder.is_dir():
-        from .model_on_disk import GRAPHS, OnnxFolder
-
-        has_graph = any((folder / graph).is_file() for graph in GRAPHS)
-        return OnnxFolder(wanted) if has_graph or not packaged else MiniLM(wanted, graphs)
-    if packaged and wanted in ("", NAME, _USUAL):
-        return MiniLM(cache=graphs)
-    from .hub_model import HubModel, named
-
-    if name := named(wanted):
-        return HubModel(*name, settings)
-    from .model_on_disk import OnnxFolder
-
-    return OnnxFolder(wanted)
+    return LocalModel(wanted, settings)

@@ -2,8 +2,8 @@
 
 Such a cross-encoder tells better than two vectors what answers a question, and takes a thousand
 times as long, so that it is asked about the best passages only. It is used where ``RERANKER_MODEL``
-names one, a folder or ``OWNER/NAME`` on the Hub, with an ONNX file of one output for a pair, or of
-two (no, yes): what ``optimum-cli export onnx --task text-classification`` makes, for example, of
+names one: a folder, or ``OWNER/NAME`` on the Hub, with an ONNX file of one output for a pair. What
+``optimum-cli export onnx --task text-classification`` makes, for example, of
 ``ncbi/MedCPT-Cross-Encoder``, which knows questions and the abstracts of PubMed.
 """
 
@@ -12,18 +12,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import EmbeddingsFailed
-from .hub_model import named, onnx_folder
-from .model_on_disk import Inference, OnnxFolder
+from ..system.plain_text import encodable
+from .local_model import first_line, open_session, require_package, session_options
+from .model_files import ModelSource
 
 if TYPE_CHECKING:
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
     from ..settings import Settings
 
 _AT_ONCE = 2
-_CALLED = "reranking model"
+_MAX_CHARACTERS = 20_000
 
 
 class Reranker:
@@ -37,41 +41,50 @@ class Reranker:
 
     def __init__(self, wanted: str, settings: Settings) -> None:
         self.wanted = wanted
-        self._settings = settings
+        self._source = ModelSource(wanted, settings, "RERANKER_MODEL")
         self._lock = threading.Lock()
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
-        """How likely each passage answers the question, from 0 to 1."""
+        """Return how likely each passage answers the question, from 0 to 1."""
+        import numpy as np
+
         with self._lock:
             model = self._model
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return list(pool.map(lambda one: _likely(model.run(question, one)), passages))
+        asked = encodable(question[:_MAX_CHARACTERS])
+
+        def logit(passage: str) -> float:
+            [found] = model.rerank(asked, [encodable(passage[:_MAX_CHARACTERS])], batch_size=1)
+            return float(found)
+
+        try:
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                logits = np.array(list(pool.map(logit, passages)), np.float64)
+        except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
+            raise EmbeddingsFailed(f"The reranking model failed: {first_line(error)}") from None
+        if not np.isfinite(logits).all():
+            raise EmbeddingsFailed("The reranking model answered with what is not a number.")
+        likely: list[float] = (1 / (1 + np.exp(-np.clip(logits, -60, 60)))).tolist()
+        return likely
 
     @cached_property
-    def _model(self) -> Inference:
+    def _model(self) -> TextCrossEncoder:
+        require_package()
+        files = self._source.files()
         try:
-            return self._loaded()
-        except EmbeddingsFailed as error:  # those of embedders, which are loaded alike
-            message, hint = (
-                text.replace("EMBEDDINGS_MODEL", "RERANKER_MODEL")
-                for text in (error.message, error.hint)
-            )
-            raise EmbeddingsFailed(message, hint) from None
+            from fastembed.common.model_description import ModelSource as Source
+            from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-    def _loaded(self) -> Inference:
-        on_hub = named(self.wanted)
-        folder = onnx_folder(*on_hub, self._settings) if on_hub else OnnxFolder(self.wanted)
-        folder.require_packages()
-        return Inference(folder.graph(), folder.read("tokenizer.json"), folder.longest, _CALLED)
-
-
-def _likely(made: Any) -> float:
-    """A probability of what a model says of a pair: one number, or one for no and one for yes."""
-    import numpy as np
-
-    logits = np.asarray(made, np.float64).reshape(-1)
-    if logits.size not in (1, 2) or not np.isfinite(logits).all():
-        msg = f"RERANKER_MODEL answers a pair with {logits.size} numbers, not with one."
-        raise EmbeddingsFailed(msg, "Choose a cross-encoder with one output (or no and yes).")
-    for_it = logits[0] if logits.size == 1 else logits[1] - logits[0]
-    return float(1 / (1 + np.exp(-np.clip(for_it, -60, 60))))
+            name = f"papershelf/{files.folder.resolve()}/{files.label}"
+            with suppress(ValueError):  # registered already
+                TextCrossEncoder.add_custom_model(
+                    name, sources=Source(hf=files.name), model_file=files.graph
+                )
+            model = TextCrossEncoder(name, **session_options(files))
+            width = open_session(model).get_outputs()[0].shape[-1]
+        except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
+            msg = f"The reranking model in {files.folder} cannot be loaded: {first_line(error)}"
+            raise EmbeddingsFailed(msg) from None
+        if width != 1:
+            msg = f"RERANKER_MODEL answers a pair with {width} numbers, not with one."
+            raise EmbeddingsFailed(msg, "Choose a cross-encoder with one output.")
+        return model
