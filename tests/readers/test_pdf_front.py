@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import pytest
+from reportlab.lib.pagesizes import letter
 from reportlab.lib.styles import ParagraphStyle
-from reportlab.platypus import Flowable, PageBreak, Paragraph
+from reportlab.platypus import (
+    BaseDocTemplate,
+    Flowable,
+    Frame,
+    FrameBreak,
+    NextPageTemplate,
+    PageBreak,
+    PageTemplate,
+    Paragraph,
+)
 
 from tests.readers.test_pdf_headings import ABSTRACT, PROSE, SECTION, SMALL, TEXT, markdown_of
 from utils.outline.sections import measure
+from utils.readers.pdf.child import read_pages
 
 NAMES = ("1. Introduction", "2. Methods", "2.1. The roosts", "3. Results", "4. Discussion")
 
@@ -72,3 +85,32 @@ def test_roles_of_contributors_are_no_headings() -> None:
     markdown = markdown_of(*story, Paragraph("References", SECTION), *entries())
     assert headings(markdown)[-2:] == ["Author contributions", "References"]
     assert "Data curation: Jane Doe, Richard Roe." in markdown
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_a_box_in_the_margin_stays_out_of_the_abstract_beside_it(left: bool) -> None:
+    width, height = letter
+    narrow, wide = 120, width - 220
+    box_at, text_at = (50, 180) if left else (50 + wide, 50)
+    frames = [
+        Frame(50, height - 150, width - 100, 100, id="title"),
+        Frame(box_at, 50, narrow, height - 210, id="box"),
+        Frame(text_at, 50, wide, height - 210, id="text"),
+    ]
+    page = Frame(60, 60, width - 120, height - 120, id="page")
+    lines = ("Citation: Doe J. Birds 2021, 3, 45.", "Academic Editor: Ann Poe", "Received: 3 May")
+    story = [
+        *(NextPageTemplate("rest"), Paragraph("Birds that rest at dusk", SECTION), FrameBreak()),
+        *(Paragraph(line, SMALL) for line in lines),
+        *(FrameBreak(), Paragraph("Abstract", SECTION), Paragraph(f"{ABSTRACT} {ABSTRACT}", TEXT)),
+        *(Paragraph("1. Introduction", SECTION), *(Paragraph(text, TEXT) for text in PROSE)),
+        *(PageBreak(), *sections()[3:]),
+    ]
+    into = BytesIO()
+    document = BaseDocTemplate(into, pagesize=letter)
+    document.addPageTemplates([PageTemplate("first", frames), PageTemplate("rest", [page])])
+    document.build(story)
+    markdown = str(read_pages(into.getvalue())["markdown"])
+    abstract = markdown.partition("## Abstract\n\n")[2].partition("\n\n#")[0]
+    assert abstract == f"{ABSTRACT} {ABSTRACT}"
+    assert "Academic Editor" in markdown
