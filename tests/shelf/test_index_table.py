@@ -163,3 +163,13 @@ def test_the_json_lines_of_an_older_version_are_removed_once(
     save(shelf, paper(pmid="2"))
     assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2"]
     assert caplog.text.count("list --json") == (not left)
+
+
+def test_json_lines_that_cannot_be_removed_hold_nothing_up(
+    shelf: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    (shelf.folder / "index.jsonl").mkdir(parents=True)
+    save(shelf, paper(pmid="1"))
+    save(shelf, paper(pmid="2"))
+    assert len(index(shelf.folder)) == 2
+    assert caplog.text.count("Delete it") == 1

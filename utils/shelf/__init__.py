@@ -1,6 +1,14 @@
 """The shelf on disk: papers as text files, and a catalogue that finds them by any name.
 
-Knows disks and SQL, and nothing of sites, formats or MCP.
+Start at `.shelf.Shelf`: find, save, list, rebuild. Below it:
+
+- `.paper_file` names a text's file and writes its header; `.record` is the truth for programs.
+- `.shelf_writer` changes files; `.reconciliation` (`.adoption`, `.restoration`) brings the
+  catalogue in line with them; `.verdicts` and `.quarantine` keep what judges and people decided.
+- `.catalogue` finds (`.catalogue_schema`, `.listing`); `.index_table` writes ``index.csv``.
+- `.ledger` (`.ledger_schema`, `.ledger_rows`, `.ledger_names`, `.ledger_file`) keeps a harvest.
+
+Imports readers, outline, lists, model and system; never sites, HTTP or MCP.
 """
 
 from .adoption import is_foreign, judge_again, known_by_name_only, with_judgement

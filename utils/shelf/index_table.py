@@ -69,6 +69,7 @@ class IndexTable:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "index.csv"
+        self._old_file_checked = False
 
     def state(self) -> str:
         """Return size, time and number of the file: differs after a crash or an edit by hand.
@@ -94,19 +95,23 @@ class IndexTable:
         with safe_files.disk(self._path), safe_files.replacing(self._path) as table:
             table.write(",".join(COLUMNS) + "\n")
             table.writelines(map(_to_csv, lines))
-        self._remove_old_file()
+        if not self._old_file_checked:
+            self._old_file_checked = True
+            self._remove_old_file()
 
     def _remove_old_file(self) -> None:
         """Remove the ``index.jsonl`` of an older version, which would look current for ever."""
         path = self._path.with_name(_OLD_FILE)
-        with safe_files.disk(path, "delete"):
-            if not path.is_file():
-                return
+        try:
             with path.open("rb") as file:
                 ours = file.read(len(_OLD_FILE_START)) in (_OLD_FILE_START, b"")
             if ours:
                 path.unlink()
                 log.warning(_OLD_FILE_REMOVED, path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            log.warning("%s is not kept up to date any more. Delete it: %s.", path, error)
 
 
 @lru_cache(maxsize=250)  # a small shelf is written again at every change of one line
