@@ -30,5 +30,27 @@ def test_a_text_that_keeps_speaking_of_the_authors_is_about_the_paper(
     assert outcome(every) == verdict
 
 
+ABOUT = {
+    "reports of reviewers": ("# Bees and light", ("Reviewer 1", "Reviewer #2"), "doubtful"),
+    "digest and letters": ("# Bees and light", ("eLife digest", "Decision letter"), "doubtful"),
+    "a supplement": ("# Supporting information for: Bees and light", ("Colours",), "doubtful"),
+    "notes of a supplement": ("# Bees and light", ("Supplementary note S1", "Text S2"), "doubtful"),
+    "the paper": ("# Bees and light", ("Colours", "Scents", "Supplementary material"), "full_text"),
+    "a reviewed paper": ("# Bees and light", ("Colours", "Scents", "Reviewer 1"), "full_text"),
+}
+
+
+@pytest.mark.parametrize("name", ABOUT)
+def test_headings_of_reviews_and_supplements_tell_what_a_text_is(name: str) -> None:
+    title, headings, verdict = ABOUT[name]
+    parts = [
+        f"## {heading}\n\n{' '.join(sentences(20, 20 * number))}"
+        for number, heading in enumerate(headings)
+    ]
+    document = Document("\n\n".join([title, *parts]))
+    case = Case(document, Paper(Ids(), title="Bees and light", abstract=ABSTRACT), ABSTRACT)
+    assert weigh(find_signs(case), "").verdict == verdict
+
+
 def test_research_on_publishing_is_only_doubted() -> None:
     assert outcome(2, "How authors write papers") == "doubtful"

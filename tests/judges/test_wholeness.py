@@ -114,7 +114,7 @@ CUT = {
     "the first page of a PDF": (
         text(introduction=SHORT, methods=BRIEF),
         {"pages": 1},
-        "340 words that end before the results, and no references",
+        "no section after 'Methods' concludes",
     ),
     "few of the pages": (text(colours=LONG), {"pages": 3, "stated": 12}, "3 of 12 pages"),
     "half of the pages, in mid-sentence": (
@@ -125,7 +125,7 @@ CUT = {
     "headings without text": (
         text(introduction=LONG, methods=MORE, results="", discussion="", conclusion=""),
         {},
-        "no text under the last 3 of 5 headings",
+        "no text under 3 of 5 headings",
     ),
     "few words for the list": (
         text(colours=BRIEF, references=listed(20)),
@@ -277,6 +277,79 @@ WHOLE = {
 def test_whole_texts_are_not_doubted(name: str) -> None:
     markdown, circumstances = WHOLE[name]
     assert found(markdown, **circumstances) == ""
+
+
+BROKEN = "\n\n".join(said.rstrip(".") for said in sentences(12))
+DOUBTED = {
+    "results left out": (
+        text(introduction=LONG, methods=MORE, discussion=SHORT),
+        "no results among the sections",
+    ),
+    "results left out between two sections, after an unnamed one": (
+        text(main_text="", materials_and_methods=LONG, discussion=MORE),
+        "no results among the sections",
+    ),
+    "methods left out": (
+        text(introduction=LONG, results=MORE, discussion=SHORT),
+        "no methods among the sections",
+    ),
+    "methods behind a link": (
+        text(introduction=LONG, methods="[Open section](/m)", results=MORE, discussion=SHORT),
+        "no text under 'Methods'",
+    ),
+    "two headings in the middle without text": (
+        text(colours=LONG, scents="", sounds="", bees=MORE, light=SHORT),
+        "no text under 2 of 5 headings",
+    ),
+    "all sections in few words": (
+        text(introduction=BRIEF, methods=BRIEF, results=SHORT, discussion=BRIEF),
+        "340 words beside an abstract of 90",
+    ),
+    "hardly more words than the abstract": (
+        text(colours=SHORT),
+        "264 words beside an abstract of 90",
+    ),
+    "a section that the text sends to": (
+        text(**{"1._colours": LONG, "2._scents": MORE, "3._bees": f"{SHORT} See section 5."}),
+        "section 4 is missing before section 5",
+    ),
+    "a list of which the record counts more than twice as many": (
+        text(colours=LONG, references=listed(6)),
+        "lists 6 of 16 references",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DOUBTED)
+def test_a_text_that_breaks_a_promise_is_doubted(name: str) -> None:
+    markdown, said = DOUBTED[name]
+    counted = measure(markdown)
+    document = Document(markdown, references=counted.references)
+    recorded = 16 if counted.references else 0
+    paper = Paper(Ids(), abstract=ABSTRACT, reference_count=recorded)
+    finding = weigh(find_signs(Case(document, paper, ABSTRACT)), "")
+    assert (finding.verdict, finding.evidence) == ("doubtful", said)
+
+
+def test_paragraphs_that_break_off_all_along_refuse_a_text() -> None:
+    assert found(text(colours=BROKEN)).startswith("12 of 12 paragraphs end in mid-sentence")
+    for end in ("", "3,4", " [5]"):  # citations stand behind the full stop
+        assert found(text(colours="\n\n".join(f"{said}{end}" for said in sentences(12)))) == ""
+
+
+def test_figures_that_the_text_no_longer_mentions_are_a_weak_sign() -> None:
+    captions = "\n\n".join(f"Figure {n}. Bees at the feeder." for n in (1, 2, 3))
+    for mentioned, names in (("", {"unmentioned"}), (" See Fig. 1 and Fig. 2.", set())):
+        document = Document(text(colours=f"{LONG}{mentioned}\n\n{captions}"))
+        signs = find_signs(Case(document, Paper(Ids()), ""))
+        assert {sign.name for sign in signs} & {"unmentioned"} == names
+
+
+def test_methods_under_headings_of_their_own_are_there() -> None:
+    markdown = text(introduction=LONG, results=MORE, discussion=SHORT)
+    markdown = markdown.replace("## Results", f"### Statistical analysis\n\n{BRIEF}\n\n## Results")
+    signs = find_signs(Case(Document(markdown), Paper(Ids(), abstract=ABSTRACT), ABSTRACT))
+    assert "no methods" not in {sign.name for sign in signs}
 
 
 # Each of many citations may be of each of many entries.

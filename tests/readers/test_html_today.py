@@ -239,3 +239,26 @@ def test_a_list_that_its_style_counts_has_its_numbers() -> None:
     listed = "".join(f"<li>{entry}</li>" for entry in ENTRIES)
     listed = f'<ul class="references numeric-ordered-list">{listed}</ul>'
     assert read(article(f"<p>{PROSE}</p>", listed)).markdown.endswith(f"\n\n{numbered()}")
+
+
+def menu(*names: str) -> str:
+    links = "".join(f'<li><a href="#{name.lower()}">{name}</a></li>' for name in names)
+    return f'<nav class="toc"><ul>{links}</ul></nav>'
+
+
+@pytest.mark.parametrize(
+    ("names", "lost"),
+    [
+        (("Introduction", "Results", "References"), ""),
+        (("Introduction", "Methods", "Results", "References"), "Methods"),
+        (("Introduction", "Results", "Comments", "Metrics"), ""),
+        (("Figures", "Methods"), ""),  # no menu of this text's sections
+    ],
+)
+def test_a_section_that_the_pages_menu_names_and_the_page_lacks_is_a_sign(
+    names: tuple[str, ...], lost: str
+) -> None:
+    document = read(menu(*names) + article(f"<p>{PROSE}</p>"))
+    assert [sign.words for sign in document.signs] == (
+        [f"the page's menu has 3 sections, and '{lost}' is not there"] if lost else []
+    )

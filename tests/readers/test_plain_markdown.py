@@ -50,6 +50,12 @@ def test_the_envelope_is_taken_off() -> None:
     assert judge(document, PAPER).verdict == "full_text"
 
 
+def test_underlined_titles_are_headings() -> None:
+    """Reader underlines titles of the first and second level (setext headings)."""
+    told = read(envelope("Bees\n====\n\nMethods\n-------\n\nText.\n\n* a\n---\n\n| a |\n|---|"))
+    assert "# Bees\n\n## Methods\n\nText.\n\n* a\n---\n\n| a |\n|---|" in told.markdown
+
+
 def test_plain_markdown_needs_no_envelope() -> None:
     document = read(f"# {PAPER.title}\n\ndoi:10.1000/bees.\n\n{ARTICLE}")
     assert (document.title, document.ids.doi) == (PAPER.title, "10.1000/bees")

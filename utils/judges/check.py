@@ -15,39 +15,14 @@ from typing import Final, NoReturn
 
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
-from ..model.verdicts import DOUBT, HINT, MEANINGS, Sign
+from ..model.verdicts import DOUBT, MEANINGS, Sign
 from ..outline.sections import blocks, divides_research
 from ..outline.words import count_words
 from . import commentary, language, wholeness
+from . import thresholds as limits
 from .evidence import Evidence, gather
 from .identity import SAME_TITLE, TELLING, identify
 from .signs import Case, Finder, Finding, weigh
-from .thresholds import (
-    ABSTRACT_MAX_WORDS,
-    ABSTRACT_MIN_WORDS,
-    ABSTRACT_REPEAT_RATIO,
-    ABSTRACT_WORDS_USED_SHARE,
-    CITATIONS_MIN,
-    CLEAR_CITATIONS,
-    EDITORIAL_MIN_WORDS,
-    EMPTY_MAX_WORDS,
-    FULL_LENGTH_SECTIONS,
-    FULL_LENGTH_WORDS,
-    JATS_BODY_MIN_WORDS,
-    LETTER_MIN_WORDS,
-    LONG_TEXT_WORDS,
-    NOTE_MIN_WORDS,
-    PREVIEW_MAX_WORDS,
-    PRINT_MIN_PAGES,
-    RESEARCH_MIN_WORDS,
-    RUNNING_TEXT_SHARE,
-    SCAN_MAX_WORDS_PER_PAGE,
-    SECTIONED_MIN_WORDS,
-    SHORT_KIND_MIN_WORDS,
-    STRUCTURED_REFUSE,
-    TITLE_WORDS_USED_SHARE,
-    WALL_MAX_WORDS,
-)
 from .titles import is_notice, telling_words, title_likeness
 from .walls import wall_in_title
 from .wholeness import is_old, page_count, reports_research
@@ -123,7 +98,10 @@ def completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -
         return Finding(document.verdict, document.evidence)
     if document.article_type:
         return _structured(document, signs)
-    if document.pages and count_words(document.markdown) < SCAN_MAX_WORDS_PER_PAGE * document.pages:
+    if (
+        document.pages
+        and count_words(document.markdown) < limits.SCAN_MAX_WORDS_PER_PAGE * document.pages
+    ):
         return Finding("scanned", f"{document.pages} pages with hardly a word")
     abstract = "" if _is_notice(document, paper) else _abstract(document, paper)
     case = Case(document, paper, abstract)
@@ -142,8 +120,6 @@ def completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -
 def _weighed(case: Case, of_identity: Sequence[Sign], whole: str) -> Finding:
     signs = [*case.document.signs, *(sign for find in FINDERS for sign in find(case))]
     signs += of_identity
-    if signs and "paywall" in case.document.walls:
-        signs.append(Sign("offer", HINT, "the page offers to sell the paper"))
     return weigh(signs, whole)
 
 
@@ -151,17 +127,21 @@ def _structured(document: Document, signs: Sequence[Sign]) -> Finding:
     """JATS declares its parts: its word is taken, but for no body or the abstract once more."""
     words = document.body_words
     research = document.article_type in ("research-article", "review-article")
-    if not words or (research and words < JATS_BODY_MIN_WORDS):
+    if not words or (research and words < limits.JATS_BODY_MIN_WORDS):
         return Finding("front_matter_only", f"{words} words in the body")
-    if words < LONG_TEXT_WORDS and count_words(document.abstract) >= ABSTRACT_MIN_WORDS:
+    if (
+        words < limits.LONG_TEXT_WORDS
+        and count_words(document.abstract) >= limits.ABSTRACT_MIN_WORDS
+    ):
         found = gather(document, Paper(document.ids), document.abstract)
-        if found.prose < NOTE_MIN_WORDS and found.repeated > ABSTRACT_REPEAT_RATIO * count_words(
-            document.abstract
+        if (
+            found.prose < limits.NOTE_MIN_WORDS
+            and found.repeated > limits.ABSTRACT_REPEAT_RATIO * count_words(document.abstract)
         ):
             evidence = f"{words} words in the body, {found.prose} of them text beyond the abstract"
             return Finding("abstract_only", evidence)
     whole = f"{words} words in the body, {document.headings} headings"
-    return weigh([*document.signs, *signs], whole, STRUCTURED_REFUSE)
+    return weigh([*document.signs, *signs], whole, limits.STRUCTURED_REFUSE)
 
 
 def _abstract(document: Document, paper: Paper) -> str:
@@ -172,10 +152,10 @@ def _abstract(document: Document, paper: Paper) -> str:
     if not paper.abstract and _is_short_kind(paper):
         return ""  # all there is of it
     if paper.abstract:
-        return paper.abstract if count_words(paper.abstract) >= ABSTRACT_MIN_WORDS else ""
+        return paper.abstract if count_words(paper.abstract) >= limits.ABSTRACT_MIN_WORDS else ""
     return (
         document.abstract
-        if ABSTRACT_MIN_WORDS <= count_words(document.abstract) <= ABSTRACT_MAX_WORDS
+        if limits.ABSTRACT_MIN_WORDS <= count_words(document.abstract) <= limits.ABSTRACT_MAX_WORDS
         else ""
     )
 
@@ -189,15 +169,18 @@ def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding
     """
     walls = [name for name in _ORDER if name in document.walls]
     words = found.prose
-    if not walls or words >= LONG_TEXT_WORDS:
+    if not walls or words >= limits.LONG_TEXT_WORDS:
         return None
     if _names_paper(document, paper):
         if "paywall" in walls and len(_marks(found)) < 2:
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
-        if words >= NOTE_MIN_WORDS or count_words(document.abstract) >= ABSTRACT_MIN_WORDS:
+        if (
+            words >= limits.NOTE_MIN_WORDS
+            or count_words(document.abstract) >= limits.ABSTRACT_MIN_WORDS
+        ):
             announced = _challenges(document)
             walls = [name for name in walls if name in _PLAIN or name in announced]
-    if not walls or words >= WALL_MAX_WORDS:
+    if not walls or words >= limits.WALL_MAX_WORDS:
         return None
     return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
 
@@ -221,7 +204,8 @@ def _citations(found: Evidence) -> int:
     cited = max(by_number if found.by_marks or found.listed else 0, found.named)
     return (
         cited
-        if cited >= CITATIONS_MIN and (found.listed >= CITATIONS_MIN or cited >= CLEAR_CITATIONS)
+        if cited >= limits.CITATIONS_MIN
+        and (found.listed >= limits.CITATIONS_MIN or cited >= limits.CLEAR_CITATIONS)
         else 0
     )
 
@@ -235,14 +219,16 @@ def _marks(found: Evidence) -> list[str]:
         marks.append(f"{cited} citations of {found.listed} references")
     if shown := len(found.mentioned & found.captions):
         marks.append(f"{shown} figures and tables mentioned and there")
-    elif len(found.mentioned) >= CITATIONS_MIN:
+    elif len(found.mentioned) >= limits.CITATIONS_MIN:
         marks.append(f"{len(found.mentioned)} figures and tables mentioned")
     return marks
 
 
 def _marks_beside_sections(found: Evidence) -> bool:
     return bool(
-        _citations(found) or found.listed >= CITATIONS_MIN or found.mentioned & found.captions
+        _citations(found)
+        or found.listed >= limits.CITATIONS_MIN
+        or found.mentioned & found.captions
     )
 
 
@@ -259,25 +245,25 @@ def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Findin
     """
     words, marks, named = found.prose, _marks(found), _names_paper(document, paper)
     evidence = ", ".join([f"{words} words beyond the abstract", *marks])
-    if words < SECTIONED_MIN_WORDS:
+    if words < limits.SECTIONED_MIN_WORDS:
         if found.repeated or document.abstract:
             return Finding("abstract_only", evidence)
         return Finding(_verdict_on_nothing(document), f"{words} words, and not even the abstract")
-    if found.on_topic < ABSTRACT_WORDS_USED_SHARE and not _citations(found) and not named:
+    if found.on_topic < limits.ABSTRACT_WORDS_USED_SHARE and not _citations(found) and not named:
         verdict: Verdict = "wrong_paper" if document.pages else "not_a_paper"
         return Finding(verdict, f"{evidence}, {found.on_topic:.0%} of its telling words")
     if _citations(found) or (
-        found.listed >= CITATIONS_MIN and marks and words >= RESEARCH_MIN_WORDS
+        found.listed >= limits.CITATIONS_MIN and marks and words >= limits.RESEARCH_MIN_WORDS
     ):
         return None
-    if (words >= LONG_TEXT_WORDS and found.listed >= CLEAR_CITATIONS) or _stands_alone(
-        document, paper, found
-    ):
+    if (
+        words >= limits.LONG_TEXT_WORDS and found.listed >= limits.CLEAR_CITATIONS
+    ) or _stands_alone(document, paper, found):
         return None
     evidence = f"{evidence}, and none that cites or lists other works"
-    if named and words >= FULL_LENGTH_WORDS and found.filled >= FULL_LENGTH_SECTIONS:
+    if named and words >= limits.FULL_LENGTH_WORDS and found.filled >= limits.FULL_LENGTH_SECTIONS:
         return Finding("doubtful", evidence)  # a page may load its list by a script
-    if words < RESEARCH_MIN_WORDS:
+    if words < limits.RESEARCH_MIN_WORDS:
         return Finding("abstract_only", evidence)
     return Finding("partial" if named or document.pages else "not_a_paper", evidence)
 
@@ -294,24 +280,24 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
         words = _text_words(found) if document.pages else words  # print has no menus
         return (
             None
-            if words >= NOTE_MIN_WORDS
+            if words >= limits.NOTE_MIN_WORDS
             else Finding(_verdict_on_nothing(document), f"{words} words")
         )
     is_short = _is_short_kind(paper)
     least = (
-        PREVIEW_MAX_WORDS
+        limits.PREVIEW_MAX_WORDS
         if "paywall" in document.walls
-        else LETTER_MIN_WORDS
+        else limits.LETTER_MIN_WORDS
         if _citations(found)
-        else EDITORIAL_MIN_WORDS
+        else limits.EDITORIAL_MIN_WORDS
     )
-    least = min(least, SHORT_KIND_MIN_WORDS) if is_short else least
+    least = min(least, limits.SHORT_KIND_MIN_WORDS) if is_short else least
     if words < least or found.repeated >= words:
         return Finding(_verdict_on_nothing(document), f"{words} words of running text")
     if (
         not _citations(found)
-        and words < LONG_TEXT_WORDS
-        and words < RUNNING_TEXT_SHARE * _text_words(found)
+        and words < limits.LONG_TEXT_WORDS
+        and words < limits.RUNNING_TEXT_SHARE * _text_words(found)
     ):
         return Finding(
             _verdict_on_nothing(document), f"{words} words of running text among other things"
@@ -321,7 +307,7 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     if (
         not is_this_letter
         and telling_words(paper.title) >= TELLING
-        and found.on_topic < TITLE_WORDS_USED_SHARE
+        and found.on_topic < limits.TITLE_WORDS_USED_SHARE
     ):
         return Finding("not_a_paper", f"{words} words of running text about something else")
     is_known = is_short and not _is_divided(found)
@@ -355,15 +341,15 @@ def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
     What is written about it (a press release, a weblog, a patent) has none of these, and comes
     with new papers.
     """
-    if is_old(paper) or PRINT_MIN_PAGES <= document.pages == page_count(paper.pages):
+    if is_old(paper) or limits.PRINT_MIN_PAGES <= document.pages == page_count(paper.pages):
         return True
     shown = len(found.mentioned & found.captions)
     return reports_research(found) or (
-        found.prose >= LONG_TEXT_WORDS and found.filled > 2 and shown > 1
+        found.prose >= limits.LONG_TEXT_WORDS and found.filled > 2 and shown > 1
     )
 
 
 def _verdict_on_nothing(document: Document) -> Verdict:
-    if count_words(document.markdown) < EMPTY_MAX_WORDS:
+    if count_words(document.markdown) < limits.EMPTY_MAX_WORDS:
         return "empty"
     return "front_matter_only" if document.ids or document.references else "not_a_paper"

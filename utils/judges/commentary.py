@@ -1,6 +1,7 @@
-"""Find texts about a paper that are not the paper: summaries by programs, digests, news.
+"""Find texts about a paper that are not the paper: summaries, digests, news, reviews, supplements.
 
-Such a text speaks of "the authors" and "this paper" many times as often as the paper itself does.
+Such a text speaks of "the authors" and "this paper" many times as often as the paper itself does,
+or stands under headings that name it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..model.verdicts import DOUBT, REFUSE, Sign
-from ..outline.words import count_words
+from ..outline.words import count_words, without_markup
+from . import thresholds as limits
 from .signs import Case
-from .thresholds import COMMENTARY_MENTIONS_PER_1000, COMMENTARY_MIN_MENTIONS
 
 _MENTION: Final = re.compile(
     r"\b(?:the (?:authors?|researchers?|scientists)|(?:this|the) (?:paper|article|manuscript))\b",
@@ -24,18 +25,53 @@ _ON_PUBLISHING: Final = re.compile(
     r"|scientists?|reviewers?|comment\w*|reply|response)\b",
     re.I,
 )
+_TALK: Final = re.compile(
+    r"\W*(?:(?:reviewer|referee)s?\b|(?:public|peer) reviews?\b|decision letter"
+    r"|(?:author\S{0,2} )?(?:response|reply)\b"
+    r"|(?:\w+ )?digest$|editor\S{0,2} (?:summary|assessment|note)|press release|plain language)",
+    re.I,
+)
+_SUPPLEMENT: Final = re.compile(
+    r"\W*(?:(?:online |electronic )?supplement\w*|supporting (?:information|text|methods)"
+    r"|appendix (?:to|for)\b|additional file|(?:text|note|methods) S\d)",
+    re.I,
+)
 
 
 def find_signs(case: Case) -> Iterator[Sign]:
-    """Yield the sign that a text tells about a paper that has an abstract."""
+    """Yield the signs that a text tells about a paper, or adds to one."""
+    yield from _mentions(case)
+    yield from _headings(case)
+
+
+def _mentions(case: Case) -> Iterator[Sign]:
     found = case.evidence
-    if not found.abstract:
-        return
     mentions = len(_MENTION.findall(found.text))
     rate = 1000 * mentions / max(1, count_words(found.text))
-    if mentions < COMMENTARY_MIN_MENTIONS or rate <= COMMENTARY_MENTIONS_PER_1000[0]:
+    if mentions < limits.COMMENTARY_MIN_MENTIONS or rate <= limits.COMMENTARY_MENTIONS_PER_1000[0]:
         return
     about = f"{case.paper.title or case.document.title} {case.abstract}"
-    is_clear = rate > COMMENTARY_MENTIONS_PER_1000[1] and not _ON_PUBLISHING.search(about)
+    is_clear = rate > limits.COMMENTARY_MENTIONS_PER_1000[1] and not _ON_PUBLISHING.search(about)
     words = f'speaks {mentions} times of "the authors" or "this paper"'
-    yield Sign("about the paper", REFUSE if is_clear else DOUBT, words, "not_a_paper")
+    weight = REFUSE if is_clear and found.abstract else DOUBT
+    yield Sign("about the paper", weight, words, "not_a_paper")
+
+
+def _headings(case: Case) -> Iterator[Sign]:
+    """Most of the text under headings of reviews and digests, or of a supplement."""
+    sections = [part for part in case.evidence.sections if part.part in ("body", "back")]
+    words = sum(part.total for part in sections)
+    if (
+        sum(part.total for part in sections if _TALK.match(part.name))
+        > limits.COMMENTARY_SHARE * words
+    ):
+        text = "most of the text is under headings of reviews or digests"
+        yield Sign("talk", DOUBT, text, "not_a_paper")
+    first = without_markup(case.evidence.sections[0].name) if case.evidence.sections else ""
+    named = _SUPPLEMENT.match(first) and not _SUPPLEMENT.match(case.paper.title)
+    if (
+        named
+        or sum(part.total for part in sections if _SUPPLEMENT.match(part.name))
+        > limits.COMMENTARY_SHARE * words
+    ):
+        yield Sign("supplement", DOUBT, "calls itself a supplement", "not_a_paper")

@@ -56,7 +56,9 @@ _MENTION: Final = re.compile(
 )
 _YEAR: Final = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _MOST: Final = 0.8  # of the lines of a list
-_TORN: Final = re.compile(r"(?:\.\.\.|\u2026)\W{0,3}$")
+_PARAGRAPH: Final = 20  # words of prose in a paragraph that has an end
+# In a letter, a comma, a dash or three dots; digits may be citations behind the full stop.
+_UNENDED: Final = re.compile(r"(?:[^\W\d_]\s*|[,\u2010-\u2015-]\s*|(?:\.\.\.|\u2026)\W{0,3})$")
 Kind = Literal["prose", "label", "reference", "name", "link", "float"]
 _STRETCH: Final = 90  # words; longer paragraphs are classed in pieces
 _CAPTION_PARTS: Final = 2  # what is longer has run into the text after it
@@ -138,10 +140,11 @@ _NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
 
 @dataclass(slots=True)
 class Section:
-    """A heading, and the words under it: of ``prose``, and of anything."""
+    """A heading of a level, and the words under it: of ``prose``, and of anything."""
 
     name: str
     part: Part
+    level: int = 2
     prose: int = 0
     total: int = 0
 
@@ -156,8 +159,8 @@ class Evidence:
         Running text of the body that is neither the abstract nor said before.
     stretches : int
         In how many pieces it comes.
-    torn : int
-        Blocks of it that end in three dots.
+    paragraphs, unended : int
+        Paragraphs of the body, and those of them that end in mid-sentence.
     repeated, small_print : int
         Prose that is the abstract again, or stands under a heading of the small print.
     kinds : Counter
@@ -178,12 +181,13 @@ class Evidence:
     mentioned, captions : set
         Figures and tables that the text mentions, and those that have a caption.
     ends_in : str
-        The part it ends in; ``last`` is the last prose of the body.
+        The part it ends in; ``last`` is the last paragraph of the body.
     """
 
     prose: int = 0
     stretches: int = 0
-    torn: int = 0
+    paragraphs: int = 0
+    unended: int = 0
     repeated: int = 0
     small_print: int = 0
     kinds: Counter[Kind] = field(default_factory=Counter)
@@ -217,9 +221,9 @@ class Evidence:
 def gather(document: Document, paper: Paper, abstract: str) -> Evidence:
     """Gather the evidence of a text that was asked for as *paper*; *abstract* is the paper's."""
     reading = _Reading(abstract, paper if abstract else None)
-    for part, is_heading, text in blocks(document.markdown):
-        if is_heading:
-            reading.add_heading(part, text)
+    for part, level, text in blocks(document.markdown):
+        if level:
+            reading.add_heading(part, text, level)
         else:
             reading.add_block(part, text)
     found = reading.finish(document.references)
@@ -235,6 +239,7 @@ class _Reading:
         self.used: set[str] = set()
         self._seen: set[tuple[str, ...]] = set()
         self._texts: list[str] = []
+        self._captions: list[str] = []
         self._references: list[str] = []
         self._loose = self._counted = 0
         self._waiting: list[Stretch] = []
@@ -246,11 +251,11 @@ class _Reading:
             words = (word for part in stretches(text) for word in part.words)
             self._abstract_runs |= _runs(tuple(words))
 
-    def add_heading(self, part: Part, text: str) -> None:
+    def add_heading(self, part: Part, text: str, level: int) -> None:
         # What a site sets behind the list (comments, teasers) is no part of the paper.
         part = "back" if part == "body" and self._words_of_list >= _LIST else part
         self.found.ends_in = part
-        self.found.sections.append(Section(text, part))
+        self.found.sections.append(Section(text, part, level))
         self._small_print = 0
 
     def add_block(self, part: Part, text: str) -> None:
@@ -273,9 +278,10 @@ class _Reading:
             self._add_stretch(part, stretch, is_list=bool(entries))
             if stretch.kind != "prose":
                 self._waiting.clear()
-        if self.found.prose > before and not behind:
+        if part == "body" and not behind and self.found.prose - before >= _PARAGRAPH:
             self.found.last = text
-            self.found.torn += _TORN.search(text) is not None
+            self.found.paragraphs += 1
+            self.found.unended += _UNENDED.search(text[-200:]) is not None
 
     def _add_stretch(self, part: Part, stretch: Stretch, is_list: bool) -> None:
         if part == "references" and stretch.kind != "link":
@@ -292,7 +298,7 @@ class _Reading:
 
     def _add_float(self, stretch: Stretch) -> None:
         self.found.captions |= _floats_named(stretch.text[:_LABEL])
-        self._texts.append(stretch.text)
+        self._captions.append(stretch.text)
 
     def _add_prose(self, part: Part, stretch: Stretch) -> None:
         found, opening = self.found, stretch.words[:_OPENING]
@@ -343,17 +349,22 @@ class _Reading:
         # Links may follow the list.
         listed = min(listed, max(self._words_of_list // _TERSE, found.numbered))
         found.listed = max(listed, self._loose, self._counted, found.kinds["reference"] // _ENTRY)
-        text = "\n".join(self._texts).replace("\\", "").replace("*", "")
-        text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
-        text = _APART.sub(r"\1", text)
-        text = _RAISED_LINKS.sub(lambda mark: re.sub(r"[\[\]]", "", mark[0]), text)
-        found.text = text
+        told = _without_links("\n".join(self._texts))
+        captions = _without_links("\n".join(self._captions))
+        found.text = text = f"{told}\n{captions}" if captions else told
         found.cited, found.by_marks, found.otherwise = cited_numbers(
             text, listed=bool(found.listed)
         )
         found.named = len(NAMED.findall(text))
-        found.mentioned = _floats_named(text)
+        found.mentioned = _floats_named(told)
         return found
+
+
+def _without_links(text: str) -> str:
+    text = text.replace("\\", "").replace("*", "")
+    text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
+    text = _APART.sub(r"\1", text)
+    return _RAISED_LINKS.sub(lambda mark: re.sub(r"[\[\]]", "", mark[0]), text)
 
 
 def _floats_named(text: str) -> set[tuple[str, int]]:

@@ -16,14 +16,8 @@ from typing import Final
 from ..model.paper import Verdict
 from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..outline.words import UNSPACED
+from . import thresholds as limits
 from .signs import Case
-from .thresholds import (
-    GARBAGE_ONCE_SHARES,
-    MISREAD_MIN_USES,
-    MISREAD_WORDS_SHARE,
-    UNKNOWN_LETTERS_SHARES,
-    WORDS_SAMPLE,
-)
 
 _RUN: Final = re.compile(rf"{UNSPACED.pattern}{{2,}}")
 _LONG: Final = re.compile(r"[^\W_]{5,}")
@@ -37,18 +31,18 @@ def find_signs(case: Case) -> Iterator[Sign]:
     text = case.evidence.text.replace(_SOFT_HYPHEN, "")
     verdict: Verdict = "scanned" if case.document.pages else "not_a_paper"
     unknown = len(_UNKNOWN.findall(text)) / max(1, sum(map(str.isalpha, text)))
-    if unknown > UNKNOWN_LETTERS_SHARES[0]:
+    if unknown > limits.UNKNOWN_LETTERS_SHARES[0]:
         words = f"{unknown:.1%} of the letters are marks of unknown glyphs"
-        weight = REFUSE if unknown > UNKNOWN_LETTERS_SHARES[1] else DOUBT
+        weight = REFUSE if unknown > limits.UNKNOWN_LETTERS_SHARES[1] else DOUBT
         yield Sign("unknown letters", weight, words, verdict)
     sample = _words(text)
     once = _share_once(sample)
-    if any(len(sample) >= least and once > share for least, share in GARBAGE_ONCE_SHARES):
+    if any(len(sample) >= least and once > share for least, share in limits.GARBAGE_ONCE_SHARES):
         words = f"{once:.0%} of {len(sample)} long words occur once, which is not language"
         yield Sign("garbage", REFUSE, words, verdict)
-    elif len(sample) >= GARBAGE_ONCE_SHARES[-1][0] and not _RUN.search(text):
+    elif len(sample) >= limits.GARBAGE_ONCE_SHARES[-1][0] and not _RUN.search(text):
         misread = share_misread(sample)
-        if misread > MISREAD_WORDS_SHARE:
+        if misread > limits.MISREAD_WORDS_SHARE:
             words = f"{misread:.1%} of the long words look misread by a letter"
             yield Sign("misread letters", DOUBT, words, only_doubts=True)
 
@@ -58,8 +52,8 @@ def _words(text: str) -> list[str]:
     runs = _RUN.findall(text)
     if 2 * sum(map(len, runs)) > sum(map(str.isalpha, text)):
         pairs = ("".join(pair) for run in runs for pair in pairwise(run))
-        return [pair for pair, _ in zip(pairs, range(WORDS_SAMPLE), strict=False)]
-    return [word.lower() for word in _LONG.findall(text)[:WORDS_SAMPLE]]
+        return [pair for pair, _ in zip(pairs, range(limits.WORDS_SAMPLE), strict=False)]
+    return [word.lower() for word in _LONG.findall(text)[: limits.WORDS_SAMPLE]]
 
 
 def _share_once(words: list[str]) -> float:
@@ -80,12 +74,12 @@ def share_misread(words: list[str]) -> float:
     0.1
     """
     uses = Counter(words)
-    frequent = (word for word, count in uses.items() if count >= MISREAD_MIN_USES)
+    frequent = (word for word, count in uses.items() if count >= limits.MISREAD_MIN_USES)
     gaps = {gap for word in frequent if word.isalpha() for gap in _gaps(word)}
     rare = (
         count
         for word, count in uses.items()
-        if count < MISREAD_MIN_USES and not gaps.isdisjoint(_gaps(word))
+        if count < limits.MISREAD_MIN_USES and not gaps.isdisjoint(_gaps(word))
     )
     return sum(rare) / max(1, len(words))
 

@@ -48,28 +48,33 @@ SCAN_MAX_WORDS_PER_PAGE: Final = 20  # pictures of pages carry none, or a stamp
 STRUCTURED_REFUSE: Final = REFUSE + WEAK
 
 # Of parts that are missing (`.wholeness`).
-# of the headings; a heading above another has no text of its own
-FILLED_HEADINGS_SHARE: Final = 0.4
-BARE_HEADINGS_AT_END: Final = 2  # whole pages end in one at most
-# in more, a heading unseen must not look like a section missing
-SHORT_TEXT_WORDS: Final = 1000
+BARE_HEADINGS: Final = (2, 3)  # headings without text, above others that are not deeper
+BARE_HEADINGS_SHARE: Final = 0.25  # of the headings
+REPORT_MIN_WORDS: Final = 900  # words of a report of research that has most of its sections
+REPORT_TO_ABSTRACT_RATIO: Final = 3.5  # of the words of a report to those of its abstract
+LINK_MAX_WORDS: Final = 5  # words of a link that stands for a section
+UNENDED_MIN_PARAGRAPHS: Final = 5
+UNENDED_SHARES: Final = (0.5, 0.7)  # of the paragraphs
+UNMENTIONED_MIN_FLOATS: Final = 2  # figures and tables
+UNMENTIONED_SHARE: Final = 0.33  # of the figures and tables that are there
 SHARE_MIN_REFERENCES: Final = 8  # in fewer, a share says nothing
 LONG_LIST_REFERENCES: Final = 15  # fewer may be a selection
 # words for each reference; whole papers have 15 at least, most 40
-WORDS_PER_REFERENCE_MIN: Final = (13, 30)
+WORDS_PER_REFERENCE_MIN: Final = 13
 WORDS_PER_REFERENCE_AMPLE: Final = 120  # such a text may leave references uncited
 STRAY_CITATIONS_SHARE: Final = 0.3  # of them, printed in another way
 # of the list, at its end; whole papers leave out a tenth at most
 UNCITED_TAIL_SHARE: Final = 0.12
 UNCITED_ROW_REFERENCES: Final = 4  # references in a row that nobody cites
+UNCITED_ROW_SHARE: Final = 0.03  # of the list; fewer in a long list are misread
 HARDLY_CITED_SHARE: Final = 0.2  # of the list, cited in no way that is understood
 # of the list, nowhere cited; whole papers leave out a tenth
-UNCITED_SHARES: Final = (0.12, 0.25, 0.36)
+UNCITED_SHARES: Final = (0.12, 0.36)
 NAME_TO_YEAR_CHARS: Final = 60  # characters between a name and its year
 # of the citations by name; a list in another form answers a quarter
 ANSWERED_CITATIONS_SHARE: Final = 0.7
 # of the list; whole papers name 0.7 of it, very few 0.6
-NAMED_REFERENCES_SHARES: Final = (0.55, 0.7, 0.85)
+NAMED_REFERENCES_SHARES: Final = (0.55, 0.85)
 NUMBERING_SHARE: Final = 0.7  # of the numbers up to the last cited; less is no numbering
 NUMBERING_STRICT_SHARE: Final = 0.85  # of the same, where a row is missing
 UNLISTED_NUMBERING_SHARE: Final = 0.5  # of them, where there is no list that could answer
@@ -78,7 +83,7 @@ LISTED_PER_NAME_SHARE: Final = 0.15  # of the citations; one work is cited a few
 LISTED_PER_NUMBER_SHARE: Final = 0.25
 UNMARKED_MIN_NUMBERS: Final = 10  # numbers at least that only a PDF's dots and commas mark
 # of the references that the record counts, which may be fewer
-RECORDED_REFERENCES_SHARES: Final = (0.2, 0.5)
+RECORDED_REFERENCES_SHARE: Final = 0.5
 NUMBERED_MIN_ENTRIES: Final = 10  # real pages: entries that count on from 1
 BY_NUMBER_MIN: Final = 5  # real pages: numbers; fewer may be equations
 MISREAD_LIST_RATIO: Final = 2  # real pages: times the highest number cited
@@ -87,8 +92,6 @@ MISSED_LIST_MIN_CITATIONS: Final = 3  # references at least before a list is mis
 PDF_PAGES_SHARES: Final = (0.34, 0.6)  # a preprint's layout may be half as long
 WORDS_PER_PAGE_MIN: Final = (60, 130)  # words for each page that the record names
 FOOTNOTES_UNTIL_YEAR: Final = "1975"  # works were cited in footnotes
-SENTENCE_MIN_WORDS: Final = 25  # less is a label or an address
-TORN_SECTIONS_SHARE: Final = 0.3  # of the sections
 
 # Of words that are no language (`.language`). Measured on 259 whole JATS articles, also cut to
 # 150 to 4,000 long words, and on technical books in Turkish, Chinese and Japanese.
@@ -105,3 +108,4 @@ UNKNOWN_LETTERS_SHARES: Final = (0.01, 0.05)
 # and on the real pages (2.9 at most), and on its summaries by programs (19 at least).
 COMMENTARY_MENTIONS_PER_1000: Final = (6, 12)  # mentions in 1,000 words
 COMMENTARY_MIN_MENTIONS: Final = 6
+COMMENTARY_SHARE: Final = 0.5  # of the words under headings

@@ -17,55 +17,21 @@ from typing import Final
 
 from ..model.paper import Paper
 from ..model.verdicts import DOUBT, REFUSE, WEAK, Sign
+from ..outline.roles import MAIN_TEXT, bare, key
 from ..outline.sections import concludes, divides_research, opens, prepares, reports
 from ..outline.words import count_words, folded, without_markup
+from . import thresholds as limits
 from .evidence import NAMED, Evidence, Section
 from .signs import Case
-from .thresholds import (
-    ANSWERED_CITATIONS_SHARE,
-    BARE_HEADINGS_AT_END,
-    BY_NUMBER_MIN,
-    FILLED_HEADINGS_SHARE,
-    FOOTNOTES_UNTIL_YEAR,
-    HARDLY_CITED_SHARE,
-    LISTED_PER_NAME_SHARE,
-    LISTED_PER_NUMBER_SHARE,
-    LONG_LIST_REFERENCES,
-    MISREAD_LIST_RATIO,
-    MISSED_LIST_MIN_CITATIONS,
-    NAME_TO_YEAR_CHARS,
-    NAMED_REFERENCES_SHARES,
-    NUMBERED_MIN_ENTRIES,
-    NUMBERING_SHARE,
-    NUMBERING_STRICT_SHARE,
-    PDF_PAGES_SHARES,
-    RECORDED_REFERENCES_SHARES,
-    RESEARCH_PART_MIN_WORDS,
-    SENTENCE_MIN_WORDS,
-    SHARE_MIN_REFERENCES,
-    SHORT_TEXT_WORDS,
-    STRAY_CITATIONS_SHARE,
-    TORN_SECTIONS_SHARE,
-    UNCITED_ROW_REFERENCES,
-    UNCITED_SHARES,
-    UNCITED_TAIL_SHARE,
-    UNLISTED_NUMBERING_SHARE,
-    UNMARKED_MIN_NUMBERS,
-    WORDS_PER_PAGE_MIN,
-    WORDS_PER_REFERENCE_AMPLE,
-    WORDS_PER_REFERENCE_MIN,
-)
 
 _YEAR: Final = re.compile(r"(?:19|20)\d\d[a-z]?")
 _STOPS: Final = re.compile(r"[a-z,\u2010-\u2015-]\s*$")
 _SECTION: Final = re.compile(r"\W{0,4}(\d{1,2})(?:[.)]\s|\s|[.)]?\W*$)(?!\d)")
+_SECTION_NAMED: Final = re.compile(r"\bsee (?:also )?sections? (\d{1,2})\b(?!\s(?:of|in)\b)", re.I)
+# Headings over files and links at the end of a page.
+_APPENDED: Final = re.compile(r"\W*(?:appendi|suppl|support|additional|electronic|data)", re.I)
 # Papers that plan or design research have no results.
 _PLANS: Final = re.compile(r"\bprotocols?\b|\b(?:study|rationale and) design\b", re.I)
-# What an abstract says of the parts that the body must have then.
-MISSES: Final = {
-    "results": re.compile(r"\b(?:results?|findings)\b", re.I),
-    "methods": re.compile(r"\bmethods?\b", re.I),
-}
 
 
 def find_signs(case: Case) -> Iterator[Sign]:
@@ -75,17 +41,19 @@ def find_signs(case: Case) -> Iterator[Sign]:
     yield from _references_left_out(document.pages, paper, found)
     yield from _torn(document.pages, found)
     yield from _skipping(found.body, found)
+    yield from _unmentioned(found)
+    yield from _brief(case.abstract, found)
     if found.abstract and not plans_research(paper.title or document.title):
         yield from _unfinished(found.body, found)
 
 
 def _few_pages(pages: int, stated: int, words: int) -> Iterator[Sign]:
     """Fewer pages, or words, than the record's page numbers promise."""
-    if stated > 2 and 0 < pages <= PDF_PAGES_SHARES[1] * stated:
-        is_few = pages <= PDF_PAGES_SHARES[0] * stated
+    if stated > 2 and 0 < pages <= limits.PDF_PAGES_SHARES[1] * stated:
+        is_few = pages <= limits.PDF_PAGES_SHARES[0] * stated
         yield Sign("pages", REFUSE if is_few else WEAK, f"{pages} of {stated} pages")
-    elif stated > 2 and not pages and words < WORDS_PER_PAGE_MIN[1] * stated:
-        is_few = words < WORDS_PER_PAGE_MIN[0] * stated
+    elif stated > 2 and not pages and words < limits.WORDS_PER_PAGE_MIN[1] * stated:
+        is_few = words < limits.WORDS_PER_PAGE_MIN[0] * stated
         yield Sign("pages", REFUSE if is_few else WEAK, f"{words} words for {stated} pages")
 
 
@@ -101,19 +69,28 @@ def _references_left_out(pages: int, paper: Paper, found: Evidence) -> Iterator[
 
 
 def _torn(pages: int, found: Evidence) -> Iterator[Sign]:
-    """Sections that are snippets or empty, and a text that ends in the middle of a sentence."""
-    body = found.body
-    if any(section.name.strip("* ").lower() == "section snippets" for section in body) or (
-        found.torn > 2 and found.torn > TORN_SECTIONS_SHARE * len(body)
-    ):
+    """Sections that are snippets or empty, and paragraphs that end in the middle of a sentence."""
+    if any(section.name.strip("* ").lower() == "section snippets" for section in found.body):
         yield Sign("snippets", REFUSE, "only snippets of the sections")
-    if not pages:
-        yield from _emptied(body, found)
-    if found.ends_in == "body" and count_words(found.last) >= SENTENCE_MIN_WORDS:
-        last = without_markup(found.last)
-        if _STOPS.search(last[-80:]):
-            end = " ".join(last.split()[-3:])[-60:]
-            yield Sign("tail", WEAK, f"ends in mid-sentence ({end!r})")
+    yield from _emptied(pages, found)
+    if found.paragraphs >= limits.UNENDED_MIN_PARAGRAPHS:
+        share = found.unended / found.paragraphs
+        weights = (0, DOUBT, REFUSE)
+        weight = weights[sum(share > limit for limit in limits.UNENDED_SHARES)]
+        text = f"{found.unended} of {found.paragraphs} paragraphs end in mid-sentence"
+        yield Sign("broken paragraphs", weight, text)
+    if found.ends_in == "body" and _STOPS.search(last := without_markup(found.last)[-80:]):
+        yield Sign("tail", WEAK, f"ends in mid-sentence ({' '.join(last.split()[-3:])!r})")
+
+
+def _brief(abstract: str, found: Evidence) -> Iterator[Sign]:
+    """A report of research in fewer words than one has, alone or beside its abstract."""
+    names = [section.name for section in found.body]
+    is_report = any(map(prepares, names)) and any(map(opens, names)) and any(map(reports, names))
+    least = limits.REPORT_MIN_WORDS if is_report else 0
+    if found.prose < max(least, limits.REPORT_TO_ABSTRACT_RATIO * count_words(abstract)):
+        text = f"{found.prose} words beside an abstract of {count_words(abstract)}"
+        yield Sign("brief", DOUBT, text, only_doubts=True)
 
 
 def plans_research(title: str) -> bool:
@@ -127,7 +104,9 @@ def plans_research(title: str) -> bool:
 
 def reports_research(found: Evidence) -> bool:
     """Whether three of introduction, methods, results and discussion have text of their own."""
-    names = [section.name for section in found.body if section.prose >= RESEARCH_PART_MIN_WORDS]
+    names = [
+        section.name for section in found.body if section.prose >= limits.RESEARCH_PART_MIN_WORDS
+    ]
     parts = (opens, prepares, reports, concludes)
     return sum(any(map(part, names)) for part in parts) >= 3 and len(set(names)) == len(names)
 
@@ -139,27 +118,25 @@ def _is_misread(found: Evidence, recorded: int) -> bool:
     and more than the record counts. Pages print a list twice, or break each entry into lines.
     """
     last = max(found.cited, default=0)
-    is_long = found.listed > max(MISREAD_LIST_RATIO * last, recorded)
-    by_number = found.by_marks and len(found.cited) >= max(BY_NUMBER_MIN, found.named)
-    return by_number and is_long and found.numbered < min(last, NUMBERED_MIN_ENTRIES)
+    is_long = found.listed > max(limits.MISREAD_LIST_RATIO * last, recorded)
+    by_number = found.by_marks and len(found.cited) >= max(limits.BY_NUMBER_MIN, found.named)
+    return by_number and is_long and found.numbered < min(last, limits.NUMBERED_MIN_ENTRIES)
 
 
 def _scant(found: Evidence) -> Iterator[Sign]:
     """Fewer words than so many references need; a list that does not count may hold links."""
     listed = _length(found)
     text = f"{found.prose} words for {listed} references"
-    if listed >= LONG_LIST_REFERENCES and found.prose < WORDS_PER_REFERENCE_MIN[0] * listed:
-        yield Sign("scant", REFUSE, text)
-    elif (
-        found.numbered >= LONG_LIST_REFERENCES
-        and found.prose < WORDS_PER_REFERENCE_MIN[1] * found.numbered
+    if (
+        listed >= limits.LONG_LIST_REFERENCES
+        and found.prose < limits.WORDS_PER_REFERENCE_MIN * listed
     ):
-        yield Sign("scant", WEAK, text)
+        yield Sign("scant", REFUSE, text)
 
 
 def is_old(paper: Paper) -> bool:
     """Whether it is of a time when works were cited in footnotes, or in ways no scan shows."""
-    return bool(paper.published) and paper.published < FOOTNOTES_UNTIL_YEAR
+    return bool(paper.published) and paper.published < limits.FOOTNOTES_UNTIL_YEAR
 
 
 def page_count(pages: str) -> int:
@@ -177,67 +154,75 @@ def page_count(pages: str) -> int:
     return count if 0 < count < 500 else 0
 
 
-def _emptied(body: list[Section], found: Evidence) -> Iterator[Sign]:
-    """Headings whose text has been left out."""
-    count, filled = len(body), found.filled
-    bare = 0
-    for section in reversed(body):
-        if section.total:
-            break
-        bare += 1
-    if (
-        found.abstract
-        and found.prose < SHORT_TEXT_WORDS
-        and count >= 3
-        and filled < FILLED_HEADINGS_SHARE * count
-    ):
-        text = f"{found.prose} words, {count} headings with text under {filled} of them"
-        yield Sign("empty headings", REFUSE, text)
-    elif bare >= BARE_HEADINGS_AT_END:
-        text = f"no text under the last {bare} of {count} headings"
-        yield Sign("empty headings", 2 + 2 * (bare > BARE_HEADINGS_AT_END), text)
+def _emptied(pages: int, found: Evidence) -> Iterator[Sign]:
+    """Headings without text above another that is not deeper; a link may stand for the methods."""
+    levels = [section.level for section in found.sections]
+    bare = [
+        section.name
+        for section, following in zip(found.sections, [*levels[1:], 0], strict=False)
+        if section.part == "body" and not section.prose and following <= section.level
+        if section.total <= (limits.LINK_MAX_WORDS if divides_research(section.name) else 0)
+        if not _APPENDED.match(section.name)
+    ]
+    text = f"no text under {len(bare)} of {len(found.body)} headings"
+    if len(bare) >= limits.BARE_HEADINGS[0]:
+        is_most = len(bare) >= limits.BARE_HEADINGS[1] and len(
+            bare
+        ) > limits.BARE_HEADINGS_SHARE * len(found.body)
+        yield Sign("empty headings", REFUSE if is_most and not pages else DOUBT, text)
+    elif not pages and any(map(divides_research, bare)):
+        yield Sign("empty headings", DOUBT, f"no text under {bare[0][:60]!r}")
 
 
 def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
     """References that a text does not get to, or leaves out a row of."""
     cited = sorted(found.cited)
     listed = _length(found)
-    if listed < SHARE_MIN_REFERENCES:
+    if listed < limits.SHARE_MIN_REFERENCES:
         return
-    by_number = len(cited) >= max(BY_NUMBER_MIN, found.named) and (found.by_marks or not pages)
+    by_number = len(cited) >= max(limits.BY_NUMBER_MIN, found.named) and (
+        found.by_marks or not pages
+    )
     # Numbers that are no marks may count anything; a list in order of names is cited in none.
-    by_number = by_number and (found.by_marks or len(cited) >= NUMBERING_SHARE * cited[-1])
+    by_number = by_number and (found.by_marks or len(cited) >= limits.NUMBERING_SHARE * cited[-1])
     if by_number and cited[-1] <= 1.2 * listed:
         yield from _cut_list([number for number in cited if number <= listed], listed, found)
     elif found.named > len(cited):
         yield from _cut_names(found)
     elif (  # print raises numbers in ways that its readers lose
-        not pages and listed >= LONG_LIST_REFERENCES and found.named < HARDLY_CITED_SHARE * listed
+        not pages
+        and listed >= limits.LONG_LIST_REFERENCES
+        and found.named < limits.HARDLY_CITED_SHARE * listed
     ):
-        yield Sign("uncited", DOUBT, f"lists {listed} references and cites hardly any")
+        yield Sign("uncited", WEAK, f"lists {listed} references and cites hardly any")
 
 
 def _length(found: Evidence) -> int:
     """How long the list is: by its own numbers where it has them, for links may follow it."""
-    last = max(found.cited, default=NUMBERED_MIN_ENTRIES)
-    return found.numbered if found.numbered >= min(last, NUMBERED_MIN_ENTRIES) else found.listed
+    last = max(found.cited, default=limits.NUMBERED_MIN_ENTRIES)
+    return (
+        found.numbered if found.numbered >= min(last, limits.NUMBERED_MIN_ENTRIES) else found.listed
+    )
 
 
 def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
     text = f"cites {len(cited)} of {listed} references"
     tail, row = range(cited[-1] + 1, listed + 1), longest_gap(cited)
     left = listed - len(cited)
-    if len(tail) >= UNCITED_ROW_REFERENCES and len(tail) > UNCITED_TAIL_SHARE * listed:
+    if (
+        len(tail) >= limits.UNCITED_ROW_REFERENCES
+        and len(tail) > limits.UNCITED_TAIL_SHARE * listed
+    ):
         yield Sign("uncited", _weight(tail, found), f"{text} and none after {cited[-1]}")
     elif (
-        len(row) >= UNCITED_ROW_REFERENCES
-        and len(cited) + len(row) >= NUMBERING_STRICT_SHARE * cited[-1]
+        len(row) >= max(limits.UNCITED_ROW_REFERENCES, limits.UNCITED_ROW_SHARE * listed)
+        and len(cited) + len(row) >= limits.NUMBERING_STRICT_SHARE * cited[-1]
     ):
         yield Sign("uncited", _weight(row, found), f"{text} and none of {len(row)} in a row")
     elif (
-        lost := sum(left > share * listed for share in UNCITED_SHARES)
-    ) and found.prose < WORDS_PER_REFERENCE_AMPLE * listed:
-        yield Sign("uncited", 1 + lost, text)
+        lost := sum(left > share * listed for share in limits.UNCITED_SHARES)
+    ) and found.prose < limits.WORDS_PER_REFERENCE_AMPLE * listed:
+        yield Sign("uncited", WEAK * lost, text)
     elif found.by_marks and left:
         yield Sign("uncited", min(left, 2), text)
 
@@ -247,7 +232,7 @@ def _weight(lost: range, found: Evidence) -> int:
 
     Numbers without any mark are never all found: behind a quotation mark, a letter, a figure.
     """
-    if len(found.otherwise.intersection(lost)) >= STRAY_CITATIONS_SHARE * len(lost):
+    if len(found.otherwise.intersection(lost)) >= limits.STRAY_CITATIONS_SHARE * len(lost):
         return WEAK
     return REFUSE if found.by_marks else DOUBT
 
@@ -274,16 +259,16 @@ def _cut_names(found: Evidence) -> Iterator[Sign]:
         {(word, year) for word in near if (word, year) in called}
         for near, year in _named_in(found.text)
     ]
-    if min(len(answers), listed) < SHARE_MIN_REFERENCES or sum(
+    if min(len(answers), listed) < limits.SHARE_MIN_REFERENCES or sum(
         map(bool, answers)
-    ) < ANSWERED_CITATIONS_SHARE * len(answers):
+    ) < limits.ANSWERED_CITATIONS_SHARE * len(answers):
         return
     cited = len(set().union(*(called[name] for name in set().union(*answers))))
-    weight = sum(cited < share * listed for share in NAMED_REFERENCES_SHARES)
+    weight = sum(cited < share * listed for share in limits.NAMED_REFERENCES_SHARES)
     if 2 * len(answers) < listed:
-        weight = min(weight, REFUSE - 2)  # it may cite in other ways besides
+        weight = min(weight, 1)  # it may cite in other ways besides
     if weight:
-        yield Sign("uncited", 1 + weight, f"names {cited} of {listed} references")
+        yield Sign("uncited", WEAK * weight, f"names {cited} of {listed} references")
 
 
 def _name_and_years(entry: str) -> tuple[str, set[str]]:
@@ -297,7 +282,11 @@ def _named_in(text: str) -> Iterator[tuple[set[str], str]]:
     for match in NAMED.finditer(text):
         if year := _YEAR.search(match[0]):
             yield (
-                set(folded(text[max(0, match.start() - NAME_TO_YEAR_CHARS) : match.start() + 1])),
+                set(
+                    folded(
+                        text[max(0, match.start() - limits.NAME_TO_YEAR_CHARS) : match.start() + 1]
+                    )
+                ),
                 year[0],
             )
 
@@ -305,15 +294,18 @@ def _named_in(text: str) -> Iterator[tuple[set[str], str]]:
 def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
     """Citations of no list: a PDF prints both; a page may fetch its list by a script."""
     last = max(found.cited, default=0)
-    marked = found.by_marks or len(found.cited) >= UNMARKED_MIN_NUMBERS
+    marked = found.by_marks or len(found.cited) >= limits.UNMARKED_MIN_NUMBERS
     numbers = (
-        len(found.cited) if marked and len(found.cited) >= UNLISTED_NUMBERING_SHARE * last else 0
+        len(found.cited)
+        if marked and len(found.cited) >= limits.UNLISTED_NUMBERING_SHARE * last
+        else 0
     )
     least = max(
-        LISTED_PER_NAME_SHARE * found.named, LISTED_PER_NUMBER_SHARE * last if numbers else 0
+        limits.LISTED_PER_NAME_SHARE * found.named,
+        limits.LISTED_PER_NUMBER_SHARE * last if numbers else 0,
     )
-    if max(numbers, found.named) >= MISSED_LIST_MIN_CITATIONS and found.listed < max(
-        MISSED_LIST_MIN_CITATIONS, least
+    if max(numbers, found.named) >= limits.MISSED_LIST_MIN_CITATIONS and found.listed < max(
+        limits.MISSED_LIST_MIN_CITATIONS, least
     ):
         weight = REFUSE if pages or found.ends_in in ("lead", "body") else 3
         cites = f"{max(numbers, found.named)} references"
@@ -322,25 +314,35 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
 
 def _unrecorded(found: Evidence, recorded: int) -> Iterator[Sign]:
     """A list of far fewer references than the record counts."""
-    if recorded < LONG_LIST_REFERENCES:
+    if recorded < limits.LONG_LIST_REFERENCES:
         return
-    if found.listed < RECORDED_REFERENCES_SHARES[1] * recorded:
-        weight = 3 if found.listed < RECORDED_REFERENCES_SHARES[0] * recorded else 2
-        yield Sign("unrecorded", weight, f"lists {found.listed or 'none'} of {recorded} references")
+    if found.listed < limits.RECORDED_REFERENCES_SHARE * recorded:
+        yield Sign("unrecorded", DOUBT, f"lists {found.listed or 'none'} of {recorded} references")
 
 
 def _skipping(body: list[Section], found: Evidence) -> Iterator[Sign]:
     """Numbers of sections or figures that are left out."""
-    numbers = [int(match[1]) for section in body if (match := _SECTION.match(section.name))]
-    if len(numbers) > 2 and (lost := first_skipped(set(numbers))) and max(numbers) < 12:
-        yield Sign("skipped section", 3, f"section {lost} is missing before section {max(numbers)}")
+    numbers = {int(match[1]) for section in body if (match := _SECTION.match(section.name))}
+    named = {int(number) for number in _SECTION_NAMED.findall(found.text)}
+    last = max(numbers | named, default=0)
+    if len(numbers) > 2 and last < 12 and (lost := (set(range(1, last)) | named) - numbers):
+        first = min(lost)
+        yield Sign("skipped section", DOUBT, f"section {first} is missing before section {last}")
     for name in ("fig", "tab"):
         numbered = {number for kind, number in found.mentioned | found.captions if kind == name}
-        if len(numbered) > 1 and max(numbered) < 15 and (lost := first_skipped(numbered)):
+        if len(numbered) > 1 and max(numbered) < 15 and (gone := first_skipped(numbered)):
             text = (
-                f"{'figure' if name == 'fig' else 'table'} {lost} is missing before {max(numbered)}"
+                f"{'figure' if name == 'fig' else 'table'} {gone} is missing before {max(numbered)}"
             )
             yield Sign(f"skipped {name}", 2, text)
+
+
+def _unmentioned(found: Evidence) -> Iterator[Sign]:
+    """Figures and tables that the text does not mention, or no longer."""
+    shown, lost = len(found.captions), len(found.captions - found.mentioned)
+    if lost >= limits.UNMENTIONED_MIN_FLOATS and lost > limits.UNMENTIONED_SHARE * shown:
+        text = f"{lost} of {shown} figures and tables are not mentioned"
+        yield Sign("unmentioned", WEAK, text, only_doubts=True)
 
 
 def first_skipped(numbers: set[int]) -> int:
@@ -351,17 +353,24 @@ def first_skipped(numbers: set[int]) -> int:
 def _unfinished(body: list[Section], found: Evidence) -> Iterator[Sign]:
     """An introduction that no section concludes, or no results between them."""
     names = [section.name for section in body]
-    begin = next((at for at, name in enumerate(names) if opens(name)), None)
-    concluded = any(map(concludes, names))
-    if begin is not None and not concluded:
-        begins = all(map(prepares, names[begin + 1 :]))
-        if begins and found.prose < SHORT_TEXT_WORDS and not found.listed:
-            text = f"{found.prose} words that end before the results, and no references"
-            yield Sign("unfinished", REFUSE, text)
-        else:
-            yield Sign("unfinished", 2, f"no section after {names[-1][:60]!r} concludes")
-    if len(names) >= 3 and all(map(divides_research, names)):
-        if not any(map(reports, names)):
-            yield Sign("no results", 2, "no results among the sections")
-        elif not any(map(prepares, names)):
-            yield Sign("no methods", 1, "no methods among the sections")
+    level = min((part.level for part in body if divides_research(part.name)), default=0)
+    top = [part.name for part in body if part.level == level]
+    if any(map(opens, names)) and not any(map(concludes, names)):
+        is_report = any(map(reports, top)) and all(map(divides_research, top))
+        is_begun = found.prose < limits.LONG_TEXT_WORDS and not found.listed
+        is_begun = is_begun and all(opens(name) or prepares(name) for name in names)
+        weight = REFUSE if is_begun else DOUBT if is_report else WEAK
+        yield Sign("unfinished", weight, f"no section after {names[-1][:60]!r} concludes")
+    yield from missing_parts(top, names)
+
+
+def missing_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
+    """Yield the part that a report of research lacks, which *titles* of the top level divide."""
+    own = [title for title in titles if key(bare(title)) not in MAIN_TEXT]
+    if len(own) < 2 or not all(map(divides_research, own)):
+        return
+    if not any(map(reports, own)):
+        if len(own) > 2 or (any(map(prepares, own)) and any(map(concludes, own))):
+            yield Sign("no results", DOUBT, "no results among the sections")
+    elif len(own) > 2 and not any(map(prepares, all_titles)):
+        yield Sign("no methods", DOUBT, "no methods among the sections")

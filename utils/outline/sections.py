@@ -115,8 +115,8 @@ def part_of(heading: str) -> Part:
     return "back" if roles and roles <= _BEHIND else "body"
 
 
-def blocks(markdown: str) -> Iterator[tuple[Part, bool, str]]:
-    """Yield ``(part, is_heading, text)`` for each heading and paragraph.
+def blocks(markdown: str) -> Iterator[tuple[Part, int, str]]:
+    """Yield ``(part, level, text)`` for each heading (level 1 to 6) and paragraph (level 0).
 
     A deeper heading stays in the part of the heading above it, so that the *Methods* of a
     structured abstract is abstract and *Funding sources* of a declaration small print.
@@ -136,12 +136,12 @@ def blocks(markdown: str) -> Iterator[tuple[Part, bool, str]]:
                 part, level = (
                     ("lead", 0) if _is_title(depth, part, named_part) else (named_part, depth)
                 )
-            yield part, True, name
+            yield part, depth, name
             lines = lines[1:]
             has_text = False
         if any(line.strip() for line in lines):
             has_text = True
-            yield part, False, "\n".join(lines)
+            yield part, 0, "\n".join(lines)
 
 
 def measure(markdown: str) -> Measure:
@@ -158,7 +158,7 @@ def measure(markdown: str) -> Measure:
             entries += items
             paragraphs += not items
         elif part == "body":
-            headings += is_heading
+            headings += bool(is_heading)
             words += 0 if is_heading else count_words(text)
         elif part == "lead" and not is_heading and not _ITEM.match(text):
             count = count_words(text)

@@ -49,14 +49,14 @@ _COPIES = {
 # Of a page with an error status, "refused" says more than these; a captcha or login stays.
 _VAGUE = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
 # Raised by whoever changes what the judges say: `audit` then asks them about the shelf again.
-JUDGES = 3
+JUDGES = 4
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
 VERSIONS: dict[Media, int] = {
     "jats": 5,
     "elsevier": 1,
     "html": 7,
     "pdf": 7,
-    "markdown": 2,
+    "markdown": 3,
     "latex": 4,
 }
 # Read by name, so that no parser is imported before it is needed.

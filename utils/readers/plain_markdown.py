@@ -41,6 +41,8 @@ _SCRIPT_ADDRESS = re.compile(
 )
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\([^()]{0,2000}\)")
 _TAG = re.compile(r"<(?!/?(?:sub|sup)>)(?=[A-Za-z/!?])")
+# Titles of the first and second level, which Reader underlines.
+_UNDERLINED = re.compile(r"^(?![#>|+\s-]|\*\s)([^\n]{1,300})\n(=|-)\2{2,}[ \t]*$", re.M)
 _OPENING = 2500  # characters in which a paper introduces itself
 _SHORT_TEXT = 250  # words; a longer text is more than a warning
 _MOST_BYTES = 20_000_000
@@ -110,6 +112,7 @@ def _safe(content: str) -> str:
     text = _SCRIPT_ADDRESS.sub(r"\1#", _SCRIPT_LINK.sub(r"\1", text))
     text = _TAG.sub("&lt;", re.sub(r"<(https?://[^<>\s]{1,2000})>", r"\1", text))
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\xad]", "", text)
+    text = _UNDERLINED.sub(lambda title: f"{'#' if title[2] == '=' else '##'} {title[1]}", text)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<![ \t])[ \t]+$", "", text, flags=re.M)).strip()
 
 

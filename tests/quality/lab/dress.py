@@ -121,7 +121,7 @@ def translated(text: str, language: str) -> str:
     """A section's title in another language; as it is where we know no word for it."""
     words, lower = HEADINGS[language], text.lower()
     for key, stems in _STEMS.items():
-        if any(stem in lower for stem in stems):
+        if any(stem in lower for stem in stems) and "supple" not in lower:
             return words[key]
     return text
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 from tests.quality.lab.cuts import long_enough, parts
 from tests.quality.lab.dress import abstract, composed, head, reference_list
 from tests.quality.lab.kinds import ALL, HELD_OUT, SCREEN, TUNING, Made, Scene, kind, rendered
-from tests.quality.lab.manuscript import Block
+from tests.quality.lab.manuscript import CLOSE, GROUP, OPEN, Block, Manuscript
 
 _RESULTS = re.compile(r"result|finding", re.I)
 _METHODS = re.compile(r"method|procedure", re.I)
+_FLOAT = re.compile(r"\b(?:fig(?:ure)?s?|tables?)\b\.?\s*\d+\w?", re.I)
 
 
 def _with(scene: Scene, body: list[Block], references: bool = True) -> list[Block]:
@@ -164,7 +165,10 @@ def full_menu(scene: Scene) -> Made:
 
 
 def _planned(scene: Scene, title: str, words: str) -> Made:
-    """The paper as a plan: no results, an abstract that promises none."""
+    """The paper as a plan: no results, an abstract that promises none.
+
+    Its sections have no numbers, and it lists the references that its text cites.
+    """
     paper, dice = scene.paper, scene.dice
     kept = [part for part in parts(paper) if not _RESULTS.search(part[0].text)]
     if len(kept) < 3 or len(kept) == len(parts(paper)) or not long_enough(paper):
@@ -172,10 +176,39 @@ def _planned(scene: Scene, title: str, words: str) -> Made:
     told = tuple(
         b for b in paper.abstract if not re.match(r"\s*(?:results|findings)\b", b.text, re.I)
     )
-    record = replace(paper.paper, title=title.format(paper.title), abstract=words)
-    body = tuple(block for part in kept for block in part)
-    plan = replace(paper, paper=record, title=record.title, abstract=told, body=body)
+    record = replace(paper.paper, title=title.format(paper.title), abstract=words, pages="")
+    blocks = [block for part in kept for block in part if block.kind not in {"figure", "table"}]
+    plan = _cited_alone(paper, [_plain(block) for block in blocks])
+    plan = replace(plan, paper=record, title=record.title, abstract=told)
     return composed(plan, dice), plan
+
+
+def _plain(block: Block) -> Block:
+    """A heading without its number; a text that speaks of no figure by its number."""
+    if block.kind == "heading":
+        return replace(block, text=re.sub(r"^\s*\d+(?:\.\d+)*\.?\s+", "", block.text))
+    return replace(block, text=_FLOAT.sub("the figure", block.text),
+                   items=tuple(_FLOAT.sub("the figure", item) for item in block.items))  # fmt: skip
+
+
+def _cited_alone(paper: Manuscript, body: list[Block]) -> Manuscript:
+    """The paper with *body*, and the references that it cites."""
+    texts = [text for block in body for text in (block.text, *block.items)]
+    marks = ",".join(found for text in texts for found in GROUP.findall(text))
+    used = sorted({int(n) for n in marks.split(",") if n and int(n) < len(paper.references)})
+    places = {str(old): str(new) for new, old in enumerate(used)}
+
+    def mark(found: re.Match[str]) -> str:
+        numbers = [places[n] for n in found.group(1).split(",") if n in places]
+        return f"{OPEN}{','.join(numbers)}{CLOSE}" if numbers else ""
+
+    return replace(
+        paper,
+        body=tuple(replace(b, text=GROUP.sub(mark, b.text),
+                           items=tuple(GROUP.sub(mark, item) for item in b.items)) for b in body),
+        back=(),
+        references=tuple(paper.references[at] for at in used),
+    )  # fmt: skip
 
 
 @kind("protocol of a study", TUNING, SCREEN, whole=True)

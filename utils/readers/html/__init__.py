@@ -28,6 +28,7 @@ from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, witho
 from .links import PageLinks
 from .loaded import fill_references, fill_tables, name_missing_tables
 from .markdown import tidy, to_markdown
+from .outline import find_menus, find_signs
 from .parts import (
     HEADINGS,
     MAIN_TEXT,
@@ -124,6 +125,7 @@ def read(fetched: Fetched) -> Document:
         lost = "the page says that its conversion broke off" if is_broken(soup) else ""
         make_ordinary(soup)
     page_title = _page_title(soup, claims)
+    menus = find_menus(soup)
     markdown = _markdown(soup, claims, page_title, links)
     found = measure(markdown)
     return Document(
@@ -140,6 +142,7 @@ def read(fetched: Fetched) -> Document:
         walls=walls,
         verdict="partial" if lost else "full_text",
         evidence=lost,
+        signs=tuple(find_signs(menus, markdown)),
     )
 
 

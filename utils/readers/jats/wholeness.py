@@ -18,9 +18,9 @@ from typing import Final, cast
 from lxml.etree import XPath
 
 from ...judges.evidence import in_brackets
-from ...judges.wholeness import MISSES, first_skipped, longest_gap, plans_research
+from ...judges.wholeness import first_skipped, longest_gap, missing_parts, plans_research
 from ...model.verdicts import REFUSE, WEAK, Sign
-from ...outline.sections import concludes, divides_research, opens, prepares, reports
+from ...outline.sections import concludes, opens, prepares
 from .walk import Element, text_of
 
 _FEW: Final = 8  # references; in fewer, a share says nothing
@@ -236,25 +236,8 @@ def _missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
         begun = opens(titles[0]) and all(map(prepares, titles[1:]))
         yield Sign("unfinished", 2 + bool(begun), f"no section after {titles[-1][:60]!r} concludes")
     # A communication may have one section for all but its methods, or a text without any.
-    apart = article.find("body/p") is not None
-    if len(titles) < 3 or apart or not all(map(divides_research, titles)):
-        return
-    meta = article.find("front/article-meta")
-    abstract = " ".join(text_of(el) for el in meta.iterfind("abstract")) if meta is not None else ""
-    if not any(map(reports, titles)):
-        yield Sign(
-            "no results",
-            2 + 2 * bool(MISSES["results"].search(abstract)),
-            "no results among the sections",
-        )
-    elif not any(map(prepares, titles)):
-        yield Sign(
-            "no methods",
-            2 + bool(MISSES["methods"].search(abstract)),
-            "no methods among the sections",
-        )
-    if not any(map(opens, titles)):
-        yield Sign("no introduction", 1, "no introduction")
+    if len(titles) > 2 and article.find("body/p") is None:
+        yield from missing_parts(titles, titles)
 
 
 def _is_elsewhere(el: Element) -> bool:

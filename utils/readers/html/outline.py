@@ -1,0 +1,57 @@
+"""What a page's own menu of sections promises: links to parts that the page does not carry."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from ...model.verdicts import DOUBT, Sign
+from ...outline.sections import opens, part_of
+from ...outline.words import folded
+from .article import text_of
+from .tree import every, tags
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+Menus = list[dict[str, bool]]
+"""The links of each menu, by name, and whether the page has what they lead to."""
+_HEADING: Final = re.compile(r"^#{1,6} (.+)$", re.M)
+_MIN_SECTIONS: Final = 2  # links to sections of the text that make a list its menu
+
+
+def find_menus(soup: BeautifulSoup) -> Menus:
+    """Return the menus of a page, which reading the page takes out."""
+    menus: dict[int, dict[str, bool]] = defaultdict(dict)
+    targets: set[object] = set()
+    for link in tags(soup, ("a",)):
+        target = str(link.get("href") or "")
+        menu = link.find_parent(["ul", "ol", "nav"]) if target.startswith("#") else None
+        if menu is None:
+            continue
+        if not targets:
+            targets = {tag.get(key) for tag in every(soup) for key in ("id", "name")}
+        menus[id(menu)][text_of(link)] = target[1:] in targets
+    return list(menus.values())
+
+
+def find_signs(menus: Menus, markdown: str) -> Iterator[Sign]:
+    """Yield the sign that a menu names sections that the text does not have."""
+    titles = {_fold(title) for title in _HEADING.findall(markdown)} if menus else set()
+    for menu in menus:
+        names = {name: there for name, there in menu.items() if part_of(name) == "body"}
+        lost = [
+            name
+            for name, there in names.items()
+            if not (there or opens(name) or _fold(name) in titles)
+        ]
+        if lost and sum(_fold(name) in titles for name in names) >= _MIN_SECTIONS:
+            words = f"the page's menu has {len(names)} sections, and {lost[0][:60]!r} is not there"
+            yield Sign("menu", DOUBT, words)
+            return
+
+
+def _fold(title: str) -> str:
+    return " ".join(folded(title))
