@@ -11,7 +11,8 @@ import pytest
 from tests.harvests import library_of
 from tests.world import World
 from utils import Library
-from utils.download.ladder import Rung, Step
+from utils.download.climb import Rung
+from utils.download.ladder import Step
 from utils.download.records import look_up
 from utils.errors import (
     BadContent,

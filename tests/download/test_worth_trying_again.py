@@ -9,6 +9,7 @@ import pytest
 
 from tests.harvests import done
 from utils import Library
+from utils.download.climb import is_worth_trying_again
 from utils.model.paper import moment
 
 HOUR, DAY = 3600.0, 86400.0
@@ -82,9 +83,10 @@ def test_a_mistake_of_ours_says_nothing_about_the_paper(library, world):
     first = library.download(world.paper("paywall").pmid).stored
     failed = [replace(attempt, outcome="failed") for attempt in first.attempts]
     stored = library.shelf.save_abstract(first.paper, failed)
-    assert not library._ladder._worth_trying_again(stored)
+    ladder = library._ladder
+    assert not is_worth_trying_again(stored, ladder.rungs, library.settings)
     time.sleep(HOUR + 60)
-    assert library._ladder._worth_trying_again(stored)
+    assert is_worth_trying_again(stored, ladder.rungs, library.settings)
 
 
 @pytest.mark.parametrize("hours", [-1.5, -1000.0])

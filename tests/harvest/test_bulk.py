@@ -401,10 +401,10 @@ def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
     settle, find = Ladder.settle, Shelf.find
     taken: list[Ids] = []
 
-    def taken_away(self: Ladder, paper: Any, *more: Any) -> Any:
-        stored = settle(self, paper, *more)
+    def taken_away(self: Ladder, climb: Any) -> Any:
+        stored = settle(self, climb)
         Path(stored.path).unlink()
-        taken.append(paper.ids)
+        taken.append(climb.paper.ids)
         return stored
 
     def instead(self: Shelf, ids: Ids, *more: Any) -> Any:

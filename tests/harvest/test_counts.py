@@ -57,7 +57,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(owner, name, counted)
 
-    count(Shelf, "find", "look-ups")
+    count(Shelf, "find_texts", "look-ups")
     count(record.Record, "from_row", "records read")
     count(ledger_rows, "paper_from", "papers read")
     count(index_table, "cell", "cells")

@@ -116,7 +116,7 @@ def test_a_service_that_is_down_is_down_for_every_publisher(
 ) -> None:
     ladder = far._ladder
     [rung] = [rung for rung in ladder.rungs if rung.via == "unpaywall"]
-    run = _Harvest(far.harvest(["31452104"]).ledger, ladder, ladder.rungs)
+    run = _Harvest(far.harvest(["31452104"]).ledger, ladder)
     for number in (1, 2, 3):
         climb = Step(Paper(Ids(doi=f"10.{number}000/x")), service_down=service_down)
         climb.note(rung.via, "unreachable", "down")

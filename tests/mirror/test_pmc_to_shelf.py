@@ -34,7 +34,7 @@ def choice_of(records):
 
 def on_shelf(world, library):
     """How each of PMC's articles on the shelf came there, by PMCID."""
-    found = {r.pmcid: library.shelf.text_of(Ids(pmcid=r.pmcid)) for r in there(world, 99)}
+    found = {r.pmcid: library.shelf.find(Ids(pmcid=r.pmcid)) for r in there(world, 99)}
     return {
         pmcid: (stored.kind, stored.via, stored.source) for pmcid, stored in found.items() if stored
     }

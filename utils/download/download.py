@@ -5,21 +5,23 @@ What is on the shelf is served; the rest is looked up in batches and climbs the 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any
 
 from ..errors import NotFound, PaperError, Unreachable
-from ..http import not_older_than
+from ..http import Patience, not_older_than
 from ..model.identifiers import Ids
 from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answered
-from ..model.versions import NAMES, STAND_INS, meant, serves
-from ..shelf import known_by_name_only
-from .ladder import Climb, Ladder, may_climb_unknown
+from ..model.versions import NAMES, STAND_INS, serves
+from .climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, Wait, standing_attempts
+from .ladder import Ladder, Step, lease_name
 from .records import look_up
 
+log = logging.getLogger(__name__)
 _PATIENCE_S = 10.0  # for turns at sites, while another one may have the text at once
 
 
@@ -104,20 +106,8 @@ class Download:
         }
 
 
-def download(
-    wanted: Ids, ladder: Ladder, *, prefer_pmc: bool = True, force: bool = False
-) -> Download:
+def download(request: DownloadRequest, ladder: Ladder) -> Download:
     """Put one paper on the shelf, or return the copy that is already there.
-
-    Parameters
-    ----------
-    wanted : Ids
-        At least one identifier of the paper.
-    ladder : Ladder
-    prefer_pmc : bool, optional
-        False asks the publisher's side before PMC.
-    force : bool, optional
-        Fetch again what is there; it is only replaced by something as good.
 
     Raises
     ------
@@ -128,148 +118,171 @@ def download(
     Unreachable
         Nobody who could know the paper could be asked.
     """
-    [(_, outcome)] = download_many([wanted], ladder, prefer_pmc=prefer_pmc, force=force)
+    [(_, outcome)] = download_many([request], ladder)
     if isinstance(outcome, PaperError):
         raise outcome
     return outcome
 
 
 def download_many(
-    wanted: Sequence[Ids],
-    ladder: Ladder,
-    *,
-    prefer_pmc: bool = True,
-    force: bool = False,
-    workers: int = 8,
+    requests: Sequence[DownloadRequest], ladder: Ladder, *, workers: int = 8
 ) -> Iterator[tuple[Ids, Download | PaperError]]:
     """Put many papers on the shelf; outcomes come as they are ready.
 
-    What is held comes first and asks nobody. The rest is looked up in batches and climbed side by
-    side: the pace of each host is kept for all threads together.
+    Papers on the shelf come first and cost no request. The others are looked up in batches, and
+    climb side by side: the rate limit of each host counts for all threads together.
     """
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
-    offline = ladder.web.settings.papers_offline
-    missing: list[Ids] = []
-    for ids in dict.fromkeys(wanted):
-        held = None if force else ladder.find_servable(ids)
-        if held and (offline or not known_by_name_only(held)):
-            yield ids, Download(held, cached=True, file_path=held.path, wants=meant(ids))
+    missing: list[Climb] = []
+    for request in dict.fromkeys(requests):
+        climb = ladder.begin(request)
+        if isinstance(action := ladder.next_action(climb), Serve):
+            yield request.ids, _serve(climb, action.stored)
         else:
-            missing.append(ids)
-    if not missing:
+            missing.append(climb)
+    yield from _download_local([climb for climb in missing if climb.request.offline], ladder)
+    if not (missing := [climb for climb in missing if not climb.request.offline]):
         return
-    if offline:
-        yield from _download_local(missing, ladder)
-        return
+    force = any(climb.request.force for climb in missing)
     with not_older_than(time.time() if force else 0.0):
-        records = look_up(missing, ladder.web, ladder.sources)
-    aliases = _group_same(records)
+        records = look_up([climb.request.ids for climb in missing], ladder.web, ladder.sources)
+    for climb in missing:
+        climb.record = records[climb.request.ids]
+    groups = _group_same(missing)
     # Of many papers one is read while others wait: there, the order of the ladder costs no time.
-    patience_s = _PATIENCE_S if len(aliases) == 1 else inf
-    pool = ThreadPoolExecutor(min(workers, len(aliases)), "ladder")
+    patience_s = _PATIENCE_S if len(groups) == 1 else inf
+    pool = ThreadPoolExecutor(min(workers, len(groups)), "ladder")
     try:
-        jobs = {
-            pool.submit(
-                _download_one, same[0], records[same[0]], ladder, prefer_pmc, force, patience_s
-            ): same
-            for same in aliases
-        }
+        jobs = {pool.submit(_climb, same[0], ladder, patience_s): same for same in groups}
         for job in as_completed(jobs):
-            yield from ((ids, job.result()) for ids in jobs[job])
+            yield from ((climb.request.ids, job.result()) for climb in jobs[job])
     finally:
         # Whoever stops listening (Ctrl-C, a closed pipe) wants no further paper fetched.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _download_local(
-    wanted: Sequence[Ids], ladder: Ladder
+    climbs: Sequence[Climb], ladder: Ladder
 ) -> Iterator[tuple[Ids, Download | PaperError]]:
     """Put on the shelf what needs no request (a mirror of PMC); for the rest say why not."""
-    there = ladder.find_local(wanted)
-    records = look_up(list(there), ladder.web, ladder.sources) if there else {}
-    for ids in wanted:
-        if ids not in there:
+    local = ladder.find_local([climb.request.ids for climb in climbs]) if climbs else {}
+    records = look_up(list(local), ladder.web, ladder.sources) if local else {}
+    for climb in climbs:
+        ids = climb.request.ids
+        if ids not in local:
             yield ids, _offline_error(ids)
             continue
         record = records[ids]
-        if not isinstance(record, Paper):
-            record = Paper(ids | there[ids].ids)
-        with_pmcid = replace(record, ids=record.ids | Ids(pmcid=there[ids].ids.pmcid))
-        known = bool(record.recorded_by)
-        yield ids, _climb_for(Climb(with_pmcid, known, meant(ids)), ladder)
+        climb.record = record if isinstance(record, Paper) else Paper(ids | local[ids].ids)
+        names = climb.record.ids | Ids(pmcid=local[ids].ids.pmcid)
+        climb.record = replace(climb.record, ids=names)
+        yield ids, _climb(climb, ladder, inf)
 
 
-def _group_same(records: dict[Ids, Paper | PaperError]) -> list[list[Ids]]:
-    """Identifiers that mean the same version of the same paper, together: it is fetched once."""
-    groups: dict[str, list[Ids]] = {}
-    for ids, record in records.items():
-        key = record.ids.key if isinstance(record, Paper) else repr(ids)
-        groups.setdefault(f"{meant(ids)} {key}", []).append(ids)
+def _group_same(climbs: Sequence[Climb]) -> list[list[Climb]]:
+    """Group the requests for the same version of the same paper: it is fetched once."""
+    groups: dict[str, list[Climb]] = {}
+    for climb in climbs:
+        key = climb.record.ids.key if isinstance(climb.record, Paper) else repr(climb.request.ids)
+        groups.setdefault(f"{climb.request.wants} {key}", []).append(climb)
     return list(groups.values())
 
 
-def _download_one(
-    ids: Ids,
-    record: Paper | PaperError,
-    ladder: Ladder,
-    prefer_pmc: bool,
-    force: bool,
-    patience_s: float,
-) -> Download | PaperError:
-    """Climb for one paper; errors are outcomes here, because others are on their way too."""
-    if isinstance(record, Paper):
-        paper = record
-    elif not force and (by_name := ladder.find_servable(ids)):
-        return Download(by_name, cached=True, file_path=by_name.path, wants=meant(ids))
-    elif may_climb_unknown(ids, record):
-        paper = Paper(ids)
-    else:
-        return _held_meanwhile(ids, ladder, record, force=force)
-    climb = Climb(paper, paper is record, meant(ids), force=force, patience_s=patience_s)
-    made = _climb_for(climb, ladder, prefer_pmc=prefer_pmc)
-    if isinstance(made, NotFound) and not isinstance(record, Paper):
-        # No text and no record, because whoever keeps the records did not answer.
-        return _held_meanwhile(ids, ladder, _could_not_tell(record, made), force=force)
-    return made
-
-
-def _held_meanwhile(
-    ids: Ids, ladder: Ladder, error: PaperError, *, force: bool
-) -> Download | PaperError:
-    """Return what the shelf has while nobody can be asked, marked so; else the *error*."""
-    held = ladder.shelf.find(ids, meant(ids))
-    if force or not isinstance(error, Unreachable) or held is None or held.kind == "rejected":
-        return error
-    return Download(held, True, held.path, meant(ids), unreached=error.message)
-
-
-def _climb_for(climb: Climb, ladder: Ladder, *, prefer_pmc: bool = True) -> Download | PaperError:
-    """Climb for a paper, unless its text is on the shelf by now."""
-    paper, wants = climb.paper, climb.wants
+def _climb(climb: Climb, ladder: Ladder, patience_s: float) -> Download | PaperError:
+    """Climb for a paper; an error is an outcome, because other papers are under way too."""
     try:
-        with ladder.lease(paper):
-            held = ladder.find_servable(paper.ids, wants)
-            if held and not climb.force:
-                held = ladder.learn(held, paper)
-            if held and held.kind != "rejected" and not climb.force:
-                return Download(held, cached=True, file_path=held.path, wants=wants)
-            before = ladder.shelf.find(paper.ids, wants)
-            if before:  # which may know names that today's record does not
-                climb.paper = replace(paper, ids=paper.ids | before.paper.ids)
+        with ladder.web.leases.hold(lease_name(climb.paper), str(climb.paper.ids)):
+            climb.state, climb.texts = "looked_up", None  # under all names, and as it is by now
+            ladder.learn(climb)
+            before, force = climb.stored, climb.request.force
+            if before and not force:
+                climb.standing = standing_attempts(before, ladder.web.settings)
             # What was tried before is tried with other answers now.
-            with not_older_than(time.time() if before and before.attempts else 0.0):
-                stored = ladder.climb(climb, prefer_pmc=prefer_pmc)
+            anew = force or (before and before.attempts)
+            with not_older_than(time.time() if anew else 0.0):
+                return _act(climb, ladder, Patience(patience_s))
     except PaperError as error:
         return error
-    there = before is not None and (before.path, before.saved_at) == (stored.path, stored.saved_at)
-    cached = there and stored.kind == "full_text"
-    return Download(stored, cached=cached, file_path=stored.path, wants=wants)
 
 
-def _could_not_tell(why: PaperError, nothing: NotFound) -> PaperError:
-    """The lookup's error, with everything that was tried."""
-    return type(why)(why.message, why.hint, **{**nothing.details, **why.details})
+def _act(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperError:
+    """Do what is next for a paper until it has ended.
+
+    A rung whose turn is far away counts as away until all others were asked. It is not waited for
+    where another version of the text was found meanwhile.
+    """
+    before, postponed, has_stand_in = climb.stored, dict[str, tuple[float, Step]](), False
+    while True:
+        match ladder.next_action(climb, postponed):
+            case Serve(stored):
+                return _serve(climb, stored)
+            case Ask(rung, notes):
+                climb.note(notes)
+                step = Step(climb.paper, climb.request.wants)
+                with patience.applied():
+                    ladder.ask(rung, [step])
+                has_stand_in = has_stand_in or bool(step.document)
+                if patience.needed_s and not step.document:
+                    postponed[rung.via] = time.time() + patience.needed_s, step
+                    continue
+            case Wait(notes, away):
+                climb.note(notes)
+                rung = min(away, key=lambda rung: postponed[rung.via][0])
+                due, step = postponed[rung.via]
+                if not has_stand_in:
+                    _announce_wait(climb, rung, due)
+                    [step] = ladder.ask(rung, [Step(climb.paper, climb.request.wants)])
+            case Fail(error):
+                return _serve_unreached(climb, error)
+            case Settle(notes):
+                climb.note(notes)
+                return _settle(climb, ladder, before)
+        if saved := ladder.take(rung, step, climb):
+            return _saved(climb, saved, before)
+
+
+def _announce_wait(climb: Climb, rung: Rung, due: float) -> None:
+    if (wait_s := due - time.time()) > 1:
+        text = "%s: no full text so far. Waiting %.0f s for %s."
+        log.warning(text, climb.paper.ids, wait_s, rung.source.title)
+
+
+def _settle(climb: Climb, ladder: Ladder, before: StoredPaper | None) -> Download | PaperError:
+    """Return the abstract, or else why there is neither a text nor a record."""
+    if stored := ladder.settle(climb):
+        return _saved(climb, stored, before)
+    msg = f"No text of {climb.paper.ids} could be had in {len(climb.tried)} attempts."
+    attempts = [asdict(attempt) for attempt in climb.tried]
+    if not isinstance(why := climb.record, PaperError):
+        return NotFound(msg, attempts=attempts)
+    return _serve_unreached(
+        climb, type(why)(why.message, why.hint, **{"attempts": attempts, **why.details})
+    )
+
+
+def _serve(climb: Climb, stored: StoredPaper) -> Download:
+    return Download(stored, cached=True, file_path=stored.path, wants=climb.request.wants)
+
+
+def _saved(climb: Climb, stored: StoredPaper, before: StoredPaper | None) -> Download:
+    """Return what was put on the shelf, or what was there *before* and is as good."""
+    is_same = before is not None and (before.path, before.saved_at) == (
+        stored.path,
+        stored.saved_at,
+    )
+    cached = is_same and stored.kind == "full_text"
+    return replace(_serve(climb, stored), cached=cached)
+
+
+def _serve_unreached(climb: Climb, error: PaperError) -> Download | PaperError:
+    """Return what the shelf has while no site can be asked, marked so; else the *error*."""
+    stored = climb.stored
+    if climb.request.force or not isinstance(error, Unreachable):
+        return error
+    if stored is None or stored.kind == "rejected":
+        return error
+    return replace(_serve(climb, stored), unreached=error.message)
 
 
 def _offline_error(ids: Ids) -> NotFound:

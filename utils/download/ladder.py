@@ -12,79 +12,35 @@ for.
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
-from operator import itemgetter
+from typing import Any
 
 from .. import readers as formats
-from ..errors import (
-    BadContent,
-    NotAvailable,
-    NotConfigured,
-    NotFound,
-    PaperError,
-    SourceMiss,
-    Unreachable,
-)
-from ..http import Patience, Web, not_older_than
+from ..errors import BadContent, NotAvailable, NotConfigured, SourceMiss, Unreachable
+from ..http import Web
 from ..model.identifiers import Ids
-from ..model.paper import (
-    INCONCLUSIVE,
-    Attempt,
-    Author,
-    Document,
-    Fetched,
-    Paper,
-    StoredPaper,
-    Version,
-    is_within,
-    now,
-    who_answered,
-)
-from ..model.versions import NAMES, OTHER_VERSION, fits, meant, only_a_preprint, serves, text_slot
+from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version
+from ..model.versions import NAMES, OTHER_VERSION, fits, serves
 from ..shelf import Shelf, is_foreign, judge_again, known_by_name_only
-from ..sources import Route, Source, ask_in_halves
+from ..sources import Source, ask_in_halves
 from ..sources.local import local_routes
+from .climb import Action, Climb, DownloadRequest, Rung, find_servable, next_action
 from .records import with_registered_terms
-
-log = logging.getLogger(__name__)
-_DAY_S = 86400.0
-_INCONCLUSIVE_S = 3600.0
-"""Seconds until a site that could not tell is asked again: it may be there by then."""
-_NO_ANSWER = INCONCLUSIVE | {"saved", "skipped"}
-"""``saved`` by somebody who did not live to shelve it, or it was taken away since."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One route to full text, and the site it belongs to."""
-
-    route: Route
-    source: Source
-
-    @property
-    def via(self) -> str:
-        """Its name."""
-        return self.route.via
 
 
 @dataclass(slots=True)
 class Step:
     """One paper on one rung: what was tried there, and the text if it was found.
 
-    ``known`` says whether ``paper`` is a record, or only the identifiers somebody gave;
-    ``stay_away_s`` how many seconds the site asked not to be asked again; ``service_down`` whether
-    it was the rung's own service that did not answer, not one of the hosts it leads to. ``wants``
-    is the version asked for.
+    ``stay_away_s`` says how many seconds the site asked not to be asked again; ``service_down``
+    whether the rung's own service did not answer, not one of the hosts it leads to. ``wants`` is
+    the version asked for.
     """
 
     paper: Paper
-    known: bool = True
     wants: Version = "published"
     attempts: list[Attempt] = field(default_factory=list)
     fetched: Fetched | None = None
@@ -104,25 +60,6 @@ class Step:
         instant = time.monotonic()
         seconds, self._began = round(instant - self._began, 3), instant
         self.attempts.append(Attempt(via, outcome, detail, url, status=status, seconds=seconds))
-
-
-@dataclass(slots=True)
-class Climb:
-    """One paper's way up the ladder: the version wanted, and everything that was tried.
-
-    ``known`` and ``wants`` are as in `Step`. ``answers`` names the rungs that need not be asked
-    again, with those of their attempts that are not in ``tried`` yet. ``force`` asks also for what
-    is on the shelf in another version. ``patience_s`` are the seconds that all waits for turns may
-    take while other rungs have not been asked.
-    """
-
-    paper: Paper
-    known: bool
-    wants: Version
-    tried: list[Attempt] = field(default_factory=list)
-    answers: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)
-    force: bool = False
-    patience_s: float = inf
 
 
 @dataclass(frozen=True)
@@ -171,150 +108,46 @@ class Ladder:
             if isinstance(found, Fetched)
         }
 
-    def rungs_for(self, *, prefer_pmc: bool = True) -> list[Rung]:
-        """The rungs in order; False for *prefer_pmc* puts the publisher's side first."""
-        return sorted(self.rungs, key=lambda rung: not prefer_pmc and rung.source.label != "DOI")
+    def begin(self, request: DownloadRequest, **known: Any) -> Climb:
+        """Return the climb for a request; *known* are the fields of `Climb` known already."""
+        return Climb(request, **{"find_texts": self.shelf.find_texts, **known})
 
-    def find_servable(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
-        """The copy on the shelf, if it may be served without asking anybody.
+    def next_action(self, climb: Climb, away: Container[str] = ()) -> Action:
+        """Return what to do next for a paper; see `.climb`."""
+        rungs: Sequence[Rung] = self.rungs
+        if not climb.request.prefer_pmc:
+            rungs = sorted(rungs, key=lambda rung: rung.source.label != "DOI")
+        return next_action(climb, rungs, self.web.settings, away)
 
-        *wants* is the version that *ids* mean unless said otherwise. What was rejected is never
-        served.
-        """
-        wants = wants or meant(ids)
-        stored = self.shelf.find(ids, wants)
-        if stored is None or stored.kind == "rejected":
-            return None
-        lacking = stored.is_doubtful or not serves(wants, stored)
-        if lacking and self._worth_trying_again(stored):
-            return None
-        return stored
-
-    def learn(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
-        """Add what is now known of a stored paper.
+    def learn(self, climb: Climb) -> None:
+        """Add to what the shelf has of a paper what its record says, and the other way round.
 
         A foreign file that was known by its name only is now judged against the record, and may be
         rejected.
         """
-        by_name = known_by_name_only(stored)
-        known = self.shelf.learn(stored, paper)
-        text = self.shelf.read_text(known) if by_name and not known_by_name_only(known) else ""
-        if not text or not is_foreign(text):
-            return known
-        return self.shelf.verdicts.state(judge_again(known, text, self.read))
-
-    def climb(self, climb: Climb, *, prefer_pmc: bool = True) -> StoredPaper:
-        """Get one paper's text and keep it; False for *prefer_pmc* asks the publisher's side first.
-
-        Raises
-        ------
-        NotFound
-            No text, and nobody knows the paper.
-        """
-        before = None if climb.force else self.shelf.find(climb.paper.ids, climb.wants)
-        climb.answers = self._standing_attempts(before) if before else {}
-        with not_older_than(time.time() if climb.force else 0.0):
-            for rung, step in self._ask_in_order(climb, self.rungs_for(prefer_pmc=prefer_pmc)):
-                climb.tried += step.attempts
-                if stored := self.take(rung, step, climb):
-                    return stored
-        if stored := self.settle(climb.paper, climb.tried, climb.wants, climb.known):
-            return stored
-        msg = f"No text of {climb.paper.ids} could be had in {len(climb.tried)} attempts."
-        raise NotFound(msg, attempts=[asdict(attempt) for attempt in climb.tried])
-
-    def _ask_in_order(self, climb: Climb, rungs: Sequence[Rung]) -> Iterator[tuple[Rung, Step]]:
-        """Ask the rungs for a paper: those whose turn is far away after all others.
-
-        Where another version of the text was found meanwhile, they are not waited for.
-        """
-        patience, stand_in = Patience(climb.patience_s), False
-        postponed: list[tuple[float, Rung, Step]] = []  # with the time at which each may be asked
-        for rung in self.rungs_ahead(climb, rungs):
-            step = Step(climb.paper, climb.known, climb.wants)
-            with patience.applied():
-                self.ask(rung, [step])
-            stand_in = stand_in or bool(step.document)
-            if patience.needed_s and not step.document:
-                postponed.append((time.time() + patience.needed_s, rung, step))
-            else:
-                yield rung, step
-        for due, rung, step in sorted(postponed, key=itemgetter(0)):
-            if stand_in:
-                yield rung, step
-                continue
-            if (wait_s := due - time.time()) > 1:
-                text = "%s: no full text so far. Waiting %.0f s for %s."
-                log.warning(text, climb.paper.ids, wait_s, rung.source.title)
-            yield rung, self.ask(rung, [Step(climb.paper, climb.known, climb.wants)])[0]
-
-    # -- what one paper and thousands have in common -----------------------------------------
-
-    def rungs_ahead(self, climb: Climb, rungs: Sequence[Rung]) -> Iterator[Rung]:
-        """The rungs to ask for a paper, in order; notes the others in ``tried``, with reasons."""
-        for rung in sort_for_version(climb.wants, climb.paper, rungs):
-            if self._is_foreign(rung, climb.paper) or (climb.force and rung.route.local):
-                continue  # who wants it anew does not want what is here
-            if reason := self.why_closed(rung, climb.paper):
-                climb.tried.append(Attempt(rung.via, "skipped", reason))
-            elif rung.via in climb.answers:
-                climb.tried += climb.answers[rung.via]
-            elif reason := self.why_needless(rung, climb):
-                climb.tried.append(Attempt(rung.via, OTHER_VERSION, reason))
-            else:
-                yield rung
+        if (stored := climb.stored) is None:
+            return
+        by_name = known_by_name_only(stored) and not climb.request.force
+        if by_name or find_servable(climb, self.rungs, self.web.settings):
+            stored = self.shelf.learn(stored, climb.paper)
+            text = (
+                self.shelf.read_text(stored) if by_name and not known_by_name_only(stored) else ""
+            )
+            if text and is_foreign(text):
+                stored = self.shelf.verdicts.state(judge_again(stored, text, self.read))
+            climb.hold(stored)
+        climb.names = stored.paper.ids  # today's record may give fewer
 
     def take(self, rung: Rung, step: Step, climb: Climb) -> StoredPaper | None:
-        """Keep what a rung brought; return the paper if that is the text asked for."""
+        """Note the attempts at a rung and keep its text; return the text if it was asked for."""
+        climb.note(step.attempts)
         if step.served:
             return self.keep(rung, step, climb.tried)
         if step.document:
-            self._keep_aside(rung, step, climb)
+            version = step.document.version or "published"
+            if climb.request.force or not climb.has_text(version):
+                climb.hold(self.keep(rung, step, climb.tried))
         return None
-
-    def lease(self, paper: Paper) -> AbstractContextManager[None]:
-        """Held while a paper is climbed for, so that nobody fetches it a second time meanwhile."""
-        return self.web.leases.hold(lease_name(paper), str(paper.ids))
-
-    def why_closed(self, rung: Rung, paper: Paper) -> str:
-        """Why a rung need not be tried for this paper; empty when it should be."""
-        route = rung.route
-        if not any(getattr(paper.ids, name) for name in route.needs):
-            return f"the paper has no {' or '.join(route.needs)}"
-        if route.key and not self.web.settings.key(route.key):
-            return f"needs {route.key.upper()}"
-        if rung.source.label == "PMC" and paper.released > now()[:10]:
-            return f"embargoed until {paper.released}"
-        return ""
-
-    def _is_foreign(self, rung: Rung, paper: Paper) -> bool:
-        """Whether the key that is not set would open nothing: it is another publisher's."""
-        route = rung.route
-        mine = not route.prefixes or paper.ids.doi.startswith(route.prefixes)
-        return not mine and not self.web.settings.key(route.key)
-
-    def why_needless(self, rung: Rung, climb: Climb) -> str:
-        """Why a rung could only bring a text that is here already, of another version than asked.
-
-        Empty when it may bring more.
-        """
-        version = rung.route.version
-        if climb.force:
-            return ""
-        if version and not fits(climb.wants, version, climb.paper):
-            if self._is_shelved(climb.paper, version):
-                return f"The {NAMES[version]} is on the shelf already."
-        elif rung.source.label == "PMC" and fits(climb.wants, version, climb.paper):
-            routes = {one.via for one in self.rungs if one.source.label == "PMC"}
-            others = {a.source for a in climb.tried if a.outcome == OTHER_VERSION}
-            if brought := sorted(routes & others):  # there is one article behind all of them
-                return f"{brought[0]} brought what PMC has."
-        return ""
-
-    def _is_shelved(self, paper: Paper, version: Version) -> bool:
-        """Whether this very version of a text is on the shelf."""
-        find_servable = self.shelf.text_of(paper.ids, version)
-        return find_servable is not None and text_slot(find_servable) == version
 
     def ask(self, rung: Rung, steps: Sequence[Step]) -> Sequence[Step]:
         """Ask one rung for papers (no more than its batch), and note what came of it in each."""
@@ -377,7 +210,7 @@ class Ladder:
         paper, fetched, document = step.paper, step.fetched, step.document
         assert fetched
         assert document
-        if not step.known:
+        if not paper.recorded_by:
             paper = _paper_from_document(paper, document)
         if not document.license:
             paper = with_registered_terms(paper, self.web, self.sources)
@@ -385,92 +218,25 @@ class Ladder:
         label = rung.source.label
         return self.shelf.save(paper, document, fetched, source=label, attempts=attempts)
 
-    def _keep_aside(self, rung: Rung, step: Step, climb: Climb) -> None:
-        """Put a text of another version than was asked for on the shelf, unless one is there."""
-        assert step.document
-        if climb.force or not self._is_shelved(step.paper, step.document.version or "published"):
-            self.keep(rung, step, climb.tried)
-
-    def settle(
-        self,
-        paper: Paper,
-        attempts: Sequence[Attempt],
-        wants: Version = "published",
-        known: bool = True,
-    ) -> StoredPaper | None:
+    def settle(self, climb: Climb) -> StoredPaper | None:
         """Keep the abstract, or the full text that is there, after all rungs were asked.
 
-        None when there is nothing to keep: the paper is not *known*, and has no text.
+        None when there is nothing to keep: neither a text nor a record.
         """
-        if find_servable := self.shelf.text_of(paper.ids, wants):
-            if serves(wants, find_servable):
-                return replace(find_servable, attempts=tuple(attempts))
-            return self.shelf.record_attempts(find_servable, attempts)
-        if not known:
+        stored = climb.stored
+        if stored and stored.kind == "full_text":
+            if serves(climb.request.wants, stored):
+                return replace(stored, attempts=tuple(climb.tried))
+            return self.shelf.record_attempts(stored, climb.tried)
+        paper = climb.paper
+        if not paper.recorded_by:
             return None
-        return self.shelf.save_abstract(paper, attempts, via=paper.recorded_by or "pubmed")
-
-    def _worth_trying_again(self, stored: StoredPaper) -> bool:
-        """Whether a rung, or the paper's record, may have something new by now."""
-        if self.web.settings.papers_offline:
-            return False
-        if not stored.attempts:
-            return True  # a harvest or an older program put it there, and nobody was asked yet
-        if not is_within(self._retry_s, max(attempt.at for attempt in stored.attempts)):
-            return True
-        is_settled = stored.kind == "full_text" and not stored.is_doubtful
-        has_version = stored.version if is_settled else None
-        asked_of_late = set(self._standing_attempts(stored))
-        asked_of_late |= {
-            attempt.source
-            for attempt in stored.attempts
-            if attempt.outcome != "skipped" and is_within(_INCONCLUSIVE_S, attempt.at)
-        }
-        return any(
-            rung.via not in asked_of_late and not self.why_closed(rung, stored.paper)
-            for rung in self.rungs
-            if rung.route.version != has_version
-        )
-
-    def _standing_attempts(self, stored: StoredPaper) -> dict[str, list[Attempt]]:
-        """The attempts that need no repetition, by rung: answered, and not long ago."""
-        stands: dict[str, list[Attempt]] = {}
-        answered = who_answered(stored.attempts, _NO_ANSWER)
-        for attempt in stored.attempts:
-            if attempt.source in answered and is_within(self._retry_s, attempt.at):
-                stands.setdefault(attempt.source, []).append(attempt)
-        return stands
-
-    @property
-    def _retry_s(self) -> float:
-        return self.web.settings.papers_retry_abstract_days * _DAY_S
+        return self.shelf.save_abstract(paper, climb.tried, via=paper.recorded_by)
 
 
 def lease_name(paper: Paper) -> str:
     """The name of the lease on a paper."""
     return f"paper {paper.ids.key}"
-
-
-def sort_for_version(wants: Version, paper: Paper, rungs: Sequence[Rung]) -> list[Rung]:
-    """The rungs, but those that only have preprints last, or first if a preprint is wanted.
-
-    Of a paper that is a preprint and nothing else, all rungs have the same.
-    """
-    if only_a_preprint(paper):
-        return list(rungs)
-    return sorted(
-        rungs, key=lambda rung: (rung.route.version == "preprint") == (wants != "preprint")
-    )
-
-
-def may_climb_unknown(ids: Ids, why: PaperError) -> bool:
-    """Whether to climb without a record: texts with these identifiers in them are recognised.
-
-    Where no e-mail address is set (`NotConfigured`), only identifiers of sites that need none.
-    """
-    if isinstance(why, NotConfigured):
-        return bool(ids.pmcid or ids.arxiv)
-    return isinstance(why, Unreachable) and bool(ids.pmcid or ids.doi or ids.arxiv)
 
 
 def _paper_from_document(paper: Paper, document: Document) -> Paper:

@@ -25,14 +25,15 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from ..download.ladder import Climb, Ladder, Rung, Step, lease_name, may_climb_unknown
+from ..download.climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, State, Wait
+from ..download.ladder import Ladder, Step, lease_name
 from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
 from ..http import Patience, not_older_than
 from ..model.identifiers import Ids
 from ..model.job import most_informative
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_answered
-from ..model.versions import OTHER_VERSION, meant, serves
+from ..model.versions import OTHER_VERSION, best_for, meant, serves
 from ..readers.reader_processes import read_in_child
 from ..shelf import body_of, known_by_name_only
 from ..shelf.ledger import Ledger
@@ -47,7 +48,7 @@ _LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts reques
 _LINGER_COPIES_S = 2.0  # of addresses of copies: slow sites come after, with nothing to do
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
-_NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that did not live to say where
+_NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that was killed before it noted where
 _BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
 _PASSED_OVER = "the site was out, and was passed over"
 _ON_SHELF = Attempt("", "not_offered", "On the shelf already, without its text.")
@@ -72,7 +73,7 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
     ladder.web.settings.require_email("NCBI")
     reading = CountedReader(read_in_child)
     ladder = replace(ladder, read=reading)
-    harvest = _Harvest(ledger, ladder, ladder.rungs_for(prefer_pmc=prefer_pmc))
+    harvest = _Harvest(ledger, ladder, prefer_pmc=prefer_pmc)
     harvest.start()
     try:
         while harvest.lanes.wait(0.5):
@@ -91,19 +92,20 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
 class _Harvest:
     """One run over the pending papers of one job."""
 
-    def __init__(self, ledger: Ledger, ladder: Ladder, rungs: Sequence[Rung]) -> None:
+    def __init__(self, ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> None:
         self.ledger = ledger
         self.ladder = ladder
-        self.rungs = rungs
+        self.prefer_pmc = prefer_pmc
+        self.offline = ladder.web.settings.papers_offline
         self.outages = Outages()
         again = Lane(_AGAIN, self._return, threads=1)
         first = Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
         nameless = Lane(_IDENTIFY, self._identify, threads=1, batch=IDENTIFIED_AT_ONCE)
-        self.lanes = Lanes([first, nameless, again, *map(self._lane, rungs)])
+        self.lanes = Lanes([first, nameless, again, *map(self._lane, ladder.rungs)])
         # The versions meant by what was asked, where it is not the published one.
         self._wanted_versions: dict[int, Version] = {}
         self._stopped = threading.Event()
-        self.status = StatusReporter(ledger, self.lanes, self.outages, rungs, ladder.web)
+        self.status = StatusReporter(ledger, self.lanes, self.outages, ladder.rungs, ladder.web)
 
     def start(self) -> None:
         """Queue what is pending, and begin."""
@@ -134,26 +136,28 @@ class _Harvest:
         """Learn what papers are; those the shelf holds have ended already."""
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
-        asked_for = self.ledger.wanted(numbers)
-        absent = self.ladder.shelf.absent(ids for ids, *_ in asked_for.values())
-        for number, (ids, asked, round_) in asked_for.items():
+        rows = self.ledger.wanted(numbers)
+        absent = self.ladder.shelf.absent(ids for ids, *_ in rows.values())
+        for number, (ids, asked, round_) in rows.items():
             self.outages.forgive(number)
             with self._isolate(number):
-                self._note_wish(number, asked)
+                self._remember_wanted_version(number, asked)
                 paper = self.ledger.paper(number)
                 if paper and paper.recorded_by:  # a run that was interrupted came so far
-                    if (there := self.ladder.shelf.find(paper.ids)) and not known_by_name_only(
-                        there
-                    ):
-                        self._advance(number, paper)
+                    stored = self.ladder.shelf.find(paper.ids)
+                    if stored and not known_by_name_only(stored):
+                        self._advance(number, self._climb_of(number, paper))
                     else:
                         known[number] = paper
                 elif not ids:
                     self.lanes.put(_IDENTIFY, number)
-                elif round_ or ids in absent or not (held := self._find_servable(ids, number)):
-                    wanted.setdefault(ids, []).append(number)
-                elif self.ledger.record_paper(number, held.paper) is None:
-                    self._end(number, held)
+                else:
+                    texts: list[StoredPaper] | None = [] if round_ or ids in absent else None
+                    climb = self.ladder.begin(self._request(number, ids), texts=texts)
+                    if isinstance(self.ladder.next_action(climb), Serve):
+                        self._start(number, climb)
+                    else:
+                        wanted.setdefault(ids, []).append(number)
         self._begin_climbs(known | self._records(wanted))
 
     def _identify(self, numbers: Sequence[int]) -> None:
@@ -169,12 +173,6 @@ class _Harvest:
                     self.ledger.fail(number, "no_identifier", why_nameless(found))
                 elif not self._schedule_return(number, _IDENTIFY):
                     self.ledger.fail(number, "could_not_tell", why_nameless(found))
-
-    def _find_servable(self, ids: Ids, number: int) -> StoredPaper | None:
-        """The copy that may be served as it is; not a foreign file known by its name only."""
-        held = self.ladder.find_servable(ids, self._wanted_version(number))
-        offline = self.ladder.web.settings.papers_offline
-        return held if held and (offline or not known_by_name_only(held)) else None
 
     def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
         """Look papers up; those that somebody knows, by number. Duplicates end here."""
@@ -200,32 +198,17 @@ class _Harvest:
         """Shelve the abstracts, long before the slowest site sends texts; then queue the papers."""
         shelf = self.ladder.shelf
         absent = shelf.absent(paper.ids for paper in papers.values())
-        held = {
-            number: None if paper.ids in absent else self._find_and_learn(paper, number)
-            for number, paper in papers.items()
-        }
-        if new := [paper for number, paper in papers.items() if not held[number]]:
+        climbs: dict[int, Climb] = {}
+        for number, paper in papers.items():
+            texts = [] if paper.ids in absent else shelf.find_texts(paper.ids)
+            climb = climbs[number] = self._climb_of(number, paper, "looked_up", texts)
+            self.ladder.learn(climb)
+        if new := [climb.paper for climb in climbs.values() if not climb.stored]:
             shelf.save_abstracts(new)
-        for number, stored in held.items():
+        for number, climb in climbs.items():
             with self._isolate(number):
-                if self._is_served(number, stored):  # under another name
-                    assert stored
-                    self._end(number, stored)
-                    continue
-                paper = _with_shelf_ids(papers[number], stored) if stored else papers[number]
-                if (
-                    not stored or self.ledger.record_paper(number, paper) is None
-                ):  # else another of ours
-                    self._advance(number, paper)
-
-    def _is_served(self, number: int, held: StoredPaper | None) -> bool:
-        """Return whether the text on the shelf is of the version asked for."""
-        return held is not None and serves(self._wanted_version(number), held)
-
-    def _find_and_learn(self, paper: Paper, number: int) -> StoredPaper | None:
-        """What lies on the shelf of a paper, checked against the record now known of it."""
-        held = self.ladder.shelf.find(paper.ids, self._wanted_version(number))
-        return self.ladder.learn(held, paper) if held and known_by_name_only(held) else held
+                # The shelf may give it names that make it another paper of this job.
+                (self._start if climb.stored else self._advance)(number, climb)
 
     def _handle_lookup_error(self, number: int, ids: Ids, outcome: PaperError) -> None:
         if isinstance(outcome, NotConfigured) or in_the_way(outcome):
@@ -237,80 +220,92 @@ class _Harvest:
             self.outages.owe(number, _LOOK_UP, "")
             self.outages.record_failure(_LOOK_UP, "", pause_s, answer)
             return
-        if by_name := self.ladder.find_servable(ids, self._wanted_version(number)):
-            if self.ledger.record_paper(number, by_name.paper) is None:
-                self._end(number, by_name)
-            return
-        held = self.ladder.shelf.find(ids) if isinstance(outcome, Unreachable) else None
-        if held or may_climb_unknown(ids, outcome):
-            paper = held.paper if held else Paper(ids)
-            if self.ledger.record_paper(number, paper) is None:
-                self._advance(number, paper)
-        else:
-            self.ledger.fail(number, _reason(outcome), str(outcome))
+        climb = self.ladder.begin(self._request(number, ids), record=outcome, state="looked_up")
+        if isinstance(outcome, Unreachable) and climb.stored:
+            climb.record = climb.stored.paper
+        self._start(number, climb)
 
-    def _note_wish(self, number: int, asked: str) -> None:
-        if (wish := meant(Ids.maybe(asked))) != "published":
-            self._wanted_versions[number] = wish
+    def _start(self, number: int, climb: Climb) -> None:
+        """Write down what a paper is, unless another row has it already; do what is next."""
+        action = self.ladder.next_action(climb)
+        paper = action.stored.paper if isinstance(action, Serve) else climb.paper
+        if isinstance(action, Fail):
+            self.ledger.fail(number, _reason(action.error), str(action.error))
+        elif self.ledger.record_paper(number, paper) is None:
+            self._advance(number, climb)
 
-    def _wanted_version(self, number: int) -> Version:
-        """The version of a paper that was asked for."""
-        return self._wanted_versions.get(number, "published")
+    def _remember_wanted_version(self, number: int, asked: str) -> None:
+        if (wants := meant(Ids.maybe(asked))) != "published":
+            self._wanted_versions[number] = wants
+
+    def _request(self, number: int, ids: Ids) -> DownloadRequest:
+        """Return the request for a paper: the version follows from what the user wrote."""
+        wants = self._wanted_versions.get(number, "published")
+        return DownloadRequest(ids, wants, prefer_pmc=self.prefer_pmc, offline=self.offline)
 
     # -- the way up --------------------------------------------------------------------------
 
-    def _advance(self, number: int, paper: Paper) -> None:
-        """Queue a paper at the next rung that may have it, or end its way."""
-        climb = self._climb_of(number, paper)
-        recorded = len(climb.tried)
-        free, away = self._next_free_rung(number, climb)
-        if needless := [a for a in climb.tried[recorded:] if a.outcome == OTHER_VERSION]:
+    def _advance(self, number: int, climb: Climb) -> None:
+        """Do what is next for a paper: end it, queue it at a rung, or for later."""
+        recorded, owed = len(climb.tried), self.outages.owed(number)
+        away = {
+            rung.via
+            for rung in self.ladder.rungs
+            if rung.via in owed or self.outages.away_s(rung.via, _tag(rung, climb.paper))
+        }
+        match self.ladder.next_action(climb, away):
+            case Serve(stored):
+                self._end(number, stored)
+            case Ask(rung, notes, passed_over):
+                self._note(number, climb, notes, passed_over)
+                self.lanes.put(rung.via, number, _queue(rung, climb.paper))
+            case Wait(notes, passed_over):
+                self._note(number, climb, notes, passed_over)
+                if not self._wait(number, climb.paper, passed_over):
+                    self._settle(number, climb, recorded)
+            case Settle(notes):
+                self._note(number, climb, notes)
+                self._settle(number, climb, recorded)
+
+    def _note(
+        self, number: int, climb: Climb, notes: Sequence[Attempt], passed_over: Sequence[Rung] = ()
+    ) -> None:
+        """Write down which rungs need no question, and which are out."""
+        if needless := [attempt for attempt in notes if attempt.outcome == OTHER_VERSION]:
             self.ledger.record_attempts(number, needless)
-        if free:
-            self.lanes.put(free.via, number, _queue(free, paper))
-        elif not (away and self._schedule_return(number, _AGAIN, *away)):
-            self._settle(number, climb, recorded)
+        for rung in passed_over:
+            self.outages.owe(number, rung.via, _tag(rung, climb.paper))
+        out = [Attempt(rung.via, Unreachable.outcome, _PASSED_OVER) for rung in passed_over]
+        climb.note([*notes, *out])
 
-    def _next_free_rung(
-        self, number: int, climb: Climb
-    ) -> tuple[Rung | None, tuple[float, bool] | None]:
-        """The next rung that may be asked now; else how long others are out.
+    def _wait(self, number: int, paper: Paper, rungs: Sequence[Rung]) -> bool:
+        """Queue a paper again for when one of the rungs may answer; return whether one may."""
+        sites = [(rung.via, _tag(rung, paper)) for rung in rungs]
+        sites = [site for site in sites if not self.outages.is_away_too_long(*site)]
+        if not sites:
+            return False
+        away_s = max(self.outages.away_s(*site) for site in sites)
+        hopeful = any(self.outages.may_recover(*site) for site in sites)
+        return self._schedule_return(number, _AGAIN, away_s, hopeful) > 0
 
-        With the seconds stands whether they may recover; neither where there is none to wait for.
-        """
-        owed = self.outages.owed(number)
-        away: tuple[float, bool] | None = None
-        for rung in self.ladder.rungs_ahead(climb, self.rungs):
-            tag = _tag(rung, climb.paper)
-            away_s = self.outages.away_s(rung.via, tag)
-            if rung.via not in owed and not away_s:
-                return rung, None
-            owed = self.outages.owe(number, rung.via, tag)
-            climb.tried.append(Attempt(rung.via, Unreachable.outcome, _PASSED_OVER))
-            if not self.outages.is_away_too_long(rung.via, tag):
-                longest, hopeful = away or (0.0, False)
-                hopeful = hopeful or self.outages.may_recover(rung.via, tag)
-                away = max(longest, away_s), hopeful
-        return None, away
-
-    def _climb_of(self, number: int, paper: Paper) -> Climb:
-        """The state of a paper's climb, from the ledger."""
-        tried = self.ledger.attempts(number)
-        answers = dict.fromkeys(who_answered(tried, _NO_ANSWER), ())
-        return Climb(
-            paper,
-            bool(paper.recorded_by),
-            self._wanted_version(number),
-            tried,
-            answers,
-        )
+    def _climb_of(
+        self,
+        number: int,
+        paper: Paper,
+        state: State = "climbing",
+        texts: list[StoredPaper] | None = None,
+    ) -> Climb:
+        """Return the state of a paper's climb, from the ledger."""
+        request = replace(self._request(number, paper.ids), retry=True)
+        tried, find = self.ledger.attempts(number), self.ladder.shelf.full_texts
+        passed = who_answered(tried, _NO_ANSWER)
+        return Climb(request, find, paper, state, tried, passed, texts=texts)
 
     def _schedule_return(
         self, number: int, lane: str, away_s: float = 0.0, hopeful: bool = False
     ) -> float:
         """Queue a paper again for sites that were out; in how many seconds, 0 if not queued."""
-        offline = self.ladder.web.settings.papers_offline
-        pause_s = 0.0 if offline else self.outages.return_delay_s(number, away_s, hopeful)
+        pause_s = 0.0 if self.offline else self.outages.return_delay_s(number, away_s, hopeful)
         if pause_s:
             self.lanes.put(lane, number, after=pause_s)
         return pause_s
@@ -320,7 +315,7 @@ class _Harvest:
         for number in numbers:
             self.outages.forgive(number)
             with self._isolate(number):
-                self._advance(number, self._paper(number))
+                self._advance(number, self._climb_of(number, self._paper(number)))
 
     def _paper(self, number: int) -> Paper:
         return self.ledger.paper(number) or Paper(Ids())
@@ -337,7 +332,7 @@ class _Harvest:
             lacking = {n: paper for n, paper in lacking.items() if n not in open_to_us} | unserved
         for number, paper in lacking.items():  # not before: the next rung wants their leases
             with self._isolate(number):
-                self._advance(number, paper)
+                self._advance(number, self._climb_of(number, paper))
 
     def _split_off_outages(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
         """Return the papers to ask a rung for now; the others wait until their site is back."""
@@ -363,23 +358,23 @@ class _Harvest:
 
     def _end_if_shelved(self, number: int, paper: Paper) -> bool:
         """End a paper whose text is on the shelf by now, by whatever way; whether it is."""
-        held = self.ladder.shelf.text_of(paper.ids, self._wanted_version(number))
-        if not self._is_served(number, held):
+        wants = self._request(number, paper.ids).wants
+        stored = best_for(wants, self.ladder.shelf.full_texts(paper.ids))
+        if stored is None or not serves(wants, stored):
             return False
-        assert held
         with self._isolate(number):
-            self._end(number, held, self._unrecorded(number, held))
+            self._end(number, stored, self._unrecorded(number, stored))
         return True
 
-    def _unrecorded(self, number: int, held: StoredPaper) -> list[Attempt]:
+    def _unrecorded(self, number: int, stored: StoredPaper) -> list[Attempt]:
         """Attempts kept with a text by a run that was killed before it wrote them down here."""
         via, recorded = self.ledger.rung_under_way(number), self.ledger.attempts(number)
-        return [one for one in held.attempts if one.source == via and one not in recorded]
+        return [one for one in stored.attempts if one.source == via and one not in recorded]
 
     def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
         """Ask one rung for papers, and keep what it has; returns those without their text."""
         steps = {
-            number: Step(paper, bool(paper.recorded_by), self._wanted_version(number))
+            number: Step(paper, self._request(number, paper.ids).wants)
             for number, paper in papers.items()
         }
         self.ledger.begin_rung(list(papers), rung.via)
@@ -406,7 +401,6 @@ class _Harvest:
             return False
         self._note_outage(number, rung, step)
         climb = self._climb_of(number, step.paper)
-        climb.tried += step.attempts
         if stored := self.ladder.take(rung, step, climb):
             self._end(number, stored, step.attempts)
             return False
@@ -449,11 +443,11 @@ class _Harvest:
         rest = [
             a for a in climb.tried[recorded:] if a.source not in named or a.outcome == OTHER_VERSION
         ]
-        story = [*climb.tried[:recorded], *rest]
+        climb.tried = story = [*climb.tried[:recorded], *rest]
         # So that `--retry unreachable` finds them.
         passed_over = [attempt for attempt in rest if attempt.detail == _PASSED_OVER]
         why = most_informative(story) or Attempt("", "not_offered", "Nobody offers it.")
-        if stored := self.ladder.settle(climb.paper, story, climb.wants, climb.known):
+        if stored := self.ladder.settle(climb):
             embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
             if embargo and why.outcome != Unreachable.outcome:
                 why = Attempt("", "embargo", f"In PMC, but {embargo}.")
@@ -492,11 +486,6 @@ class _Harvest:
             return there, body_of(shelf.read_text(there))
         msg = f"The file of {stored.paper.ids} was taken away during the harvest."
         raise Unreachable(msg, "Ask for it again.")
-
-
-def _with_shelf_ids(paper: Paper, stored: StoredPaper) -> Paper:
-    """*paper* with the names that the shelf knows besides: of a preprint, the server's."""
-    return replace(paper, ids=paper.ids | stored.paper.ids)
 
 
 def _tag(rung: Rung, paper: Paper) -> str:

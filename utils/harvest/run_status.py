@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from ..download.ladder import Rung
+from ..download.climb import Rung
 from ..http import Web
 from ..model.job import Job, Wait
 from ..model.paper import moment

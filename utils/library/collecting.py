@@ -46,12 +46,14 @@ class CollectVerbs(Rooms):
         """
         from dataclasses import replace
 
+        from ..download.climb import DownloadRequest
         from ..download.download import download
 
-        ids = ids_of(paper)
+        offline = self.settings.papers_offline
+        request = DownloadRequest(ids_of(paper), "", force, prefer_pmc, offline)
         if output_path:
             self.shelf.confined(output_path)  # refused before anything is asked for
-        done = download(ids, self._ladder, prefer_pmc=prefer_pmc, force=force)
+        done = download(request, self._ladder)
         if output_path:
             copy = self.shelf.copy_to(done.stored, output_path)
             return replace(done, file_path=str(copy))
@@ -64,13 +66,15 @@ class CollectVerbs(Rooms):
 
         What is no identifier comes first, with the error that names it, under empty `Ids`.
         """
+        from ..download.climb import DownloadRequest
         from ..download.download import download_many
         from ..model.identifiers import Ids
 
         read = [ids_or_error(paper) for paper in papers]
         yield from ((Ids(), wrong) for wrong in read if isinstance(wrong, BadRequest))
-        wanted = [ids for ids in read if not isinstance(ids, BadRequest)]
-        yield from download_many(wanted, self._ladder, prefer_pmc=prefer_pmc, force=force)
+        how = force, prefer_pmc, self.settings.papers_offline
+        requests = [DownloadRequest(ids, "", *how) for ids in read if isinstance(ids, Ids)]
+        yield from download_many(requests, self._ladder)
 
     def harvest(
         self,

@@ -12,6 +12,7 @@ nothing else is served as that, by whatever name it is asked for.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from .identifiers import Ids
 from .paper import Paper, StoredPaper, Version
@@ -85,6 +86,11 @@ def fitness(wants: Version, stored: StoredPaper) -> tuple[bool, bool, bool, int]
     slot = text_slot(stored)
     is_text = stored.kind == "full_text"
     return is_text, serves(wants, stored), slot == wants, _ORDER.index(slot)
+
+
+def best_for(wants: Version, texts: Iterable[StoredPaper]) -> StoredPaper | None:
+    """Return the text of a paper that serves best; of equals the first."""
+    return max(texts, key=lambda stored: fitness(wants, stored), default=None)
 
 
 def text_slot(stored: StoredPaper) -> Version:

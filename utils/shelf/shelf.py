@@ -17,7 +17,7 @@ from typing import get_args
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
-from ..model.versions import STAND_INS, fitness, meant
+from ..model.versions import STAND_INS, best_for, meant
 from ..system import safe_files, sharing
 from ..system.file_systems import require_locks
 from . import paper_file, quarantine
@@ -84,20 +84,24 @@ class Shelf:
         *ids* mean unless said otherwise. A file that lies under the paper's name without being
         catalogued is taken in.
         """
-        if not ids:
-            return None
-        if self._ready() and (found := self._find_catalogued(ids, wants or meant(ids))):
-            return found.stored
-        return self._take_in(ids)
+        return best_for(wants or meant(ids), self.find_texts(ids))
 
     @healing
-    def text_of(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
-        """The full text that `find` finds; where there is none, no record is read to see it."""
+    def find_texts(self, ids: Ids) -> list[StoredPaper]:
+        """Return everything there is of a paper, of each version the newest first; see `find`."""
+        if not ids:
+            return []
+        if self._ready() and (records := self._find_catalogued(ids)):
+            return [record.stored for record in records]
+        return [stored] if (stored := self._take_in(ids)) else []
+
+    @healing
+    def full_texts(self, ids: Ids) -> list[StoredPaper]:
+        """Return the full texts of a paper; where there is none, no record is read to see it."""
         entries = self._catalogue.by_names(ids.names()) if ids and self._ready() else []
         if entries and all(e.kind != "full_text" and self._untouched(e) for e in entries):
-            return None
-        found = self.find(ids, wants)
-        return found if found and found.kind == "full_text" else None
+            return []
+        return [stored for stored in self.find_texts(ids) if stored.kind == "full_text"]
 
     @healing
     def absent(self, many: Iterable[Ids]) -> set[Ids]:
@@ -122,15 +126,15 @@ class Shelf:
             return None
         return self._enter(found)
 
-    def _find_catalogued(self, ids: Ids, wants: Version) -> Record | None:
+    def _find_catalogued(self, ids: Ids) -> list[Record]:
         before: list[Entry] = []
         while (entries := self._catalogue.by_names(ids.names())) and entries != before:
             there = [self._current_record(entry) for entry in entries]
             found = [record for record in there if record and not record.ids.clash(ids)]
             if found:
-                return max(found, key=lambda one: (*fitness(wants, one.stored), one.rank))
+                return sorted(found, key=lambda record: record.rank, reverse=True)
             before = entries  # gone, or just replaced by another process: look once more
-        return None
+        return []
 
     def _current_record(self, entry: Entry) -> Record | None:
         """The record of an entry, read again if its file changed; None if it is gone."""

@@ -1,0 +1,362 @@
+"""One paper's way up the ladder: what is known of it, and what to do next.
+
+`next_action` decides and does nothing. Its two drivers act: `.download` for one paper after the
+other, `..harvest.bulk` by lanes and batches.
+
+=============  =======================================================  ===============  ==========
+state          what is known                                            action           next state
+=============  =======================================================  ===============  ==========
+``requested``  the shelf has what was asked for                         `Serve`          ended
+``requested``  anything else                                            `LookUp`         looked_up
+``looked_up``  the shelf has it under a name that the record gave       `Serve`          ended
+``looked_up``  no record, and no text could be recognised without one   `Fail`           ended
+``looked_up``  anything else: as ``climbing``
+``climbing``   a rung may have the text and can be asked                `Ask`            climbing
+``climbing``   rungs may have the text, but none can be asked now       `Wait`           climbing
+``climbing``   every rung was asked, or cannot have the text            `Settle`         ended
+=============  =======================================================  ===============  ==========
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ..errors import NotConfigured, PaperError, Unreachable
+from ..model.identifiers import Ids
+from ..model.paper import (
+    INCONCLUSIVE,
+    Attempt,
+    Paper,
+    StoredPaper,
+    Version,
+    is_within,
+    now,
+    who_answered,
+)
+from ..model.versions import (
+    NAMES,
+    OTHER_VERSION,
+    best_for,
+    fits,
+    meant,
+    only_a_preprint,
+    serves,
+    text_slot,
+)
+from ..settings import Settings
+from ..shelf import known_by_name_only
+from ..sources import Route, Source
+
+_DAY_S = 86400.0
+_INCONCLUSIVE_S = 3600.0
+"""Seconds until a site that could not tell is asked again: it may be there by then."""
+_NO_ANSWER = INCONCLUSIVE | {"saved", "skipped"}
+"""Outcomes after which a rung is asked again.
+
+``saved`` is one of them: the text of a run that was killed, or one removed from the shelf since.
+"""
+State = Literal["requested", "looked_up", "climbing"]
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadRequest:
+    """The paper that is asked for, and how to get it.
+
+    Parameters
+    ----------
+    ids : Ids
+        At least one identifier.
+    wants : Version, optional
+        The version asked for; without it, the version that *ids* mean.
+    force : bool, optional
+        Fetch again what is on the shelf; only a text as good replaces it.
+    prefer_pmc : bool, optional
+        False asks the publisher's side before PMC.
+    offline : bool, optional
+        Send no request.
+    retry : bool, optional
+        Ask again where the shelf has no full text of that version, however recent the answers.
+    """
+
+    ids: Ids
+    wants: Version = ""
+    force: bool = False
+    prefer_pmc: bool = True
+    offline: bool = False
+    retry: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "wants", self.wants or meant(self.ids))
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One route to full text, and the site it belongs to."""
+
+    route: Route
+    source: Source
+
+    @property
+    def via(self) -> str:
+        """The route's name."""
+        return self.route.via
+
+
+@dataclass(slots=True)
+class Climb:
+    """All that is known of one paper on its way up the ladder.
+
+    ``find_texts`` finds everything the shelf has of it, and is called when that is first needed;
+    ``record`` is the paper, or why it could not be looked up. ``passed`` names the rungs that need
+    no further question, ``standing`` holds the attempts of those that answered not long ago, and
+    ``names`` are identifiers that only the shelf has.
+    """
+
+    request: DownloadRequest
+    find_texts: Callable[[Ids], list[StoredPaper]]
+    record: Paper | PaperError | None = None
+    state: State = "requested"
+    tried: list[Attempt] = field(default_factory=list)
+    passed: set[str] = field(default_factory=set)
+    standing: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)
+    texts: list[StoredPaper] | None = None
+    names: Ids = field(default_factory=Ids)
+
+    @property
+    def paper(self) -> Paper:
+        """The paper by its record; without one, by its identifiers."""
+        paper = self.record if isinstance(self.record, Paper) else Paper(self.request.ids)
+        return replace(paper, ids=paper.ids | self.names) if self.names else paper
+
+    @property
+    def stored(self) -> StoredPaper | None:
+        """What the shelf has that is nearest to the version asked for."""
+        return best_for(self.request.wants, self._held)
+
+    def has_text(self, version: Version) -> bool:
+        """Return whether the full text of this very version is on the shelf."""
+        return any(one.kind == "full_text" and text_slot(one) == version for one in self._held)
+
+    def hold(self, stored: StoredPaper) -> None:
+        """Take note of a text that was put on the shelf, or changed there."""
+        self.texts = [one for one in self._held if one.path != stored.path] + [stored]
+
+    def note(self, attempts: Sequence[Attempt]) -> None:
+        """Add attempts; the rungs they name need no further question."""
+        self.state = "climbing"
+        self.tried += attempts
+        self.passed |= {attempt.source for attempt in attempts}
+
+    @property
+    def _held(self) -> list[StoredPaper]:
+        if self.texts is None:
+            self.texts = self.find_texts(self.paper.ids)
+        return self.texts
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Return what is on the shelf."""
+
+    stored: StoredPaper
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """Find out what the paper is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Give up: without a record there is no way to the paper."""
+
+    error: PaperError
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask a rung: ``notes`` say why others need no question, ``away`` cannot be asked now."""
+
+    rung: Rung
+    notes: Sequence[Attempt]
+    away: Sequence[Rung]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait for one of the rungs ``away``; a driver that cannot wait settles."""
+
+    notes: Sequence[Attempt]
+    away: Sequence[Rung]
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Keep the abstract, unless there is a full text of another version."""
+
+    notes: Sequence[Attempt]
+
+
+Action = Serve | LookUp | Fail | Ask | Wait | Settle
+
+
+def next_action(
+    climb: Climb, rungs: Sequence[Rung], settings: Settings, away: Container[str] = ()
+) -> Action:
+    """Return what to do next for a paper; see the table above.
+
+    *rungs* is the whole ladder in the order of the request; *away* names those that cannot be
+    asked now.
+    """
+    if climb.state != "climbing":
+        if stored := find_servable(climb, rungs, settings):
+            return Serve(stored)
+        if climb.record is None:
+            return LookUp()
+        if isinstance(climb.record, PaperError) and not _may_climb_unknown(climb):
+            return Fail(climb.record)
+    return _next_rung(climb, rungs, settings, away)
+
+
+def _next_rung(
+    climb: Climb, rungs: Sequence[Rung], settings: Settings, away: Container[str]
+) -> Ask | Wait | Settle:
+    """Return the next rung to ask, if one is left, and why others need no question."""
+    notes: list[Attempt] = []
+    passed_over: list[Rung] = []
+    for rung in _sort_for_version(climb, rungs):
+        if rung.via in climb.passed or _is_out_of_question(rung, climb, settings):
+            continue
+        if reason := _why_closed(rung, climb.paper, settings):
+            notes.append(Attempt(rung.via, "skipped", reason))
+        elif rung.via in climb.standing:
+            notes += climb.standing[rung.via]
+        elif reason := _why_needless(rung, climb, notes, rungs):
+            notes.append(Attempt(rung.via, OTHER_VERSION, reason))
+        elif rung.via in away:
+            passed_over.append(rung)
+        else:
+            return Ask(rung, notes, passed_over)
+    return Wait(notes, passed_over) if passed_over else Settle(notes)
+
+
+def find_servable(climb: Climb, rungs: Sequence[Rung], settings: Settings) -> StoredPaper | None:
+    """Return what the shelf has, if it may be served without asking any site.
+
+    A rejected text is never served; a file of which only the name says which paper it is, only
+    where no record can be had.
+    """
+    request = climb.request
+    stored = None if request.force else climb.stored
+    if stored is None or stored.kind == "rejected":
+        return None
+    if climb.record is None and known_by_name_only(stored) and not request.offline:
+        return None
+    is_served = serves(request.wants, stored)
+    if request.retry:
+        return stored if is_served else None
+    if request.offline or (is_served and not stored.is_doubtful):
+        return stored
+    return None if is_worth_trying_again(stored, rungs, settings) else stored
+
+
+def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: Settings) -> bool:
+    """Return whether a rung, or the paper's record, may have something new by now."""
+    if not stored.attempts:
+        return True  # shelved by a harvest or an older program, before any site was asked
+    if not is_within(_retry_s(settings), max(attempt.at for attempt in stored.attempts)):
+        return True
+    is_settled = stored.kind == "full_text" and not stored.is_doubtful
+    has_version = stored.version if is_settled else None
+    asked_of_late = set(standing_attempts(stored, settings))
+    asked_of_late |= {
+        attempt.source
+        for attempt in stored.attempts
+        if attempt.outcome != "skipped" and is_within(_INCONCLUSIVE_S, attempt.at)
+    }
+    return any(
+        rung.via not in asked_of_late and not _why_closed(rung, stored.paper, settings)
+        for rung in rungs
+        if rung.route.version != has_version
+    )
+
+
+def standing_attempts(stored: StoredPaper, settings: Settings) -> dict[str, list[Attempt]]:
+    """Return the attempts that need no repetition, by rung: answered, and not long ago."""
+    standing: dict[str, list[Attempt]] = {}
+    answered = who_answered(stored.attempts, _NO_ANSWER)
+    for attempt in stored.attempts:
+        if attempt.source in answered and is_within(_retry_s(settings), attempt.at):
+            standing.setdefault(attempt.source, []).append(attempt)
+    return standing
+
+
+def _retry_s(settings: Settings) -> float:
+    return settings.papers_retry_abstract_days * _DAY_S
+
+
+def _sort_for_version(climb: Climb, rungs: Sequence[Rung]) -> Sequence[Rung]:
+    """Return the rungs, those that only have preprints last, or first if a preprint is wanted.
+
+    All rungs have the same text of a paper that is a preprint and nothing else.
+    """
+    if only_a_preprint(climb.paper):
+        return rungs
+    first = climb.request.wants == "preprint"
+    return sorted(rungs, key=lambda rung: (rung.route.version == "preprint") != first)
+
+
+def _is_out_of_question(rung: Rung, climb: Climb, settings: Settings) -> bool:
+    """Return whether a rung is left out without a word.
+
+    It is on this machine and a fresh text was asked for, or it needs a key that is not set and
+    would only open another publisher's papers.
+    """
+    route = rung.route
+    is_publishers = not route.prefixes or climb.paper.ids.doi.startswith(route.prefixes)
+    is_foreign = not is_publishers and not settings.key(route.key)
+    return is_foreign or (climb.request.force and route.local)
+
+
+def _why_closed(rung: Rung, paper: Paper, settings: Settings) -> str:
+    """Return why a rung cannot have this paper; empty where it may."""
+    route = rung.route
+    if not any(getattr(paper.ids, name) for name in route.needs):
+        return f"the paper has no {' or '.join(route.needs)}"
+    if route.key and not settings.key(route.key):
+        return f"needs {route.key.upper()}"
+    if rung.source.label == "PMC" and paper.released > now()[:10]:
+        return f"embargoed until {paper.released}"
+    return ""
+
+
+def _why_needless(rung: Rung, climb: Climb, notes: Sequence[Attempt], rungs: Sequence[Rung]) -> str:
+    """Return why a rung can only bring a text of another version that is here already.
+
+    Empty where it may bring more.
+    """
+    version = rung.route.version
+    if climb.request.force:
+        return ""
+    if version and not fits(climb.request.wants, version, climb.paper):
+        if climb.has_text(version):
+            return f"The {NAMES[version]} is on the shelf already."
+    elif rung.source.label == "PMC":
+        routes = {one.via for one in rungs if one.source.label == "PMC"}
+        others = {a.source for a in (*climb.tried, *notes) if a.outcome == OTHER_VERSION}
+        if brought := sorted(routes & others):  # there is one article behind all of them
+            return f"{brought[0]} brought what PMC has."
+    return ""
+
+
+def _may_climb_unknown(climb: Climb) -> bool:
+    """Return whether a text is recognised without a record: it has the identifiers in it.
+
+    Where no e-mail address is set (`NotConfigured`), only identifiers of sites that need none.
+    """
+    ids = climb.request.ids
+    if isinstance(climb.record, NotConfigured):
+        return bool(ids.pmcid or ids.arxiv)
+    return isinstance(climb.record, Unreachable) and bool(ids.pmcid or ids.doi or ids.arxiv)
