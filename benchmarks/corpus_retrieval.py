@@ -42,7 +42,8 @@ from numpy.typing import NDArray
 from benchmarks.questions import Case, Question, cases, papers, sampled
 from tests.passages.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.names import names_in
-from utils.corpus.search import WEIGHT, evidence_of
+from utils.corpus.quality import evidence_of
+from utils.corpus.search import WEIGHT
 from utils.corpus.widening import Named, combined, wordings
 from utils.model.passage import Filters, Hit, Passage
 from utils.passages.cut import cut

@@ -24,7 +24,8 @@ import numpy as np
 from benchmarks.corpus_retrieval import DATA, LIMIT, RETRACTED_TOO
 from benchmarks.questions import Question, cases, papers, sampled
 from tests.passages.real_minilm import describe_missing, lay_out_minilm
-from utils.corpus.search import Quality, ScoredPassage, limit_per_paper
+from utils.corpus.quality import Quality
+from utils.corpus.search import ScoredPassage, limit_per_paper
 from utils.corpus.unanswered import doubt
 from utils.model.passage import Passage
 from utils.passages.cut import cut

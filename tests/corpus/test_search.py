@@ -3,13 +3,12 @@
 import pytest
 
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, fill, index, paper, passage
+from utils.corpus.quality import quality_of, today
 from utils.corpus.search import (
     MOST_OF_ONE_PAPER,
     WEIGHT,
     ScoredPassage,
     limit_per_paper,
-    quality_of,
-    today,
 )
 from utils.errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
 from utils.model.paper import Author

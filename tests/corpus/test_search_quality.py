@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from utils.corpus.search import BEST, quality_of
+from utils.corpus.quality import BEST, quality_of
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 from utils.readers.pubmed import read_records

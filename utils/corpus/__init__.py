@@ -1,11 +1,9 @@
 """A corpus: the records of whole fields, kept up to date, and their passages.
 
 `sync` follows PubMed, `index` cuts and embeds what changed, `search` finds passages, `quality`
-scores papers, `quotations` finds quotations; both take any `searchable` store. Records,
-checkpoints and passages are kept in SQL (`database`): inside the shelf by default, in PostgreSQL
-where ``DATABASE_URL`` says so.
-
-Counts of a corpus, and what in it is out of date.
+scores papers, `quotations` finds quotations. Records, checkpoints and passages are kept in SQL
+(`database`): inside the shelf by default, in PostgreSQL where ``DATABASE_URL`` says so. `stats`
+counts what a corpus holds and what of it is out of date.
 """
 
 from __future__ import annotations

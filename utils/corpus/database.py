@@ -2,9 +2,8 @@
 
 Invariants: a PMID has one record; its version grows by one when its content changes or PubMed
 revised it, and never otherwise; an older revision never replaces a newer one; a watermark moves
-backwards by hand only, and every move is recorded. Staging and merging a sync: `.sync_jobs`.
-
-The passages of a corpus in SQL: replaced paper by paper, listed, looked up.
+backwards by hand only, and every move is recorded. Passages are replaced paper by paper. Staging
+and merging a sync: `.sync_jobs`.
 """
 
 from __future__ import annotations

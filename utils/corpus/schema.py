@@ -1,9 +1,8 @@
-"""The tables of a corpus, the same for SQLite and PostgreSQL, and the migration of older ones.
+"""The database of a corpus: its tables, the migration of older ones, and connections to it.
 
-A new database gets the tables as they are today; an older one is migrated step by step, in one
-transaction, by `_STEPS`. Names start with ``corpus_``: a PostgreSQL may hold other tables, too.
-
-Connections to the database of a corpus: SQLite inside the shelf, or PostgreSQL.
+The tables are the same for SQLite (inside the shelf) and PostgreSQL. A new database gets them as
+they are today; an older one is migrated step by step, in one transaction, by `_STEPS`. Names start
+with ``corpus_``: a PostgreSQL may hold other tables, too.
 
 Readers never wait (SQLite runs in WAL mode), writers wait for each other. A transaction that is
 going to write takes the write lock at its beginning: in SQLite (``BEGIN IMMEDIATE``) one that

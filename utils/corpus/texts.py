@@ -224,7 +224,7 @@ def key_of(ids: Ids) -> str:
 
 def shown(papers: Sequence[str], database: CorpusDatabase) -> dict[str, Shown]:
     """What a store that others read shows of papers that have a record."""
-    from .search import quality_of, today
+    from .quality import quality_of, today
 
     pmids = {key.removeprefix("pmid:"): key for key in papers if key.startswith("pmid:")}
     return {

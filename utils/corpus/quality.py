@@ -1,0 +1,131 @@
+"""Quality scores of papers: four small numbers anybody can check by hand.
+
+A PubMed record says what kind of study a paper is, when it appeared, whether its journal is indexed
+for MEDLINE and whether its subjects were human. It says nothing about how well the work was done,
+and no impact factor is behind these numbers: lists of those are sold, and rank journals, not
+papers.
+
+- ``design`` (0-3), the steps of the evidence pyramid (Murad, Asi, Alsawas and Alahdab, Evid Based
+  Med 2016;21:125-7) that PubMed's publication types tell apart: 3 meta-analysis or systematic
+  review, 2 randomised or otherwise controlled trial, 1 any other study, review or guideline (and
+  for the order, whatever the record says nothing of), 0 case reports
+  and what reports no study (editorial, letter, comment, news …). The highest of several counts; a
+  type that only says *article* does not lift a case report.
+- ``recency`` (0-2): 2 up to five years before today, 1 up to ten, else 0.
+- ``journal`` (0-2): 2 indexed for MEDLINE (NLM's people or programs gave it MeSH headings, for
+  which a journal must have passed NLM's review), 1 in a journal and not, or not yet, indexed, 0 no
+  journal or a preprint server.
+- ``human`` (0-2), from MeSH's check tags: 2 *Humans*, 1 *Humans* and *Animals*, 0 neither or
+  *Animals* alone.
+- ``total`` (0-9): the sum of those that are known. A retracted paper has 0.
+
+Publication types and check tags: NLM, *MEDLINE/PubMed Data Element (Field) Descriptions* and *MeSH
+Publication Characteristics*.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+
+from ..model.paper import Paper
+
+BEST = 9
+"""The highest total."""
+_DESIGNS = {
+    "Meta-Analysis": 3,
+    "Network Meta-Analysis": 3,
+    "Systematic Review": 3,
+    "Randomized Controlled Trial": 2,
+    "Controlled Clinical Trial": 2,
+    "Equivalence Trial": 2,
+    "Pragmatic Clinical Trial": 2,
+}
+_NO_STUDY = frozenset(
+    {
+        *("Address", "Autobiography", "Bibliography", "Biography", "Case Reports"),
+        *("Clinical Trial Protocol", "Comment", "Congress", "Dictionary", "Directory"),
+        *("Editorial", "Expression of Concern", "Festschrift", "Historical Article"),
+        *("Interactive Tutorial", "Interview", "Introductory Journal Article", "Lecture"),
+        *("Letter", "News", "Newspaper Article", "Patient Education Handout"),
+        *("Periodical Index", "Personal Narrative", "Portrait", "Published Erratum"),
+        *("Retraction of Publication", "Retraction Notice", "Scientific Integrity Review"),
+        *("Video-Audio Media", "Webcast"),
+    }
+)
+# These name a form, a funder or a later event: nothing about the study.
+_FORMS = ("Journal Article", "English Abstract", "Preprint", "Research Support", "Retracted")
+_RECENT_YEARS, _NOT_OLD_YEARS = 5, 10
+_BEST_DESIGN, _ANY_STUDY = 3, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The scores of one paper; None where its record does not say."""
+
+    design: int | None
+    recency: int | None
+    journal: int | None
+    human: int | None
+    total: int
+
+    def row(self) -> dict[str, int | None]:
+        """As every door shows it."""
+        return asdict(self)
+
+
+def today() -> date:
+    """The day quality is counted from (UTC)."""
+    return datetime.fromtimestamp(time.time(), UTC).date()
+
+
+def quality_of(paper: Paper, day: date) -> Quality:
+    """Score *paper*'s record as of *day*; see the module."""
+    parts = (
+        _design(paper.publication_types),
+        _recency(paper.year, day),
+        _journal(paper),
+        _human(paper.mesh),
+    )
+    total = sum(part for part in parts if part is not None)
+    return Quality(*parts, total=0 if paper.retracted else total)
+
+
+def evidence_of(paper: Paper) -> float:
+    """How far up the evidence pyramid a paper stands, 0 to 1, as far as its record says."""
+    design = _design(paper.publication_types)
+    return (_ANY_STUDY if design is None else design) / _BEST_DESIGN
+
+
+def _design(types: Sequence[str]) -> int | None:
+    weights = [_weight(one) for one in types if not one.startswith(_FORMS)]
+    # An article of no named design is some study; no types at all say nothing.
+    return max(weights) if weights else 1 if "Journal Article" in types else None
+
+
+def _weight(publication_type: str) -> int:
+    return 0 if publication_type in _NO_STUDY else _DESIGNS.get(publication_type, 1)
+
+
+def _recency(year: str, day: date) -> int | None:
+    if not year.isdigit():
+        return None
+    age = day.year - int(year)
+    return 2 if age <= _RECENT_YEARS else int(age <= _NOT_OLD_YEARS)
+
+
+def _journal(paper: Paper) -> int:
+    if not paper.journal or "Preprint" in paper.publication_types:
+        return 0
+    return 2 if paper.mesh else 1
+
+
+def _human(mesh: Iterable[str]) -> int | None:
+    headings = {heading.partition("/")[0].lstrip("*") for heading in mesh}
+    if not headings:
+        return None
+    if "Humans" not in headings:
+        return 0
+    return 1 if "Animals" in headings else 2
