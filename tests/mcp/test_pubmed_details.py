@@ -5,11 +5,11 @@ from contextlib import suppress
 
 import jsonschema
 import pytest
+from utils.mcp.pubmed_rows import details_page
 
 from tests.mcp.calling import answer, call, closed
 from utils.errors import BadContent
 from utils.mcp import pubmed
-from utils.mcp.pubmed_rows import details_page
 from utils.readers.pubmed_articles import split_xml
 from utils.search.pubmed.details import Details
 

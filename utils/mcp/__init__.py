@@ -39,47 +39,32 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     """A server whose every tool works on *library*; behind *auth*, scopes say who sees which."""
     from fastmcp import FastMCP
 
-    from . import board, harvests, prompts, resources, skills, toolsets
-    from .advice import Advice
-    from .call_log import CallLog
-    from .delivery import Delivery
-    from .dotted import DottedNames
-    from .first_imports import FirstImports
-    from .refusals import Refusals
-    from .spellings import Spellings
+    from . import harvests, prompts, resources, review, skills, toolsets
+    from .calls import Calls
 
     tools = toolsets.tools(library)
-    inputs = {tool.name: tool.parameters for tool in tools}
     server: FastMCP[Any] = FastMCP(
         "papershelf",
         INSTRUCTIONS,
         version=version(),
         auth=auth,
-        middleware=[
-            CallLog(),
-            Refusals(library),
-            Spellings(inputs),
-            FirstImports(),
-            Delivery(library.settings.mcp_delivery, tools),
-            Advice([tool.name for tool in tools]),
-            *([DottedNames()] if library.settings.mcp_tool_names == "dotted" else []),
-        ],
+        middleware=[Calls(library, tools)],
         mask_error_details=True,
-        strict_input_validation=True,  # `Spellings` reads what has one meaning, nothing else
         list_page_size=1000,  # all there is; without a size, any cursor is taken
     )
     server._mcp_server.title = "Papershelf"  # noqa: SLF001 - FastMCP takes none
     for tool in tools:
         server.add_tool(auth.guard(tool) if auth else tool)
     # Else every call over HTTP lists all tools first, to see which headers repeat its arguments.
+    inputs = {tool.name: tool.parameters for tool in tools}
     server._mcp_server.get_tool_input_schema = inputs.get  # noqa: SLF001
     for resource in resources.resources(library):
         server.add_resource(resource)
     for template in (harvests.report(library), *resources.templates(library)):
         server.add_template(template)
     if toolsets.is_on("review", library):
-        server.add_resource(board.page())
-        server.add_template(board.numbers(library))
+        server.add_resource(review.page())
+        server.add_template(review.numbers(library))
     for prompt in prompts.prompts({tool.name for tool in tools}):
         server.add_prompt(prompt)
     skills.add_to(server)

@@ -7,15 +7,20 @@ person at a shell can do stays a command, is marked as such, and comes last.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from fastmcp.server.middleware import Middleware
-from fastmcp.tools import ToolResult
-from mcp.types import TextContent
-
+DOTTED = {
+    "pubmed_sync_delta": "pubmed.sync_delta",
+    "rag_search": "rag.search",
+    "rag_get": "rag.get",
+    "corpus_checkpoint_get": "corpus.checkpoint.get",
+    "corpus_checkpoint_set": "corpus.checkpoint.set",
+    "verify_quote": "corpus.verify_quote",
+}
+"""Tools of toolset ``rag`` by the names of its document (``MCP_TOOL_NAMES=dotted``)."""
+_DOTTED = re.compile(rf"\b(?:{'|'.join(DOTTED)})\b")
 _TOOLS = {
     "search": "search_pubmed",
     "download": "download_papers",
@@ -50,34 +55,19 @@ _FOR_USER = "For the user, in a shell: "
 _LONGEST_HEAD = 6  # words of "Found by words alone"; more is the advice itself
 
 
-class Advice(Middleware):
-    """Rewrites the hints of each answer for a host that has these tools."""
+class Advice:
+    """Rewrites our sentences for a host that has these tools, with *dotted* names or plain ones."""
 
-    def __init__(self, tools: Sequence[str]) -> None:
+    def __init__(self, tools: Sequence[str], *, dotted: bool = False) -> None:
         self._tools = frozenset(tools)
+        self._dotted = dotted
         self._mentioned: set[str] = set()
 
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Call the tool; advise tools, and mention once what could be installed."""
-        result = await call_next(context)
-        if not isinstance(result, ToolResult):
-            return result
-        if result.is_error:
-            return self._advised_error(result)
-        if result.structured_content:
-            result.structured_content = self._rewrite(result.structured_content)
-        return result
-
-    def _advised_error(self, result: ToolResult) -> ToolResult:
-        [block] = result.content
-        if not isinstance(block, TextContent):
-            return result
-        text = json.loads(block.text)
-        for envelope in (text, result.meta or {}):
-            if error := envelope.get("error"):
-                envelope["error"] = {**error, "suggestions": self.suggestions(error["suggestions"])}
-        block = block.model_copy(update={"text": json.dumps(text, ensure_ascii=False)})
-        return ToolResult([block], is_error=True, meta=result.meta)
+    def of_error(self, envelope: dict[str, Any]) -> dict[str, Any]:
+        """Return an error envelope whose message and suggestions are for this host."""
+        error = envelope["error"]
+        told = {"message": self._named(error["message"])}
+        return {"error": {**error, **told, "suggestions": self.suggestions(error["suggestions"])}}
 
     def suggestions(self, hints: Sequence[str]) -> list[str]:
         """The hints with tools for commands; those for a person at a shell come last."""
@@ -85,7 +75,7 @@ class Advice(Middleware):
         return sorted(told, key=lambda hint: hint.startswith(_FOR_USER))
 
     def _for_host(self, sentence: str) -> str:
-        told = _TWICE.sub(r"\1", _COMMAND.sub(self._tool, sentence))
+        told = self._named(_TWICE.sub(r"\1", _COMMAND.sub(self._tool, sentence)))
         return f"{_FOR_USER}{told}" if _IN_SHELL.search(told) else told
 
     def _tool(self, command: re.Match[str]) -> str:
@@ -98,18 +88,23 @@ class Advice(Middleware):
         papers = re.findall(r"(?:pmid|doi|pmcid|arxiv):\S+", command["rest"])
         return f"{tool}({papers[0]})" if papers else tool
 
-    def _rewrite(self, value: Any, ours: bool = False) -> Any:
+    def _named(self, sentence: str) -> str:
+        return _DOTTED.sub(lambda found: DOTTED[found[0]], sentence) if self._dotted else sentence
+
+    def rewrite(self, value: Any, ours: bool = False) -> Any:
         """A structure in which our own sentences, at any depth, are advice for this door."""
         if isinstance(value, dict):
-            return {name: self._rewrite(one, name in _OURS) for name, one in value.items()}
+            return {name: self.rewrite(one, name in _OURS) for name, one in value.items()}
         if isinstance(value, list):
-            rewritten = (self._rewrite(one, ours) for one in value)
+            rewritten = (self.rewrite(one, ours) for one in value)
             return [one for one in rewritten if one != ""] if ours else [*rewritten]
-        if not ours or not isinstance(value, str) or not _IN_SHELL.search(value):
+        if not ours or not isinstance(value, str):
             return value
+        if not _IN_SHELL.search(value):
+            return self._named(value)
         if _INSTALL.search(value):
             return self._once(value)
-        return _TWICE.sub(r"\1", _COMMAND.sub(self._tool, value))
+        return self._named(_TWICE.sub(r"\1", _COMMAND.sub(self._tool, value)))
 
     def _once(self, notice: str) -> str:
         """What could be installed, at its first mention; later only what it is about."""

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, cast
 
-from fastmcp.tools import FunctionTool, ToolResult
-from mcp.types import Tool as MCPTool
-from mcp.types import ToolAnnotations
-from pydantic import BeforeValidator, Field
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from ..library import Library
 from ..model.dates import read_date
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from . import schemas
-from .answers import answer, in_room, refusing, shelf_link
-from .long_calls import LongCalls, revocable
+from .answers import in_room, pick, shelf_link, with_blocks
+from .long_calls import LongCalls
+from .tool import (
+    ADDS_FILES,
+    READS_SHELF,
+    READS_WEB,
+    Count,
+    DateType,
+    MaxDate,
+    MinDate,
+    Sort,
+    Start,
+    Tool,
+    Types,
+    Word,
+    tool,
+)
 from .toolsets import is_on
 
 if TYPE_CHECKING:
@@ -25,59 +37,63 @@ if TYPE_CHECKING:
     from ..model.paper import SearchResult, StoredPaper
 
 MOST_AUTHORS = 100  # as many as in toolset pubmed
-Sort = Annotated[
-    Literal["pub_date", "relevance", "author", "journal"],
-    Field(description="Order."),
-]
-DateType = Annotated[
-    Literal["pdat", "edat", "mdat"],
-    Field(description="Publication, entry or change."),
-]
-Types = Annotated[Sequence[str], Field(description="Such as Review.")]
-Source = Annotated[Literal["corpus", "mirror"], Field(description="mirror: all PubMed, if here.")]
-Count = Annotated[int, Field(ge=1, le=1000, description="Most papers.")]
-Start = Annotated[int, Field(ge=0, le=schemas.LAST, description="The last next_start.")]
+STILL = "Still downloading: call download_paper again with the same arguments in a minute."
+Row = dict[str, Any]
 
 
-def _as_text(value: object) -> object:
-    """Turn a whole number or null into text; the schema refuses what else is no text."""
-    if value is None:
-        return ""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if whole else value
+class Found(TypedDict):
+    """What a search of PubMed found."""
+
+    query: str
+    effective_query: str
+    total: int
+    next_start: int | None
+    warnings: list[str]
+    papers: list[Row]
 
 
-# Models send identifiers and years as numbers, and null for what they leave out.
-Word = Annotated[str, BeforeValidator(_as_text)]
-AnyPaper = Annotated[Word, Field(description="Identifier of any kind.")]
-MinDate = Annotated[Word, Field(description="From 2020 or 2020-01-31.")]
-MaxDate = Annotated[Word, Field(description="Until then, included.")]
+class Downloaded(TypedDict):
+    """How a paper lies on the shelf, and what was tried to get it."""
 
-_SPELLED = {
-    "arxiv": "arXiv", "rag": "RAG", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH",
-    "ids": "IDs", "lr": "ligand–receptor", "semantic": "Semantic", "scholar": "Scholar",
-    "api": "API",
-}  # fmt: skip
-
-READS_WEB = ToolAnnotations(
-    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
-)
-# By the protocol what only reads is idempotent: the word would only cost tokens.
-READS_SHELF = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
-ADDS_FILES = ToolAnnotations(
-    read_only_hint=False, idempotent_hint=True, destructive_hint=False, open_world_hint=True
-)
+    success: bool
+    file_path: str
+    source: str
+    message: str
+    kind: str
+    version: str
+    preprint_version: str
+    via: str
+    verdict: str
+    license: str
+    retracted: bool
+    attempts: list[Row]
 
 
-class _Tool(FunctionTool):
-    """A tool whose definition has nothing but what a host needs: FastMCP's note on tags costs."""
+class Page(TypedDict):
+    """A page of a paper on the shelf."""
 
-    def to_mcp_tool(self, **overrides: Any) -> MCPTool:
-        shown = {"_meta": self.meta, "inputSchema": schemas.compact(self.parameters)}
-        return super().to_mcp_tool(**{**shown, **overrides})
+    title: NotRequired[str]
+    kind: str
+    version: str
+    outline: list[Row]
+    objects: list[Row]
+    objects_shown_by: NotRequired[str]
+    doubts: NotRequired[str]
+    warnings: NotRequired[list[str]]
+    text: str
+    next_start: int | None
 
 
-def tools(library: Library) -> list[FunctionTool]:
+class Listed(TypedDict):
+    """Papers on the shelf."""
+
+    total: int
+    papers: list[Row]
+    next_start: int | None
+    warnings: NotRequired[list[str]]
+
+
+def tools(library: Library) -> list[Tool]:
     """Every tool of the set, working on *library*."""
     return [
         *_search_tools(library),
@@ -87,20 +103,7 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def tool(
-    function: Callable[..., ToolResult], hints: ToolAnnotations, output: dict[str, Any]
-) -> FunctionTool:
-    """Make a tool whose expected errors are results, and whose title is its name in words."""
-    words = (_SPELLED.get(word, word) for word in function.__name__.split("_"))
-    title = " ".join(words)
-    title = title[0].upper() + title[1:]
-    made = _Tool.from_function(
-        revocable(refusing(function)), title=title, annotations=hints, output_schema=output
-    )
-    return made.model_copy(update={"parameters": schemas.opened(made.parameters)})
-
-
-def _search_tools(library: Library) -> list[FunctionTool]:
+def _search_tools(library: Library) -> list[Tool]:
     waiting = LongCalls("PubMed")
 
     def search_pubmed_lr(
@@ -109,7 +112,7 @@ def _search_tools(library: Library) -> list[FunctionTool]:
         max_results: Count = 5,
         start: Start = 0,
         sort_by: Sort = "pub_date",
-    ) -> ToolResult:
+    ) -> Found:
         """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
         found = waiting.call(
             library.search_ligand_receptor,
@@ -120,25 +123,35 @@ def _search_tools(library: Library) -> list[FunctionTool]:
             sort_by=sort_by,
         )
         pair = {"ligand": ligand, "receptor": receptor}
-        return _search_answer(found, lambda paper: {**paper.row(), **pair}, start)
+        return _found(found, lambda paper: {**paper.row(), **pair}, start)
 
-    whole = _search(library, waiting, Paper.row)
-    whole.__name__ = "search_pubmed"
-    whole.__doc__ = "Search PubMed in its own query syntax; results with abstracts."
-    minimal = _search(library, waiting, Paper.short_row)
-    minimal.__name__ = "search_pubmed_minimal"
-    minimal.__doc__ = "Search PubMed without abstracts: long lists at a fraction of the tokens."
     return [
-        tool(whole, READS_WEB, schemas.SEARCH),
-        tool(search_pubmed_lr, READS_WEB, schemas.SEARCH),
-        tool(minimal, READS_WEB, schemas.SEARCH),
+        _search_tool(
+            library,
+            waiting,
+            Paper.row,
+            "search_pubmed",
+            "Search PubMed in its own query syntax; results with abstracts.",
+        ),
+        tool(search_pubmed_lr, READS_WEB),
+        _search_tool(
+            library,
+            waiting,
+            Paper.short_row,
+            "search_pubmed_minimal",
+            "Search PubMed without abstracts: long lists at a fraction of the tokens.",
+        ),
     ]
 
 
-def _search(
-    library: Library, waiting: LongCalls, row: Callable[[Paper], dict[str, Any]]
-) -> Callable[..., ToolResult]:
-    """The two general searches: *row* says what each gives of a paper."""
+def _search_tool(
+    library: Library,
+    waiting: LongCalls,
+    row: Callable[[Paper], Row],
+    name: str,
+    description: str,
+) -> Tool:
+    """One of the two general searches: *row* says what it gives of a paper."""
 
     def search(
         query: Annotated[str, Field(description="PubMed query.")],
@@ -149,7 +162,7 @@ def _search(
         max_date: MaxDate = "",
         date_type: DateType = "pdat",
         publication_types: Types = (),
-    ) -> ToolResult:
+    ) -> Found:
         found = waiting.call(
             library.search,
             query,
@@ -161,12 +174,12 @@ def _search(
             date_type=date_type,
             publication_types=tuple(publication_types),
         )
-        return _search_answer(found, row, start)
+        return _found(found, row, start)
 
-    return search
+    return tool(search, READS_WEB, name=name, description=description)
 
 
-def _download_tool(library: Library) -> FunctionTool:
+def _download_tool(library: Library) -> Tool:
     waiting = LongCalls("a source")
 
     def download_paper(
@@ -179,7 +192,7 @@ def _download_tool(library: Library) -> FunctionTool:
             str, Field(description="Copy the text to this path on the shelf.")
         ] = "",
         force: Annotated[bool, Field(description="Fetch again what is there.")] = False,
-    ) -> ToolResult:
+    ) -> Downloaded:
         """Put a paper's full text (else its abstract) on the shelf, given one identifier."""
         ids = Ids.of(pmid=pmid, doi=doi, pmcid=pmcid, arxiv=arxiv_id)
         download: Download | None = waiting.wait(
@@ -189,14 +202,22 @@ def _download_tool(library: Library) -> FunctionTool:
             ),
         )
         if download is None:
-            return answer(schemas.still_downloading(ids), untrusted=False)
-        return answer(download.row(), links=[shelf_link(download.stored)])
+            return _still_downloading(ids)
+        row = cast("Downloaded", download.row())
+        return with_blocks(row, [shelf_link(download.stored)])
 
-    return tool(download_paper, ADDS_FILES, schemas.DOWNLOAD)
+    return tool(download_paper, ADDS_FILES)
 
 
-def _read_tool(library: Library) -> FunctionTool:
-    door = "paper_objects" if is_on("objects", library) else ""
+def _still_downloading(ids: Ids) -> Downloaded:
+    """The answer when the work goes on after the call."""
+    blank = dict.fromkeys(Downloaded.__annotations__, "")
+    told: Any = {"success": False, "message": f"{ids}. {STILL}", "retracted": False, "attempts": []}
+    return cast("Downloaded", {**blank, **told})
+
+
+def _read_tool(library: Library) -> Tool:
+    shown_by = "paper_objects" if is_on("objects", library) else ""
 
     def read_paper(
         paper: Annotated[Word, Field(description="Identifier, or file name on the shelf.")],
@@ -206,41 +227,45 @@ def _read_tool(library: Library) -> FunctionTool:
             int, Field(ge=1, le=50_000, description="Most characters returned.")
         ] = 8000,
         references: Annotated[bool, Field(description="Include the reference list.")] = True,
-    ) -> ToolResult:
+    ) -> Page:
         """Read a paper on the shelf, by section or from start to next_start."""
         reading = library.read(
             paper, section=section, start=start, max_chars=max_chars, references=references
         )
-        beyond = [f"start={start} lies beyond the end."] if start and not reading.text else []
-        objects = reading.object_rows()
-        # A page from the beginning names the paper in its first line.
-        named = not section and reading.text.startswith("- Title: ")
-        return answer(
-            {
-                **({} if named else {"title": reading.title}),
-                "kind": reading.kind,
-                "version": reading.version,
-                "outline": [] if start else _without_title(reading),  # once, with the first page
-                "objects": objects,
-                **({"objects_shown_by": door} if door and objects else {}),
-                **({"doubts": reading.doubts} if reading.doubts else {}),
-                **({"warnings": beyond} if beyond else {}),
-                "text": reading.text,
-                "next_start": reading.next_start,
-            }
-        )
+        return _page(reading, shown_by, section, start)
 
-    return tool(read_paper, READS_SHELF, schemas.READ)
+    return tool(read_paper, READS_SHELF)
 
 
-def _without_title(reading: Reading) -> list[dict[str, Any]]:
-    """The outline of a paper; that all of it stands under its title, everybody knows."""
+def _page(reading: Reading, shown_by: str, section: str, start: int) -> Page:
+    objects = reading.object_rows()
+    page = Page(
+        kind=reading.kind,
+        version=reading.version,
+        outline=[] if start else _without_title(reading),  # once, with the first page
+        objects=objects,
+        text=reading.text,
+        next_start=reading.next_start,
+    )
+    if shown_by and objects:
+        page["objects_shown_by"] = shown_by
+    if reading.doubts:
+        page["doubts"] = reading.doubts
+    if start and not reading.text:
+        page["warnings"] = [f"start={start} lies beyond the end."]
+    if not section and reading.text.startswith("- Title: "):
+        return page  # its first line names the paper
+    return {"title": reading.title, **page}
+
+
+def _without_title(reading: Reading) -> list[Row]:
+    """The outline of a paper without its title, under which everything stands."""
     rows = reading.rows()
     is_title = bool(rows) and rows[0]["heading"].rstrip(".") == reading.title.rstrip(".")
     return rows[1:] if is_title else rows
 
 
-def _list_tool(library: Library) -> FunctionTool:
+def _list_tool(library: Library) -> Tool:
     def list_papers(
         text: Annotated[str, Field(description="Words in title or abstract.")] = "",
         kind: Annotated[
@@ -253,7 +278,7 @@ def _list_tool(library: Library) -> FunctionTool:
         job_id: Annotated[str, Field(description="Only papers of this harvest.")] = "",
         start: Start = 0,
         max_results: Count = 20,
-    ) -> ToolResult:
+    ) -> Listed:
         """List the papers on the shelf."""
         years = [year_of(min_date, "min_date"), year_of(max_date, "max_date")]
         filters = {
@@ -262,32 +287,24 @@ def _list_tool(library: Library) -> FunctionTool:
         }  # fmt: skip
         total, page = library.list_papers(**filters, start=start, max_results=max_results)
         end = start + len(page)
-        rows = [_on_shelf(stored) for stored in page]
         warnings = _beyond_end(start, total) if total else library.emptied_by(**filters)
         warnings += whole_years(min_date, max_date)
-        structure = {
-            "total": total,
-            "papers": rows,
-            "next_start": end if end < total else None,
-            **({"warnings": warnings} if warnings else {}),
-        }
-        return answer(in_room(structure, "papers", start))
+        structure = Listed(
+            total=total,
+            papers=[_on_shelf(stored) for stored in page],
+            next_start=end if end < total else None,
+        )
+        if warnings:
+            structure["warnings"] = warnings
+        return in_room(structure, "papers", start)
 
-    return tool(list_papers, READS_SHELF, schemas.LIST)
+    return tool(list_papers, READS_SHELF)
 
 
-def _search_answer(
-    found: SearchResult, row: Callable[[Paper], dict[str, Any]], start: int = 0
-) -> ToolResult:
-    structure = {
-        "query": found.query,
-        "effective_query": found.effective_query,
-        "total": found.total,
-        "next_start": found.next_start,
-        "warnings": [*found.warnings, *_beyond_end(start, found.total)],
-        "papers": [few_authors(row(paper)) for paper in found.papers],
-    }
-    return answer(in_room(structure, "papers", start))
+def _found(found: SearchResult, row: Callable[[Paper], Row], start: int) -> Found:
+    warnings = [*found.warnings, *_beyond_end(start, found.total)]
+    papers = [few_authors(row(paper)) for paper in found.papers]
+    return in_room(pick(Found, found, warnings=warnings, papers=papers), "papers", start)
 
 
 def year_of(written: str, name: str) -> str:

@@ -19,11 +19,10 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from mcp.types import ResourceLink
 
@@ -32,7 +31,6 @@ from .rendering import in_brief, render
 
 if TYPE_CHECKING:
     from fastmcp.tools import Tool
-    from mcp.types import ContentBlock
 
 Form = Literal["structured", "text", "both"]
 FORMS: Mapping[str, Form] = {
@@ -95,34 +93,12 @@ def host_name(said: str) -> str:
     return "-".join(words)[:_LONGEST_NAME]
 
 
-class Delivery(Middleware):
-    """Gives every tool's answer, and the list of tools, the form that the host shows its model."""
+def deliver(result: ToolResult, host: Host, setting: str, *, page: bool) -> ToolResult:
+    """Put an answer into its host's form.
 
-    def __init__(self, setting: str, tools: Sequence[Tool]) -> None:
-        self._setting = setting
-        self._with_page = {tool.name for tool in tools if _has_page(tool)}
-
-    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
-        """List the tools; without output schemas where no structure follows them."""
-        listed: Sequence[Tool] = await call_next(context)
-        if _host(context).form(self._setting) != "text":
-            return listed
-        bare = {"output_schema": None}
-        return [tool if _has_page(tool) else tool.model_copy(update=bare) for tool in listed]
-
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Call the tool, and put its answer into this host's form."""
-        result = await call_next(context)
-        if not isinstance(result, ToolResult) or result.structured_content is None:
-            return result
-        host = _host(context)
-        page = context.message.name in self._with_page
-        return _delivered(result, host, host.form(self._setting), page=page)
-
-
-def _delivered(result: ToolResult, host: Host, form: Form, *, page: bool) -> ToolResult:
-    """An answer in its form; *page* says whether a page of ours shows it, which reads it all."""
-    structure = result.structured_content or {}
+    *page* says whether a page of ours shows the answer, which reads the whole structure.
+    """
+    form, structure = host.form(setting), result.structured_content or {}
     untrusted = bool((result.meta or {}).get("untrusted"))
     links = [one for one in result.content if isinstance(one, ResourceLink)]
     others = [one for one in result.content if not isinstance(one, ResourceLink)]
@@ -131,18 +107,20 @@ def _delivered(result: ToolResult, host: Host, form: Form, *, page: bool) -> Too
     if links and (page or not host.takes_links):
         text += "\n" + "\n".join(f"Resource: {one.uri}" for one in links)
         links = []
-    content: list[ContentBlock] = [block(text, untrusted=untrusted), *others, *links]
-    sent = {"untrusted": UNTRUSTED, **structure} if untrusted else structure
-    kept = page and host.protocol >= _STRUCTURED_SINCE
-    return ToolResult(content, sent if form != "text" or kept else None, meta=result.meta)
+    result.content = [block(text, untrusted=untrusted), *others, *links]
+    kept = form != "text" or (page and host.protocol >= _STRUCTURED_SINCE)
+    marked = {"untrusted": UNTRUSTED, **structure} if untrusted else structure
+    result.structured_content = marked if kept else None
+    return result
 
 
-def _has_page(tool: Tool) -> bool:
+def has_page(tool: Tool) -> bool:
+    """Return whether a page of ours shows the answers of *tool*."""
     return bool((tool.meta or {}).get("ui"))
 
 
-def _host(context: Any) -> Host:
-    """Who sent the request."""
+def host_of(context: Any) -> Host:
+    """Return who sent the request."""
     request = context.fastmcp_context.request_context
     if request is None:
         return Host("", _STRUCTURED_SINCE)

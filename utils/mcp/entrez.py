@@ -1,29 +1,46 @@
-"""Toolset ``entrez``, its first tool: any database of NCBI's Entrez, in eight operations."""
+"""Toolset ``entrez``: any database of NCBI's Entrez, large results as tables, PubChem and PMC.
+
+Three tools of several operations each; `.entrez_capabilities` has what describes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
 
+from ..errors import BadRequest
 from ..library import Library
-from . import entrez_rows as schemas
-from .answers import answer
-from .core import READS_WEB, Start, Word, tool
-from .entrez_rows import Arguments, Operation, plain
+from .answers import in_room
 from .long_calls import LongCalls
+from .operations import Arguments, Operation, to_json
+from .pubmed import converted_ids
+from .tool import ADDS_FILES, READS_WEB, Start, Tool, Word, tool
 
-Name = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
-_PAGE = "start max_results"
+QueryName = Literal["search", "summary", "fetch", "link", "info", "post", "spell", "global_query"]
+DataName = Literal["fetch_and_stage", "schema", "query", "list_datasets", "export"]
+ExternalName = Literal[
+    "compounds", "names", "papers", "similar", "substructure", "superstructure", "ids", "text"
+]
 Database = Annotated[Word, Field(description="Such as gene; empty: pubmed.")]
 EntrezWords = Annotated[str, Field(description="In the database's language.")]
 Uids = Annotated[Sequence[Word], Field(description="UIDs of the database.")]
 History = Annotated[Word, Field(description="h_… of a kept search or post.")]
 RetType = Annotated[Word, Field(description="Form of records: see info.")]
 AtMost = Annotated[Start, Field(description="Most rows; 0: as usual.")]
+_PAGE = "start max_results"
+_SHOWN = "kind start max_results"
 _MOST_IDS = 4_000  # of one answer; it says where the next begins
+_MOST_RECORDS = 1_000
+
+
+def tools(library: Library) -> list[Tool]:
+    """The three tools, working on *library*."""
+    return [_query_tool(library), _data_tool(library), _external_tool(library)]
+
+
+# --- Entrez ---------------------------------------------------------------------------------------
 
 
 def _search(library: Library, args: Arguments) -> Any:
@@ -73,7 +90,7 @@ def _global_query(library: Library, args: Arguments) -> Any:
     return library.entrez.global_query(args["query"])
 
 
-OPERATIONS: Mapping[str, Operation] = {
+QUERY: Mapping[str, Operation] = {
     "search": Operation(
         "identifiers by a query in the database's own language; keep makes a history of all hits",
         _search, needs="query", takes=f"database sort_by keep {_PAGE}",
@@ -107,12 +124,11 @@ OPERATIONS: Mapping[str, Operation] = {
 }  # fmt: skip
 
 
-def tools(library: Library) -> list[FunctionTool]:
-    """The tool, working on *library*."""
+def _query_tool(library: Library) -> Tool:
     waiting = LongCalls()
 
     def entrez_query(  # noqa: PLR0913, PLR0917 - what eight operations take
-        operation: Annotated[Name, Field(description="See entrez_tool_info.")],
+        operation: Annotated[QueryName, Field(description="See entrez_tool_info.")],
         database: Database = "",
         query: EntrezWords = "",
         ids: Uids = (),
@@ -126,7 +142,7 @@ def tools(library: Library) -> list[FunctionTool]:
         start: Start = 0,
         offset: Annotated[Start, Field(description="next_offset of the last answer.")] = 0,
         max_results: AtMost = 0,
-    ) -> ToolResult:
+    ) -> dict[str, Any]:
         """Ask any NCBI Entrez database (E-utilities)."""
         args = {
             "database": database, "query": query, "ids": tuple(ids), "history": history,
@@ -135,9 +151,199 @@ def tools(library: Library) -> list[FunctionTool]:
             "max_results": max_results,
         }  # fmt: skip
         found = waiting.result(
-            (operation, *args.items()),
-            lambda: OPERATIONS[operation].run(operation, library, args),
+            (operation, *args.items()), lambda: QUERY[operation].run(operation, library, args)
         )
-        return answer(plain(found))
+        return dict(to_json(found))
 
-    return [tool(entrez_query, READS_WEB, schemas.QUERIED)]
+    return tool(entrez_query, READS_WEB)
+
+
+# --- datasets -------------------------------------------------------------------------------------
+
+
+def _stage(library: Library, args: Arguments) -> Any:
+    pages = library.entrez.pages(
+        args["database"] or "pubmed", args["ids"], history=args["history"],
+        term=args["query"], rettype=args["rettype"], most=args["max_results"] or _MOST_RECORDS,
+        progress=args["report"],
+    )  # fmt: skip
+    return to_json(library.datasets.stage(pages))
+
+
+def _schema(library: Library, args: Arguments) -> Any:
+    found = library.datasets.schema(args["dataset"])
+    return {
+        "dataset": found.about.get("id", args["dataset"]),
+        "title": found.about.get("title", ""),
+        "tables": {one.name: {"rows": one.rows, "columns": one.describe()} for one in found.tables},
+        "relations": list(found.relations),
+    }
+
+
+def _query_rows(library: Library, args: Arguments) -> Any:
+    page = {"start": args["start"], "max_rows": args["max_results"] or 100}
+    return to_json(library.datasets.query(args["dataset"], args["sql"], **page))
+
+
+def _list_datasets(library: Library, args: Arguments) -> Any:
+    every = to_json(library.datasets.list())[args["start"] :]
+    return in_room({"datasets": every}, "datasets", args["start"])
+
+
+def _export(library: Library, args: Arguments) -> Any:
+    made = library.datasets.export(args["dataset"], args["sql"], args["file"])
+    return {"file": str(made.file), "written": made.rows, "columns": list(made.columns)}
+
+
+DATA: Mapping[str, Operation] = {
+    "fetch_and_stage": Operation(
+        "records of any database into typed, related tables; a small result comes along",
+        _stage, one_of="ids history query", takes="database rettype max_results",
+        costs="300 to 2,500, whatever the number of records",
+    ),
+    "schema": Operation(
+        "tables, columns, relations, and three queries to begin with",
+        _schema, needs="dataset", costs="500 to 2,500",
+    ),
+    "query": Operation(
+        "the answer to one reading SQL statement (SQLite), stopped after 2 s",
+        _query_rows, needs="dataset sql", takes="start max_results", costs="at most about 6,000",
+    ),
+    "list_datasets": Operation(
+        "the datasets there are", _list_datasets, takes="start", costs="about 80 a dataset"
+    ),
+    "export": Operation(
+        "all rows of a statement as a file: .csv or .parquet in papers/exports",
+        _export, needs="dataset sql file", costs="about 60",
+    ),
+}  # fmt: skip
+
+
+def _data_tool(library: Library) -> Tool:
+    waiting = LongCalls()
+    progress: dict[Hashable, str] = {}  # of results on their way, whichever call began them
+
+    def entrez_data(  # noqa: PLR0913, PLR0917 - what five operations take
+        operation: Annotated[DataName, Field(description="See entrez_tool_info.")],
+        database: Database = "",
+        query: EntrezWords = "",
+        ids: Uids = (),
+        history: History = "",
+        rettype: RetType = "",
+        dataset: Annotated[Word, Field(description="Such as gene_1a2b3c4d.")] = "",
+        sql: Annotated[str, Field(description="A SELECT of SQLite.")] = "",
+        file: Annotated[Word, Field(description="name.csv or name.parquet.")] = "",
+        start: Start = 0,
+        max_results: Annotated[AtMost, Field(le=100_000)] = 0,
+    ) -> dict[str, Any]:
+        """Stage large Entrez results as SQL tables; ask them instead of reading them."""
+        args = {
+            "database": database, "query": query, "ids": tuple(ids), "history": history,
+            "rettype": rettype, "dataset": dataset, "sql": sql,
+            "file": file, "start": start, "max_results": max_results,
+        }  # fmt: skip
+        call = (operation, *args.items())
+
+        def report(done: int, total: int) -> None:
+            progress[call] = f"{done:,} of {total:,} records have come"
+
+        def work() -> Any:
+            try:
+                return DATA[operation].run(operation, library, args, report)
+            finally:
+                progress.pop(call, None)
+
+        return dict(waiting.result(call, work, lambda: progress.get(call, "")))
+
+    return tool(entrez_data, ADDS_FILES)
+
+
+# --- PubChem and PMC ------------------------------------------------------------------------------
+
+
+def _page(args: Arguments, most: int) -> dict[str, Any]:
+    page = {"start": args["start"], "max_results": args["max_results"] or most}
+    return {"kind": args["kind"], **page}
+
+
+def _compounds(library: Library, args: Arguments) -> Any:
+    return to_json(library.pubchem.find(args["query"], **_page(args, 10)))
+
+
+def _names(library: Library, args: Arguments) -> Any:
+    return to_json(library.pubchem.names(args["query"], **_page(args, 50)))
+
+
+def _papers(library: Library, args: Arguments) -> Any:
+    return to_json(library.pubchem.papers(args["query"], **_page(args, 50)))
+
+
+def _related(relation: str) -> Any:
+    def find(library: Library, args: Arguments) -> Any:
+        return to_json(library.pubchem.related(args["query"], relation, **_page(args, 10)))
+
+    return find
+
+
+def _ids(library: Library, args: Arguments) -> Any:
+    records = [converted_ids(one) for one in library.convert_ids(args["ids"])]
+    return {"records": records, "total": len(records)}
+
+
+def _text(library: Library, args: Arguments) -> Any:
+    if len(args["ids"]) != 1:
+        raise BadRequest("text is read of one paper at a time.", "Give one PMCID or PMID as ids.")
+    options = {"section": args["section"], "start": args["start"]}
+    found = to_json(library.article_text(args["ids"][0], **options))
+    return {**found, "total": found["total_chars"]}
+
+
+EXTERNAL: Mapping[str, Operation] = {
+    "compounds": Operation(
+        "PubChem compounds by name, CID(s), SMILES, InChI, InChIKey or formula, with properties",
+        _compounds, needs="query", takes=_SHOWN,
+    ),
+    "names": Operation("what one compound is called", _names, needs="query", takes=_SHOWN),
+    "papers": Operation("PMIDs of papers about one compound", _papers, needs="query", takes=_SHOWN),
+    "similar": Operation(
+        "compounds of 95 % 2-D similarity", _related("similar"), needs="query", takes=_SHOWN
+    ),
+    "substructure": Operation(
+        "compounds that hold a structure", _related("substructure"), needs="query", takes=_SHOWN
+    ),
+    "superstructure": Operation(
+        "compounds that a structure holds", _related("superstructure"), needs="query", takes=_SHOWN
+    ),
+    "ids": Operation("PMID, PMCID and DOI of up to 200 papers by any of these", _ids, needs="ids"),
+    "text": Operation(
+        "text of one open article of PMC by its PMCID or PMID, section by section; keeps nothing",
+        _text, needs="ids", takes="section start",
+    ),
+}  # fmt: skip
+
+
+def _external_tool(library: Library) -> Tool:
+    waiting = LongCalls("The site")
+
+    def entrez_external(
+        operation: Annotated[ExternalName, Field(description="See entrez_tool_info.")],
+        query: Annotated[
+            str, Field(description="Compound: name, CID, SMILES, InChIKey, formula.")
+        ] = "",
+        ids: Annotated[Sequence[Word], Field(description="Papers, for ids and text.")] = (),
+        kind: Annotated[Word, Field(description="How to read query: name, cid, ….")] = "",
+        section: Annotated[Word, Field(description="A heading, for text.")] = "",
+        start: Start = 0,
+        max_results: AtMost = 0,
+    ) -> dict[str, Any]:
+        """Ask PubChem about compounds, and PMC for ids and text of open articles."""
+        args = {
+            "query": query, "ids": tuple(ids), "kind": kind, "section": section, "start": start,
+            "max_results": max_results,
+        }  # fmt: skip
+        found = waiting.result(
+            (operation, *args.items()), lambda: EXTERNAL[operation].run(operation, library, args)
+        )
+        return dict(found)
+
+    return tool(entrez_external, READS_WEB)

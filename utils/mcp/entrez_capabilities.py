@@ -8,25 +8,24 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Annotated, Any
 
-from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from ..errors import BadRequest
 from ..library import Library
 from ..model.sites import KEYS
 from ..settings import TOOLSETS
 from ..system.plain_text import one_line, shortened
-from . import entrez, entrez_data, entrez_external, toolsets
-from . import entrez_rows as schemas
-from .answers import answer
-from .core import READS_SHELF, Word, tool
-from .entrez_rows import Operation
+from . import entrez, toolsets
+from .operations import Operation
+from .tool import READS_SHELF, Tool, Word, tool
 
 OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
-    "entrez_query": entrez.OPERATIONS,
-    "entrez_data": entrez_data.OPERATIONS,
-    "entrez_external": entrez_external.OPERATIONS,
+    "entrez_query": entrez.QUERY,
+    "entrez_data": entrez.DATA,
+    "entrez_external": entrez.EXTERNAL,
 }
+Row = dict[str, Any]
 # A module each extra brings, and what it is for.
 _EXTRAS = {
     "embed": ("fastembed", "passages found by meaning, with a model on this machine"),
@@ -45,32 +44,57 @@ _NCBI_WORDS = {
 }
 
 
-def tools(library: Library) -> list[FunctionTool]:
+class Capabilities(TypedDict):
+    """What is here, and what can be switched on."""
+
+    toolsets: list[Row]
+    extras: list[Row]
+    keys: list[Row]
+
+
+class Described(TypedDict):
+    """One tool."""
+
+    name: str
+    description: str
+    tokens: int
+    takes: list[str]
+    operations: dict[str, Row]
+
+
+class KeyStatus(TypedDict):
+    """Whether an NCBI API key is set and works."""
+
+    has_key: bool
+    rate_limit: str
+    message: str
+    ncbi: str
+
+
+def tools(library: Library) -> list[Tool]:
     """The three tools, working on *library*."""
 
-    def entrez_capabilities() -> ToolResult:
+    def entrez_capabilities() -> Capabilities:
         """Tell which tools are here, which are off, how to switch them on, and their cost."""
         sets = [_toolset_row(name, library) for name in TOOLSETS]
         extras = [_extra_row(name, *about) for name, about in _EXTRAS.items()]
         keys = [_key_row(key.setting, key.gives, library) for key in KEYS]
-        return answer({"toolsets": sets, "extras": extras, "keys": keys}, untrusted=False)
+        return {"toolsets": sets, "extras": extras, "keys": keys}
 
     def entrez_tool_info(
         tool_name: Annotated[Word, Field(description="Any tool here.")],
-    ) -> ToolResult:
+    ) -> Described:
         """Describe one tool: its operations, what each takes and costs."""
-        return answer(_tool_row(tool_name, library), untrusted=False)
+        return _tool_row(tool_name, library)
 
-    def system_api_key_status() -> ToolResult:
+    def system_api_key_status() -> KeyStatus:
         """Tell whether an NCBI API key is set and works; never the key."""
-        # What is wrong, NCBI says in words of its own.
-        told = bool(library.entrez.contact().trouble)
-        return answer(_key_status_row(library), untrusted=told)
+        return _key_status_row(library)
 
     return [
-        tool(entrez_capabilities, READS_SHELF, schemas.CAPABILITIES),
-        tool(entrez_tool_info, READS_SHELF, schemas.DESCRIBED),
-        tool(system_api_key_status, READS_SHELF, schemas.KEY_STATUS),
+        tool(entrez_capabilities, READS_SHELF, untrusted=False),
+        tool(entrez_tool_info, READS_SHELF, untrusted=False),
+        tool(system_api_key_status, READS_SHELF),  # NCBI says in its own words what is wrong
     ]
 
 
@@ -85,7 +109,7 @@ def _toolset_row(name: str, library: Library) -> dict[str, Any]:
     }
 
 
-def _tokens(one: FunctionTool) -> int:
+def _tokens(one: Tool) -> int:
     """About how many tokens the definition takes in every conversation."""
     definition = one.to_mcp_tool().model_dump(by_alias=True, exclude_none=True, mode="json")
     return len(json.dumps(definition, separators=(",", ":"), ensure_ascii=False)) // 4
@@ -103,7 +127,7 @@ def _key_row(name: str, gives: str, library: Library) -> dict[str, Any]:
     return {"name": name.upper(), "on": on, "gives": gives, **switch_on}
 
 
-def _tool_row(name: str, library: Library) -> dict[str, Any]:
+def _tool_row(name: str, library: Library) -> Described:
     every = {one.name: one for part in TOOLSETS for one in toolsets.of(part, library)}
     if name not in every:
         near = get_close_matches(name, every, 3, 0.5)
@@ -126,7 +150,7 @@ def _operation_rows(operations: Mapping[str, Operation]) -> Iterator[tuple[str, 
         yield name, {member: text for member, text in row.items() if text}
 
 
-def _key_status_row(library: Library) -> dict[str, Any]:
+def _key_status_row(library: Library) -> KeyStatus:
     has_key, contact = bool(library.settings.key("ncbi_api_key")), library.entrez.contact()
     words = [_KEY_WORDS[has_key], _NCBI_WORDS.get(contact.status, ""), contact.trouble]
     return {

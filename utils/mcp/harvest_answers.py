@@ -7,17 +7,17 @@ call to make next.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from fastmcp.tools import ToolResult
 from mcp.types import Annotations, ResourceLink
 
-from ..errors import BadRequest, NothingFound
+from ..errors import BadRequest
 from ..model.job import Coverage, Harvested, Job, Standing, Wait
 from ..reports.coverage import Page, page_of, paper_row, reasons, sources
 from ..reports.labels import counted, route_label
 from ..reports.page import PASSING, cut_line
-from .answers import answer
+from .answers import with_blocks
+from .harvests import State
 from .long_calls import LONGEST_WAIT_S
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Status:
 
     def row(self) -> dict[str, Any]:
         """All of it."""
-        shown = {"papers": [*map(_row, self.page.rows)], "next_start": self.page.next_start}
+        shown = {"papers": [*map(_paper, self.page.rows)], "next_start": self.page.next_start}
         return {
             "job_id": self.job.job_id,
             "state": self.standing,
@@ -134,17 +134,10 @@ def status_of(
     )
 
 
-def status_answer(status: Status, before: str = "") -> ToolResult:
+def status_answer(status: Status, before: str = "") -> State:
     """A status as a tool's answer; *before* says what was just done."""
-    links = [_link_to(status.report)] if status.report else []
-    # Titles are from outside, and what a site said when it was out.
-    return answer({**({"done": before} if before else {}), **status.row()}, links=links)
-
-
-def no_harvest(nothing: NothingFound) -> ToolResult:
-    """The answer where a search finds no paper: there is no job, and nothing went wrong."""
-    row = {"done": nothing.message, "job_id": "", "state": "nothing found"}
-    return answer({**row, "counts": {"requested": 0}, "next": list(nothing.hints)})
+    structure = cast("State", {**({"done": before} if before else {}), **status.row()})
+    return with_blocks(structure, [_link_to(status.report)] if status.report else [])
 
 
 def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int) -> Page:
@@ -167,7 +160,7 @@ def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
     raise BadRequest(msg, f"Choose among {choices}.")
 
 
-def _row(row: Harvested) -> dict[str, Any]:
+def _paper(row: Harvested) -> dict[str, Any]:
     """A paper of a page: where its text is from, or why there is none."""
     made = paper_row(row)
     made["title"] = cut_line(made["title"], _TITLE)

@@ -12,21 +12,20 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from fastmcp.resources import ResourceResult, ResourceTemplate
-from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import Annotations
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from ..errors import BadRequest, NothingFound, PaperError
 from ..http.cancellation import raise_if_cancelled
 from ..library import Library
 from ..model.job import Job
-from . import schemas
-from .core import ADDS_FILES, READS_SHELF, Start, Word, tool
 from .long_calls import LONGEST_WAIT_S, LongCalls, tell
 from .resources import readable, untrusted
+from .tool import ADDS_FILES, READS_SHELF, Hundred, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
@@ -39,6 +38,16 @@ _UNNAMED = "Identifiers"
 _MOST = 2  # side by side: more only wait for the same sites
 _STEP_S = 1.0
 _STOPS_S = 15.0  # in which a harvest that is cancelled stops, its report included
+
+
+class State(TypedDict):
+    """How a harvest stands; the other members are those of `.harvest_answers.Status`."""
+
+    done: NotRequired[str]
+    job_id: str
+    state: str
+    counts: dict[str, Any]
+    next: list[str]
 
 
 @dataclass(slots=True)
@@ -144,16 +153,16 @@ def _run_harvest(run: _Run) -> None:
         run.trouble = PaperError(msg, "Please report it. Asked for again, the harvest goes on.")
 
 
-def tools(library: Library) -> list[FunctionTool]:
+def tools(library: Library) -> list[Tool]:
     """``harvest_papers`` and ``harvest_status``."""
     harvests = Harvests(library)
     return [
-        tool(_harvest_papers(library, harvests), ADDS_FILES, schemas.HARVEST),
-        tool(_harvest_status(harvests), READS_SHELF, schemas.HARVEST),
+        tool(_harvest_papers(library, harvests), ADDS_FILES),
+        tool(_harvest_status(harvests), READS_SHELF),
     ]
 
 
-def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., ToolResult]:
+def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., State]:
     waiting = LongCalls("PubMed")
 
     def harvest_papers(
@@ -171,10 +180,10 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., ToolR
             str, Field(description="Reopen what ended so: failed, abstract, a reason.")
         ] = "",
         cancel: Annotated[bool, Field(description="Stop job_id.")] = False,
-    ) -> ToolResult:
+    ) -> State:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         from ..harvest.jobs import parse_outcomes
-        from .harvest_answers import no_harvest, status_answer
+        from .harvest_answers import status_answer
 
         if cancel:
             _refuse_more(job_id, query, papers, lists, retry)
@@ -192,7 +201,14 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., ToolR
                 ),
             )
         except NothingFound as nothing:
-            return no_harvest(nothing)
+            # There is no job, and nothing went wrong.
+            return State(
+                done=nothing.message,
+                job_id="",
+                state="nothing found",
+                counts={"requested": 0},
+                next=[*nothing.hints],
+            )
         before = _retry(harvest, retry) if retry else ""
         run = harvests.begin(harvest)
         return status_answer(harvests.status(run.harvest.job_id), before)
@@ -225,7 +241,7 @@ def _retry(harvest: Harvest, which: str) -> str:
     return f"{papers:,} of the papers that ended as {which} are asked for again."
 
 
-def _harvest_status(harvests: Harvests) -> Callable[..., ToolResult]:
+def _harvest_status(harvests: Harvests) -> Callable[..., State]:
     def harvest_status(
         job_id: Annotated[str, Field(description="From harvest_papers.")],
         wait_s: Annotated[
@@ -235,8 +251,8 @@ def _harvest_status(harvests: Harvests) -> Callable[..., ToolResult]:
             str, Field(description="Papers to list: retrieved, not_retrieved, a reason.")
         ] = "",
         start: Start = 0,
-        max_results: schemas.Hundred = 20,
-    ) -> ToolResult:
+        max_results: Hundred = 20,
+    ) -> State:
         """Look at a harvest, after up to wait_s seconds or when done: coverage, reasons, papers."""
         from .harvest_answers import status_answer
 

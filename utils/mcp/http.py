@@ -39,7 +39,7 @@ from ..library import Library
 from ..system.plain_text import encodable
 from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
-from .call_log import new_request
+from .calls import new_request
 from .connections import punctual_connections
 from .delivery import NamedSessions
 from .logs import belonging_to

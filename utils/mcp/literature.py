@@ -1,42 +1,112 @@
-"""Toolset ``literature``: arXiv, Semantic Scholar, and one search across all sources.
-
-What toolset ``literature`` answers: our dataclasses as the JSON of its contract.
-"""
+"""Toolset ``literature``: arXiv, Semantic Scholar, and one search across all sources."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
-from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from ..library import Library
-from . import schemas
-from .answers import answer, bibtex_answer, in_room
-from .core import (
-    MOST_AUTHORS,
-    READS_WEB,
-    AnyPaper,
-    MaxDate,
-    MinDate,
-    Start,
-    Word,
-    few_authors,
-    tool,
-)
+from ..model.sites import SEARCHED
+from .answers import in_room, pick
+from .core import MOST_AUTHORS, few_authors
 from .long_calls import LongCalls
-from .schemas import ArxivSort, Hundred, MergedSort, SourceName
+from .tool import READS_WEB, AnyPaper, Hundred, MaxDate, MinDate, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..model.paper import Paper
     from ..sources.semantic_scholar import ScholarPage, ScholarPaper
 
+    SourceName = str
+else:
+    SourceName = Literal[tuple(SEARCHED)]
+ArxivSort = Annotated[Literal["relevance", "pub_date", "update_date"], Field(description="Order.")]
+MergedSort = Annotated[Literal["relevance", "pub_date"], Field(description="Order.")]
 _ARXIV_SORTS = {"pub_date": "submittedDate", "update_date": "lastUpdatedDate"}
 ArxivId = Annotated[Word, Field(description="arXiv ID.")]
+Row = dict[str, Any]
 
 
-def tools(library: Library) -> list[FunctionTool]:
+class Gathered(TypedDict):
+    """What all sources found, each paper once."""
+
+    query: str
+    sources: list[Row]
+    warnings: list[str]
+    papers: list[Row]
+    next_start: NotRequired[int | None]
+
+
+class Preprint(TypedDict):
+    """A preprint as arXiv's own record has it; ``id`` carries the version where it is known."""
+
+    id: str
+    title: str
+    authors: list[str]
+    author_count: NotRequired[int]
+    abstract: str
+    published: str
+    updated: str
+    url: str
+    pdf_url: str
+    categories: list[str]
+    primary_category: str
+    doi: str
+    retracted: bool
+
+
+class Preprints(TypedDict):
+    """A page of preprints."""
+
+    total: int
+    papers: list[Preprint]
+    next_start: int | None
+    effective_query: str
+    warnings: list[str]
+
+
+class ScholarRecord(TypedDict):
+    """A paper as Semantic Scholar knows it; null where it says nothing."""
+
+    paper_id: str
+    title: str
+    abstract: str | None
+    year: int | None
+    authors: list[Row]
+    author_count: NotRequired[int]
+    citation_count: int | None
+    reference_count: int | None
+    influential_citation_count: int | None
+    url: str
+    venue: str | None
+    publication_date: str | None
+    doi: str
+    pmid: str
+    pmcid: str
+    arxiv_id: str
+    open_access_pdf: str | None
+    tldr: NotRequired[str | None]
+
+
+class ScholarRecords(TypedDict):
+    """A page of papers."""
+
+    total: int | None
+    papers: list[ScholarRecord]
+    next_start: int | None
+    token: str
+    warnings: list[str]
+
+
+class Bibtex(TypedDict):
+    """An entry for a BibTeX file."""
+
+    bibtex: str
+
+
+def tools(library: Library) -> list[Tool]:
     """Every tool of the set, working on *library*."""
     # Each site keeps us waiting in its own name.
     arxiv, scholar, everybody = (
@@ -54,7 +124,7 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
+def _search_papers_tool(library: Library, waiting: LongCalls) -> Tool:
     def search_papers(  # noqa: PLR0913, PLR0917 - what sources can be asked for
         query: Annotated[str, Field(description="Words, phrases, AND, OR, NOT.")],
         sources: Annotated[Sequence[SourceName], Field(description="Only these; none: all.")] = (),
@@ -65,7 +135,7 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         sort_by: MergedSort = "relevance",
         abstracts: Annotated[bool, Field(description="With abstracts.")] = False,
         start: Start = 0,
-    ) -> ToolResult:
+    ) -> Gathered:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
         gathered = waiting.call(
             library.search_papers,
@@ -77,20 +147,18 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             sort_by=sort_by,
             among=tuple(sources),
         )
-        structure = {
-            "query": gathered.query,
-            "sources": [one.row() for one in gathered.asked],
-            "warnings": list(gathered.warnings),
-            "papers": [
-                few_authors(found.row(abstract=abstracts)) for found in gathered.papers[start:]
-            ],
-        }
-        return answer(in_room(structure, "papers", start))
+        structure = Gathered(
+            query=gathered.query,
+            sources=[one.row() for one in gathered.asked],
+            warnings=[*gathered.warnings],
+            papers=[few_authors(one.row(abstract=abstracts)) for one in gathered.papers[start:]],
+        )
+        return in_room(structure, "papers", start)
 
-    return tool(search_papers, READS_WEB, schemas.GATHERED)
+    return tool(search_papers, READS_WEB)
 
 
-def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
+def _arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
     def search_arxiv(
         query: Annotated[str, Field(description="Words, or arXiv's query.")],
         max_results: Hundred = 10,
@@ -100,7 +168,7 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         category: Annotated[Word, Field(description="Such as q-bio.GN.")] = "",
         sort_by: ArxivSort = "relevance",
         start: Start = 0,
-    ) -> ToolResult:
+    ) -> Preprints:
         """Search arXiv; words, or its own fields (ti:, abs:, cat:, AND, ANDNOT)."""
         found = waiting.call(
             library.search_arxiv,
@@ -113,37 +181,29 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             sort_by=_ARXIV_SORTS.get(sort_by, sort_by),
             start=start,
         )
-        structure = {
-            "total": found.total,
-            "papers": [preprint_row(paper) for paper in found.papers],
-            "next_start": found.next_start,
-            "effective_query": found.effective_query,
-            "warnings": list(found.warnings),
-        }
-        return answer(in_room(structure, "papers", start))
+        papers = [_preprint(paper) for paper in found.papers]
+        return in_room(pick(Preprints, found, papers=papers), "papers", start)
 
-    return tool(search_arxiv, READS_WEB, schemas.PREPRINTS)
+    return tool(search_arxiv, READS_WEB)
 
 
-def _preprint_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
-    def get_arxiv_paper(arxiv_id: ArxivId) -> ToolResult:
+def _preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+    def get_arxiv_paper(arxiv_id: ArxivId) -> Preprint:
         """Get one arXiv record, in the version named or the newest."""
-        return answer(preprint_row(waiting.call(library.arxiv_paper, arxiv_id)))
+        return _preprint(waiting.call(library.arxiv_paper, arxiv_id))
 
-    def arxiv_to_bibtex(arxiv_id: ArxivId) -> ToolResult:
+    def arxiv_to_bibtex(arxiv_id: ArxivId) -> Bibtex:
         """Make a BibTeX entry of an arXiv paper."""
+        from ..citations import to_bibtex
         from ..model.identifiers import arxiv_version
 
         paper = waiting.call(library.arxiv_paper, arxiv_id)
-        return bibtex_answer(paper, version=arxiv_version(arxiv_id))
+        return {"bibtex": to_bibtex(paper, version=arxiv_version(arxiv_id)).strip()}
 
-    return [
-        tool(get_arxiv_paper, READS_WEB, schemas.PREPRINT),
-        tool(arxiv_to_bibtex, READS_WEB, schemas.BIBTEX),
-    ]
+    return [tool(get_arxiv_paper, READS_WEB), tool(arxiv_to_bibtex, READS_WEB)]
 
 
-def _scholar_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
+def _scholar_search_tool(library: Library, waiting: LongCalls) -> Tool:
     def search_semantic_scholar(
         query: Annotated[str, Field(description="Plain words.")],
         max_results: Hundred = 10,
@@ -155,7 +215,7 @@ def _scholar_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         start: Start = 0,
         bulk: Annotated[bool, Field(description="All hits, with operators, unranked.")] = False,
         token: Annotated[str, Field(description="With bulk: token of the last answer.")] = "",
-    ) -> ToolResult:
+    ) -> ScholarRecords:
         """Search Semantic Scholar in plain words; with citation counts."""
         page = waiting.call(
             library.search_semantic_scholar,
@@ -168,98 +228,86 @@ def _scholar_search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             bulk=bulk,
             token=token,
         )
-        return answer(in_room(scholar_rows(page), "papers", start))
+        return _scholar_records(page, start)
 
-    return tool(search_semantic_scholar, READS_WEB, schemas.SCHOLARS)
+    return tool(search_semantic_scholar, READS_WEB)
 
 
-def _citations_tool(library: Library, waiting: LongCalls) -> FunctionTool:
+def _citations_tool(library: Library, waiting: LongCalls) -> Tool:
     def get_paper_citations(
         paper: AnyPaper, max_results: Hundred = 10, start: Start = 0
-    ) -> ToolResult:
+    ) -> ScholarRecords:
         """List the papers that cite one, the newest first."""
         page = waiting.call(library.citing_papers, paper, max_results=max_results, start=start)
-        return answer(in_room(scholar_rows(page), "papers", start))
+        return _scholar_records(page, start)
 
-    return tool(get_paper_citations, READS_WEB, schemas.SCHOLARS)
+    return tool(get_paper_citations, READS_WEB)
 
 
-def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
-    def get_semantic_scholar_paper(paper: AnyPaper) -> ToolResult:
+def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+    def get_semantic_scholar_paper(paper: AnyPaper) -> ScholarRecord:
         """Get one Semantic Scholar record, with citation counts."""
         found = waiting.call(library.scholar_paper, paper)
-        return answer({**scholar_row(found), "tldr": found.tldr})
+        return {**_scholar_record(found), "tldr": found.tldr}
 
-    def semantic_scholar_to_bibtex(paper: AnyPaper) -> ToolResult:
+    def semantic_scholar_to_bibtex(paper: AnyPaper) -> Bibtex:
         """Make a BibTeX entry of a Semantic Scholar record."""
-        found = waiting.call(library.scholar_paper, paper)
-        return bibtex_answer(found.paper)
+        from ..citations import to_bibtex
+
+        return {"bibtex": to_bibtex(waiting.call(library.scholar_paper, paper).paper).strip()}
 
     return [
-        tool(get_semantic_scholar_paper, READS_WEB, schemas.SCHOLAR),
-        tool(semantic_scholar_to_bibtex, READS_WEB, schemas.BIBTEX),
+        tool(get_semantic_scholar_paper, READS_WEB),
+        tool(semantic_scholar_to_bibtex, READS_WEB),
     ]
 
 
-def preprint_row(paper: Paper) -> dict[str, Any]:
-    """A preprint as arXiv's own record has it; ``id`` carries the version where it is known."""
+def _preprint(paper: Paper) -> Preprint:
     name = f"{paper.ids.arxiv}v{paper.version}" if paper.version else paper.ids.arxiv
-    return {
-        "id": name,
-        "title": paper.title,
-        "authors": [author.name for author in paper.authors[:MOST_AUTHORS]],
-        **_author_count(paper),
-        "abstract": paper.abstract,
-        "published": paper.published,
-        "updated": paper.revised,
-        "url": f"https://arxiv.org/abs/{name}",
-        "pdf_url": f"https://arxiv.org/pdf/{name}",
-        "categories": list(paper.categories),
-        "primary_category": paper.categories[0] if paper.categories else "",
-        "doi": paper.ids.doi,
-        "retracted": paper.retracted,
-    }
+    return pick(
+        Preprint,
+        paper,
+        id=name,
+        authors=[author.name for author in paper.authors[:MOST_AUTHORS]],
+        author_count=_author_count(paper),
+        updated=paper.revised,
+        url=f"https://arxiv.org/abs/{name}",
+        pdf_url=f"https://arxiv.org/pdf/{name}",
+        primary_category=paper.categories[0] if paper.categories else "",
+        doi=paper.ids.doi,
+    )
 
 
-def _author_count(paper: Paper) -> dict[str, Any]:
-    """How many authors there are, where not all are named."""
-    count = len(paper.authors)
-    return {"author_count": count} if count > MOST_AUTHORS else {}
+def _author_count(paper: Paper) -> int | None:
+    """The number of authors where not all are named."""
+    return count if (count := len(paper.authors)) > MOST_AUTHORS else None
 
 
-def scholar_row(found: ScholarPaper) -> dict[str, Any]:
-    """A paper as Semantic Scholar knows it; null where it says nothing."""
+def _scholar_record(found: ScholarPaper) -> ScholarRecord:
     paper = found.paper
-    return {
-        "paper_id": paper.ids.s2,
-        "title": paper.title,
-        "abstract": paper.abstract or None,
-        "year": int(paper.year) if paper.year.isdigit() else None,
-        "authors": [
+    return pick(
+        ScholarRecord,
+        found,
+        paper_id=paper.ids.s2,
+        title=paper.title,
+        abstract=paper.abstract or None,
+        year=int(paper.year) if paper.year.isdigit() else None,
+        authors=[
             {"author_id": number, "name": author.name}
             for author, number in zip(paper.authors, found.author_ids[:MOST_AUTHORS], strict=False)
         ],
-        **_author_count(paper),
-        "citation_count": found.citation_count,
-        "reference_count": found.reference_count,
-        "influential_citation_count": found.influential_citation_count,
-        "url": found.url,
-        "venue": paper.journal or None,
-        "publication_date": paper.published if len(paper.published) > len("2026") else None,
-        "doi": paper.ids.doi,
-        "pmid": paper.ids.pmid,
-        "pmcid": paper.ids.pmcid,
-        "arxiv_id": paper.ids.arxiv,
-        "open_access_pdf": found.open_copy,
-    }
+        author_count=_author_count(paper),
+        venue=paper.journal or None,
+        publication_date=paper.published if len(paper.published) > len("2026") else None,
+        doi=paper.ids.doi,
+        pmid=paper.ids.pmid,
+        pmcid=paper.ids.pmcid,
+        arxiv_id=paper.ids.arxiv,
+        open_access_pdf=found.open_copy,
+        tldr=None,
+    )
 
 
-def scholar_rows(page: ScholarPage) -> dict[str, Any]:
-    """A page of papers."""
-    return {
-        "total": page.total,
-        "papers": [scholar_row(found) for found in page.papers],
-        "next_start": page.next_start,
-        "token": page.token,
-        "warnings": list(page.warnings),
-    }
+def _scholar_records(page: ScholarPage, start: int) -> ScholarRecords:
+    papers = [_scholar_record(found) for found in page.papers]
+    return in_room(pick(ScholarRecords, page, papers=papers), "papers", start)

@@ -1,18 +1,11 @@
-"""Calls that report progress while a site keeps them waiting, and give up in good time.
-
-Tool calls that a host cancels, by ``notifications/cancelled`` or by hanging up.
-
-A tool works in a thread, and no thread can be stopped from outside. So the call is abandoned at
-once and its `Cancellation` is set: its requests end at the socket, and no other follows.
-"""
+"""Calls that report progress while a site keeps them waiting, and give up in good time."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from ..errors import Unreachable
@@ -23,7 +16,6 @@ LONGEST_WAIT_S = 50.0
 """Of a call that asks to wait: hosts give a call up after a minute (TypeScript SDK's default)."""
 _STEP_S = 1.0
 Result = TypeVar("Result")
-P = ParamSpec("P")
 
 
 class LongCalls:
@@ -98,20 +90,17 @@ def tell(done: float, total: float, message: str) -> None:
     run(get_context().report_progress, done, total, message)
 
 
-def revocable(tool: Callable[P, Result]) -> Callable[P, Awaitable[Result]]:
-    """Run *tool* in a thread, until it is over or the host cancels the call."""
+async def run_in_thread(work: Callable[[], Result]) -> Result:
+    """Run *work* in a thread until it ends or the host cancels the call.
 
-    @functools.wraps(tool)
-    async def call(*args: P.args, **options: P.kwargs) -> Result:
-        from anyio import get_cancelled_exc_class, to_thread
+    A thread cannot be stopped from outside. The call is abandoned at once, and its `Cancellation`
+    is set: its requests end at the socket, and no other follows.
+    """
+    from anyio import get_cancelled_exc_class, to_thread
 
-        work = Cancellation()
-        try:
-            return await to_thread.run_sync(
-                work.run, functools.partial(tool, *args, **options), abandon_on_cancel=True
-            )
-        except get_cancelled_exc_class():
-            work.cancel()
-            raise
-
-    return call
+    cancellation = Cancellation()
+    try:
+        return await to_thread.run_sync(cancellation.run, work, abandon_on_cancel=True)
+    except get_cancelled_exc_class():
+        cancellation.cancel()
+        raise

@@ -1,36 +1,68 @@
-"""Toolset ``core``: many papers in one call, within one budget."""
+"""Toolset ``core``: many papers in one call, within one budget.
+
+A call of `read_papers` answers after twenty seconds with the papers that are there by then. Papers
+that are still being fetched keep their share of the budget, and `next_cursor` says where the next
+call goes on: which papers were sent, and how many tokens are left for the others. Nothing is kept
+between calls, so the next call may reach another process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
-from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import Field
+from typing_extensions import TypedDict
 
-from ..errors import NotFound, PaperError
+from ..errors import BadRequest, NotFound, PaperError
 from ..library import Library
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
 from ..outline import with_own_roles
-from .answers import answer, in_room
-from .core import ADDS_FILES, READS_WEB, Word, tool
+from .answers import UNTRUSTED, in_room, tokens
 from .long_calls import LongCalls
-from .read_together import CHARACTERS, Cursor, Page, ReadingRequest
-from .schemas import also, record, rows
+from .rendering import render
+from .tool import ADDS_FILES, READS_WEB, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..curation.excerpts import Excerpt
     from ..download.download import Download
 
 _MOST_READ, _MOST_CITED = 20, 200
-_PAPERS = record(papers=rows({"type": "object"}))
-_READ = also("downloading next_cursor", _PAPERS)
 _ANY = "Identifiers of any kind."
 Papers = Annotated[list[Word], Field(min_length=1, max_length=_MOST_READ, description=_ANY)]
+CHARACTERS = 4  # of a token, as models count English
+_CURSOR = re.compile(r"([0-9a-f]{1,8})\.(\d{1,6})\.([0-9a-f]{1,8})")
+Row = dict[str, Any]
+Rows = Callable[[str, "Excerpt | None"], Row]
 
 
-def tools(library: Library) -> list[FunctionTool]:
+class DownloadedPapers(TypedDict):
+    """How each paper lies on the shelf."""
+
+    papers: list[Row]
+
+
+class ReadPapers(TypedDict):
+    """What was read of each paper, and where the next call goes on."""
+
+    papers: list[Row]
+    next_cursor: NotRequired[str]
+    downloading: NotRequired[list[str]]
+
+
+class Cited(TypedDict):
+    """A reference for each paper."""
+
+    references: list[Row]
+    warnings: NotRequired[list[str]]
+
+
+def tools(library: Library) -> list[Tool]:
     """Every tool for many papers, working on *library*."""
     return [
         _download_tool(library),
@@ -39,19 +71,19 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
 
 
-def _download_tool(library: Library) -> FunctionTool:
+def _download_tool(library: Library) -> Tool:
     waiting = LongCalls("a source")
 
-    def download_papers(papers: Papers) -> ToolResult:
+    def download_papers(papers: Papers) -> DownloadedPapers:
         """Put papers on the shelf, given identifiers of any kind; hundreds: harvest_papers."""
         fetched = _fetch(papers, library, waiting)
         found = [{"paper": name, **_download_row(name, fetched, library)} for name in papers]
-        return answer({"papers": found})
+        return {"papers": found}
 
-    return tool(download_papers, ADDS_FILES, _PAPERS)
+    return tool(download_papers, ADDS_FILES)
 
 
-def _read_tool(library: Library) -> FunctionTool:
+def _read_tool(library: Library) -> Tool:
     waiting = LongCalls("a source")
 
     def read_papers(
@@ -67,7 +99,7 @@ def _read_tool(library: Library) -> FunctionTool:
         ] = 12_000,
         outline: Annotated[bool, Field(description="Include all headings.")] = False,
         cursor: Annotated[str, Field(description="The next_cursor of an earlier answer.")] = "",
-    ) -> ToolResult:
+    ) -> ReadPapers:
         """Read papers within one budget, fetching what is missing; [p-…] names a block."""
         names = tuple(dict.fromkeys(papers))
         request = ReadingRequest(names, tuple(sections), question, budget_tokens)
@@ -85,12 +117,12 @@ def _read_tool(library: Library) -> FunctionTool:
             name for name in unsent if name not in held and fetched.get(name, "") is None
         )
         ready = tuple(name for name in unsent if name not in downloading)
-        return answer(Page(request, place, ready, downloading, held, row).answer(library))
+        return Page(request, place, ready, downloading, held, row).answer(library)
 
-    return tool(read_papers, ADDS_FILES, _READ)
+    return tool(read_papers, ADDS_FILES)
 
 
-def _cite_tool(library: Library) -> FunctionTool:
+def _cite_tool(library: Library) -> Tool:
     waiting = LongCalls()
 
     def cite_papers(
@@ -98,14 +130,12 @@ def _cite_tool(library: Library) -> FunctionTool:
             list[Word], Field(min_length=1, max_length=_MOST_CITED, description=_ANY)
         ],
         style: Annotated[str, Field(description="apa, mla, vancouver, bibtex, ris, …")] = "apa",
-    ) -> ToolResult:
+    ) -> Cited:
         """References of papers in one style."""
         cited = waiting.call(_cite, library, tuple(papers), style)
-        return answer(in_room({"references": cited}, "references"))
+        return in_room(Cited(references=cited), "references")
 
-    return tool(
-        cite_papers, READS_WEB, also("warnings", record(references=rows({"type": "object"})))
-    )
+    return tool(cite_papers, READS_WEB)
 
 
 # --- fetching -------------------------------------------------------------------------------------
@@ -175,6 +205,116 @@ def _on_shelf(stored: StoredPaper) -> str:
 
 
 # --- reading --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRequest:
+    """The arguments of a call that say what is read."""
+
+    names: tuple[str, ...]
+    sections: tuple[str, ...]
+    question: str
+    budget: int
+
+    @property
+    def checksum(self) -> str:
+        """A short checksum, by which a cursor of another request is told."""
+        said = json.dumps([self.names, self.sections, self.question])
+        return f"{zlib.crc32(said.encode()):x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The papers that were sent, as bits of a number, and the tokens left for the others."""
+
+    sent: int
+    left: int
+
+    @classmethod
+    def of(cls, text: str, request: ReadingRequest) -> Cursor:
+        """Parse a cursor; an empty one begins.
+
+        Raises
+        ------
+        BadRequest
+            The text is not a cursor of this request.
+        """
+        if not text:
+            return cls(0, request.budget)
+        found = _CURSOR.fullmatch(text.strip())
+        if not found or found[3] != request.checksum:
+            msg = "This cursor does not belong to these papers, sections and question."
+            raise BadRequest(msg, "Repeat the call that gave it, or leave cursor out.")
+        return cls(int(found[1], 16), min(int(found[2]), request.budget))
+
+    def unsent(self, request: ReadingRequest) -> list[str]:
+        """Return the papers that were not sent yet."""
+        return [name for at, name in enumerate(request.names) if not self.sent >> at & 1]
+
+    def after(self, sent: Sequence[str], cost: int, request: ReadingRequest) -> Cursor:
+        """Return the cursor behind an answer with the papers *sent*."""
+        bits = sum(1 << request.names.index(name) for name in sent)
+        return Cursor(self.sent | bits, max(0, self.left - cost))
+
+    def text(self, request: ReadingRequest) -> str:
+        """Return the cursor as the next call sends it."""
+        return f"{self.sent:x}.{self.left}.{request.checksum}"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The papers of one answer: *ready* ones are sent, those still *downloading* are named.
+
+    ``held`` are the ready ones with a text. ``row`` makes the row of a paper.
+    """
+
+    request: ReadingRequest
+    cursor: Cursor
+    ready: tuple[str, ...]
+    downloading: tuple[str, ...]
+    held: Mapping[str, object]
+    row: Rows
+
+    def answer(self, library: Library) -> ReadPapers:
+        """Return the structure of the answer, within the share of the papers that are ready."""
+        unsent = len(self.cursor.unsent(self.request))
+        waiting = len(self.downloading)
+        share = self.cursor.left * (unsent - waiting) // max(1, unsent)
+        excerpts = library.excerpts(
+            [name for name in self.ready if name in self.held],
+            sections=self.request.sections,
+            question=self.request.question,
+            budget=share * CHARACTERS,
+            excess=lambda chosen: CHARACTERS * (cost_of(self._structure(chosen)) - share),
+        )
+        structure = self._structure(excerpts)
+        if len(self.ready) < 2 or cost_of(structure) <= share:
+            return structure
+        # Not even the titles fit: the second half comes with the next call.
+        return replace(self, ready=self.ready[: len(self.ready) // 2]).answer(library)
+
+    def _structure(self, excerpts: Sequence[Excerpt]) -> ReadPapers:
+        chosen = iter(excerpts)
+        rows = [self.row(name, next(chosen) if name in self.held else None) for name in self.ready]
+        structure = ReadPapers(papers=rows)
+        left_out = len(self.cursor.unsent(self.request)) - len(self.ready) - len(self.downloading)
+        if self.downloading or left_out:
+            cursor = self.cursor.after(self.ready, cost_of(structure), self.request)
+            if left_out:  # the budget was too small for all of them: it begins anew
+                cursor = replace(cursor, left=self.request.budget)
+            structure["next_cursor"] = cursor.text(self.request)
+        if self.downloading:
+            structure["downloading"] = list(self.downloading)
+        return structure
+
+
+def cost_of(structure: Mapping[str, Any]) -> int:
+    """Return the tokens of an answer in its longer form, by characters or as `tokens` counts."""
+    sent = {"untrusted": UNTRUSTED, **structure}
+    written = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
+    text = render(structure, untrusted=True)
+    longest = max(len(written.encode()), len(text.encode(errors="replace")))
+    return max(tokens(sent), -(-longest // CHARACTERS))
 
 
 def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:

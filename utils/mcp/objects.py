@@ -6,20 +6,19 @@ import base64
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
 
-from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import Annotations, ImageContent
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..system import safe_files
 from ..system.plain_text import shortened
-from .answers import answer
-from .core import ADDS_FILES, READS_SHELF, AnyPaper, Start, Word, tool
+from .answers import with_blocks
 from .long_calls import LongCalls
-from .schemas import NEXT, NUMBER, TEXT, named, rows
+from .tool import ADDS_FILES, READS_SHELF, AnyPaper, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..media import Kept
@@ -37,22 +36,32 @@ _IMAGES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"GIF8": "image/gif",
 }
-OBJECTS = {
-    "type": "object",
-    "properties": {
-        "total": NUMBER,
-        "objects": rows({"type": "object"}),
-        "columns": rows(TEXT),
-        "rows": rows(rows(TEXT)),
-        "notes": rows(TEXT),
-        "next_start": NEXT,
-        "warnings": rows(TEXT),
-    },
-    "required": ["objects", "next_start"],
-}
+Row = dict[str, Any]
 
 
-def tools(library: Library) -> list[FunctionTool]:
+class Objects(TypedDict):
+    """A page of a paper's objects, or one of them with its rows if it is a table."""
+
+    total: int
+    objects: list[Row]
+    columns: NotRequired[list[str]]
+    rows: NotRequired[list[list[str]]]
+    notes: NotRequired[list[str]]
+    next_start: int | None
+    warnings: NotRequired[list[str]]
+
+
+class Judged(TypedDict):
+    """What the judges say of a file."""
+
+    verdict: str
+    outcome: str
+    identity: Any
+    evidence: Any
+    counts: Any
+
+
+def tools(library: Library) -> list[Tool]:
     """The tool, working on *library*."""
     waiting = LongCalls("PubMed Central")
 
@@ -62,7 +71,7 @@ def tools(library: Library) -> list[FunctionTool]:
             Word, Field(description="Show this one: Table 2, or a number of the list.")
         ] = "",
         start: Start = 0,
-    ) -> ToolResult:
+    ) -> Objects:
         """List the figures, tables and files of a paper on the shelf, or show one."""
         found = library.objects(paper, only=which, fetch=False).objects
         if not which:
@@ -79,18 +88,18 @@ def tools(library: Library) -> list[FunctionTool]:
             Word, Field(description="The paper it should be: PMID, DOI or PMCID.")
         ] = "",
         record: Annotated[str, Field(description="That paper as a CSL-JSON item.")] = "",
-    ) -> ToolResult:
+    ) -> Judged:
         """Judge a file offline: whether it is a whole paper, and this paper."""
         path = _readable(library, file)
         item = _read_item(record) if record else None
         (result,) = library.verify([path], paper=paper, record=item)
         if isinstance(result, PaperError):
             raise result
-        return answer(result.row())
+        return cast("Judged", result.row())
 
     return [
-        tool(paper_objects, ADDS_FILES, OBJECTS),
-        tool(verify_file, READS_SHELF, named("verdict outcome identity evidence counts")),
+        tool(paper_objects, ADDS_FILES),
+        tool(verify_file, READS_SHELF),
     ]
 
 
@@ -121,11 +130,11 @@ def _readable(library: Library, file: str) -> Path:
     return path
 
 
-def _list(found: Sequence[Kept], start: int) -> ToolResult:
+def _list(found: Sequence[Kept], start: int) -> Objects:
     end = start + _LISTED
     page = [{"number": at, **_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][start:end]
     more = end if end < len(found) else None
-    return answer({"total": len(found), "objects": page, "next_start": more})
+    return {"total": len(found), "objects": page, "next_start": more}
 
 
 def _row(one: Kept, most: int) -> dict[str, Any]:
@@ -134,7 +143,7 @@ def _row(one: Kept, most: int) -> dict[str, Any]:
     return one.row() | {"label": shortened(one.label, _LABEL)} | caption
 
 
-def _table(one: Kept, grid: Grid, start: int) -> ToolResult:
+def _table(one: Kept, grid: Grid, start: int) -> Objects:
     """Rows of a table from *start*, as many as an answer holds."""
     longest = _MOST_CHARS // max(grid.width, 1) + 1
     page: list[list[str]] = []
@@ -145,7 +154,7 @@ def _table(one: Kept, grid: Grid, start: int) -> ToolResult:
             break
         page.append([shortened(cell, longest) for cell in cells])
     end = start + len(page)
-    structure = {
+    return {
         "total": len(grid.rows),
         "objects": [_row(one, _ALONE)],
         "columns": [shortened(name, longest) for name in grid.columns],
@@ -153,19 +162,16 @@ def _table(one: Kept, grid: Grid, start: int) -> ToolResult:
         "notes": [shortened(note, _ALONE) for note in grid.notes[:_NOTES]],
         "next_start": end if end < len(grid.rows) else None,
     }
-    return answer(structure)
 
 
-def _pictures(found: Sequence[Kept]) -> ToolResult:
+def _pictures(found: Sequence[Kept]) -> Objects:
     """The images of a figure that a host can show; of others, where they lie."""
     images = [image for one in found[:_MOST_SHOWN] if (image := _picture(one))]
     shown = [_row(one, _ALONE) for one in found[:_LISTED]]
-    structure: dict[str, Any] = {"total": len(found), "objects": shown, "next_start": None}
+    structure = Objects(total=len(found), objects=shown, next_start=None)
     if not images and any(one.file for one in found):
         structure["warnings"] = ["No picture that can be shown here: open the file."]
-    result = answer(structure)
-    result.content += images
-    return result
+    return with_blocks(structure, images)
 
 
 def _picture(one: Kept) -> ImageContent | None:

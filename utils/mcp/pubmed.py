@@ -2,250 +2,48 @@
 
 Search without abstracts, records at four depths, the papers around a paper, the crosswalk of
 identifiers, and the words PubMed understands.
-
-Input and output schemas of toolset ``pubmed``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, cast
 
-from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from ..citations import FORMATS
 from ..library import Library
 from ..model.paper import NO_HITS
 from ..system.plain_text import shortened
-from .answers import answer, bibtex_answer, in_room, shelf_links
-from .core import READS_WEB, DateType, MaxDate, MinDate, Sort, Start, Types, Word, tool
+from .answers import in_room, pick, shelf_links, with_blocks
 from .long_calls import LongCalls
-from .pubmed_rows import (
-    LONGEST_ECHO,
-    converted_row,
-    details_page,
-    heading_row,
-    match_row,
-    paper_row,
-    parameters_row,
-    relation_rows,
-    search_rows,
-)
-from .schemas import (
-    NEXT,
-    NUMBER,
-    TEXT,
-    also,
-    loose,
-    named,
-    record,
-    rows,
-    some,
-    texts,
-    texts_and,
-)
+from .tool import READS_WEB, DateType, MaxDate, MinDate, Sort, Start, Tool, Types, Word, tool
 
 if TYPE_CHECKING:
-    pass
+    from ..download.id_conversion import Converted
+    from ..model.paper import Paper
+    from ..search.pubmed.details import Details
+    from ..search.pubmed.relationships import Related, Relations
+    from ..search.pubmed.search import Found
+    from ..search.pubmed.vocabulary import Heading
 
+    Style = str
+else:
+    Style = Literal[FORMATS]
+LONGEST_ECHO = 2000
 _MOST_LINKS = 20
-_LONGEST_REFERENCE = 1000
+_LEAST_PAGE = 1000
+_LONGEST_TITLE = 500
+_GAP = "\n\n"
+_LONGEST_WARNING = 500
+_MOST_LINES = 20
+Row = dict[str, Any]
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 Relationship = Literal[
     "pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"
 ]
-
-
-def tools(library: Library) -> list[FunctionTool]:
-    """Every tool of the set, working on *library*."""
-    waiting = LongCalls()
-    return [
-        _search_tool(library, waiting),
-        _details_tool(library, waiting),
-        _relationships_tool(library, waiting),
-        *_single_paper_tools(library, waiting),
-        _convert_tool(library, waiting),
-        _match_tool(library, waiting),
-        *_word_tools(library, waiting),
-    ]
-
-
-def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def search_pubmed_articles(
-        query: Annotated[str, Field(min_length=3, description="PubMed query.")],
-        max_results: Annotated[int, Field(ge=1, le=1000, description="Most PMIDs returned.")] = 20,
-        sort_by: Sort = "relevance",
-        min_date: MinDate = "",
-        max_date: MaxDate = "",
-        date_type: DateType = "pdat",
-        publication_types: Types = (),
-        fetch_brief_summaries: Annotated[
-            int, Field(ge=0, le=100, description="How many come with a summary.")
-        ] = 0,
-    ) -> ToolResult:
-        """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
-        dates = {"min_date": min_date, "max_date": max_date, "date_type": date_type}
-        found = waiting.call(
-            library.search_articles,
-            query,
-            summaries=fetch_brief_summaries,
-            max_results=max_results,
-            sort_by=sort_by,
-            publication_types=tuple(publication_types),
-            **dates,
-        )
-        parameters = parameters_row(
-            query,
-            publication_types,
-            max_results=max_results,
-            sort_by=sort_by,
-            date_range=dates,
-            fetch_brief_summaries=fetch_brief_summaries,
-        )
-        structure = {"search_parameters": parameters, **search_rows(found)}
-        rest = "fetch_article_details has the others"
-        return answer(in_room(structure, "brief_summaries", rest=rest))
-
-    return tool(search_pubmed_articles, READS_WEB, SEARCH)
-
-
-def _details_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def fetch_article_details(
-        pmids: Pmids,
-        detail_level: Annotated[Level, Field(description="Form of the records.")] = "abstract_plus",
-        include_mesh_terms: Annotated[bool, Field(description="With MeSH terms.")] = True,
-        include_grant_info: Annotated[bool, Field(description="With grants.")] = False,
-        start: Start = 0,
-        max_chars: Annotated[
-            int, Field(ge=1000, le=60_000, description="Most characters returned.")
-        ] = 40_000,
-    ) -> ToolResult:
-        """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
-        found = waiting.call(library.details, tuple(pmids), detail_level)
-        page = details_page(
-            found,
-            detail_level,
-            start,
-            max_chars,
-            mesh=include_mesh_terms,
-            grants=include_grant_info,
-        )
-        papers = (f"PMID:{one['pmid']}" for one in page["articles"])
-        links = shelf_links(library, papers, _MOST_LINKS)
-        return answer(page, links=links)
-
-    return tool(fetch_article_details, READS_WEB, DETAILS)
-
-
-def _relationships_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def get_article_relationships(
-        pmid: Pmid,
-        relationship_type: Annotated[
-            Relationship, Field(description="Which papers, or the citation.")
-        ] = "pubmed_similar_articles",
-        max_results: Annotated[int, Field(ge=1, le=50, description="Most papers returned.")] = 5,
-        styles: Annotated[  # for citation_formats
-            list[Style], Field(min_length=1, description="Forms of the citation.")
-        ] = ["ris"],  # noqa: B006
-        start: Start = 0,
-    ) -> ToolResult:
-        """Find similar, citing or cited papers of one, or format its citation."""
-        from ..search.pubmed.details import pmid_of
-        from ..search.pubmed.relationships import Relations
-
-        source_pmid = pmid_of(pmid)
-        question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
-        if relationship_type == "citation_formats":
-            paper = waiting.call(library.paper, source_pmid)
-            [references] = library.citations([paper], styles)
-            nothing = relation_rows(Relations((), 0, "", "PubMed"))
-            return answer({**question, "citations": references, **nothing})
-        page = {"most": max_results, "start": start}
-        found = waiting.call(library.related, source_pmid, relationship_type, **page)
-        return answer({**question, "citations": {}, **relation_rows(found)})
-
-    return tool(get_article_relationships, READS_WEB, RELATIONS)
-
-
-def _single_paper_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
-    def get_pubmed_paper(pmid: Pmid) -> ToolResult:
-        """Get one PubMed record: abstract, authors, MeSH terms."""
-        paper = waiting.call(library.paper, pmid)
-        links = shelf_links(library, [f"PMID:{paper.ids.pmid}"])
-        return answer(paper_row(paper), links=links)
-
-    def pubmed_to_bibtex(pmid: Pmid) -> ToolResult:
-        """Make a BibTeX entry of a PubMed record."""
-        paper = waiting.call(library.paper, pmid)
-        return bibtex_answer(paper, pmid=paper.ids.pmid)
-
-    return [
-        tool(get_pubmed_paper, READS_WEB, PAPER),
-        tool(pubmed_to_bibtex, READS_WEB, BIBTEX),
-    ]
-
-
-def _convert_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def convert_ids(papers: AnyIds) -> ToolResult:
-        """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
-        found = waiting.call(library.convert_ids, tuple(papers))
-        records = [converted_row(one) for one in found]
-        count = sum(one.status == "found" for one in found)
-        return answer({"records": records, "found": count})
-
-    return tool(convert_ids, READS_WEB, CONVERTED)
-
-
-def _match_tool(library: Library, waiting: LongCalls) -> FunctionTool:
-    def match_citations(
-        citations: Annotated[
-            list[Citation], Field(min_length=1, max_length=50, description="Printed references.")
-        ],
-    ) -> ToolResult:
-        """Find the PMIDs of printed references."""
-        rows = [citation.model_dump() for citation in citations]
-        call = ("match", *(tuple(row.values()) for row in rows))
-        found = waiting.result(call, lambda: library.match_citations(rows))
-        results = [match_row(one) for one in found]
-        count = sum(one.status == "matched" for one in found)
-        return answer({"results": results, "matched": count})
-
-    return tool(match_citations, READS_WEB, MATCHES)
-
-
-def _word_tools(library: Library, waiting: LongCalls) -> list[FunctionTool]:
-    def spell_check(
-        query: Annotated[str, Field(description="PubMed query.")],
-    ) -> ToolResult:
-        """Ask PubMed how it would spell a query."""
-        found = waiting.call(library.check_spelling, query)
-        structure = {
-            "query": shortened(found.query, LONGEST_ECHO),
-            "corrected_query": found.corrected,
-            "replaced": list(found.replaced),
-        }
-        return answer(structure)
-
-    def lookup_mesh(
-        query: Annotated[str, Field(description="A term or its synonym.")], max_results: Few = 5
-    ) -> ToolResult:
-        """Look up MeSH headings: synonyms, scope note, place in the tree."""
-        total, headings = waiting.call(library.look_up_mesh, query, max_results)
-        terms = [heading_row(heading) for heading in headings]
-        echo = shortened(query, LONGEST_ECHO)
-        advice = {} if total else {"warnings": [NO_HITS]}
-        return answer({"query": echo, "total": total, "terms": terms, **advice})
-
-    return [
-        tool(spell_check, READS_WEB, SPELLING),
-        tool(lookup_mesh, READS_WEB, MESH),
-    ]
-
-
-if TYPE_CHECKING:
-    Style = str
-else:
-    Style = Literal[FORMATS]
 Few = Annotated[int, Field(ge=1, le=20, description="Most headings returned.")]
 Pmid = Annotated[Word, Field(description="PubMed ID.")]
 Pmids = Annotated[list[Word], Field(min_length=1, max_length=200, description="PubMed IDs.")]
@@ -267,65 +65,526 @@ class Citation(BaseModel):
     key: Annotated[Word, Field(description="Your name for it.")] = ""
 
 
-_OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
-_WORDS = rows(TEXT)
+class Summary(TypedDict):
+    """A paper in brief."""
+
+    pmid: str
+    title: str
+    authors: str
+    source: str
+    pub_date: str
+    epub_date: str
+    doi: str
+    pmcid: str
 
 
-SEARCH = loose(
-    "search_parameters effective_search_term query_translation e_search_url e_summary_url",
-    total_found=NUMBER,
-    retrieved_pmid_count=NUMBER,
-    pmids=_WORDS,
-    brief_summaries=rows(texts("pmid title authors source pub_date epub_date doi pmcid")),
-    warnings=_WORDS,
-)
-# What else an article has depends on the level, and would take as many tokens as five tools.
-DETAILS = record(
-    requested_pmids=_WORDS,
-    articles=rows(named("pmid title")),
-    text=TEXT,
-    next_start=NEXT,
-    not_found_pmids=_WORDS,
-    failed=rows(texts("pmid code message")),
-    warnings=_WORDS,
-    e_fetch_details=record(urls=_WORDS, request_method=TEXT),
-)
-RELATIONS = also(
-    "next_start",
-    record(
-        source_pmid=TEXT,
-        relationship_type=TEXT,
-        related_articles=rows(
-            named("pmid title authors journal year doi link_url retracted score")
-        ),
-        citations={**some(csl_json={"type": "object"}), "additionalProperties": TEXT},
-        retrieved_count=NUMBER,
-        total=NUMBER,
-        source=TEXT,
-        warnings=_WORDS,
-        e_link_url=TEXT,
-    ),
-)
-PAPER = named(
-    "pmid title abstract journal year pmcid url authors author_count doi publication_types"
-    " mesh_terms retracted"
-)
-BIBTEX = texts_and("pmid bibtex")
-CONVERTED = record(records=rows(texts("requested status pmid pmcid doi message")), found=NUMBER)
-MATCHES = record(
-    results=rows(texts_and("key status pmid detail", candidates=_WORDS)), matched=NUMBER
-)
-SPELLING = texts_and("query corrected_query", replaced=_WORDS)
-MESH = also(
-    "warnings",
-    record(
-        query=TEXT,
-        total=NUMBER,
-        terms=rows(
-            named(
-                "ui heading scope_note record_type year_introduced search_term entry_terms"
-                " tree_numbers broader narrower"
+class Articles(TypedDict):
+    """What a search found: PMIDs, the first of them in brief."""
+
+    search_parameters: Row
+    effective_search_term: str
+    query_translation: str
+    total_found: int
+    retrieved_pmid_count: int
+    pmids: list[str]
+    brief_summaries: list[Summary]
+    warnings: list[str]
+    e_search_url: str
+    e_summary_url: str
+
+
+class ArticleDetails(TypedDict):
+    """A page of records; what else an article has depends on the level."""
+
+    requested_pmids: list[str]
+    not_found_pmids: list[str]
+    failed: list[Row]
+    e_fetch_details: Row
+    articles: list[Row]
+    text: str
+    next_start: int | None
+    warnings: list[str]
+
+
+class RelatedArticle(TypedDict):
+    """A related paper, with where to see it."""
+
+    pmid: str
+    title: str
+    authors: str
+    journal: str
+    year: str
+    doi: str
+    retracted: bool
+    score: int | None
+    link_url: str
+
+
+class Relationships(TypedDict):
+    """A list of related papers and its source, or one paper's citation."""
+
+    source_pmid: str
+    relationship_type: str
+    citations: Row
+    related_articles: list[RelatedArticle]
+    retrieved_count: int
+    total: int
+    next_start: NotRequired[int | None]
+    source: str
+    warnings: list[str]
+    e_link_url: str
+
+
+class PubmedPaper(TypedDict):
+    """A PubMed record in the words of the contract."""
+
+    pmid: str
+    title: str
+    abstract: str
+    authors: list[str]
+    author_count: int
+    journal: str
+    year: str
+    doi: str | None
+    pmcid: str
+    url: str
+    publication_types: list[str]
+    mesh_terms: list[str]
+    retracted: bool
+
+
+class Bibtex(TypedDict):
+    """An entry for a BibTeX file."""
+
+    pmid: str
+    bibtex: str
+
+
+class ConvertedIds(TypedDict):
+    """The names of one paper."""
+
+    requested: str
+    status: str
+    pmid: str
+    pmcid: str
+    doi: str
+    message: str
+
+
+class Crosswalk(TypedDict):
+    """The names of each paper, and how many were found."""
+
+    records: list[ConvertedIds]
+    found: int
+
+
+class Matched(TypedDict):
+    """One reference, with its PMID or the candidates."""
+
+    key: str
+    status: str
+    pmid: str
+    candidates: list[str]
+    detail: str
+
+
+class Matches(TypedDict):
+    """The PMID of each reference, and how many were found."""
+
+    results: list[Matched]
+    matched: int
+
+
+class Spelling(TypedDict):
+    """A query as PubMed would spell it."""
+
+    query: str
+    corrected_query: str
+    replaced: list[str]
+
+
+class MeshHeading(TypedDict):
+    """A MeSH record, with how to search for it."""
+
+    ui: str
+    heading: str
+    entry_terms: list[str]
+    scope_note: str
+    tree_numbers: list[str]
+    broader: list[str]
+    narrower: list[str]
+    record_type: str
+    year_introduced: str
+    search_term: str
+
+
+class MeshHeadings(TypedDict):
+    """The headings that a word stands for."""
+
+    query: str
+    total: int
+    terms: list[MeshHeading]
+    warnings: NotRequired[list[str]]
+
+
+def tools(library: Library) -> list[Tool]:
+    """Every tool of the set, working on *library*."""
+    waiting = LongCalls()
+    return [
+        _search_tool(library, waiting),
+        _details_tool(library, waiting),
+        _relationships_tool(library, waiting),
+        *_single_paper_tools(library, waiting),
+        _convert_tool(library, waiting),
+        _match_tool(library, waiting),
+        *_word_tools(library, waiting),
+    ]
+
+
+def _search_tool(library: Library, waiting: LongCalls) -> Tool:
+    def search_pubmed_articles(
+        query: Annotated[str, Field(min_length=3, description="PubMed query.")],
+        max_results: Annotated[int, Field(ge=1, le=1000, description="Most PMIDs returned.")] = 20,
+        sort_by: Sort = "relevance",
+        min_date: MinDate = "",
+        max_date: MaxDate = "",
+        date_type: DateType = "pdat",
+        publication_types: Types = (),
+        fetch_brief_summaries: Annotated[
+            int, Field(ge=0, le=100, description="How many come with a summary.")
+        ] = 0,
+    ) -> Articles:
+        """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
+        dates = {"min_date": min_date, "max_date": max_date, "date_type": date_type}
+        found = waiting.call(
+            library.search_articles,
+            query,
+            summaries=fetch_brief_summaries,
+            max_results=max_results,
+            sort_by=sort_by,
+            publication_types=tuple(publication_types),
+            **dates,
+        )
+        parameters = {
+            "query_term": shortened(query, LONGEST_ECHO),
+            "filter_by_publication_types": _first_twenty(publication_types),
+            "max_results": max_results,
+            "sort_by": sort_by,
+            "date_range": dates,
+            "fetch_brief_summaries": fetch_brief_summaries,
+        }
+        rest = "fetch_article_details has the others"
+        return in_room(_articles(found, parameters), "brief_summaries", rest=rest)
+
+    return tool(search_pubmed_articles, READS_WEB)
+
+
+def _details_tool(library: Library, waiting: LongCalls) -> Tool:
+    def fetch_article_details(
+        pmids: Pmids,
+        detail_level: Annotated[Level, Field(description="Form of the records.")] = "abstract_plus",
+        include_mesh_terms: Annotated[bool, Field(description="With MeSH terms.")] = True,
+        include_grant_info: Annotated[bool, Field(description="With grants.")] = False,
+        start: Start = 0,
+        max_chars: Annotated[
+            int, Field(ge=1000, le=60_000, description="Most characters returned.")
+        ] = 40_000,
+    ) -> ArticleDetails:
+        """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
+        found = waiting.call(library.details, tuple(pmids), detail_level)
+        page = details_page(
+            found,
+            detail_level,
+            start,
+            max_chars,
+            mesh=include_mesh_terms,
+            grants=include_grant_info,
+        )
+        papers = (f"PMID:{one['pmid']}" for one in page["articles"])
+        links = shelf_links(library, papers, _MOST_LINKS)
+        return with_blocks(page, links)
+
+    return tool(fetch_article_details, READS_WEB)
+
+
+def _relationships_tool(library: Library, waiting: LongCalls) -> Tool:
+    def get_article_relationships(
+        pmid: Pmid,
+        relationship_type: Annotated[
+            Relationship, Field(description="Which papers, or the citation.")
+        ] = "pubmed_similar_articles",
+        max_results: Annotated[int, Field(ge=1, le=50, description="Most papers returned.")] = 5,
+        styles: Annotated[  # for citation_formats
+            list[Style], Field(min_length=1, description="Forms of the citation.")
+        ] = ["ris"],  # noqa: B006
+        start: Start = 0,
+    ) -> Relationships:
+        """Find similar, citing or cited papers of one, or format its citation."""
+        from ..search.pubmed.details import pmid_of
+        from ..search.pubmed.relationships import Relations
+
+        source_pmid = pmid_of(pmid)
+        question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
+        if relationship_type == "citation_formats":
+            paper = waiting.call(library.paper, source_pmid)
+            [references] = library.citations([paper], styles)
+            nothing = Relations((), 0, "", "PubMed")
+            return _relationships(nothing, citations=references, **question)
+        page = {"most": max_results, "start": start}
+        found = waiting.call(library.related, source_pmid, relationship_type, **page)
+        return _relationships(found, citations={}, **question)
+
+    return tool(get_article_relationships, READS_WEB)
+
+
+def _single_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+    def get_pubmed_paper(pmid: Pmid) -> PubmedPaper:
+        """Get one PubMed record: abstract, authors, MeSH terms."""
+        paper = waiting.call(library.paper, pmid)
+        links = shelf_links(library, [f"PMID:{paper.ids.pmid}"])
+        return with_blocks(_pubmed_paper(paper), links)
+
+    def pubmed_to_bibtex(pmid: Pmid) -> Bibtex:
+        """Make a BibTeX entry of a PubMed record."""
+        from ..citations import to_bibtex
+
+        paper = waiting.call(library.paper, pmid)
+        return {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
+
+    return [tool(get_pubmed_paper, READS_WEB), tool(pubmed_to_bibtex, READS_WEB)]
+
+
+def _convert_tool(library: Library, waiting: LongCalls) -> Tool:
+    def convert_ids(papers: AnyIds) -> Crosswalk:
+        """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
+        found = waiting.call(library.convert_ids, tuple(papers))
+        records = [converted_ids(one) for one in found]
+        count = sum(one.status == "found" for one in found)
+        return {"records": records, "found": count}
+
+    return tool(convert_ids, READS_WEB)
+
+
+def _match_tool(library: Library, waiting: LongCalls) -> Tool:
+    def match_citations(
+        citations: Annotated[
+            list[Citation], Field(min_length=1, max_length=50, description="Printed references.")
+        ],
+    ) -> Matches:
+        """Find the PMIDs of printed references."""
+        rows = [citation.model_dump() for citation in citations]
+        call = ("match", *(tuple(row.values()) for row in rows))
+        found = waiting.result(call, lambda: library.match_citations(rows))
+        results = [pick(Matched, one) for one in found]
+        count = sum(one.status == "matched" for one in found)
+        return {"results": results, "matched": count}
+
+    return tool(match_citations, READS_WEB)
+
+
+def _word_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+    def spell_check(
+        query: Annotated[str, Field(description="PubMed query.")],
+    ) -> Spelling:
+        """Ask PubMed how it would spell a query."""
+        found = waiting.call(library.check_spelling, query)
+        query = shortened(found.query, LONGEST_ECHO)
+        return pick(Spelling, found, query=query, corrected_query=found.corrected)
+
+    def lookup_mesh(
+        query: Annotated[str, Field(description="A term or its synonym.")], max_results: Few = 5
+    ) -> MeshHeadings:
+        """Look up MeSH headings: synonyms, scope note, place in the tree."""
+        total, headings = waiting.call(library.look_up_mesh, query, max_results)
+        terms = [_mesh_heading(heading) for heading in headings]
+        found = MeshHeadings(query=shortened(query, LONGEST_ECHO), total=total, terms=terms)
+        return found if total else {**found, "warnings": [NO_HITS]}
+
+    return [tool(spell_check, READS_WEB), tool(lookup_mesh, READS_WEB)]
+
+
+def _first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
+    """At most twenty texts, each of at most *most* characters; the rest is counted."""
+    every = list(texts)
+    shown = [shortened(text, most) for text in every[:_MOST_LINES]]
+    if len(every) > _MOST_LINES:
+        shown.append(f"… and {len(every) - _MOST_LINES:,} more")
+    return shown
+
+
+def _articles(found: Found, parameters: Row) -> Articles:
+    return Articles(
+        search_parameters=parameters,
+        effective_search_term=shortened(found.term, LONGEST_ECHO),
+        query_translation=shortened(found.hits.effective_query, LONGEST_ECHO),
+        total_found=found.hits.total,
+        retrieved_pmid_count=len(found.hits.pmids),
+        pmids=[*found.hits.pmids],
+        brief_summaries=[
+            pick(
+                Summary,
+                one,
+                authors=_few(one.authors),
+                pub_date=one.published,
+                epub_date=one.online,
             )
-        ),
-    ),
-)
+            for one in found.summaries
+        ],
+        warnings=_first_twenty(found.warnings),
+        e_search_url=shortened(found.search_url, LONGEST_ECHO),
+        e_summary_url=shortened(found.summary_url, LONGEST_ECHO),
+    )
+
+
+def _few(authors: str) -> str:
+    """Ten names at the most: some papers have thousands."""
+    names = authors.split(", ")
+    return ", ".join([*names[:10], "et al."]) if len(names) > 10 else authors
+
+
+def _fetched(found: Details) -> Row:
+    """The PMIDs requested, and why some have no record."""
+    urls = [shortened(url, LONGEST_ECHO) for url in found.urls]
+    return {
+        "requested_pmids": [*found.requested],
+        "not_found_pmids": [*found.not_found],
+        "failed": _failed_rows(found),
+        "e_fetch_details": {"urls": urls, "request_method": found.method or "cache"},
+    }
+
+
+_FRAME_OF_LATER_PAGES: Row = {
+    "requested_pmids": [],
+    "not_found_pmids": [],
+    "failed": [],
+    "e_fetch_details": {"urls": [], "request_method": ""},
+}
+
+
+def _failed_rows(found: Details) -> list[dict[str, str]]:
+    """Why each of them is missing; a repeated reason refers to the first."""
+    first: dict[str, str] = {}
+    rows = []
+    for pmid, error in found.failed.items():
+        named = first.setdefault(str(error), pmid)
+        message = str(error) if named == pmid else f"As for {named}."
+        rows.append({"pmid": pmid, "code": error.code, "message": message})
+    return rows
+
+
+def details_page(
+    found: Details, level: Level, start: int, most: int, *, mesh: bool, grants: bool
+) -> ArticleDetails:
+    """One page of the answer, *most* characters in all.
+
+    What concerns the answer as a whole stands on the first page only. No page before the end is
+    empty: it has some hundred characters of text, or one article.
+    """
+    from ..search.pubmed.details import to_row
+
+    def article(pmid: str) -> Row:
+        return {"pmid": pmid, **to_row(found.records[pmid], level, mesh=mesh, grants=grants)}
+
+    frame = _FRAME_OF_LATER_PAGES if start else _fetched(found)
+    room = max(most - _size(frame), _LEAST_PAGE)
+    as_text = level in ("full_xml", "medline_text")
+    turn = _page_of_text if as_text else _page_of_articles
+    page, reached, end = turn(found.records, article, start, room)
+    beyond = start and start >= end
+    unit = "character" if as_text else "article"
+    ends = f"after {end:,} {unit}{'s' * (end != 1)}"
+    warnings = [f"start is {start:,}, but the answer ends {ends}."] if beyond else []
+    more: Row = {"next_start": reached if reached < end else None, "warnings": warnings}
+    return cast("ArticleDetails", {**frame, **page, **more})
+
+
+def _size(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False))
+
+
+def _page_of_text(
+    records: Mapping[str, str], article: Callable[[str], Row], start: int, room: int
+) -> tuple[Row, int, int]:
+    """A stretch of all records' text; each article on it says where its own text begins."""
+    shown: list[Row] = []
+    text, end = "", 0
+    for pmid, record in records.items():
+        begin, end = end, end + len(record) + len(_GAP)
+        if end <= start or room <= 0:
+            continue
+        here = article(pmid)
+        here |= {"title": shortened(here["title"], _LONGEST_TITLE)}
+        here |= {"start": begin, "chars": len(record)}
+        room -= _size(here)
+        if room > 0:
+            stretch = f"{record}{_GAP}"[max(start - begin, 0) :][:room]
+            shown.append(here)
+            text += stretch
+            room -= len(stretch)
+    return {"articles": shown, "text": text}, start + len(text), end
+
+
+def _page_of_articles(
+    records: Mapping[str, str], article: Callable[[str], Row], start: int, room: int
+) -> tuple[Row, int, int]:
+    """As many whole articles as fit, one at least."""
+    shown: list[Row] = []
+    for pmid in list(records)[start:]:
+        here = article(pmid)
+        room -= _size(here)
+        if shown and room < 0:
+            break
+        shown.append(here)
+    return {"articles": shown, "text": ""}, start + len(shown), len(records)
+
+
+def _relationships(found: Relations, **question: Any) -> Relationships:
+    return pick(
+        Relationships,
+        found,
+        related_articles=[_related_article(article) for article in found.articles],
+        retrieved_count=len(found.articles),
+        warnings=_first_twenty(found.warnings),
+        e_link_url=found.url,
+        **question,
+    )
+
+
+def _related_article(article: Related) -> RelatedArticle:
+    address = f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/" if article.pmid else ""
+    if not address and article.doi:
+        address = f"https://doi.org/{article.doi}"
+    return pick(RelatedArticle, article, link_url=address)
+
+
+def _pubmed_paper(paper: Paper) -> PubmedPaper:
+    from ..search.pubmed.details import MOST_AUTHORS
+
+    return pick(
+        PubmedPaper,
+        paper,
+        pmid=paper.ids.pmid,
+        authors=[author.name for author in paper.authors[:MOST_AUTHORS]],
+        author_count=len(paper.authors),
+        doi=paper.ids.doi or None,
+        pmcid=paper.ids.pmcid,
+        url=f"https://pubmed.ncbi.nlm.nih.gov/{paper.ids.pmid}/",
+        mesh_terms=paper.mesh,
+    )
+
+
+def converted_ids(one: Converted) -> ConvertedIds:
+    """Return the names of one paper."""
+    return pick(ConvertedIds, one, pmid=one.ids.pmid, pmcid=one.ids.pmcid, doi=one.ids.doi)
+
+
+def _mesh_heading(heading: Heading) -> MeshHeading:
+    term = heading.term
+    return pick(
+        MeshHeading,
+        term,
+        broader=heading.broader,
+        narrower=heading.narrower,
+        record_type=term.kind,
+        search_term=f'"{term.heading}"[MeSH Terms]',
+    )

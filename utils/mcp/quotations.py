@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastmcp.tools import FunctionTool, ToolResult
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
-from .answers import answer, in_room
-from .core import READS_SHELF, Source, Word, tool
+from .answers import in_room
 from .indexing import Indexing
 from .long_calls import LongCalls
-from .schemas import named
+from .tool import READS_SHELF, Source, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
     from ..corpus.quotations import Quotation
     from ..mirror.search import MirrorPassages
 
-QUOTES = named("quotes warnings")
 _MOST = 100
 _INDEX_S = 8.0  # of a call's twenty seconds, for what was filed since the last index
 _FOUND = 600  # characters of the text beside a quotation that differs from it
+
+
+class Verified(TypedDict):
+    """The verdict on each quotation."""
+
+    quotes: list[dict[str, Any]]
+    warnings: list[str]
 
 
 class QuoteAsked(BaseModel):
@@ -37,7 +42,7 @@ class QuoteAsked(BaseModel):
     paper: Annotated[Word, Field(description="Where to look; else everywhere.")] = ""
 
 
-def tools(library: Library) -> list[FunctionTool]:
+def tools(library: Library) -> list[Tool]:
     """The tool, working on *library*."""
     indexing, waiting = Indexing(library), LongCalls("the corpus")
 
@@ -47,15 +52,15 @@ def tools(library: Library) -> list[FunctionTool]:
             Field(min_length=1, max_length=_MOST, description="The quotations."),
         ],
         source: Source = "corpus",
-    ) -> ToolResult:
+    ) -> Verified:
         """Check quotations word for word: where each stands, in which text, and what differs."""
         asked = tuple((one.text, one.paper) for one in quotes)
         update = indexing if source == "corpus" else None
         corpus = library.passages_of(source)
         found, warnings = waiting.call(_verify, corpus, update, asked)
-        return answer(in_room({"quotes": found, "warnings": warnings}, "quotes"))
+        return in_room(Verified(quotes=found, warnings=warnings), "quotes")
 
-    return [tool(verify_quotes, READS_SHELF, QUOTES)]
+    return [tool(verify_quotes, READS_SHELF)]
 
 
 def _verify(

@@ -2,12 +2,8 @@
 
 ``pubmed_sync_delta`` indexes as well; what does not fit into the time of a call goes on behind it.
 
-What toolset ``rag`` answers: our dataclasses as the JSON of its contract.
-
-Input and output schemas of toolset ``rag``.
-
-`FOUND` has more of a passage than the contract asks for (text, section, place, title, file, kind,
-warnings), so that a passage can be quoted and found again.
+`Passage` has more than the contract asks for (text, section, place, title, file, kind), so that a
+passage can be quoted and found again.
 """
 
 from __future__ import annotations
@@ -16,38 +12,27 @@ import time
 from collections.abc import Hashable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
-from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from ..corpus.stored_records import timestamp
 from ..errors import NotFound
 from ..http.shared_work import LONGEST_ANSWER_S
 from ..library import Library
 from ..model.passage import Filters
-from .answers import answer, in_room, shelf_links
-from .core import (
-    ADDS_FILES,
-    READS_SHELF,
-    READS_WEB,
-    Source,
-    Start,
-    Word,
-    tool,
-    whole_years,
-    year_of,
-)
-from .dotted import NAMES
+from .advice import DOTTED
+from .answers import in_room, pick, shelf_links, with_blocks
+from .core import whole_years, year_of
 from .indexing import Indexing
 from .long_calls import LongCalls, tell
 from .quotations import shown_differences
-from .schemas import FLAG, NUMBER, TEXT, also, loose, named, record, rows
+from .tool import ADDS_FILES, READS_SHELF, READS_WEB, Source, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
-    from ..corpus.quotations import Quotation
-    from ..corpus.search import Quality, ScoredPassage
+    from ..corpus.search import ScoredPassage
     from ..corpus.stored_records import CorpusRecord, SyncResult
 
 # A call has twenty seconds (`..http.patience`): most of them for PubMed, some for the index.
@@ -60,7 +45,125 @@ QueryKey = Annotated[Key, Field(description="Your name of a query.")]
 DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$", description="Of rag_search.")]
 
 
-def tools(library: Library) -> list[FunctionTool]:
+class Synced(TypedDict):
+    """The counts of a sync."""
+
+    job_id: str
+    inserted: int
+    updated: int
+    skipped: int
+    pmids_processed: int
+    max_edat_seen: str | None
+    members: int | None
+    members_at_pubmed: int | None
+    warnings: list[str]
+
+
+class Passage(TypedDict):
+    """A passage: its text, its place, and the scores that rank it."""
+
+    doc_id: str
+    uuid: str
+    sim: float | None
+    bm25: float | None
+    quality: float | None
+    score: float
+    title: str
+    section: str
+    text: str
+    kind: str
+    file: str
+    version: Any
+    start: int
+    end: int
+
+
+class Passages(TypedDict):
+    """What a search found."""
+
+    warnings: list[str]
+    also_asked: NotRequired[list[str]]
+    results: list[Passage]
+    next_start: NotRequired[int | None]
+
+
+class Document(TypedDict):
+    """A record of the corpus; null where PubMed says nothing."""
+
+    doc_id: str
+    title: str | None
+    abstract: str | None
+    journal: str | None
+    pub_types: list[str]
+    pdat: str | None
+    edat: str | None
+    lr: str | None
+    pmcid: str | None
+    quality: dict[str, Any]
+    version: int
+
+
+class Checkpoint(TypedDict):
+    """Up to which Entrez date a query is synced."""
+
+    query_key: str
+    last_edat: str | None
+
+
+class Moved(TypedDict):
+    """Whether the watermark was moved."""
+
+    ok: bool
+
+
+class Quoted(TypedDict):
+    """Where a quotation stands."""
+
+    found: bool
+    verbatim: bool
+    verdict: str
+    differences: list[str]
+    likeness: float | None
+    doc_id: str
+    uuid: str
+    title: str
+    section: str
+    text: str
+    file: str
+    start: int
+    end: int
+    anchor: Any
+
+
+class PassageFilters(BaseModel):
+    """Which passages to search."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
+
+    min_date: Annotated[Word, Field(description="Earliest year.")] = ""
+    max_date: Annotated[Word, Field(description="Latest year.")] = ""
+    journal: Annotated[str, Field(description="Its name.")] = ""
+    publication_types: Annotated[tuple[str, ...], Field(description="Any of these.")] = ()
+    kind: Annotated[
+        Literal["", "full_text", "abstract"], Field(description="Only these texts.")
+    ] = ""
+    include_retracted: Annotated[bool, Field(description="Retracted papers, too.")] = False
+    mesh: Annotated[tuple[str, ...], Field(description="Headings; of a mirror only.")] = ()
+
+    def to_filters(self) -> Filters:
+        """The same, as a search takes it."""
+        return Filters(
+            year_from=int(year_of(self.min_date, "min_date") or 0) or None,
+            year_to=int(year_of(self.max_date, "max_date") or 0) or None,
+            journal=self.journal,
+            publication_types=self.publication_types,
+            kind=self.kind or None,
+            retracted=self.include_retracted,
+            mesh=self.mesh,
+        )
+
+
+def tools(library: Library) -> list[Tool]:
     """Every tool of the set, working on *library*; named as ``MCP_TOOL_NAMES`` says."""
     waiting = LongCalls("the corpus")
     all_tools = [
@@ -72,10 +175,10 @@ def tools(library: Library) -> list[FunctionTool]:
     ]
     if library.settings.mcp_tool_names == "plain":
         return all_tools
-    return [one.model_copy(update={"name": NAMES[one.name]}) for one in all_tools]
+    return [one.model_copy(update={"name": DOTTED[one.name]}) for one in all_tools]
 
 
-def _sync_tool(library: Library) -> FunctionTool:
+def _sync_tool(library: Library) -> Tool:
     waiting = LongCalls()
     indexing = Indexing(library)
     progress: dict[Hashable, str] = {}  # of syncs under way, whichever call began them
@@ -85,22 +188,27 @@ def _sync_tool(library: Library) -> FunctionTool:
         term: Annotated[Key, Field(description="PubMed query.")],
         overlap_days: Annotated[int, Field(ge=0, description="Days asked again.")] = 5,
         full: Annotated[bool, Field(description="Read all records again.")] = False,
-    ) -> ToolResult:
+    ) -> Synced:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
         started = time.monotonic()
         call = (query_key, term, overlap_days, full)
         synced, so_far = waiting.result(
             call, lambda: _sync(library, call, progress), lambda: progress.get(call, "")
         )
-        structure = sync_row(synced)
+        structure = pick(
+            Synced,
+            synced,
+            max_edat_seen=timestamp(synced.max_edat_seen),
+            warnings=[*synced.warnings],
+        )
         if synced.unfinished:
             structure["warnings"].append(_unfinished_warning(so_far))
         else:
             seconds = time.monotonic() - started
             structure["warnings"] += indexing.update(_CALL_S - seconds, partial(_tell, started))
-        return answer(structure)
+        return structure
 
-    return tool(pubmed_sync_delta, ADDS_FILES, SYNCED)
+    return tool(pubmed_sync_delta, ADDS_FILES)
 
 
 def _sync(
@@ -133,7 +241,7 @@ def _unfinished_warning(so_far: str) -> str:
     return f"Not finished{told}: call again with the same arguments to go on."
 
 
-def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
+def _search_tool(library: Library, waiting: LongCalls) -> Tool:
     def rag_search(
         query: Annotated[Key, Field(description="A question, or words.")],
         top_k: Annotated[int, Field(ge=1, le=100, description="Most passages returned.")] = 20,
@@ -144,7 +252,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
         widen: Annotated[bool, Field(description="Search for synonyms, too.")] = True,
         start: Start = 0,
         source: Source = "corpus",
-    ) -> ToolResult:
+    ) -> Passages:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
         found = waiting.call(
             library.passages_of(source).find,
@@ -156,35 +264,37 @@ def _search_tool(library: Library, waiting: LongCalls) -> FunctionTool:
             pubmed_only=library.settings.mcp_tool_names == "dotted",
             widen=widen,
         )
-        every = [passage_row(one) for one in found.hits[start:]]
         years = whole_years(filters.min_date, filters.max_date) if filters else []
-        head: dict[str, Any] = {"warnings": [*found.warnings, *years]}
+        structure = Passages(
+            warnings=[*found.warnings, *years],
+            results=[_passage(one) for one in found.hits[start:]],
+        )
         if found.wordings:
-            head["also_asked"] = [f"{one.term} = {one.other}" for one in found.wordings]
-        structure = in_room({**head, "results": every}, "results", start)
+            structure["also_asked"] = [f"{one.term} = {one.other}" for one in found.wordings]
+        structure = in_room(structure, "results", start)
         on_shelf = (row["doc_id"] for row in structure["results"] if row["file"])
-        return answer(structure, links=shelf_links(library, on_shelf))
+        return with_blocks(structure, shelf_links(library, on_shelf))
 
     # A provider of vectors on the web is sent the question.
     asks_web = library.settings.embeddings_provider == "openai"
-    return tool(rag_search, READS_WEB if asks_web else READS_SHELF, FOUND)
+    return tool(rag_search, READS_WEB if asks_web else READS_SHELF)
 
 
-def _get_tool(library: Library) -> FunctionTool:
-    def rag_get(doc_id: DocId) -> ToolResult:
+def _get_tool(library: Library) -> Tool:
+    def rag_get(doc_id: DocId) -> Document:
         """Get one record of the corpus, with its quality scores and version."""
         row = document(library, doc_id)
-        return answer(row, links=shelf_links(library, [row["doc_id"]]))
+        return with_blocks(row, shelf_links(library, [row["doc_id"]]))
 
-    return tool(rag_get, READS_SHELF, DOCUMENT)
+    return tool(rag_get, READS_SHELF)
 
 
-def document(library: Library, doc_id: str) -> dict[str, Any]:
+def document(library: Library, doc_id: str) -> Document:
     """The answer of ``rag_get`` for one paper of the corpus."""
     return _with_quality(library.corpus.record(doc_id))
 
 
-def known_document(library: Library, pmid: str) -> dict[str, Any]:
+def known_document(library: Library, pmid: str) -> Document:
     """The same for any PMID: where the corpus lacks it, as PubMed has it, in version 1."""
     from ..corpus.stored_records import CorpusRecord
     from ..search.pubmed.details import pmid_of
@@ -195,32 +305,43 @@ def known_document(library: Library, pmid: str) -> dict[str, Any]:
     return _with_quality(CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, ""))
 
 
-def _with_quality(record: CorpusRecord) -> dict[str, Any]:
+def _with_quality(record: CorpusRecord) -> Document:
     from ..corpus.search import quality_of, today
 
-    return document_row(record, quality_of(record.paper, today()))
+    paper = record.paper
+    return Document(
+        doc_id=f"pmid:{paper.ids.pmid}",
+        title=paper.title or None,
+        abstract=paper.abstract or None,
+        journal=paper.journal or None,
+        pub_types=[*paper.publication_types],
+        pdat=paper.published or None,
+        edat=timestamp(record.edat),
+        lr=timestamp(record.lr),
+        pmcid=paper.ids.pmcid or None,
+        quality=quality_of(paper, today()).row(),
+        version=record.version,
+    )
 
 
-def _checkpoint_tools(library: Library) -> list[FunctionTool]:
-    def corpus_checkpoint_get(query_key: QueryKey) -> ToolResult:
+def _checkpoint_tools(library: Library) -> list[Tool]:
+    def corpus_checkpoint_get(query_key: QueryKey) -> Checkpoint:
         """Say up to which Entrez date a query_key is synced."""
-        from ..corpus.stored_records import timestamp
-
         checkpoint = library.corpus.checkpoint(query_key)
         last = timestamp(checkpoint.last_edat) if checkpoint else None
-        return answer({"query_key": query_key, "last_edat": last}, untrusted=False)
+        return {"query_key": query_key, "last_edat": last}
 
     def corpus_checkpoint_set(
         query_key: QueryKey,
         last_edat: Annotated[str, Field(description="ISO 8601 date, UTC.")],
-    ) -> ToolResult:
+    ) -> Moved:
         """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
         library.corpus.set_checkpoint(query_key, last_edat, by=_caller())
-        return answer({"ok": True}, untrusted=False)
+        return {"ok": True}
 
     return [
-        tool(corpus_checkpoint_get, READS_SHELF, CHECKPOINT),
-        tool(corpus_checkpoint_set, _MOVES_BACK, MOVED),
+        tool(corpus_checkpoint_get, READS_SHELF, untrusted=False),
+        tool(corpus_checkpoint_set, _MOVES_BACK, untrusted=False),
     ]
 
 
@@ -232,165 +353,37 @@ def _caller() -> str:
     return f"MCP, token {token.client_id} {token.subject}" if token else "MCP"
 
 
-def _quote_tool(library: Library, waiting: LongCalls) -> FunctionTool:
+def _quote_tool(library: Library, waiting: LongCalls) -> Tool:
     def verify_quote(
         text: Annotated[Key, Field(description="The words as quoted.")], source: Source = "corpus"
-    ) -> ToolResult:
+    ) -> Quoted:
         """Check where a quotation stands word for word."""
         found = waiting.call(library.passages_of(source).verify_quote, text)
         links = shelf_links(library, [found.paper] if found.file else [])
-        return answer(quotation_row(found), links=links)
+        row = pick(
+            Quoted,
+            found,
+            differences=shown_differences(found),
+            likeness=_rounded(found.likeness),
+            doc_id=found.paper,
+        )
+        return with_blocks(row, links)
 
-    return tool(verify_quote, READS_SHELF, QUOTED)
-
-
-def sync_row(synced: SyncResult) -> dict[str, Any]:
-    """The counts of a sync."""
-    return {
-        "job_id": synced.job_id,
-        "inserted": synced.inserted,
-        "updated": synced.updated,
-        "skipped": synced.skipped,
-        "pmids_processed": synced.pmids_processed,
-        "max_edat_seen": timestamp(synced.max_edat_seen),
-        "members": synced.members,
-        "members_at_pubmed": synced.members_at_pubmed,
-        "warnings": list(synced.warnings),
-    }
+    return tool(verify_quote, READS_SHELF)
 
 
-def passage_row(found: ScoredPassage) -> dict[str, Any]:
-    """A passage: its text, its place, and the scores that rank it."""
-    passage = found.passage
-    return {
-        "doc_id": passage.paper,
-        "uuid": passage.uuid,
-        "sim": _rounded(found.sim),
-        "bm25": _rounded(found.bm25),
-        "quality": found.quality.total,
-        "score": round(found.score, 6),
-        "title": passage.title,
-        "section": passage.section,
-        "text": passage.text,
-        "kind": passage.kind,
-        "file": passage.file,
-        "version": found.version,
-        "start": passage.start,
-        "end": passage.end,
-    }
-
-
-def document_row(record: CorpusRecord, quality: Quality) -> dict[str, Any]:
-    """A record of the corpus; null where PubMed says nothing."""
-    paper = record.paper
-    return {
-        "doc_id": f"pmid:{paper.ids.pmid}",
-        "title": paper.title or None,
-        "abstract": paper.abstract or None,
-        "journal": paper.journal or None,
-        "pub_types": list(paper.publication_types),
-        "pdat": paper.published or None,
-        "edat": timestamp(record.edat),
-        "lr": timestamp(record.lr),
-        "pmcid": paper.ids.pmcid or None,
-        "quality": quality.row(),
-        "version": record.version,
-    }
-
-
-def quotation_row(quotation: Quotation) -> dict[str, Any]:
-    """Where a quotation stands."""
-    return {
-        "found": quotation.found,
-        "verbatim": quotation.verbatim,
-        "verdict": quotation.verdict,
-        "differences": shown_differences(quotation),
-        "likeness": _rounded(quotation.likeness),
-        "doc_id": quotation.paper,
-        "uuid": quotation.uuid,
-        "title": quotation.title,
-        "section": quotation.section,
-        "text": quotation.text,
-        "file": quotation.file,
-        "start": quotation.start,
-        "end": quotation.end,
-        "anchor": quotation.anchor,
-    }
+def _passage(found: ScoredPassage) -> Passage:
+    return pick(
+        Passage,
+        found.passage,
+        doc_id=found.passage.paper,
+        sim=_rounded(found.sim),
+        bm25=_rounded(found.bm25),
+        quality=found.quality.total,
+        score=round(found.score, 6),
+        version=found.version,
+    )
 
 
 def _rounded(number: float | None) -> float | None:
     return None if number is None else round(float(number), 4)
-
-
-class PassageFilters(BaseModel):
-    """Which passages to search."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra=lambda s: s.pop("description"))
-
-    min_date: Annotated[Word, Field(description="Earliest year.")] = ""
-    max_date: Annotated[Word, Field(description="Latest year.")] = ""
-    journal: Annotated[str, Field(description="Its name.")] = ""
-    publication_types: Annotated[tuple[str, ...], Field(description="Any of these.")] = ()
-    kind: Annotated[
-        Literal["", "full_text", "abstract"], Field(description="Only these texts.")
-    ] = ""
-    include_retracted: Annotated[bool, Field(description="Retracted papers, too.")] = False
-    mesh: Annotated[tuple[str, ...], Field(description="Headings; of a mirror only.")] = ()
-
-    def to_filters(self) -> Filters:
-        """The same, as a search takes it."""
-        return Filters(
-            year_from=int(year_of(self.min_date, "min_date") or 0) or None,
-            year_to=int(year_of(self.max_date, "max_date") or 0) or None,
-            journal=self.journal,
-            publication_types=self.publication_types,
-            kind=self.kind or None,
-            retracted=self.include_retracted,
-            mesh=self.mesh,
-        )
-
-
-_SCORE: dict[str, Any] = {"type": "number"}
-_SCORE_OR_NOTHING: dict[str, Any] = {"type": ["number", "null"]}
-_OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
-_WORDS = rows(TEXT)
-
-
-def _each(names: str, kind: dict[str, Any]) -> dict[str, Any]:
-    return dict.fromkeys(names.split(), kind)
-
-
-SYNCED = loose(
-    "job_id inserted updated skipped pmids_processed max_edat_seen members members_at_pubmed",
-    warnings=_WORDS,
-)
-FOUND = also(
-    "next_start also_asked",
-    record(
-        results=rows(
-            loose(
-                "text section title file kind version",
-                **_each("doc_id uuid", TEXT),
-                start=NUMBER,
-                end=NUMBER,
-                score=_SCORE,
-                **_each("sim bm25 quality", _SCORE_OR_NOTHING),
-            )
-        ),
-        warnings=_WORDS,
-    ),
-)
-DOCUMENT = loose(
-    "doc_id title abstract journal pdat edat lr pmcid",
-    pub_types=_WORDS,
-    quality=named("total design recency journal human"),
-    version=NUMBER,
-)
-CHECKPOINT = record(query_key=TEXT, last_edat=_OR_NOTHING)
-MOVED = record(ok=FLAG)
-QUOTED = also(
-    "verdict differences",
-    loose(
-        "doc_id uuid text section title file anchor start end likeness", found=FLAG, verbatim=FLAG
-    ),
-)

@@ -22,12 +22,14 @@ from ..errors import PaperError
 from ..library import Library
 from ..system.version import version
 from .answers import UNTRUSTED, in_room
-from .long_calls import revocable
+from .long_calls import run_in_thread
 from .rendering import fenced
 
 if TYPE_CHECKING:
     from fastmcp.server.completions import CompletionHandler
     from mcp.types import CompletionArgument, CompletionContext
+
+    from .rag import Document
 
 P = ParamSpec("P")
 _JSON = "application/json"
@@ -130,16 +132,19 @@ def _names(stored: Any, name: str) -> Iterator[str]:
 
 
 def readable(function: Callable[P, Any]) -> Callable[P, Awaitable[Any]]:
-    """Let expected errors reach `.refusals.Refusals`; all others are logged and masked."""
+    """Run a reading in a thread; expected errors reach `.calls.Calls`, others are masked."""
 
-    @functools.wraps(function)
     def read(*args: P.args, **options: P.kwargs) -> Any:
         try:
             return function(*args, **options)
         except PaperError as error:
             raise ResourceError(str(error), log_level=logging.NOTSET) from error
 
-    return revocable(read)
+    @functools.wraps(function)
+    async def read_in_thread(*args: P.args, **options: P.kwargs) -> Any:
+        return await run_in_thread(functools.partial(read, *args, **options))
+
+    return read_in_thread
 
 
 def untrusted(text: str, media: str) -> ResourceResult:
@@ -238,7 +243,7 @@ def _shelf_row(library: Library) -> dict[str, Any]:
     return row
 
 
-def _record_row(library: Library, pmid: str) -> dict[str, Any]:
+def _record_row(library: Library, pmid: str) -> Document:
     """As ``rag_get`` answers, whether or not that tool is loaded."""
     from .rag import known_document
 

@@ -18,14 +18,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fastmcp.exceptions import ValidationError
-from fastmcp.server.middleware import Middleware
-from fastmcp.utilities.json_schema import dereference_refs
-
 from ..errors import BadRequest
 from ..model.identifiers import Ids
-from .answers import refusal
-from .refusals import to_bad_request
 
 Schema = Mapping[str, Any]
 _MOST_CHARS = 100_000  # of a text that may be a list; a manuscript is not
@@ -129,26 +123,6 @@ _SEPARATOR = re.compile(r"\s*[,;\n|]\s*")
 _WHOLE = re.compile(r"[+-]?\d{1,3}(?:[,_]?\d{3})*(?:\.0+)?|[+-]?\d+(?:\.0+)?", re.A)
 # What goes on behind the comma in names of publication types: "Clinical Trial, Phase III".
 _GOES_ON = re.compile(r"(?:phase |veterinary|nih|n\.i\.h|non-|u\.s\.|p\.h\.s|american )", re.I)
-
-
-class Spellings(Middleware):
-    """Hands each call on with its arguments spelled as the tool's input schema has them."""
-
-    def __init__(self, schemas: Mapping[str, Schema]) -> None:
-        self._schemas = {name: dereference_refs(dict(one)) for name, one in schemas.items()}
-
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
-        """Respell the arguments and call the tool; a schema violation becomes a refusal."""
-        message = context.message
-        schema = self._schemas.get(message.name, {})
-        written: dict[str, str] = {}
-        if schema and message.arguments:
-            arguments = respell(message.arguments, schema, written)
-            context = context.copy(message=message.model_copy(update={"arguments": arguments}))
-        try:
-            return await call_next(context)
-        except ValidationError as error:
-            return refusal(to_bad_request(error.__cause__, schema, written))
 
 
 def respell(

@@ -13,10 +13,10 @@ from ..plugins import import_part
 from ..settings import TOOLSETS
 
 if TYPE_CHECKING:
-    from fastmcp.tools import FunctionTool
+    from .tool import Tool
 
 
-def tools(library: Library) -> list[FunctionTool]:
+def tools(library: Library) -> list[Tool]:
     """The tools of the toolsets in *library*'s settings, in one order whatever the setting's."""
     return [tool for name in TOOLSETS if is_on(name, library) for tool in of(name, library)]
 
@@ -26,7 +26,7 @@ def is_on(toolset: str, library: Library) -> bool:
     return bool({toolset, "all"} & {*library.settings.mcp_toolsets})
 
 
-def of(toolset: str, library: Library) -> list[FunctionTool]:
+def of(toolset: str, library: Library) -> list[Tool]:
     """The tools of one toolset, whether or not it is on."""
     modules = map(import_part, TOOLSETS[toolset])
     return [tool for module in modules for tool in module.tools(library)]

@@ -99,7 +99,7 @@ def clean_values(value: Any) -> Any:
     """
     if isinstance(value, str):
         return clean_text(value)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [clean_values(one) for one in value]
     if isinstance(value, dict):
         return {clean_text(name): clean_values(one) for name, one in value.items()}

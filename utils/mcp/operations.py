@@ -1,14 +1,8 @@
-"""What toolset ``entrez`` answers: our dataclasses as plain JSON, without empty members.
-
-Output schemas of toolset ``entrez``.
-
-A tool of several operations has one schema for them all: the members named here where they apply,
-and whatever else an operation returns.
-
-Tools of several operations: what each takes, checked before anything is done.
+"""What toolset ``entrez`` has in common: tools of several operations, and their answers.
 
 One tool of many operations costs a host a fifth of what a tool for each would. What an operation
-does not take is refused, not ignored: it was sent for a reason.
+does not take is refused, not ignored: it was sent for a reason. An answer is the dataclass that the
+operation returns, as plain JSON without empty members.
 """
 
 from __future__ import annotations
@@ -21,20 +15,16 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest
 from ..library import Library
 from ..system.plain_text import shortened
-from .schemas import FLAG, NEXT, NUMBER, TEXT, record, rows, some, texts
 
 if TYPE_CHECKING:
     from ..entrez import DatabaseInfo, DatabaseList, Summary
 
 _ALWAYS = {"total", "next_start", "ids", "records", "corrected", "counts", "rows"}
-_OBJECT = {"type": "object"}
-_ROWS = rows(_OBJECT)
-_WORDS = rows(TEXT)
 Arguments = Mapping[str, Any]
 Report = Callable[[int, int], object]
 
 
-def plain(found: Any) -> Any:
+def to_json(found: Any) -> Any:
     """An answer as JSON has it: dataclasses as objects, without empty members.
 
     A member that is empty because there is nothing (no hits, no next page) stays.
@@ -42,12 +32,12 @@ def plain(found: Any) -> Any:
     if is_dataclass(found):
         if (convert := _SPECIAL.get(type(found).__name__)) is not None:
             return convert(found)
-        members = {one.name: plain(getattr(found, one.name)) for one in fields(found)}
+        members = {one.name: to_json(getattr(found, one.name)) for one in fields(found)}
         return {name: value for name, value in members.items() if _says_something(name, value)}
     if isinstance(found, Mapping):
-        return {str(name): plain(value) for name, value in found.items()}
+        return {str(name): to_json(value) for name, value in found.items()}
     if isinstance(found, list | tuple):
-        return [plain(one) for one in found]
+        return [to_json(one) for one in found]
     return str(found) if isinstance(found, Path) else found
 
 
@@ -59,7 +49,7 @@ def _summary(found: Summary) -> dict[str, Any]:
     """The database's own fields, overruled by ours where the names are the same."""
     left_out = {"left_out": list(found.left_out)} if found.left_out else {}
     asked_as = {"asked": found.asked} if found.asked else {}
-    return {**plain(found.fields), "uid": found.uid, **asked_as, **left_out}
+    return {**to_json(found.fields), "uid": found.uid, **asked_as, **left_out}
 
 
 def _database(found: DatabaseInfo) -> dict[str, Any]:
@@ -90,37 +80,6 @@ _SPECIAL: Mapping[str, Any] = {
     "DatabaseInfo": _database,
     "DatabaseList": _databases,
 }
-
-
-def _of_operations(**members: dict[str, Any]) -> dict[str, Any]:
-    return {**some(**members), "additionalProperties": True}
-
-
-QUERIED = _of_operations(
-    database=TEXT,
-    total=NUMBER,
-    ids=_WORDS,
-    text=TEXT,
-    next_start=NEXT,
-    next_offset=NUMBER,
-    history=texts("id expires") | {"additionalProperties": True},
-    warnings=_WORDS,
-)
-DATA = _of_operations(
-    dataset=TEXT,
-    tables={},
-    columns=_WORDS,
-    rows=rows(rows({})),
-    next_start=NEXT,
-    expires=TEXT,
-    warnings=_WORDS,
-)
-EXTERNAL = _of_operations(
-    total=NUMBER, compounds=_ROWS, text=TEXT, next_start=NEXT, warnings=_WORDS
-)
-CAPABILITIES = record(toolsets=_ROWS, extras=_ROWS, keys=_ROWS)
-DESCRIBED = record(name=TEXT, description=TEXT, tokens=NUMBER, takes=_WORDS, operations=_OBJECT)
-KEY_STATUS = record(has_key=FLAG, rate_limit=TEXT, message=TEXT, ncbi=TEXT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,16 @@
-"""Toolset ``review``: the review board, an MCP App where the host has them, else text; updates.
+"""Toolset ``review``: the review board, an update of a review, a check of a manuscript.
 
-The page is one file without an address in it: data come with the tool's answer, more through the
-host (MCP Apps, SEP-1865, stable 2026-01-26; https://github.com/modelcontextprotocol/ext-apps). A
-host without Apps shows the model the same answer, and reads ``papers://board/{job_id}``. No answer
-here has a ``resource_link``: with one, Claude's web client hands the page nothing
-(anthropics/claude-ai-mcp#753).
+The board is an MCP App where the host has them, else text. Its page is one file without an address
+in it: data come with the tool's answer, more through the host (MCP Apps, SEP-1865, stable
+2026-01-26; https://github.com/modelcontextprotocol/ext-apps). A host without Apps shows the model
+the same answer, and reads ``papers://board/{job_id}``. No answer here has a ``resource_link``: with
+one, Claude's web client hands the page nothing (anthropics/claude-ai-mcp#753).
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from fastmcp.apps import AppConfig, ResourceCSP
 from fastmcp.resources import (
@@ -19,57 +19,79 @@ from fastmcp.resources import (
     ResourceResult,
     ResourceTemplate,
 )
-from fastmcp.tools import FunctionTool, ToolResult
 from mcp.types import Annotations
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from ..errors import NotFound
 from ..library import Library
 from ..system.plain_text import one_line
-from .answers import UNTRUSTED, answer
-from .core import ADDS_FILES, READS_SHELF, Start, tool
+from .answers import UNTRUSTED, in_room
 from .long_calls import LongCalls
 from .resources import readable, untrusted
-from .schemas import named
+from .tool import ADDS_FILES, READS_SHELF, READS_WEB, Start, Tool, tool
 
 if TYPE_CHECKING:
     from ..review import Review
 
 PAGE = "ui://papershelf/board.html"
 _MEDIA = "text/html;profile=mcp-app"
-# Its members are those of `..reports.board.board`: a schema of all costs every conversation tokens.
-BOARD = named("job_id state")
+_MOST = 300_000  # characters of a manuscript, and of its list
 
 
-def tools(library: Library) -> list[FunctionTool]:
+class Board(TypedDict):
+    """The state of a harvest or a review; `..reports.board.board` names the other members."""
+
+    job_id: str
+    state: str
+
+
+class Checked(TypedDict):
+    """What a check of a manuscript found."""
+
+    status: str
+    counts: dict[str, Any]
+    references: list[dict[str, Any]]
+    claims: list[dict[str, Any]]
+    missing: list[Any]
+    warnings: list[str]
+
+
+def tools(library: Library) -> list[Tool]:
     """The tools, working on *library*."""
     waiting = LongCalls("the databases of the protocol")
+    checking = LongCalls("the papers' databases")
 
     def review_board(
         job_id: Annotated[str, Field(description="A harvest; empty: the newest.")] = "",
         start: Start = 0,
         review: Annotated[str, Field(description="A review's name.")] = "",
-    ) -> ToolResult:
+    ) -> Board:
         """Show a harvest (else the newest), or a review: PRISMA numbers, what is missing, news."""
         if review:
-            return answer(_review(library, review, start))
-        return answer(_board(library, job_id, start))
+            return _review(library, review, start)
+        return _board(library, job_id, start)
 
     def update_review(
         review: Annotated[str, Field(description="The review's name.")],
-    ) -> ToolResult:
+    ) -> Board:
         """Search a review anew: new hits, retractions, citing papers; decisions stay."""
         waiting.call(_update, library, review)
-        return answer(_review(library, review, 0))
+        return _review(library, review, 0)
 
-    made = tool(review_board, READS_SHELF, BOARD)
-    board = made.model_copy(update={"meta": shown_by(PAGE)})
-    return [board, tool(update_review, ADDS_FILES, BOARD)]
+    def check_manuscript(
+        text: Annotated[str, Field(max_length=_MOST, description="The manuscript.")],
+        references: Annotated[
+            str, Field(max_length=_MOST, description="Its list, where it is a file of its own.")
+        ] = "",
+    ) -> Checked:
+        """Check a manuscript (Markdown, LaTeX; list: BibTeX, CSL-JSON) against what it cites."""
+        found = checking.call(_checked, library, text, references)
+        return in_room(in_room(found, "claims"), "references")
 
-
-def shown_by(page: str) -> dict[str, Any]:
-    """The mark of a tool whose answers a page of ours shows."""
-    return {"ui": AppConfig(resource_uri=page).model_dump(by_alias=True, exclude_none=True)}
+    meta = {"ui": AppConfig(resource_uri=PAGE).model_dump(by_alias=True, exclude_none=True)}
+    board = tool(review_board, READS_SHELF).model_copy(update={"meta": meta})
+    return [board, tool(update_review, ADDS_FILES), tool(check_manuscript, READS_WEB)]
 
 
 def page() -> FunctionResource:
@@ -129,16 +151,17 @@ def _named(library: Library, name: str) -> Review:
     return every[name]
 
 
-def _review(library: Library, name: str, start: int) -> dict[str, Any]:
+def _review(library: Library, name: str, start: int) -> Board:
     """A review's board."""
     from ..review.board import board
 
     made = _named(library, name)
     state = "searched" if any(event.what == "update" for event in made.events()) else "new"
-    return {"job_id": made.job_id, "state": state, **board(made, start=start)}
+    row = {"job_id": made.job_id, "state": state, **board(made, start=start)}
+    return cast("Board", row)
 
 
-def _board(library: Library, job_id: str, start: int) -> dict[str, Any]:
+def _board(library: Library, job_id: str, start: int) -> Board:
     """A harvest's board.
 
     Raises
@@ -162,4 +185,21 @@ def _board(library: Library, job_id: str, start: int) -> dict[str, Any]:
         made = board(job, harvest.ledger.rows, links, start=start)
     finally:
         harvest.ledger.close()
-    return {"job_id": job.job_id, "state": job.standing(running=running), **made}
+    row = {"job_id": job.job_id, "state": job.standing(running=running), **made}
+    return cast("Board", row)
+
+
+def _checked(library: Library, text: str, references: str) -> Checked:
+    """All that was found; what is fine is counted only."""
+    from ..manuscript.reading import read_words
+
+    row = library.check_read(read_words(text, references)).row()
+    for one in (*row["claims"], *row["references"], *row["unlisted"]):
+        del one["fingerprint"]  # for the file beside a manuscript, which words have not
+    fine = ("verified", "weak")
+    told = [one for one in row["claims"] if one["outcome"] not in fine]
+    row["claims"] = sorted(told, key=lambda one: one["outcome"] == "uncited")
+    row["references"] = [
+        one for one in row["references"] if one["status"] != "verified" or one["warnings"]
+    ]
+    return cast("Checked", row)

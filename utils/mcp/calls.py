@@ -1,0 +1,237 @@
+"""The one middleware between FastMCP and our tools, resources and prompts.
+
+It does for each request, from outside to inside: give it a name in the logs, and log one line with
+its seconds and outcome; import the packages before the first of them; turn every failure into the
+error envelope, the same everywhere; put advice into words for this host (`.advice`); give the
+answer the form that the host shows its model (`.delivery`).
+
+A tool answers an error with a result. Resources, prompts and unknown tools have no such result in
+the protocol: there it is a JSON-RPC error, with our message, and the envelope as its data.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Awaitable, Iterable, Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+from anyio import get_cancelled_exc_class, to_thread
+from fastmcp.exceptions import NotFoundError, PromptError, ResourceError, ToolError
+from fastmcp.server.middleware import Middleware
+from fastmcp.tools import ToolResult
+from mcp import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from ..errors import BadRequest, NotFound, PaperError
+from ..library import Library
+from ..settings import TOOLSETS
+from ..system.plain_text import clean_text, clean_values
+from . import toolsets
+from .advice import Advice
+from .answers import refusal
+from .delivery import deliver, has_page, host_of
+from .logs import belonging_to, bound
+
+if TYPE_CHECKING:
+    from fastmcp.tools import Tool
+
+log = logging.getLogger(__name__)
+
+_RESOURCE_NOT_FOUND = -32002  # of revision 2025-11-25; 2026-07-28 has *invalid params* for it
+_SHOWN = 64
+_NAMED = 200
+_ALIKE = 0.8  # of a name and a slip of it; "search" alone may mean many
+_WORK = {"tools/call", "resources/read", "prompts/get", "completion/complete"}
+_OURS = __name__.split(".", maxsplit=1)[0]
+_OTHER_DOORS = {f"{_OURS}.cli"}
+# Of others' packages those whose modules are imported beside them by different modules of ours.
+_OTHERS = ("requests",)
+_import_lock = threading.Lock()
+_imported = threading.Event()
+
+
+class Calls(Middleware):
+    """What a request meets before and after a tool, a resource or a prompt of *library*."""
+
+    def __init__(self, library: Library, tools: Sequence[Tool]) -> None:
+        self._library = library
+        dotted = library.settings.mcp_tool_names == "dotted"
+        self._advice = Advice([tool.name for tool in tools], dotted=dotted)
+        self._setting = library.settings.mcp_delivery
+        self._with_page = {tool.name for tool in tools if has_page(tool)}
+
+    async def on_request(self, context: Any, call_next: Any) -> Any:
+        """Pass the request on, under the name that HTTP gave it or one of its own."""
+        with belonging_to(request=bound("request") or new_request()):
+            if context.method in _WORK and not _imported.is_set():
+                # A host that hangs up does not wait for the imports of a call it never hears of.
+                await to_thread.run_sync(import_packages, abandon_on_cancel=True)
+            return await call_next(context)
+
+    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+        """List the tools; without output schemas where no structure follows them."""
+        listed: Sequence[Tool] = await call_next(context)
+        if host_of(context).form(self._setting) != "text":
+            return listed
+        bare = {"output_schema": None}
+        return [tool if has_page(tool) else tool.model_copy(update=bare) for tool in listed]
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Call the tool, and log one line about it."""
+        message = context.message
+        name = str(message.name)[:_SHOWN]  # from outside, and of any length
+        job = str((message.arguments or {}).get("job_id") or "")
+        with belonging_to(tool=name, job=job[:_SHOWN]):
+            return await _log_outcome(name, self._call_tool(context, call_next))
+
+    async def _call_tool(self, context: Any, call_next: Any) -> Any:
+        name = context.message.name
+        try:
+            result = await call_next(context)
+        except NotFoundError:
+            listed = await context.fastmcp_context.fastmcp.list_tools(run_middleware=False)
+            missing = self._no_tool(name, [tool.name for tool in listed])
+            raise _error(INVALID_PARAMS, missing) from None
+        except ToolError as error:
+            return refusal(_cause(error, name), self._advice.of_error)
+        if not isinstance(result, ToolResult) or result.structured_content is None:
+            return result
+        result.structured_content = self._advice.rewrite(result.structured_content)
+        return deliver(result, host_of(context), self._setting, page=name in self._with_page)
+
+    async def on_read_resource(self, context: Any, call_next: Any) -> Any:
+        """Read the resource; an address with nothing behind it is *resource not found*."""
+        uri = str(context.message.uri)
+        return await _log_outcome(uri[:_SHOWN], self._read(uri, context, call_next))
+
+    async def _read(self, uri: str, context: Any, call_next: Any) -> Any:
+        try:
+            return await call_next(context)
+        except NotFoundError:
+            nothing = NotFound(f"There is nothing at {uri[:_NAMED]}.", "Known: papers://index.")
+            raise _error(_not_found(context), nothing, uri=uri) from None
+        except ResourceError as error:
+            cause = _cause(error, uri)
+            absent = isinstance(cause, NotFound | BadRequest)
+            code = _not_found(context) if absent else INTERNAL_ERROR
+            raise _error(code, cause, uri=uri) from None
+
+    async def on_get_prompt(self, context: Any, call_next: Any) -> Any:
+        """Fill in the prompt; a blank left open or filled in wrongly is *invalid params*."""
+        name = str(context.message.name)
+        return await _log_outcome(name[:_SHOWN], self._get_prompt(name, context, call_next))
+
+    async def _get_prompt(self, name: str, context: Any, call_next: Any) -> Any:
+        try:
+            return await call_next(context)
+        except NotFoundError:
+            listed = await context.fastmcp_context.fastmcp.list_prompts(run_middleware=False)
+            msg = f"There is no prompt {name[:_NAMED]!r}."
+            hint = _choice((prompt.name for prompt in listed), name)
+            raise _error(INVALID_PARAMS, NotFound(msg, hint)) from None
+        except PromptError as error:
+            ours = isinstance(error.__cause__, PaperError)
+            code = INVALID_PARAMS if ours else INTERNAL_ERROR
+            raise _error(code, _cause(error, name)) from None
+
+    def _no_tool(self, name: str, listed: list[str]) -> NotFound:
+        msg = f"There is no tool {name[:_NAMED]!r} here."
+        ours = self._library.settings.mcp_toolsets
+        for toolset in TOOLSETS:
+            if not {toolset, "all"} & set(ours) and name in _names(self._library, toolset):
+                wanted = ",".join((*ours, toolset))
+                msg = f"{name} belongs to the toolset {toolset}, which is not loaded."
+                return NotFound(msg, f"Set MCP_TOOLSETS={wanted} and start the server again.")
+        return NotFound(msg, _choice(listed, name))
+
+
+def new_request() -> str:
+    """Return a random name for a request, carried by all its log lines."""
+    return secrets.token_hex(4)
+
+
+def import_packages() -> None:
+    """Import every package that a tool may want a module of; later calls find it done.
+
+    Tools work in threads and import what they need when it is first needed, so that a host has the
+    list of tools within a second. Where one thread imports a package that imports its own modules,
+    and another thread one of these modules, each holds what the other waits for: Python notices,
+    and fails one of them with a deadlock. With packages that are there already that cannot happen.
+    """
+    with _import_lock:
+        if not _imported.is_set():
+            for name in _OTHERS:
+                import_module(name)
+            _import_below(import_module(_OURS).__path__, _OURS)
+            _imported.set()
+
+
+def _import_below(path: Iterable[str], name: str) -> None:
+    for found in iter_modules(path, f"{name}."):
+        if found.ispkg and found.name not in _OTHER_DOORS:
+            _import_below(import_module(found.name).__path__, found.name)
+
+
+async def _log_outcome(name: str, call: Awaitable[Any]) -> Any:
+    began = time.monotonic()
+    outcome = "failed"
+    try:
+        result = await call
+        failed = getattr(result, "is_error", False)
+        outcome = _code(getattr(result, "meta", None)) if failed else "ok"
+        return result
+    except MCPError as error:
+        outcome = _code(error.data)
+        raise
+    except get_cancelled_exc_class():
+        outcome = "taken back"
+        raise
+    finally:
+        seconds = round(time.monotonic() - began, 3)
+        facts = {"seconds": seconds, "outcome": outcome}
+        log.info("%s: %s in %.3f s", name, outcome, seconds, extra=facts)
+
+
+def _code(envelope: Any) -> str:
+    error = envelope.get("error") if isinstance(envelope, dict) else None
+    return str(error.get("code", "UNKNOWN")) if isinstance(error, dict) else "UNKNOWN"
+
+
+def _choice(names: Iterable[str], near: str) -> str:
+    """What there is to choose from, or what was meant; *names* are those this caller may use."""
+    told = ", ".join(names := [*names])
+    if close := difflib.get_close_matches(near[:_SHOWN], names, 1, _ALIKE):
+        return f"Did you mean {close[0]}?"
+    return f"There are: {told}." if told else "None is open to this caller here."
+
+
+def _names(library: Library, toolset: str) -> set[str]:
+    """The names of the tools of a toolset; imports it, so call it for an unknown tool only."""
+    settings = library.settings.model_copy(update={"mcp_toolsets": (toolset,)})
+    return {tool.name for tool in toolsets.tools(Library(settings))}
+
+
+def _not_found(context: Any) -> int:
+    request = context.fastmcp_context.request_context
+    modern = request is None or request.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
+
+
+def _cause(error: Exception, what: str) -> PaperError:
+    """The error that a caller can act on, else our own failure, named as in the log."""
+    if isinstance(error.__cause__, PaperError):
+        return error.__cause__
+    msg = f"{what[:_NAMED]} failed by a mistake of this server: nothing was found out."
+    named = f"Report it with the lines of request {bound('request')} in the server's log."
+    return PaperError(msg, "Call again; it may go well.", named)
+
+
+def _error(code: int, error: PaperError, **more: str) -> MCPError:
+    return MCPError(code, clean_text(str(error)), clean_values({**more, **error.envelope()}))

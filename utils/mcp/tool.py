@@ -1,0 +1,222 @@
+"""What every tool is made of: its definition, and the run of one call.
+
+`tool` makes a tool from a function. FastMCP generates both schemas from the function's annotations;
+hosts get them shortened, because every conversation pays for them (`Tool.to_mcp_tool`). A function
+returns the structure that its annotation names, and raises a `PaperError` for what a caller can
+act on. Parameters that several tools have in common are declared here.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
+
+from fastmcp.exceptions import ToolError
+from fastmcp.tools import FunctionTool, ToolResult
+from fastmcp.utilities.json_schema import dereference_refs
+from fastmcp.utilities.types import get_cached_typeadapter
+from mcp.types import Tool as MCPTool
+from mcp.types import ToolAnnotations
+from pydantic import BeforeValidator, Field, PrivateAttr, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
+
+from ..errors import BadRequest, NothingFound, PaperError
+from .answers import answer
+from .long_calls import run_in_thread
+from .refusals import to_bad_request
+from .spellings import respell
+
+LAST = 1_000_000_000  # no list is that long
+
+
+def _as_text(value: object) -> object:
+    """Turn a whole number or null into text; the schema refuses what else is no text."""
+    if value is None:
+        return ""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if whole else value
+
+
+# Models send identifiers and years as numbers, and null for what they leave out.
+Word = Annotated[str, BeforeValidator(_as_text)]
+AnyPaper = Annotated[Word, Field(description="Identifier of any kind.")]
+MinDate = Annotated[Word, Field(description="From 2020 or 2020-01-31.")]
+MaxDate = Annotated[Word, Field(description="Until then, included.")]
+Sort = Annotated[Literal["pub_date", "relevance", "author", "journal"], Field(description="Order.")]
+DateType = Annotated[
+    Literal["pdat", "edat", "mdat"], Field(description="Publication, entry or change.")
+]
+Types = Annotated[Sequence[str], Field(description="Such as Review.")]
+Source = Annotated[Literal["corpus", "mirror"], Field(description="mirror: all PubMed, if here.")]
+Count = Annotated[int, Field(ge=1, le=1000, description="Most papers.")]
+Hundred = Annotated[int, Field(ge=1, le=100, description="Most papers.")]
+Start = Annotated[int, Field(ge=0, le=LAST, description="The last next_start.")]
+
+READS_WEB = ToolAnnotations(
+    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
+)
+# By the protocol what only reads is idempotent: the word would only cost tokens.
+READS_SHELF = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
+ADDS_FILES = ToolAnnotations(
+    read_only_hint=False, idempotent_hint=True, destructive_hint=False, open_world_hint=True
+)
+_SPELLED = {
+    "arxiv": "arXiv", "rag": "RAG", "pubmed": "PubMed", "bibtex": "BibTeX", "mesh": "MeSH",
+    "ids": "IDs", "lr": "ligand–receptor", "semantic": "Semantic", "scholar": "Scholar",
+    "api": "API",
+}  # fmt: skip
+
+
+class Tool(FunctionTool):
+    """A tool that runs in a thread, answers with a structure, and refuses in plain words."""
+
+    untrusted: Annotated[bool, Field(exclude=True)] = True
+    _arguments: TypeAdapter[dict[str, Any]] = PrivateAttr()
+    _schema: dict[str, Any] | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Build the validator of the arguments."""
+        super().model_post_init(context)
+
+        @functools.wraps(self.fn)
+        def collect(**arguments: Any) -> dict[str, Any]:
+            return arguments
+
+        self._arguments = get_cached_typeadapter(collect)
+
+    def to_mcp_tool(self, **overrides: Any) -> MCPTool:
+        """Return the definition for hosts, without what says nothing to a model."""
+        shown = {"_meta": self.meta, "inputSchema": _shortened(self.parameters)}
+        made = super().to_mcp_tool(**{**shown, **overrides})
+        if made.output_schema:
+            made.output_schema = _names_only(dereference_refs(made.output_schema))
+        return made
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Run the tool in a thread until it ends or the host cancels the call."""
+        return await run_in_thread(functools.partial(self._call, arguments))
+
+    def _call(self, arguments: dict[str, Any]) -> ToolResult:
+        """Read the arguments and call the function; an expected error carries its `PaperError`."""
+        try:
+            structure = self._checked_call(arguments)
+        except NothingFound as nothing:  # a search without hits is answered like any other
+            structure = nothing.row()
+        except PaperError as error:
+            # At this level FastMCP logs nothing: the error is the caller's, and in the answer.
+            raise ToolError(str(error), log_level=logging.NOTSET) from error
+        return answer(structure, untrusted=self.untrusted)
+
+    def _checked_call(self, arguments: dict[str, Any]) -> Any:
+        if self._schema is None:
+            self._schema = dereference_refs(dict(self.parameters))
+        written: dict[str, str] = {}
+        try:
+            sent = to_json(respell(arguments, self._schema, written))
+            read = self._arguments.validate_json(sent, strict=True)
+        except PydanticSerializationError as error:
+            msg = "The arguments hold half of a surrogate pair, which is no text."
+            raise BadRequest(msg, "Send whole characters.") from error
+        except ValidationError as error:
+            raise to_bad_request(error, self._schema, written) from error
+        try:
+            return self.fn(**read)
+        except ValidationError as bug:  # else FastMCP would blame the arguments
+            msg = f"{self.name} built a value of the wrong type."
+            raise TypeError(msg) from bug
+
+
+def tool(
+    function: Callable[..., Any],
+    hints: ToolAnnotations,
+    *,
+    name: str = "",
+    description: str = "",
+    untrusted: bool = True,
+) -> Tool:
+    """Make a tool, whose title is its name in words.
+
+    Parameters
+    ----------
+    function : callable
+        Its return annotation is a `TypedDict`, the structure of the answer.
+    hints : ToolAnnotations
+    name, description : str, optional
+        Those of the function, if not given.
+    untrusted : bool, optional
+        Whether words in the answer come from the web.
+    """
+    name = name or function.__name__
+    title = " ".join(_SPELLED.get(word, word) for word in name.split("_"))
+    made = Tool.from_function(
+        function,
+        name=name,
+        title=title[0].upper() + title[1:],
+        description=description or None,
+        annotations=hints,
+    )
+    update = {"parameters": _opened(made.parameters), "untrusted": untrusted}
+    return made.model_copy(update=update)  # type: ignore[return-value]
+
+
+def _shortened(schema: Any) -> Any:
+    """An input schema as hosts see it, without what says nothing to a model.
+
+    Bounds that no call reaches, and null as another form of leaving a parameter out, cost as many
+    tokens as a description. Validation has them all the same.
+    """
+    if isinstance(schema, list):
+        return [_shortened(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    branches = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if len(branches) == 1:
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return _shortened({**branches[0], **rest})
+    return {
+        name: _shortened(value)
+        for name, value in schema.items()
+        if not (name == "default" and value is None)
+        and not (name in ("minimum", "maximum") and schema.get("maximum") == LAST)
+    }
+
+
+def _opened(schema: Any) -> Any:
+    """An input schema that does not say that it is closed; the tool is all the same.
+
+    Google's SDK fails at ``additionalProperties: false`` of anybody's tool (google-genai 3.4 takes
+    the value for a schema), and every host reads it once a tool.
+    """
+    if isinstance(schema, list):
+        return [_opened(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = schema.get("additionalProperties") is False
+    return {
+        name: _opened(one)
+        for name, one in schema.items()
+        if not (closed and name == "additionalProperties")
+    }
+
+
+def _names_only(schema: Any) -> dict[str, Any]:
+    """An output schema as hosts see it: the members that are always there, and rows of objects.
+
+    >>> row = {"type": "object", "properties": {"pmid": {"type": "string"}}, "required": ["pmid"]}
+    >>> papers = {"papers": {"type": "array", "items": row}, "total": {"type": "integer"}}
+    >>> _names_only({"type": "object", "properties": papers, "required": ["papers", "total"]})
+    {'type': 'object', 'required': ['papers', 'total'], 'properties': {'papers': {'type': 'array', \
+'items': {'type': 'object', 'required': ['pmid']}}}}
+    """
+    kept: dict[str, Any] = {"type": "object"}
+    if required := schema.get("required"):
+        kept["required"] = required
+    members = {}
+    for name, member in schema.get("properties", {}).items():
+        if member.get("properties"):
+            members[name] = _names_only(member)
+        elif member.get("items", {}).get("properties"):
+            members[name] = {"type": "array", "items": _names_only(member["items"])}
+    return {**kept, "properties": members} if members else kept
