@@ -18,11 +18,11 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from utils.mcp.entrez_rows import Operation
 
 from tests.world import World
 from utils.errors import BadRequest, EntrezFailed, NotFound, StoreFailed, Unreachable
 from utils.mcp.entrez_capabilities import OPERATIONS
+from utils.mcp.operations import Operation
 
 ROUND = 20  # calls in one mood of the world
 AT_ONCE = 10  # calls that a host makes at the same time

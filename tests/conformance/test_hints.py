@@ -24,7 +24,7 @@ from tests.mcp.calling import call
 from utils import Library, cli, errors
 from utils.errors import BadRequest, NotFound, PaperError
 from utils.http import Answer
-from utils.mcp import build
+from utils.mcp import build, toolsets
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.sites import WITH_TEXT
@@ -237,14 +237,8 @@ def choices(schema: object) -> Iterator[str]:
 @cache
 def answered() -> set[str]:
     """The names that tools answer with."""
-
-    async def listed() -> set[str]:
-        async with Client(build(Library(mcp_toolsets=("all",)))) as client:
-            return {
-                name for one in await client.list_tools() for name in properties(one.output_schema)
-            }
-
-    return asyncio.run(listed()) | {"next_offset"}
+    tools = toolsets.tools(Library(mcp_toolsets=("all",)))
+    return {name for one in tools for name in properties(one.output_schema)} | {"next_offset"}
 
 
 # -- hints that depend on what is there ------------------------------------------------------------
@@ -255,9 +249,9 @@ async def test_no_list_in_a_hint_is_empty(settings):
     """Nothing is there under any name: then that is said, not `There are: .`"""
     from fastmcp import FastMCP
 
-    from utils.mcp.refusals import Refusals
+    from utils.mcp.calls import Calls
 
-    server = FastMCP("empty", middleware=[Refusals(Library(**settings))])
+    server = FastMCP("empty", middleware=[Calls(Library(**settings), [])])
     async with Client(server) as client:
         for ask in (client.call_tool("no_such_tool", {}), client.get_prompt("no_such_prompt")):
             with pytest.raises(Exception, match="There is no") as refused:

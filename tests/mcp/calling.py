@@ -16,13 +16,13 @@ from utils.mcp.answers import UNTRUSTED
 
 async def call(library: Library, tool: str, arguments: dict[str, Any], mode: str = "auto") -> Any:
     """One call; a success is held against the tool's own output schema, and names no more."""
-    made = vars(library)  # it lives as long as its library
-    server = made.get("server") or made.setdefault("server", build(library))
+    kept = vars(library)  # it lives as long as its library
+    server = kept.get("server") or kept.setdefault("server", build(library))
     async with Client(server, mode=mode) as client:
         result = await client.call_tool(tool, arguments, raise_on_error=False)
         if not result.is_error:
-            schema = {t.name: t.output_schema for t in await client.list_tools()}[tool]
-            _validator(json.dumps(schema)).validate(without_mark(result))
+            made = await server.get_tool(tool)  # hosts see only the names in its schema
+            _validator(json.dumps(made.output_schema)).validate(without_mark(result))
         return result
 
 

@@ -37,10 +37,11 @@ WRITING = {"download_paper", "download_papers", "read_papers", "harvest_papers"}
 
 async def call(library, tool, arguments, mode="auto"):
     """One call; a success is held against the tool's own output schema."""
-    async with Client(build(library), mode=mode) as client:
+    server = build(library)
+    async with Client(server, mode=mode) as client:
         result = await client.call_tool(tool, arguments, raise_on_error=False)
         if not result.is_error:
-            schema = {t.name: t.output_schema for t in await client.list_tools()}[tool]
+            schema = (await server.get_tool(tool)).output_schema
             jsonschema.validate(result.structured_content, schema)
         return result
 

@@ -11,7 +11,7 @@ from tests.mcp.calling import answer, call
 from utils import Library
 from utils.entrez import Entrez
 from utils.mcp import build
-from utils.mcp.entrez import OPERATIONS
+from utils.mcp.entrez import QUERY
 from utils.sources.eutils import Contact
 
 pytestmark = pytest.mark.anyio
@@ -209,7 +209,7 @@ async def test_what_is_off_says_how_to_switch_it_on(library):
 
 async def test_every_operation_is_explained(library):
     told = await answer(library, "entrez_tool_info", tool_name="entrez_query")
-    assert set(told["operations"]) == set(OPERATIONS)
+    assert set(told["operations"]) == set(QUERY)
     error = await refusal(library, "entrez_tool_info", tool_name="entrez_qery")
     assert "Did you mean entrez_query?" in error["suggestions"]
 

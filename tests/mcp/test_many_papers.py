@@ -5,11 +5,11 @@ import json
 import threading
 
 import pytest
-from utils.mcp.read_together import cost_of
 
 from tests.mcp.test_core import call
 from utils import Library
 from utils.mcp import long_calls
+from utils.mcp.many_papers import cost_of
 from utils.shelf import body_of
 
 pytestmark = pytest.mark.anyio

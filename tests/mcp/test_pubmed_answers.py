@@ -78,7 +78,7 @@ BAD = {
         {"query_term": "abc", "date_range": {"colour": "2020"}},
         "colour",
     ),
-    "no pmids": ("fetch_article_details", {"pmids": []}, "1 to 200 values"),
+    "no pmids": ("fetch_article_details", {"pmids": []}, "at least 1 item"),
     "201 pmids": ("fetch_article_details", {"pmids": ["1"] * 201}, "200"),
     "no pmid": ("fetch_article_details", {"pmids": ["PMC5", "x"]}, "PMC5"),
     "a PMCID": ("get_pubmed_paper", {"pmid": "PMC5"}, "convert_ids"),

@@ -5,11 +5,12 @@ from contextlib import suppress
 
 import jsonschema
 import pytest
-from utils.mcp.pubmed_rows import details_page
+from pydantic import TypeAdapter
 
 from tests.mcp.calling import answer, call, closed
 from utils.errors import BadContent
 from utils.mcp import pubmed
+from utils.mcp.pubmed import details_page
 from utils.readers.pubmed_articles import split_xml
 from utils.search.pubmed.details import Details
 
@@ -142,7 +143,9 @@ def test_real_records_are_what_the_schema_promises(shared, level):
             records |= split_xml(path.read_bytes())
     assert len(records) > 80
     found = Details(tuple(records), records, (), {}, (), "")
-    validator = jsonschema.Draft202012Validator(closed(pubmed.DETAILS))
+    validator = jsonschema.Draft202012Validator(
+        closed(TypeAdapter(pubmed.ArticleDetails).json_schema())
+    )
     start, seen = 0, set()
     while start is not None:
         page = details_page(found, level, start, 20_000, mesh=True, grants=True)

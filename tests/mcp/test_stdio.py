@@ -134,7 +134,7 @@ def test_any_line_is_described(line):
 def test_a_host_that_hangs_up_during_the_first_call_is_not_waited_for(world, tmp_path):
     """The process imported everything first, and ended with a crash in its log."""
     names = {**world.environment(), "PAPERS_DIR": str(tmp_path)}
-    hold = "import time, utils.mcp.first_imports as f; f.import_packages = lambda: time.sleep(600)"
+    hold = "import time, utils.mcp.calls as f; f.import_packages = lambda: time.sleep(600)"
     program = (
         f"{hold}; import sys; from utils.__main__ import main; sys.argv = ['server.py']; main()"
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from fastmcp.resources import ResourceResult, ResourceTemplate
 from mcp.types import Annotations
-from pydantic import Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..errors import BadRequest, NothingFound, PaperError
@@ -40,6 +40,7 @@ _STEP_S = 1.0
 _STOPS_S = 15.0  # in which a harvest that is cancelled stops, its report included
 
 
+@with_config(extra="allow")
 class State(TypedDict):
     """How a harvest stands; the other members are those of `.harvest_answers.Status`."""
 

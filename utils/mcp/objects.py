@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
 
 from mcp.types import Annotations, ImageContent
-from pydantic import Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..errors import BadRequest, PaperError
@@ -51,6 +51,7 @@ class Objects(TypedDict):
     warnings: NotRequired[list[str]]
 
 
+@with_config(extra="allow")
 class Judged(TypedDict):
     """What the judges say of a file."""
 

@@ -85,7 +85,7 @@ def _sentence(row: Mapping[str, Any], name: str) -> str:
         return f"{name} is no argument here."
     if kind in ("value_error", "assertion_error"):
         return f"{name}: {row['msg'].partition(', ')[2]}"
-    wanted = row["msg"].replace("after validation, ", "").rstrip(".")
+    wanted = row["msg"].replace(" after validation", "").rstrip(".")
     subject, _, rest = wanted.partition(" should ")
     if kind in ("too_long", "too_short", "string_too_long", "string_too_short"):
         return f"{name} should {rest.split(', not ')[0]}; it has {len(row['input'])}."

@@ -20,7 +20,7 @@ from fastmcp.resources import (
     ResourceTemplate,
 )
 from mcp.types import Annotations
-from pydantic import Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..errors import NotFound
@@ -39,6 +39,7 @@ _MEDIA = "text/html;profile=mcp-app"
 _MOST = 300_000  # characters of a manuscript, and of its list
 
 
+@with_config(extra="allow")
 class Board(TypedDict):
     """The state of a harvest or a review; `..reports.board.board` names the other members."""
 
@@ -46,10 +47,11 @@ class Board(TypedDict):
     state: str
 
 
+@with_config(extra="allow")
 class Checked(TypedDict):
     """What a check of a manuscript found."""
 
-    status: str
+    status: int
     counts: dict[str, Any]
     references: list[dict[str, Any]]
     claims: list[dict[str, Any]]
