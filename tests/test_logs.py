@@ -14,9 +14,9 @@ from urllib.parse import quote
 import pytest
 
 from tests.processes import Process
+from utils import logs
 from utils.errors import BadRequest
-from utils.mcp import logs
-from utils.mcp.logs import (
+from utils.logs import (
     Console,
     JsonLines,
     ReadableLines,
@@ -210,7 +210,7 @@ def test_processes_that_share_a_file_lose_no_line(tmp_path):
     script = (
         "import logging, sys\n"
         "from pathlib import Path\n"
-        "from utils.mcp import logs\n"
+        "from utils import logs\n"
         "logs.FILE_BYTES, logs.OLDER_FILES = 2000, 500\n"
         "handler = logs.SharedFile(Path(sys.argv[1]))\n"
         "for n in range(300):\n"

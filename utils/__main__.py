@@ -54,7 +54,7 @@ def _is_set_to_stdio() -> bool:
 def _begin_logs(settings: Settings) -> None:
     """Set up the shell's logs: warnings in words, and files where the settings say so."""
     from .errors import PaperError
-    from .mcp.logs import begin_logs
+    from .logs import begin_logs
 
     try:
         begin_logs(settings, in_words=True)

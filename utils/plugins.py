@@ -93,7 +93,7 @@ OWN = (
                 "what the papers of a list cite and who cites them, the most led to first",
             ),
         },
-        toolsets={"review": (".mcp.board", ".mcp.checking")},
+        toolsets={"review": (".mcp.review",)},
     ),
     Plugin(
         "manuscript",
@@ -123,12 +123,7 @@ OWN = (
             "datasets": Command(".cli.datasets", "the datasets there are"),
             "sql": Command(".cli.datasets", "ask a dataset one reading SQL statement"),
         },
-        toolsets={
-            "entrez": (
-                *(".mcp.entrez", ".mcp.entrez_data", ".mcp.entrez_external"),
-                ".mcp.entrez_capabilities",
-            )
-        },
+        toolsets={"entrez": (".mcp.entrez", ".mcp.entrez_capabilities")},
     ),
     Plugin(
         "mirror",

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
 from ..library import Library
+from ..logs import begin_logs, propagate_logs
 from ..settings import load_settings
 from ..system.version import version
-from .logs import begin_logs, propagate_logs
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP

@@ -31,13 +31,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ..errors import BadRequest, NotFound, PaperError
 from ..library import Library
+from ..logs import belonging_to, bound
 from ..settings import TOOLSETS
 from ..system.plain_text import clean_text, clean_values
 from . import toolsets
 from .advice import Advice
 from .answers import refusal
 from .delivery import deliver, has_page, host_of
-from .logs import belonging_to, bound
 
 if TYPE_CHECKING:
     from fastmcp.tools import Tool

@@ -36,13 +36,13 @@ from starlette.responses import JSONResponse, Response
 
 from ..errors import BadRequest, NotConfigured
 from ..library import Library
+from ..logs import belonging_to
 from ..system.plain_text import encodable
 from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
 from .calls import new_request
 from .connections import punctual_connections
 from .delivery import NamedSessions
-from .logs import belonging_to
 from .messages import Fault, describe_line, fault_in
 
 if TYPE_CHECKING:

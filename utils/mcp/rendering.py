@@ -17,7 +17,7 @@ from typing import Any
 
 from ..system.plain_text import shortened
 
-_ROWS, _CHARACTERS, _TEXT = 20, 200, 2000  # of an answer in brief
+_BRIEF = 2000  # characters of an answer in brief
 _CELL = 160  # characters of a column on average, else its values stand below the rows
 _ROOM = 300  # characters of a list on one line
 _NEXT = ("next_start", "next_offset", "next_cursor", "next")
@@ -48,7 +48,7 @@ def render(structure: Mapping[str, Any], *, untrusted: bool) -> str:
 
 def in_brief(structure: Mapping[str, Any], *, untrusted: bool) -> str:
     """The beginning of it, for a person beside hosts that show the model the structure."""
-    text = render(_beginning(structure), untrusted=False)[:_TEXT]
+    text = shortened(render(structure, untrusted=False), _BRIEF)
     return fenced(text) if untrusted else text
 
 
@@ -216,15 +216,3 @@ def _is_empty(value: Any) -> bool:
 
 def _are(value: Any, kind: type) -> bool:
     return isinstance(value, list) and all(isinstance(one, kind) for one in value)
-
-
-def _beginning(value: Any) -> Any:
-    """A value with the first of its rows and of its characters, and how many more there are."""
-    if isinstance(value, str):
-        return shortened(value, _CHARACTERS)
-    if isinstance(value, Mapping):
-        return {name: _beginning(one) for name, one in value.items()}
-    if isinstance(value, list):
-        more = [f"… and {len(value) - _ROWS:,} more"] if len(value) > _ROWS else []
-        return [*map(_beginning, value[:_ROWS]), *more]
-    return value

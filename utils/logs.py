@@ -30,12 +30,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
-from ..errors import BadRequest
-from ..system.plain_text import clean_text, plain_json
-from ..system.safe_files import exclusive_lock
+from .errors import BadRequest
+from .system.plain_text import clean_text, plain_json
+from .system.safe_files import exclusive_lock
 
 if TYPE_CHECKING:
-    from ..settings import Settings
+    from .settings import Settings
 
 FILE = "papershelf.log"
 FILE_BYTES = 5_000_000
