@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.own_words import sentences
@@ -54,3 +56,20 @@ def test_headings_of_reviews_and_supplements_tell_what_a_text_is(name: str) -> N
 
 def test_research_on_publishing_is_only_doubted() -> None:
     assert outcome(2, "How authors write papers") == "doubtful"
+
+
+@pytest.mark.parametrize(
+    ("record", "verdict"),
+    [
+        ({}, "doubtful"),
+        ({"publication_types": ("Comment",)}, "full_text"),
+        ({"title": "Retraction: Bees and light"}, "full_text"),
+    ],
+)
+def test_remarks_and_notices_without_an_abstract_may_speak_of_the_authors(
+    record: dict[str, Any], verdict: str
+) -> None:
+    said = "\n\n".join(f"The authors say: {text}" for text in sentences(40))
+    paper = Paper(Ids(), **{"title": "Bees and light", **record})
+    case = Case(Document(f"# {paper.title}\n\n{said}"), paper, "")
+    assert weigh(find_signs(case), "").verdict == verdict

@@ -14,6 +14,7 @@ from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..outline.words import count_words, without_markup
 from . import thresholds as limits
 from .signs import Case
+from .titles import is_notice
 
 _MENTION: Final = re.compile(
     r"\b(?:the (?:authors?|researchers?|scientists)|(?:this|the) (?:paper|article|manuscript))\b",
@@ -25,6 +26,8 @@ _ON_PUBLISHING: Final = re.compile(
     r"|scientists?|reviewers?|comment\w*|reply|response)\b",
     re.I,
 )
+# Publication types of PubMed that are about a paper by their kind.
+_REMARKS: Final = frozenset(("Comment", "Editorial", "Letter", "News", "Published Erratum"))
 _TALK: Final = re.compile(
     r"\W*(?:(?:reviewer|referee)s?\b|(?:public|peer) reviews?\b|decision letter"
     r"|(?:author\S{0,2} )?(?:response|reply)\b"
@@ -45,12 +48,16 @@ def find_signs(case: Case) -> Iterator[Sign]:
 
 
 def _mentions(case: Case) -> Iterator[Sign]:
-    found = case.evidence
+    found, title = case.evidence, case.paper.title or case.document.title
+    if not found.abstract and (
+        is_notice(title) or not _REMARKS.isdisjoint(case.paper.publication_types)
+    ):
+        return
     mentions = len(_MENTION.findall(found.text))
     rate = 1000 * mentions / max(1, count_words(found.text))
     if mentions < limits.COMMENTARY_MIN_MENTIONS or rate <= limits.COMMENTARY_MENTIONS_PER_1000[0]:
         return
-    about = f"{case.paper.title or case.document.title} {case.abstract}"
+    about = f"{title} {case.abstract}"
     is_clear = rate > limits.COMMENTARY_MENTIONS_PER_1000[1] and not _ON_PUBLISHING.search(about)
     words = f'speaks {mentions} times of "the authors" or "this paper"'
     weight = REFUSE if is_clear and found.abstract else DOUBT

@@ -169,7 +169,8 @@ def _emptied(pages: int, found: Evidence) -> Iterator[Sign]:
         is_most = len(bare) >= limits.BARE_HEADINGS[1] and len(
             bare
         ) > limits.BARE_HEADINGS_SHARE * len(found.body)
-        yield Sign("empty headings", REFUSE if is_most and not pages else DOUBT, text)
+        weight = REFUSE if is_most and not pages else DOUBT
+        yield Sign("empty headings", weight, text, only_doubts=pages > 0)
     elif not pages and any(map(divides_research, bare)):
         yield Sign("empty headings", DOUBT, f"no text under {bare[0][:60]!r}")
 
