@@ -8,8 +8,10 @@ from tests.judges.test_check import ABSTRACT, PAPER, article
 from tests.own_words import prose
 from utils.judges.agreement import find_other_body
 from utils.judges.identity import identify
+from utils.judges.likeness import authors_shared
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document
+from utils.model.verdicts import DOUBT, REFUSE
 
 OTHER_ABSTRACT = (
     "Wolves follow the herds of red deer into the lower valleys when snow closes the passes. We"
@@ -106,6 +108,85 @@ def test_a_short_title_alone_does_not_tell():
 def test_other_authors_speak_against_the_same_title():
     record = replace(PAPER, abstract="", authors=(Author("Quist"), Author("Vos")))
     assert identify(NAMELESS, record).answer != "same"
+
+
+def test_a_byline_that_a_reader_ran_into_the_title_tells_no_marks():
+    title = f"{PAPER.title} Jane Doe, A. Öztürk, L. Li • 1Institute of Bees, 2004"
+    assert identify(retitled(NAMELESS, title), PAPER).answer == "same"
+    part = f"{PAPER.title}. Part II. Jane Doe, A. Öztürk, L. Li • 1Institute of Bees, 2004"
+    assert identify(retitled(NAMELESS, part), PAPER).answer == "other"
+
+
+def test_a_mark_in_the_first_line_counts_where_no_title_was_read():
+    untitled = replace(NAMELESS, title="")
+    assert identify(untitled, PAPER).answer == "same"
+    part = untitled.markdown.replace(PAPER.title, f"{PAPER.title}. Part II")
+    assert identify(replace(untitled, markdown=part), PAPER).answer == "other"
+
+
+@pytest.mark.parametrize(("cited", "answer"), [(True, "same"), (False, "other")])
+def test_a_doi_that_a_pdf_only_cites_is_not_its_own(cited, answer):
+    markdown = OTHER_DOI.markdown + "\n4. Roe R. Hive. 2001. doi:10.1000/other\n"
+    if not cited:
+        markdown = f"doi:10.1000/other\n\n{markdown}"
+    printed = replace(OTHER_DOI, pages=4, markdown=markdown)
+    assert identify(printed, replace(PAPER, abstract="")).answer == answer
+
+
+def test_the_doi_of_a_part_does_not_clash():
+    part = replace(OTHER_DOI, ids=Ids(doi=f"{PAPER.ids.doi}.001"))
+    assert identify(part, replace(PAPER, abstract="")).answer == "same"
+
+
+def test_a_pdf_that_prints_none_of_the_authors_is_not_the_paper_by_its_title():
+    record = replace(PAPER, abstract="", authors=(Author("Quist"), Author("Vos")))
+    anonymous = replace(NAMELESS, authors=())
+    assert identify(anonymous, record).answer == "same"
+    assert identify(replace(anonymous, pages=4), record).answer == "unknown"
+
+
+def test_a_preprint_of_the_same_title_needs_no_authors_where_the_record_has_none():
+    preprint = replace(OTHER_DOI, ids=Ids(doi="10.1101/2021.03.04.123456"))
+    assert identify(preprint, replace(PAPER, abstract="", authors=())).answer == "same"
+
+
+def test_a_summary_at_the_end_is_not_another_abstract():
+    text = f"{NAMELESS.markdown}\n{prose(1200, 40)}\n\n## Summary\n\n{OTHER_ABSTRACT}\n"
+    text = text.replace(ABSTRACT, "")
+    found = replace(NAMELESS, markdown=text, abstract=OTHER_ABSTRACT)
+    assert identify(found, PAPER).answer == "same"
+
+
+def test_a_record_whose_abstract_is_the_page_around_it_is_compared_by_the_texts_own():
+    menu = " ".join(f"reprints{one}{two}" for one in "abcdefghijklmnopqrst" for two in "abcdefghij")
+    scraped = f"Download PDF {ABSTRACT} {menu}"
+    text = article(times=12)
+    assert identify(text, replace(PAPER, abstract=scraped)).answer == "same"
+    assert find_other_body(text.markdown, scraped, "") is not None
+
+
+def test_a_notice_need_not_speak_of_its_title():
+    title = "Correction: Ultrasonic hunting calls of European bats in the woodland"
+    body = f"# {title}\n\n{prose(900)}"
+    assert find_other_body(body, "", title.partition(": ")[2]) is not None
+    notice = Document(body, title=title)
+    assert identify(notice, replace(PAPER, title=title, abstract="")).answer == "same"
+
+
+def test_few_pairs_and_few_long_words_refuse_what_pairs_alone_leave_in_doubt():
+    shared = "We tracked eleven packs with collars."
+    alone = find_other_body(f"{prose(900)} {shared}", OTHER_ABSTRACT, "")
+    assert alone is not None
+    assert alone.weight == REFUSE
+    wolves = " ".join(word for word in OTHER_ABSTRACT.split()[::-1] if len(word) > 5)
+    beside = find_other_body(f"{prose(900)} {shared} {wolves}", OTHER_ABSTRACT, "")
+    assert beside is not None
+    assert beside.weight == DOUBT
+
+
+def test_initials_in_the_text_agree_with_names_in_full():
+    assert authors_shared(("Talita O. Assis",), (), "T. O. Assis, A. Roe") == 1.0
+    assert authors_shared(("Talita O. Assis",), ("Roe",), "A. Roe") == 0.0
 
 
 def test_a_body_in_another_language_says_nothing():

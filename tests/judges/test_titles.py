@@ -89,3 +89,16 @@ def test_a_number_in_the_middle_of_a_subtitle_left_out_is_no_mark():
 )
 def test_a_title_is_printed_where_a_line_begins_with_it_and_no_mark_follows(opening, printed):
     assert prints_title(opening, BEES) is printed
+
+
+def test_one_and_two_in_roman_numbers_are_not_three():
+    title = f"Phase I/II study of {BEES}"
+    assert prints_title(f"# {title}\n", title)
+    assert not prints_title(f"# Phase III study of {BEES}\n", title)
+    assert title_likeness(title, f"Phase III study of {BEES}") <= 0.5
+
+
+@pytest.mark.parametrize("line", ["Response to: {}", "## Authors' reply to “{}”"])
+def test_a_notice_is_printed_in_the_wording_of_its_kind(line):
+    assert prints_title(f"Hive 2019\n\n{line.format(BEES)}\n\nA. Roe", f"Reply to: {BEES}")
+    assert not prints_title(f"{line.format(BEES)}\n", f"Correction: {BEES}")

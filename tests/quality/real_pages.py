@@ -16,16 +16,15 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from tests.quality.__main__ import SHARED, say
 from utils import readers as formats
+from utils.curation.verification import paper_of_csl
 from utils.errors import BadContent
-from utils.model.identifiers import Ids
-from utils.model.paper import Author, Document, Fetched, Media, Paper
+from utils.model.paper import Document, Fetched, Media, Paper
 
 WHOLE = frozenset(("full", "xml"))
 """The labels of pages that are whole papers."""
@@ -81,30 +80,16 @@ def load(root: Path) -> Iterator[RealPage]:
     pairs = {row["file"]: row for row in json.loads((folder / "pairs.json").read_text("utf-8"))}
     for row in json.loads((folder / "labels.json").read_text("utf-8")):
         pair = pairs[row["file"]]
+        paper = paper_of_csl({"DOI": row["doi"], **pair["record"]})
+        paper = replace(paper, recorded_by="test" if paper.title else "")
         counts = (row["counts"] or {}).get("counts", {})
         yield RealPage(
             folder / row["file"],
             row["label"],
             pair["url"],
-            _to_paper(pair["record"], row["doi"]),
+            paper,
             counts.get("references", 0),
         )
-
-
-def _to_paper(record: dict[str, Any], doi: str) -> Paper:
-    parts = (record.get("issued") or {}).get("date-parts") or [[""]]
-    names = [
-        person.get("family") or person.get("literal", "") for person in record.get("author", ())
-    ]
-    return Paper(
-        ids=Ids.maybe(f"doi:{record['DOI']}") or Ids.maybe(f"doi:{doi}"),
-        title=record.get("title", ""),
-        abstract=record.get("abstract", ""),
-        authors=tuple(Author(family=name.rpartition(" ")[2]) for name in names),
-        pages=record.get("page", ""),
-        published=str(parts[0][0]),
-        recorded_by="test" if record.get("title") else "",
-    )
 
 
 def read_page(page: RealPage) -> Reading:
@@ -114,11 +99,13 @@ def read_page(page: RealPage) -> Reading:
         document = formats.read(fetched, page.paper, identified=not page.paper.recorded_by)
     except BadContent as bad:
         evidence = str(bad.details.get("evidence") or bad.message)
-        return Reading(page, bad.outcome, evidence, _read_unjudged(fetched))
+        return Reading(page, bad.outcome, evidence, read_unjudged(page))
     return Reading(page, document.verdict, document.evidence, document)
 
 
-def _read_unjudged(fetched: Fetched) -> Document | None:
+def read_unjudged(page: RealPage) -> Document | None:
+    """Read *page*, whatever it is; None where no text can be read in it."""
+    fetched = page.fetched
     try:
         document: Document = formats.reader_of(fetched.media).read(fetched)
     except BadContent:

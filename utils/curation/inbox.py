@@ -230,14 +230,14 @@ class Inbox:
 
     def _papers_with_title(self, title: str) -> list[Paper]:
         """Papers of the shelf with this title; those of harvests lie there as abstracts."""
-        from ..judges.identity import SAME_TITLE
+        from ..judges.thresholds import SAME_TITLE_LIKENESS
         from ..judges.titles import title_likeness, title_words
 
         words = sorted(title_words(title), key=len, reverse=True)
         for most in _WORDS:
             _, page = self.shelf.list(text=" ".join(words[:most]), max_results=_CANDIDATES)
             papers = [stored.paper for stored in page]
-            alike = [p for p in papers if title_likeness(p.title, title) >= SAME_TITLE]
+            alike = [p for p in papers if title_likeness(p.title, title) >= SAME_TITLE_LIKENESS]
             if alike:
                 return alike
         return []

@@ -21,7 +21,7 @@ from ..outline.words import count_words
 from . import commentary, language, wholeness
 from . import thresholds as limits
 from .evidence import Evidence, gather
-from .identity import SAME_TITLE, TELLING, identify
+from .identity import identify
 from .signs import Case, Finder, Finding, weigh
 from .titles import is_notice, telling_words, title_likeness
 from .walls import wall_in_title
@@ -193,8 +193,8 @@ def _challenges(document: Document) -> set[str]:
 
 def _names_paper(document: Document, paper: Paper) -> bool:
     return document.ids.shares(paper.ids) or (
-        title_likeness(paper.title, document.title) >= SAME_TITLE
-        and telling_words(paper.title) >= TELLING
+        title_likeness(paper.title, document.title) >= limits.SAME_TITLE_LIKENESS
+        and telling_words(paper.title) >= limits.TITLE_MIN_WORDS
     )
 
 
@@ -306,7 +306,7 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     is_this_letter = is_short and _names_paper(document, paper)
     if (
         not is_this_letter
-        and telling_words(paper.title) >= TELLING
+        and telling_words(paper.title) >= limits.TITLE_MIN_WORDS
         and found.on_topic < limits.TITLE_WORDS_USED_SHARE
     ):
         return Finding("not_a_paper", f"{words} words of running text about something else")

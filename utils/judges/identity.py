@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
+from ..model.identifiers import Ids
 from ..model.paper import Document, Paper
 from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..model.versions import PREPRINT_DOI
@@ -28,38 +29,43 @@ from ..outline.sections import blocks
 from ..outline.words import count_words, folded, shingles
 from .agreement import find_other_body, is_same_language
 from .likeness import authors_shared, contained
+from .thresholds import (
+    ABSTRACT_MIN_CHARS,
+    ABSTRACT_MIN_WORDS,
+    HIGHLIGHTS_MIN_BULLETS,
+    LONE_TITLE_MIN_WORDS,
+    NEAR_TITLE_LIKENESS,
+    NOTICE_OPENING_CHARS,
+    OPENING_CHARS,
+    OTHER_ABSTRACT_SHARE,
+    OTHER_AUTHORS_SHARE,
+    SAME_ABSTRACT_SHARE,
+    SAME_TITLE_LIKENESS,
+    SCRAPED_ABSTRACT_SHARE,
+    SOME_ABSTRACT_SHARE,
+    SOME_AUTHORS_SHARE,
+    TITLE_MIN_WORDS,
+)
 from .titles import (
     TitleDifference,
     amends,
     compare,
+    find_line_of_title,
     is_notice,
     prints_title,
     telling_words,
     title_likeness,
+    without_byline,
 )
 
 Answer = Literal["same", "other", "unknown"]
-# Likeness of titles and texts, 0 to 1.
-SAME_TITLE: Final = 0.88
-NEAR_TITLE: Final = 0.6  # with authors and abstract agreeing: a title changed between versions
-# Of the abstract's four-word runs; two papers of one group share a tenth.
-SAME_ABSTRACT: Final = 0.5
-SOME_ABSTRACT: Final = 0.25
-OTHER_ABSTRACT: Final = 0.1
-SOME_AUTHORS: Final = 0.5  # of the first six
-OTHER_AUTHORS: Final = 0.3
-TELLING: Final = 3  # words; "Editorial" and "In this issue" name no paper
-TELLING_ALONE: Final = 4  # where neither authors nor abstract agree
 # Words that a report derived from a paper has in its title, as `.titles` spells them.
 DERIVED: Final = frozenset((
     "analysi", "evaluation", "secondary", "hoc", "economic", "process", "qualitative", "extension",
     "perspective", "lesson", "subgroup", "response", "summary", "follow",
 ))  # fmt: skip
-OPENING: Final = 6000  # characters in which a text says what it is
-ANNOUNCED: Final = 600  # characters in which a correction says that it is one
-COMPARED: Final = 200  # characters of an abstract at least
-ABSTRACT: Final = 40  # words of an abstract at least
 _HEADING: Final = re.compile(r"^# (.+)$", re.M)
+_PART_OF_DOI: Final = re.compile(r"\.(?:[a-z]\d{3}|\d{3})")
 _VERSION_DOI: Final = re.compile(r"(10\.12688/.+(?=\.\d)|.+(?=[./]v\d))[./]v?\d{1,2}")
 
 
@@ -77,8 +83,8 @@ class Identity:
 
 def identify(document: Document, paper: Paper) -> Identity:
     """Judge whether *document* is a text of *paper*."""
-    likeness = _Likeness(document, paper)
-    clash = "" if _counts_versions(document, paper) else document.ids.clash(paper.ids)
+    likeness = Likeness(document, paper)
+    clash = _find_clash(document, paper)
     is_amendment = bool(document.pages) and _is_about_another(document, paper)
     if document.ids.shares(paper.ids) and not is_amendment:
         return _by_identifier(likeness)
@@ -89,72 +95,88 @@ def identify(document: Document, paper: Paper) -> Identity:
         return Identity("other", f"{evidence}; it is a correction of another paper")
     if likeness.difference.marks or likeness.other_body:
         return Identity("other", evidence)
-    if document.pages and _prints_doi(document, paper) and _is_plausible(likeness):
+    if document.pages and _prints(document, paper.ids.doi) and _is_plausible(likeness):
         return Identity("same", f"{likeness}; doi:{paper.ids.doi} is printed in it")
     is_same = _agrees_despite_clash(likeness) if clash else _is_same(likeness)
-    is_open = not (is_same or clash or likeness.is_other_abstract) and likeness.title >= NEAR_TITLE
+    is_open = (
+        not (is_same or clash or likeness.is_other_abstract)
+        and likeness.title >= NEAR_TITLE_LIKENESS
+    )
     return Identity("same" if is_same else "unknown" if is_open else "other", evidence)
 
 
-class _Likeness:
+class Likeness:
     """What text and record have in common, each measured when it is first asked for."""
 
     def __init__(self, document: Document, paper: Paper) -> None:
         self.document = document
         self.paper = paper
-        self.opening = document.markdown[:OPENING]
+        self.opening = document.markdown[:OPENING_CHARS]
         self.titles = [title for title in (paper.title, paper.vernacular_title) if title]
+        self.families = tuple(author.family or author.collective for author in paper.authors)
+        self.theirs = self._find_title()
+
+    def _find_title(self) -> str:
+        """Return the text's title, or else the line of its opening that begins with ours."""
+        theirs = self.document.title
+        for ours in self.titles:
+            theirs = theirs or find_line_of_title(self.opening, ours)
+            theirs = without_byline(theirs, ours, next(iter(self.families), ""))
+        return theirs
 
     @cached_property
     def difference(self) -> TitleDifference:
         """What the titles do not share, in the language in which they differ least."""
-        if not self.document.title or self.is_printed or self.is_announced:
+        if not self.theirs or self.is_printed or self.is_announced:
             return TitleDifference()
-        told = [compare(ours, self.document.title) for ours in self.titles]
+        told = [compare(ours, self.theirs) for ours in self.titles]
         return min(told, key=lambda one: (bool(one.marks), bool(one.swapped)), default=_NOTHING)
 
     @cached_property
     def headed(self) -> float:
         """How like the text's own title is, 0 to 1."""
-        return max((title_likeness(ours, self.document.title) for ours in self.titles), default=0.0)
+        return max((title_likeness(ours, self.theirs) for ours in self.titles), default=0.0)
 
     @cached_property
     def is_printed(self) -> bool:
         """Whether the title stands in the opening of a text that does not have another title."""
-        theirs = self.document.title
-        if is_notice(theirs) > any(map(is_notice, self.titles)) or self.has_other_title:
+        if is_notice(self.theirs) > any(map(is_notice, self.titles)) or self.has_other_title:
             return False
         return any(prints_title(self.opening, ours) for ours in self.titles)
 
     @property
     def is_announced(self) -> bool:
         """Whether a notice was asked for, and a print is headed as one."""
-        announces = bool(self.document.pages) and amends(self.opening[:ANNOUNCED])
+        announces = bool(self.document.pages) and amends(self.opening[:NOTICE_OPENING_CHARS])
         return announces and is_notice(self.paper.title)
 
     @cached_property
     def has_other_title(self) -> bool:
         """Whether the text's own title tells of another paper."""
-        return self.headed < SAME_TITLE and self._is_other(self.document.title)
+        if self.headed >= SAME_TITLE_LIKENESS or self.is_other_language:
+            return False
+        return self._is_other(self.theirs)
 
     @cached_property
     def has_other_heading(self) -> bool:
         """Whether the first heading is another title, and this one is printed nowhere."""
         heading = _HEADING.search(self.opening)
-        agrees = (self.abstract or 0.0) >= SOME_ABSTRACT
+        agrees = (self.abstract or 0.0) >= SOME_ABSTRACT_SHARE
         if heading is None or agrees or self.is_printed or self.is_other_language:
             return False
         return self._is_other(heading[1])
 
     @cached_property
     def is_other_language(self) -> bool:
-        """Whether the record is in another language than the text, as of translated titles."""
-        told = f"{self.paper.title} {self.paper.abstract}"
+        """Whether the record is in another language than the text; PubMed brackets such titles."""
+        if self.paper.title.startswith("["):
+            return True
+        told = self.paper.abstract or self.paper.title
         return not is_same_language(folded(told), folded(self.opening))
 
     def _is_other(self, theirs: str) -> bool:
         told = [compare(ours, theirs) for ours in self.titles]
-        is_title = bool(told) and telling_words(theirs) > TELLING
+        is_title = bool(told) and telling_words(theirs) > TITLE_MIN_WORDS
         return is_title and all(one.marks or one.swapped for one in told)
 
     @property
@@ -165,32 +187,35 @@ class _Likeness:
     @property
     def is_telling(self) -> bool:
         """Whether the title tells the paper from others; if nothing else agrees, by more words."""
-        agrees = (self.authors or 0.0) >= SOME_AUTHORS or (self.abstract or 0.0) >= SOME_ABSTRACT
-        least = TELLING if agrees else TELLING_ALONE
+        authors, abstract = self.authors or 0.0, self.abstract or 0.0
+        agrees = authors >= SOME_AUTHORS_SHARE or abstract >= SOME_ABSTRACT_SHARE
+        least = TITLE_MIN_WORDS if agrees else LONE_TITLE_MIN_WORDS
         return any(telling_words(ours) >= least for ours in self.titles)
 
     @cached_property
     def authors(self) -> float | None:
         """The share of the authors that the text names; None where the record has none."""
-        families = tuple(author.family or author.collective for author in self.paper.authors)
-        if not families:
+        if not self.families:
             return None
-        return authors_shared(families, self.document.authors, self.opening)
+        return authors_shared(self.families, self.document.authors, self.opening)
 
     @cached_property
     def abstract(self) -> float | None:
         """The share of the abstract's wording at the text's beginning; None without an abstract."""
         text = shingles(folded(f"{self.document.abstract}\n{self.opening}"))
-        abstracts = [self.paper.abstract, *(text for _, text in self.paper.other_abstracts)]
-        return max((contained(one, text) for one in abstracts if len(one) > COMPARED), default=None)
+        told = [self.paper.abstract, *(other for _, other in self.paper.other_abstracts)]
+        shares = [contained(one, text) for one in told if len(one) > ABSTRACT_MIN_CHARS]
+        return max(shares, default=None)
 
     @cached_property
     def is_other_abstract(self) -> bool:
         """Whether the text has an abstract in the record's language that differs from it."""
         own = self.document.abstract
-        if self.abstract is None or self.abstract >= OTHER_ABSTRACT or count_words(own) < ABSTRACT:
+        if self.abstract is None or self.abstract >= OTHER_ABSTRACT_SHARE:
             return False
-        if own.count(_BULLET) >= _HIGHLIGHTS:  # which publishers print in front of the abstract
+        is_highlights = own.count("\u2022") >= HIGHLIGHTS_MIN_BULLETS
+        is_at_end = self.document.markdown.find(own) > OPENING_CHARS
+        if is_highlights or is_at_end or count_words(own) < ABSTRACT_MIN_WORDS:
             return False
         return is_same_language(folded(self.paper.abstract), folded(own))
 
@@ -199,7 +224,12 @@ class _Likeness:
         """The sign that the body is about neither the record nor the text's own abstract."""
         text, paper = self.document, self.paper
         if paper.abstract:
-            return find_other_body(text.markdown, paper.abstract, paper.title)
+            abstract = paper.abstract
+            if contained(text.abstract, shingles(folded(abstract))) >= SCRAPED_ABSTRACT_SHARE:
+                abstract = text.abstract
+            return find_other_body(text.markdown, abstract, paper.title)
+        if is_notice(paper.title):  # which speaks of tables and names
+            return None
         by_title = find_other_body(text.markdown, "", paper.title)
         return by_title or find_other_body(text.markdown, text.abstract, "")
 
@@ -211,10 +241,10 @@ class _Likeness:
 
     @property
     def is_by_others(self) -> bool:
-        """Whether the text names its authors, and they are others."""
-        if self.authors is None or self.authors > OTHER_AUTHORS:
+        """Whether the text names its authors, and they are others; each PDF names its own."""
+        if self.authors is None or self.authors > OTHER_AUTHORS_SHARE:
             return False
-        return bool(self.document.authors)
+        return bool(self.document.authors) or (bool(self.document.pages) and not self.authors)
 
     def __str__(self) -> str:
         parts = [f"title {self.title:.0%} alike"]
@@ -229,12 +259,10 @@ class _Likeness:
         return ", ".join(parts)
 
 
-_BULLET: Final = "\u2022"
-_HIGHLIGHTS: Final = 2  # bullets in what a text calls its abstract
 _NOTHING: Final = TitleDifference()
 
 
-def _by_identifier(likeness: _Likeness) -> Identity:
+def _by_identifier(likeness: Likeness) -> Identity:
     """Judge a text with an identifier of the paper on it."""
     ours, theirs = likeness.paper.ids.names(), likeness.document.ids.names()
     evidence = f"it names itself {next(name for name in theirs if name in ours)}"
@@ -247,11 +275,11 @@ def _by_identifier(likeness: _Likeness) -> Identity:
     return Identity("same", evidence, tuple(signs))
 
 
-def _find_signs(likeness: _Likeness) -> Iterator[Sign]:
+def _find_signs(likeness: Likeness) -> Iterator[Sign]:
     """Yield what speaks for another paper; none of 326 recorded texts of the paper has a sign."""
     if likeness.other_body:
         yield likeness.other_body
-    if likeness.difference.marks and telling_words(likeness.document.title) >= TELLING:
+    if likeness.difference.marks and telling_words(likeness.document.title) >= TITLE_MIN_WORDS:
         words = f"titles differ: {likeness.difference.marks}"
         yield Sign("title marks", DOUBT, words, "wrong_paper")
     elif likeness.has_other_heading:
@@ -266,34 +294,49 @@ def _is_about_another(document: Document, paper: Paper) -> bool:
     Identifiers in a PDF are read off its first page, and a correction prints those of the paper
     it corrects.
     """
-    return amends(document.markdown[:ANNOUNCED]) and not is_notice(paper.title)
+    return amends(document.markdown[:NOTICE_OPENING_CHARS]) and not is_notice(paper.title)
 
 
-def _prints_doi(document: Document, paper: Paper) -> bool:
-    """Return whether a PDF prints the DOI at its beginning or end, but not as a reference."""
-    kept = [text for part, _, text in blocks(document.markdown) if part != "references"]
-    text = "\n".join(kept)
-    edges = text[:OPENING] + text[-OPENING:]
-    return bool(paper.ids.doi) and paper.ids.doi in re.sub(r"\s+", "", edges).lower()
+def _find_clash(document: Document, paper: Paper) -> str:
+    """Return the identifiers that differ; none where a PDF only cites the work that has the DOI."""
+    clash = document.ids.clash(paper.ids)
+    if not clash or _counts_versions(document, paper):
+        return ""
+    doi = document.ids.doi
+    is_cited = document.pages and _prints(document, doi, True) and not _prints(document, doi, False)
+    return Ids.clash(replace(document.ids, doi=""), paper.ids) if is_cited else clash
 
 
-def _is_plausible(likeness: _Likeness) -> bool:
+def _prints(document: Document, doi: str, in_references: bool = False) -> bool:
+    """Return whether the DOI is printed at the text's beginning or end, or among its references."""
+    told = blocks(document.markdown)
+    text = "\n".join(text for part, _, text in told if (part == "references") is in_references)
+    edges = text if in_references else text[:OPENING_CHARS] + text[-OPENING_CHARS:]
+    return bool(doi) and doi in re.sub(r"\s+", "", edges).lower()
+
+
+def _is_plausible(likeness: Likeness) -> bool:
     """Return whether nothing speaks against a DOI that is printed somewhere in a PDF."""
     if likeness.is_announced:
         return True
     is_swapped = bool(likeness.difference.swapped) and not likeness.is_other_language
     if is_swapped or likeness.is_other_abstract:
         return False
-    return likeness.title >= NEAR_TITLE or (likeness.authors or 0.0) >= SOME_AUTHORS
+    return likeness.title >= NEAR_TITLE_LIKENESS or (likeness.authors or 0.0) >= SOME_AUTHORS_SHARE
 
 
 def _counts_versions(document: Document, paper: Paper) -> bool:
-    """Return whether both DOIs count versions of one paper, as those of F1000 do."""
+    """Return whether both DOIs count versions of one paper, or one is that of a part of it.
+
+    F1000 counts versions; eLife and PLOS give abstracts and figures DOIs of their own.
+    """
+    if _PART_OF_DOI.fullmatch(document.ids.doi.removeprefix(paper.ids.doi)):
+        return True
     ours, theirs = (_VERSION_DOI.fullmatch(one.ids.doi) for one in (paper, document))
     return ours is not None and theirs is not None and ours[1] == theirs[1]
 
 
-def _agrees_despite_clash(likeness: _Likeness) -> bool:
+def _agrees_despite_clash(likeness: Likeness) -> bool:
     """Return whether a text with another DOI is a version of the paper.
 
     The wording of the abstract must agree. Where none is known, a preprint of the same title and
@@ -301,31 +344,36 @@ def _agrees_despite_clash(likeness: _Likeness) -> bool:
     """
     abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
     if likeness.abstract is None and likeness.is_preprint_pair:
-        is_titled = likeness.title >= SAME_TITLE and not likeness.difference.swapped
-        return is_titled and likeness.is_telling and authors >= SOME_AUTHORS
-    if abstract >= SAME_ABSTRACT:
-        return likeness.title >= NEAR_TITLE or authors >= SOME_AUTHORS
-    return abstract >= SOME_ABSTRACT and likeness.title >= SAME_TITLE and likeness.is_telling
+        is_titled = likeness.title >= SAME_TITLE_LIKENESS and not likeness.difference.swapped
+        is_by_them = likeness.authors is None or authors >= SOME_AUTHORS_SHARE
+        return is_titled and likeness.is_telling and is_by_them
+    if abstract >= SAME_ABSTRACT_SHARE:
+        return likeness.title >= NEAR_TITLE_LIKENESS or authors >= SOME_AUTHORS_SHARE
+    return (
+        abstract >= SOME_ABSTRACT_SHARE
+        and likeness.title >= SAME_TITLE_LIKENESS
+        and likeness.is_telling
+    )
 
 
-def _is_same(likeness: _Likeness) -> bool:
+def _is_same(likeness: Likeness) -> bool:
     """Weigh the likenesses where neither identifiers nor marks nor the body decide."""
     abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
-    if abstract >= SAME_ABSTRACT:
-        is_titled = not likeness.has_other_title or likeness.title >= NEAR_TITLE
-        return is_titled or authors >= SOME_AUTHORS
+    if abstract >= SAME_ABSTRACT_SHARE:
+        is_titled = not likeness.has_other_title or likeness.title >= NEAR_TITLE_LIKENESS
+        return is_titled or authors >= SOME_AUTHORS_SHARE
     if likeness.difference.swapped or likeness.is_other_abstract:
         return False
-    if likeness.is_by_others and abstract < SOME_ABSTRACT:
+    if likeness.is_by_others and abstract < SOME_ABSTRACT_SHARE:
         return False
-    if likeness.title >= SAME_TITLE:
+    if likeness.title >= SAME_TITLE_LIKENESS:
         added = likeness.difference.added
-        if abstract >= SOME_ABSTRACT or (likeness.is_telling and not added):
+        if abstract >= SOME_ABSTRACT_SHARE or (likeness.is_telling and not added):
             return True
-        return authors >= SOME_AUTHORS and DERIVED.isdisjoint(added)
+        return authors >= SOME_AUTHORS_SHARE and DERIVED.isdisjoint(added)
     return (
-        likeness.title >= NEAR_TITLE
+        likeness.title >= NEAR_TITLE_LIKENESS
         and likeness.is_telling
-        and authors >= SOME_AUTHORS
-        and (likeness.abstract is None or abstract >= SOME_ABSTRACT)
+        and authors >= SOME_AUTHORS_SHARE
+        and (likeness.abstract is None or abstract >= SOME_ABSTRACT_SHARE)
     )

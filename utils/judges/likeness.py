@@ -20,14 +20,15 @@ def contained(part: str, whole: set[tuple[str, ...]]) -> float:
 def authors_shared(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str) -> float:
     """The share of our first six authors that *theirs*, or else the text's opening, names."""
     wanted = [name for author in ours[:6] if len(name := " ".join(folded(author))) > 1]
-    named = {" ".join(folded(author)) for author in theirs}
+    named = {name for author in theirs if (name := " ".join(folded(author)))}
+    # Of a double name, or of names in full, often only the last part is printed.
+    named |= {name.rpartition(" ")[2] for name in named}
     # A PDF's "Doe1,2" is Doe.
     text = f" {' '.join(word.rstrip('0123456789') for word in folded(opening))} "
-    # Of a double name (*St John Smith*), often only the last part is printed.
-    lasts = {name.rpartition(" ")[2] for name in named}
-    hits = sum(
-        name in named or f" {name} " in text or name.rpartition(" ")[2] in lasts for name in wanted
-    )
+    hits = 0
+    for name in wanted:
+        last = name.rpartition(" ")[2]
+        hits += name in named or last in named or f" {last} " in text
     return hits / len(wanted) if wanted else 0.0
 
 

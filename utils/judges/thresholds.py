@@ -1,4 +1,4 @@
-"""The thresholds of `.check` and `.wholeness`, with their units.
+"""The thresholds of all judges, with their units.
 
 Names end in the unit: words, pages, references, characters, or a share or ratio of what the comment
 names. Two or three values in a row give rising weights.
@@ -92,6 +92,47 @@ MISSED_LIST_MIN_CITATIONS: Final = 3  # references at least before a list is mis
 PDF_PAGES_SHARES: Final = (0.34, 0.6)  # a preprint's layout may be half as long
 WORDS_PER_PAGE_MIN: Final = (60, 130)  # words for each page that the record names
 FOOTNOTES_UNTIL_YEAR: Final = "1975"  # works were cited in footnotes
+
+# Of identity (`.identity`, `.titles`). Measured on the recorded articles, PDFs and real pages, and
+# on the tuning pairs of ``tests/quality/identity``.
+SAME_TITLE_LIKENESS: Final = 0.88  # likeness of two titles, 0 to 1
+NEAR_TITLE_LIKENESS: Final = 0.6  # with authors and abstract agreeing: changed between versions
+SAME_ABSTRACT_SHARE: Final = 0.5  # of the abstract's four-word runs
+SOME_ABSTRACT_SHARE: Final = 0.25  # of the same
+OTHER_ABSTRACT_SHARE: Final = 0.1  # of the same; two papers of one group share as much
+ABSTRACT_MIN_CHARS: Final = 200  # characters of an abstract that is compared
+HIGHLIGHTS_MIN_BULLETS: Final = 2  # bullets in what publishers print in front of the abstract
+SOME_AUTHORS_SHARE: Final = 0.5  # of the first six
+OTHER_AUTHORS_SHARE: Final = 0.3  # of the first six
+TITLE_MIN_WORDS: Final = 3  # telling words; "Editorial" and "In this issue" name no paper
+LONE_TITLE_MIN_WORDS: Final = 4  # telling words, where neither authors nor abstract agree
+BYLINE_WORDS: Final = 5  # words behind a title in which the first author's name shows a byline
+PRINTED_TITLE_MIN_LETTERS: Final = 12  # letters of a title that is searched for in the opening
+TYPO_MIN_LETTERS: Final = 8  # letters of a word in which a letter may be missing or exchanged
+TYPO_PREFIX_LETTERS: Final = (
+    4  # letters at its beginning that must agree: prefixes tell words apart
+)
+OPENING_CHARS: Final = 6000  # characters in which a text says what it is
+NOTICE_OPENING_CHARS: Final = 600  # characters in which a correction says that it is one
+
+# Of a body that is about its abstract (`.agreement`), measured on 305 recorded papers.
+BODY_MIN_WORDS: Final = 500  # words of a body that is compared
+ABSTRACT_MIN_PAIRS: Final = 20  # pairs of content words in the abstract
+# of these pairs: refused; doubted, or refused beside few long words; doubted beside few long words
+BODY_PAIRS_SHARES: Final = (0.05, 0.11, 0.17)
+# of the abstract's long words: few enough to doubt, to refuse; papers have 0.52 at least
+BODY_LONG_WORDS_SHARES: Final = (0.5, 0.6)
+LONG_MIN_LETTERS: Final = 6  # letters of a long word of an abstract
+SCRAPED_ABSTRACT_SHARE: Final = 0.9  # of a text's abstract in a record's: the page was recorded
+TITLE_MIN_LONG_WORDS: Final = 5  # long words of a title that stands for an abstract
+BODY_TITLE_WORDS_SHARE: Final = 0.4  # of these words; 250 recorded papers have half of them
+CONTENT_MIN_LETTERS: Final = 4  # letters of a content word
+REPEATED_PARAGRAPH_SHARE: Final = 0.3  # of a paragraph's four-word runs: it is the abstract's own
+SMALL_MAX_LETTERS: Final = 3  # letters of the words that hold a language together
+SMALL_WORDS_COMPARED: Final = 8  # the commonest of them in an abstract or title
+# the commonest in the body; of the 8, English has 4 at least there, a translation 3 at most
+SMALL_WORDS_OF_BODY: Final = 16
+SMALL_WORDS_SHARE: Final = 0.045  # of the body's words; English in English has 0.076 at least
 
 # Of words that are no language (`.language`). Measured on 259 whole JATS articles, also cut to
 # 150 to 4,000 long words, and on technical books in Turkish, Chinese and Japanese.

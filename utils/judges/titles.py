@@ -25,6 +25,12 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ..outline.words import UNSPACED, folded, without_markup
+from .thresholds import (
+    BYLINE_WORDS,
+    PRINTED_TITLE_MIN_LETTERS,
+    TYPO_MIN_LETTERS,
+    TYPO_PREFIX_LETTERS,
+)
 
 _CORRECTION: Final = r"correction|corrigend(?:um|a)|errat(?:um|a)|addendum"
 _RETRACTION: Final = r"retraction(?: note| notice)?|withdrawal"
@@ -102,9 +108,6 @@ _SPELLINGS: Final = (
     (re.compile(r"ll(?=ed|ing|er)"), "l"),
     (re.compile(r"(?<=[^siu])s$"), ""),
 )
-_TYPO_LENGTH: Final = 8  # letters of a word in which a letter may be missing or exchanged
-_TYPO_FROM: Final = 4  # letters at its beginning that must agree: prefixes tell words apart
-_SHORTEST: Final = 12  # letters of a title that a text's opening is searched for
 _BEFORE: Final = re.compile(
     r"related|similar|see also|recommended|companion|linked|original article|refers? to|previously"
     r"|more (?:from|like)|comment|reply|respon|correct|errat|corrigend|retract|concern",
@@ -203,7 +206,7 @@ def _subtitle(a: list[str], b: list[str]) -> list[str]:
 def _is_typo(one: str, other: str) -> bool:
     """Whether two long words differ by a letter too many or by two letters exchanged."""
     short, long = sorted((one, other), key=len)
-    if len(short) < _TYPO_LENGTH or short[:_TYPO_FROM] != long[:_TYPO_FROM]:
+    if len(short) < TYPO_MIN_LETTERS or short[:TYPO_PREFIX_LETTERS] != long[:TYPO_PREFIX_LETTERS]:
         return False
     same = zip(short, long, strict=False)
     at = next((at for at, (x, y) in enumerate(same) if x != y), len(short))
@@ -221,6 +224,11 @@ def _tokens(title: str) -> list[str]:
     plain = re.sub(r"(?<=[^\W\d_])[-\u2010-\u2013](?=\d)", "", plain)
     plain = re.sub(r"(?<=\d)\.(?=\d)", "point", plain)
     return [_spelled(word) for word in folded(plain)]
+
+
+def _with_digits(words: list[str]) -> list[str]:
+    """Return *words* with Roman and spelled numbers in digits: *I/II* is not *III*."""
+    return [_NUMBERS.get(word, word) for word in words]
 
 
 def _spelled(word: str) -> str:
@@ -254,7 +262,7 @@ def title_likeness(ours: str, theirs: str) -> float:
     >>> title_likeness("Cancer statistics, 2020", "Cancer statistics, 2021") < 0.6
     True
     """
-    a, b = title_words(ours), title_words(theirs)
+    a, b = _with_digits(title_words(ours)), _with_digits(title_words(theirs))
     if not a or not b:
         return 0.0
     if "".join(a) == "".join(b):
@@ -331,6 +339,17 @@ def amends(opening: str) -> bool:
     return _AMENDS.search(opening) is not None
 
 
+def find_line_of_title(opening: str, title: str) -> str:
+    r"""Return the first line that begins with the title, as far as the line goes; else empty.
+
+    >>> find_line_of_title("Review\n\nBees and light. Part II\n\nA. Roe", "Bees and light")
+    'Bees and light. Part II'
+    """
+    wanted = "".join(title_words(title))
+    lines = opening.split("\n") if len(wanted) >= PRINTED_TITLE_MIN_LETTERS else []
+    return next((line for line in lines if "".join(folded(line)).startswith(wanted)), "")
+
+
 def prints_title(opening: str, title: str) -> bool:
     r"""Return whether a text's opening prints the title as one: from the beginning of a line.
 
@@ -341,34 +360,56 @@ def prints_title(opening: str, title: str) -> bool:
     True
     >>> prints_title("# Bees and light in winter. Part II", "Bees and light in winter")
     False
+    >>> prints_title("## Response to: Bees and light", "Reply to “Bees and light”")
+    True
     """
-    wanted = "".join(title_words(title))
-    if len(wanted) < _SHORTEST:
+    wanted, kind = "".join(_with_digits(title_words(title))), notice_kind(title)
+    if len(wanted) < PRINTED_TITLE_MIN_LETTERS:
         return False
+    bare = "".join(_with_digits(title_words(_without_notice(title))))
     lines = [line for line in opening.split("\n") if line.strip()]
-    folded_lines = [folded(line) for line in lines]
-    for at, words in enumerate(folded_lines):
-        if not words or not wanted.startswith(words[0]) or re.match(r"\W*[-+*]\s|\W*\[", lines[at]):
+    folded_lines = [_with_digits(folded(line)) for line in lines]
+    for at, line in enumerate(lines):
+        if re.match(r"\W*[-+*]\s|\W*\[", line):
             continue
         if at and _BEFORE.search(lines[at - 1]) and len(folded_lines[at - 1]) <= 8:
             continue
-        row = [word for line in folded_lines[at : at + 8] for word in line]
-        ends = _end_of(row, wanted)
-        if ends and not _is_marked(row[ends : ends + 2]):
-            return True
+        starts = [(folded_lines[at], wanted)]
+        if kind and (notice := _NOTICE.match(line)) and notice.lastgroup == kind:
+            starts.append((_with_digits(folded(line[notice.end() :])), bare))
+        for words, letters in starts:
+            if not words or not letters.startswith(words[0]):
+                continue
+            row = [*words, *(word for more in folded_lines[at + 1 : at + 8] for word in more)]
+            if _begins_with(row, letters):
+                return True
     return False
 
 
-def _end_of(row: list[str], wanted: str) -> int:
-    """After how many words of *row* the title is complete; 0 if they are not the title."""
+def without_byline(theirs: str, ours: str, family: str) -> str:
+    """Return our title for one that a reader ran together with the line of authors.
+
+    >>> without_byline("Bees and light Ada Genç, Jan Poe, 2004", "Bees and light", "Genc")
+    'Bees and light'
+    >>> without_byline("Bees and light. Part II. Ada Genç", "Bees and light", "Genc")
+    'Bees and light. Part II. Ada Genç'
+    """
+    row, wanted = _with_digits(folded(theirs)), _with_digits(title_words(ours))
+    behind = row[len(wanted) :][:BYLINE_WORDS]
+    is_byline = bool(name := folded(family)) and name[-1] in behind
+    return ours if is_byline and _begins_with(row, "".join(wanted)) else theirs
+
+
+def _begins_with(row: list[str], wanted: str) -> bool:
+    """Return whether *row* begins with the words of *wanted*, and no mark follows them."""
     length = 0
     for at, word in enumerate(row):
         if not wanted.startswith(word, length):
-            return 0
+            return False
         length += len(word)
         if length == len(wanted):
-            return at + 1
-    return 0
+            return not _is_marked(row[at + 1 : at + 3])
+    return False
 
 
 def _is_marked(after: list[str]) -> bool:

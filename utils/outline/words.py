@@ -71,8 +71,10 @@ def folded(text: str) -> list[str]:
     if plain.isascii():  # which most texts are, and all that follows is slow
         return _FOLDED_WORD.findall(plain)
     plain = unicodedata.normalize("NFKD", plain).casefold().replace("\u2019", "").replace("'", "")
-    marks = {ord(char): "" for char in set(plain) if unicodedata.combining(char)}
-    plain = plain.translate(_SPELLED | marks)
+    characters = set(plain)
+    table = {ord(char): "" for char in characters if unicodedata.combining(char)}
+    table |= {code: spelled for code, spelled in _SPELLED.items() if chr(code) in characters}
+    plain = plain.translate(table) if table else plain  # most texts have only dashes and quotes
     return _FOLDED_WORD.findall(UNSPACED.sub(r" \g<0> ", plain))
 
 

@@ -5,36 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tests.quality.identity.pairs import (
-    HELD_OUT,
-    Scene,
-    Sides,
-    base,
-    companion,
-    either,
-    kind,
-    next_doi,
-    titled,
-    without_abstract,
-)
+from tests.quality.identity.pairs import Scene, Sides, kind, next_doi, titled
 from tests.quality.lab.dress import abstract, composed, head
+from tests.quality.lab.kinds import HELD_OUT, without_abstract
 from tests.quality.lab.manuscript import Block
 from utils.model.identifiers import Ids
 
 
-def _swapped(scene: Scene, words: tuple[tuple[str, str], ...], forms: tuple[str, ...]) -> Sides:
-    one, other = either(scene, *scene.dice.choice(words))
-    form = scene.dice.choice(forms)
-    title = base(scene)
-    return companion(
-        scene, form.format(title=title, word=one), form.format(title=title, word=other)
-    )
-
-
 @kind("length of follow-up", HELD_OUT)
 def follow_up(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("12-month results", "24-month results"), ("five-year follow-up", "ten-year follow-up"),
             ("short-term outcomes", "long-term outcomes"), ("one-year results", "final results"),
@@ -46,8 +26,7 @@ def follow_up(scene: Scene) -> Sides:
 
 @kind("another country", HELD_OUT)
 def country(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("Kenya", "Uganda"), ("Denmark", "Norway"), ("rural India", "urban India"),
             ("northern Italy", "southern Italy"), ("Wuhan", "Beijing"), ("Peru", "Chile"),
@@ -59,8 +38,7 @@ def country(scene: Scene) -> Sides:
 
 @kind("update of a review", HELD_OUT)
 def update(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("a systematic review", "an updated systematic review"), ("a review", "an update"),
             ("a systematic review", "a network meta-analysis"), ("revisited", "a reappraisal"),
@@ -72,8 +50,7 @@ def update(scene: Scene) -> Sides:
 
 @kind("ending of a chemical's name", HELD_OUT)
 def chemical(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("sodium sulfate", "sodium sulfite"), ("nitrate", "nitrite"), ("ethanol", "ethanal"),
             ("butane", "butene"), ("iron(II) chloride", "iron(III) chloride"),
@@ -86,8 +63,7 @@ def chemical(scene: Scene) -> Sides:
 
 @kind("prefix of one word", HELD_OUT)
 def prefix(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("hypertension", "hypotension"), ("intercellular", "intracellular"),
             ("preoperative", "postoperative"), ("adduction", "abduction"),
@@ -101,8 +77,7 @@ def prefix(scene: Scene) -> Sides:
 
 @kind("pilot or interim report", HELD_OUT)
 def pilot(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("a pilot study", "a randomised trial"), ("interim analysis", "final analysis"),
             ("preliminary report", "full report"), ("a feasibility study", "a cohort study"),
@@ -114,19 +89,18 @@ def pilot(scene: Scene) -> Sides:
 
 @kind("secondary analysis", HELD_OUT)
 def secondary(scene: Scene) -> Sides:
-    title = base(scene)
+    title = scene.title
     added = scene.dice.choice((
         "{}: a secondary analysis", "{}: a post hoc analysis", "{}: a qualitative substudy",
         "{}: an economic evaluation", "{}: process evaluation", "{}: author's perspective",
         "{}: lessons learned",
     ))  # fmt: skip
-    return companion(scene, *either(scene, title, added.format(title)))
+    return scene.companion(*scene.either(title, added.format(title)))
 
 
 @kind("another dose", HELD_OUT)
 def dose(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("5 mg", "10 mg"), ("low-dose aspirin", "high-dose aspirin"), ("1.5 T", "3 T"),
             ("single dose", "repeated doses"), ("0.5% solution", "5% solution"), ("3D", "2D"),
@@ -141,7 +115,7 @@ def retraction(scene: Scene) -> Sides:
         "Retraction notice to “{}”", "Retraction: {}", "Expression of concern: {}",
         "Notice of retraction: {}", "Withdrawal: {}", "Editorial expression of concern: {}",
         "{}: retraction", "Statement of retraction: {}", "In reply to: {}", "Editor's note: {}",
-    )).format(base(scene))  # fmt: skip
+    )).format(scene.title)  # fmt: skip
     said = (
         "The editors have been made aware of concerns about the images of this article.",
         "An investigation by the institution found that the data could not be verified.",
@@ -157,19 +131,18 @@ def retraction(scene: Scene) -> Sides:
 
 @kind("another subtitle", HELD_OUT)
 def subtitle(scene: Scene) -> Sides | None:
-    words = base(scene).split()
+    words = scene.title.split()
     if len(words) < 9:
         return None
     stem = " ".join(words[:6]).rstrip(":,;. ")
     ours = f"{stem}: {' '.join(words[6:])}"
     other = " ".join(scene.neighbour.title.split()[-6:])
-    return companion(scene, ours, f"{stem}: {other}")
+    return scene.companion(ours, f"{stem}: {other}")
 
 
 @kind("another species", HELD_OUT)
 def species(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("Escherichia coli", "Escherichia fergusonii"), ("Aedes aegypti", "Aedes albopictus"),
             ("Plasmodium falciparum", "Plasmodium vivax"), ("wheat", "barley"),
@@ -181,8 +154,7 @@ def species(scene: Scene) -> Sides:
 
 @kind("another age group", HELD_OUT)
 def ages(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("children", "adolescents"), ("infants", "toddlers"), ("adults", "older adults"),
             ("children aged 2-5 years", "children aged 6-11 years"), ("nurses", "physicians"),
@@ -194,8 +166,7 @@ def ages(scene: Scene) -> Sides:
 
 @kind("stage or grade", HELD_OUT)
 def stage(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("stage II", "stage III"), ("grade 1", "grade 2"), ("stage IIIA", "stage IIIB"),
             ("first-line", "second-line"), ("class I", "class III"), ("early-stage", "late-stage"),
@@ -207,8 +178,7 @@ def stage(scene: Scene) -> Sides:
 
 @kind("parts counted otherwise", HELD_OUT)
 def parts(scene: Scene) -> Sides:
-    return _swapped(
-        scene,
+    return scene.swapped(
         (
             ("Teil 1", "Teil 2"), ("première partie", "deuxième partie"), ("Paper A", "Paper B"),
             ("first communication", "second communication"), ("chapter 3", "chapter 4"),
@@ -239,10 +209,10 @@ def digest(scene: Scene) -> Sides:
 
 @kind("same title, next edition by the same people", HELD_OUT)
 def edition(scene: Scene) -> Sides | None:
-    title = re.sub(r"\s*[:–-].*", "", base(scene)) or base(scene)
+    title = re.sub(r"\s*[:–-].*", "", scene.title) or scene.title
     if len(title.split()) < 4:
         return None
-    text, record = companion(scene, title, title)
+    text, record = scene.companion(title, title)
     doi = scene.paper.paper.ids.doi
     text = titled(text, title, Ids(doi=next_doi(doi)))
     return text, record

@@ -5,19 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tests.quality.identity.pairs import (
-    TUNING,
-    Scene,
-    Sides,
-    base,
-    companion,
-    either,
-    kind,
-    next_doi,
-    titled,
-    without_abstract,
-)
+from tests.quality.identity.pairs import Scene, Sides, kind, next_doi, titled
 from tests.quality.lab.dress import abstract, composed, head
+from tests.quality.lab.kinds import TUNING, without_abstract
 from tests.quality.lab.manuscript import Block, Manuscript, Reference
 from utils.model.identifiers import Ids
 from utils.outline.words import folded
@@ -25,7 +15,7 @@ from utils.outline.words import folded
 
 @kind("Part II for Part I", TUNING)
 def part(scene: Scene) -> Sides:
-    title = base(scene)
+    title = scene.title
     one, other = scene.dice.choice((
         ("{}. Part I", "{}. Part II"),
         ("{}: part 1", "{}: part 2"),
@@ -35,17 +25,17 @@ def part(scene: Scene) -> Sides:
         ("{}. Part one", "{}. Part two"),
         ("I. {}", "II. {}"),
     ))  # fmt: skip
-    return companion(scene, *either(scene, one.format(title), other.format(title)))
+    return scene.companion(*scene.either(one.format(title), other.format(title)))
 
 
 @kind("protocol for results", TUNING)
 def protocol(scene: Scene) -> Sides:
-    title = base(scene)
+    title = scene.title
     planned = scene.dice.choice((
         "{}: study protocol", "Protocol for {}", "{}: a study protocol for a randomised trial",
         "{}: protocol", "{}: rationale and design", "{} - study design and rationale",
     ))  # fmt: skip
-    return companion(scene, *either(scene, title, planned.format(title)))
+    return scene.companion(*scene.either(title, planned.format(title)))
 
 
 _OPPOSITES = (
@@ -56,24 +46,20 @@ _OPPOSITES = (
 
 @kind("men for women", TUNING)
 def opposite(scene: Scene) -> Sides:
-    one, other = either(scene, *scene.dice.choice(_OPPOSITES))
-    form = scene.dice.choice(("{title} in {word}", "{title}: a study of {word}", "{word}: {title}"))
-    title = base(scene)
-    return companion(
-        scene, form.format(title=title, word=one), form.format(title=title, word=other)
-    )
+    forms = ("{title} in {word}", "{title}: a study of {word}", "{word}: {title}")
+    return scene.swapped(_OPPOSITES, forms)
 
 
 @kind("one telling word", TUNING)
 def telling_word(scene: Scene) -> Sides | None:
-    title = base(scene)
+    title = scene.title
     words = re.findall(r"[A-Za-z]{6,}", title)
     others = [w for one in scene.pool for w in re.findall(r"[a-z]{6,}", one.title)]
     if len(words) < 3:
         return None
     word = scene.dice.choice(words)
     other = scene.dice.choice([w for w in others if w.lower() not in title.lower()])
-    return companion(scene, title, title.replace(word, other, 1))
+    return scene.companion(title, title.replace(word, other, 1))
 
 
 @kind("head of one, body of another", TUNING)
@@ -100,14 +86,14 @@ _AMENDED = (
 
 @kind("correction for the paper", TUNING)
 def correction(scene: Scene) -> Sides:
-    title = scene.dice.choice(_CORRECTIONS).format(base(scene))
+    title = scene.dice.choice(_CORRECTIONS).format(scene.title)
     return _short(scene, title, list(_AMENDED), scene.paper), scene.paper.paper
 
 
 @kind("paper for its correction", TUNING)
 def corrected(scene: Scene) -> Sides:
     paper = scene.paper.paper
-    title = scene.dice.choice(_CORRECTIONS).format(base(scene))
+    title = scene.dice.choice(_CORRECTIONS).format(scene.title)
     record = replace(paper, title=title, abstract="", ids=Ids(doi=next_doi(paper.ids.doi)))
     ids = paper.ids if scene.dice.random() < 0.6 else Ids()
     return titled(scene.paper, scene.paper.title, ids), record
@@ -119,7 +105,7 @@ def comment(scene: Scene) -> Sides:
         "Comment on: {}", "Reply to: {}", "Re: {}", "Comment on “{}”", "{}: reply", "{}: comment",
         "Response to “{}”", "Letter to the editor: {}", "Commentary: {}", "Invited commentary: {}",
         "{} - Authors' reply",
-    )).format(base(scene))  # fmt: skip
+    )).format(scene.title)  # fmt: skip
     other = scene.neighbour
     said = [
         f"We read with interest the article “{scene.paper.title}” that appeared in this journal.",
@@ -152,8 +138,8 @@ def phase(scene: Scene) -> Sides:
         "{title}: a phase {phase} trial", "Phase {phase} study of {title}",
         "{title}: results of a phase {phase} study",
     ))  # fmt: skip
-    ours, theirs = (form.format(title=base(scene), phase=name) for name in (one, other))
-    return companion(scene, *either(scene, ours, theirs))
+    ours, theirs = (form.format(title=scene.title, phase=name) for name in (one, other))
+    return scene.companion(*scene.either(ours, theirs))
 
 
 @kind("two years", TUNING)
@@ -162,8 +148,8 @@ def years(scene: Scene) -> Sides:
     form = scene.dice.choice((
         "{}, {}", "{}: {} annual report", "{} update: {}", "{} in {}", "{} ({})"
     ))  # fmt: skip
-    ours, theirs = (form.format(base(scene), one) for one in (year, year + 1))
-    return companion(scene, *either(scene, ours, theirs))
+    ours, theirs = (form.format(scene.title, one) for one in (year, year + 1))
+    return scene.companion(*scene.either(ours, theirs))
 
 
 @kind("version", TUNING)
@@ -172,8 +158,8 @@ def version(scene: Scene) -> Sides:
         ("version 1", "version 2"), ("v2.0", "v3.0"), ("2.0", "3.0"), ("version 2", "version 2.1"),
         ("second edition", "third edition"), ("2nd edition", "3rd edition"), ("", "version 3"),
     ))  # fmt: skip
-    ours, theirs = (f"{base(scene)} {name}".strip() for name in (one, other))
-    return companion(scene, *either(scene, ours, theirs))
+    ours, theirs = (f"{scene.title} {name}".strip() for name in (one, other))
+    return scene.companion(*scene.either(ours, theirs))
 
 
 @kind("number in a name", TUNING)
@@ -184,8 +170,8 @@ def gene(scene: Scene) -> Sides:
         ("vitamin B6", "vitamin B12"), ("TLR2", "TLR4"), ("PM2.5", "PM10"),
     ))  # fmt: skip
     form = scene.dice.choice(("{name} and {title}", "{title}: the role of {name}"))
-    ours, theirs = (form.format(name=name, title=base(scene)) for name in (one, other))
-    return companion(scene, *either(scene, ours, theirs))
+    ours, theirs = (form.format(name=name, title=scene.title) for name in (one, other))
+    return scene.companion(*scene.either(ours, theirs))
 
 
 @kind("title among related articles", TUNING)
@@ -208,8 +194,8 @@ def related(scene: Scene) -> Sides:
 
 @kind("companion that cites the paper's DOI", TUNING)
 def citing(scene: Scene) -> Sides:
-    title = base(scene)
-    text, record = companion(scene, title, f"{title}. Part II")
+    title = scene.title
+    text, record = scene.companion(title, f"{title}. Part II")
     doi = scene.paper.paper.ids.doi
     families = tuple(folded(name)[-1] for name, _ in scene.paper.people[:3] if folded(name))
     cited = f"{', '.join(families)}. {title}. {text.journal}. {text.year}. doi:{doi}"

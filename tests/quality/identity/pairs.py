@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
 from tests.quality.cases import read
 from tests.quality.lab.dress import composed
-from tests.quality.lab.kinds import HELD_OUT, TUNING, Half, rendered
+from tests.quality.lab.kinds import HELD_OUT, TUNING, Half, register, rendered, without_abstract
 from tests.quality.lab.manuscript import Block, Manuscript, sentences, uncited
 from tests.quality.lab.sources import manuscripts
 from utils.judges.likeness import family_name
@@ -54,6 +54,42 @@ class Scene:
         near = sorted(others, key=lambda one: -shared_words(self.paper, one))[:4]
         return self.dice.choice(near)
 
+    @property
+    def title(self) -> str:
+        """The article's title without a full stop."""
+        return self.paper.title.rstrip(" .")
+
+    def either(self, one: str, other: str) -> tuple[str, str]:
+        """Return the two in random order."""
+        return (one, other) if self.dice.random() < 0.5 else (other, one)
+
+    def companion(self, ours: str, theirs: str) -> Sides:
+        """Return a text titled *theirs* by the people of the paper, which is titled *ours*.
+
+        Half of these share a study and its words, the others a field. Some texts print their own
+        DOI, some none; some records and some texts have no abstract.
+        """
+        dice, paper = self.dice, self.paper
+        asked, other = halves(paper) if dice.random() < 0.5 else (paper, self.neighbour)
+        record = replace(
+            asked.paper, title=ours, abstract=asked.abstract_text, ids=paper.paper.ids, pages=""
+        )
+        people = paper.people if dice.random() < 0.75 else (paper.people[0], *other.people[1:])
+        own = Ids(doi=next_doi(paper.paper.ids.doi)) if dice.random() < 0.55 else Ids()
+        text = replace(titled(other, theirs, own), people=people, journal=paper.journal)
+        if dice.random() < 0.2:
+            record = replace(record, abstract="")
+        if dice.random() < 0.2:
+            text = without_abstract(text)
+        return text, record
+
+    def swapped(self, words: Sequence[tuple[str, str]], forms: Sequence[str]) -> Sides:
+        """Return companions whose titles have one of two words each, in the same form."""
+        one, other = self.either(*self.dice.choice(words))
+        form = self.dice.choice(forms)
+        ours, theirs = (form.format(title=self.title, word=word) for word in (one, other))
+        return self.companion(ours, theirs)
+
 
 Sides = tuple[Manuscript, Paper]
 """The manuscript a text is rendered from, and the record."""
@@ -80,9 +116,7 @@ def kind(
     """Register a way to make pairs."""
 
     def registered(make: Make) -> Make:
-        if name in KINDS:
-            raise ValueError(f"two kinds are called {name!r}")
-        KINDS[name] = Kind(name, relation, half, make, media)
+        register(KINDS, Kind(name, relation, half, make, media))
         return make
 
     return registered
@@ -197,42 +231,3 @@ def _summarised(half: Manuscript) -> Manuscript:
         abstract=(Block("para", abstract),),
         paper=replace(half.paper, abstract=abstract),
     )
-
-
-def companion(scene: Scene, ours: str, theirs: str) -> Sides:
-    """Return a text titled *theirs* by the people of the paper asked for, which is titled *ours*.
-
-    Half of these share a study and its words, the others a field. Some texts print their own DOI,
-    some none; some records and some texts have no abstract.
-    """
-    dice, paper = scene.dice, scene.paper
-    asked, other = halves(paper) if dice.random() < 0.5 else (paper, scene.neighbour)
-    record = replace(
-        asked.paper, title=ours, abstract=asked.abstract_text, ids=paper.paper.ids, pages=""
-    )
-    people = paper.people if dice.random() < 0.75 else (paper.people[0], *other.people[1:])
-    own = Ids(doi=next_doi(paper.paper.ids.doi)) if dice.random() < 0.55 else Ids()
-    text = replace(titled(other, theirs, own), people=people, journal=paper.journal)
-    if dice.random() < 0.2:
-        record = replace(record, abstract="")
-    if dice.random() < 0.2:
-        text = without_abstract(text)
-    return text, record
-
-
-def without_abstract(text: Manuscript) -> Manuscript:
-    """Return a text that prints no abstract."""
-    return replace(text, abstract=(), paper=replace(text.paper, abstract=""))
-
-
-def either(scene: Scene, one: str, other: str) -> tuple[str, str]:
-    """Return the two in random order."""
-    return (one, other) if scene.dice.random() < 0.5 else (other, one)
-
-
-def base(scene: Scene) -> str:
-    """Return the article's title without a full stop."""
-    return scene.paper.title.rstrip(" .")
-
-
-__all__ = ["HELD_OUT", "TUNING"]

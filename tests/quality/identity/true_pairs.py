@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tests.quality.cases import Folder, fetched, read, without_ids
-from tests.quality.identity.pairs import (
-    HELD_OUT,
-    TUNING,
-    Pair,
-    Scene,
-    Sides,
-    base,
-    kind,
-    next_doi,
-    titled,
-    without_abstract,
-)
+from tests.quality import real_pages
+from tests.quality.cases import Folder, read, without_ids
+from tests.quality.identity.pairs import Pair, Scene, Sides, kind, next_doi, titled
 from tests.quality.lab.foreign import iberian
-from tests.quality.lab.kinds import SCREEN
+from tests.quality.lab.kinds import HELD_OUT, SCREEN, TUNING, without_abstract
 from tests.quality.lab.manuscript import Block, sentences
 from tests.quality.lab.sources import SHARED
-from utils import readers as formats
-from utils.judges.likeness import family_name
 from utils.model.identifiers import Ids
-from utils.model.paper import Author, Document, Media, Paper
+from utils.model.paper import Author, Paper
 
 
 @kind("page without identifiers", TUNING, "true")
@@ -77,7 +64,7 @@ def preprint(scene: Scene) -> Sides:
     paper = scene.paper
     doi = f"10.1101/2021.03.{scene.dice.randint(10, 28)}.{scene.dice.randint(100000, 499999)}"
     ids = Ids(doi=doi) if scene.dice.random() < 0.5 else Ids()
-    text = titled(paper, _changed(scene, base(scene)), ids)
+    text = titled(paper, _changed(scene, scene.title), ids)
     told = _edited(scene, paper.abstract_text)
     return replace(text, abstract=(Block("para", told),)), paper.paper
 
@@ -102,7 +89,7 @@ def spelled(scene: Scene) -> Sides:
     ours, theirs = scene.dice.choice(_SPELLINGS)
     if scene.dice.random() < 0.5:
         ours, theirs = theirs, ours
-    title = base(scene)
+    title = scene.title
     text = titled(scene.paper, f"{theirs} {title}", Ids())
     record = replace(scene.paper.paper, title=f"{ours} {title}.")
     if scene.dice.random() < 0.3:
@@ -113,7 +100,7 @@ def spelled(scene: Scene) -> Sides:
 @kind("translated title", TUNING, "true")
 def translated(scene: Scene) -> Sides:
     paper = scene.paper
-    vernacular = iberian(base(scene))
+    vernacular = iberian(scene.title)
     body = tuple(replace(block, text=iberian(block.text)) for block in paper.body)
     abstract = tuple(replace(block, text=iberian(block.text)) for block in paper.abstract)
     english = scene.dice.random() < 0.5  # many such papers print an English abstract, too
@@ -125,7 +112,7 @@ def translated(scene: Scene) -> Sides:
     )
     record = replace(
         paper.paper,
-        title=f"[{base(scene)}].",
+        title=f"[{scene.title}].",
         vernacular_title=vernacular,
         languages=("spa",),
         abstract=paper.paper.abstract if scene.dice.random() < 0.7 else "",
@@ -136,14 +123,14 @@ def translated(scene: Scene) -> Sides:
 @kind("DOI that counts versions", TUNING, "true")
 def version_doi(scene: Scene) -> Sides:
     stem = f"10.12688/f1000research.{scene.dice.randint(1000, 9999)}"
-    title = f"{base(scene)} [version 2; peer review: 2 approved]"
+    title = f"{scene.title} [version 2; peer review: 2 approved]"
     text = titled(scene.paper, title, Ids(doi=f"{stem}.2"))
     return text, replace(scene.paper.paper, ids=Ids(doi=f"{stem}.1"))
 
 
 @kind("title of a notice in another wording", TUNING, "true", media=SCREEN)
 def notice(scene: Scene) -> Sides:
-    title = base(scene)
+    title = scene.title
     ours, theirs = scene.dice.choice((
         ("Correction: {}", "Correction to: {}"), ("Erratum: {}", "Correction: {}"),
         ("Correction to: {}", "Corrigendum to “{}”"), ("Reply to “{}”", "Response to: {}"),
@@ -201,35 +188,12 @@ def _printed(path: Path, paper: Paper, at: int) -> Iterator[Pair]:
 
 
 def _real_pages() -> Iterator[Pair]:
-    folder = SHARED / "html" / "real"
-    listed = json.loads((folder / "pairs.json").read_text("utf-8"))
-    for at, row in enumerate(listed):
-        if row["label"] not in ("full", "xml"):
+    for at, page in enumerate(real_pages.load(SHARED)):
+        document = real_pages.read_unjudged(page) if page.label in real_pages.WHOLE else None
+        if document is None:
             continue
-        half = (TUNING, HELD_OUT)[at % 2]
-        paper = _of_csl(row["record"])
-        document = _read_real(gzip.decompress((folder / row["file"]).read_bytes()), row["file"])
-        yield Pair("real page or XML", "true", half, row["file"], document, paper)
-        if not paper.title:
-            continue
-        nameless = replace(document, ids=Ids())
-        yield Pair("real page without identifiers", "true", half, row["file"], nameless, paper)
-
-
-def _read_real(body: bytes, name: str) -> Document:
-    media: Media = "html"
-    if ".xml" in name:
-        media = "elsevier" if b"full-text-retrieval-response" in body[:5000] else "jats"
-    document: Document = formats.reader_of(media).read(fetched(body, media))
-    return document
-
-
-def _of_csl(record: dict[str, object]) -> Paper:
-    people = record.get("author") or []
-    names = [str(one.get("family") or one.get("literal", "")) for one in people]  # type: ignore[attr-defined]
-    return Paper(
-        Ids(doi=str(record.get("DOI", "")).lower()),
-        str(record.get("title", "")),
-        str(record.get("abstract", "")),
-        tuple(Author(family=family_name(name)) for name in names),
-    )
+        half, name, paper = (TUNING, HELD_OUT)[at % 2], page.path.name, page.paper
+        yield Pair("real page or XML", "true", half, name, document, paper)
+        if paper.title:
+            nameless = replace(document, ids=Ids())
+            yield Pair("real page without identifiers", "true", half, name, nameless, paper)

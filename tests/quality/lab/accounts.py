@@ -36,6 +36,12 @@ def _cites(scene: Scene, texts: list[str], number: int) -> list[str]:
     return out
 
 
+def _works(scene: Scene, least: int, most: int) -> int:
+    """How many works a text cites; none where the paper has fewer than *least*."""
+    number = min(len(scene.paper.references), scene.dice.randint(least, most))
+    return number if number >= least else 0
+
+
 def _list(paper: Manuscript, number: int, word: str = "References") -> list[Block]:
     items = tuple(reference.text for reference in paper.references[:number])
     return [Block("heading", word), Block("refs", items=items)]
@@ -54,8 +60,7 @@ def _sections(
 
 @kind("summary by a program, with references", TUNING)
 def summary(scene: Scene) -> Made:
-    cited = min(len(scene.paper.references), scene.dice.randint(6, 25))
-    if cited < 6:
+    if not (cited := _works(scene, 6, 25)):
         return None
     names = (
         "Overview", "Key findings", "Methodology", "Implications", "Strengths and limitations",
@@ -68,8 +73,7 @@ def summary(scene: Scene) -> Made:
 
 @kind("answer of an assistant about the paper, with sources", HELD_OUT)
 def answer(scene: Scene) -> Made:
-    cited = min(len(scene.paper.references), scene.dice.randint(5, 15))
-    if cited < 5:
+    if not (cited := _works(scene, 5, 15)):
         return None
     names = (
         "What did they do?",
@@ -134,8 +138,7 @@ def reviewed(scene: Scene) -> Made:
 
 @kind("reports of reviewers that cite works", TUNING, ALL)
 def reports(scene: Scene) -> Made:
-    cited = min(len(scene.paper.references), scene.dice.randint(4, 12))
-    if cited < 4:
+    if not (cited := _works(scene, 4, 12)):
         return None
     titles = [f"Reviewer {n + 1}" for n in range(scene.dice.randint(2, 3))]
     body = _sections(scene, titles, REVIEWS, cited, 30)
@@ -144,8 +147,7 @@ def reports(scene: Scene) -> Made:
 
 @kind("news about the paper, with references", HELD_OUT)
 def news(scene: Scene) -> Made:
-    cited = min(len(scene.paper.references), scene.dice.randint(4, 12))
-    if cited < 4:
+    if not (cited := _works(scene, 4, 12)):
         return None
     titles = scene.some(("A surprise", "How it was done", "What comes next", "Voices"), 2, 4)
     body = _sections(scene, titles, NEWS, cited, 14)

@@ -5,25 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.quality.identity import near_held_out, near_tuning, pairs, true_pairs  # noqa: F401
 from tests.quality.lab.kinds import KINDS
 from tests.quality.lab.table import Outcome, outcomes, planned, rows
 from tests.quality.measures import Scores
+from utils.judges.identity import identify
 
 FLOORS = Path(__file__).with_name("floors.json")
 # Shares of the usual numbers that the gate takes: seconds on our own papers, a minute on recorded.
-SAMPLES = {"own": 0.01, "shared": 0.02}
-# What issue I asks for; a fake that is kept with doubts counts as refused.
-TARGETS = {"fakes refused": 0.999, "whole papers accepted": 0.997, "kinds within 1 %": 1.0}
+SAMPLES = {"own": 0.01, "shared": 0.02, "identity": 0.05}
+# The goals of issue 33; a fake that is kept with doubts counts as refused. Floors below are debts,
+# which `results` shows beside them.
+GOALS = {
+    "fakes refused": 0.99,
+    "whole papers accepted": 0.99,
+    "whole papers without doubt": 0.95,
+    "kinds within 4 %": 1.0,
+    "near pairs refused": 0.99,
+    "true pairs accepted": 0.997,
+}
 
 
-def measure(folder: str, workers: int = 1, share: float = 0.0) -> Scores:
-    """The scores of a sample of *folder*, ``own`` or ``shared``."""
-    tasks = planned(KINDS.values(), shared=folder == "shared", share=share or SAMPLES[folder])
+def measure(sample: str, workers: int = 1) -> Scores:
+    """Return the scores of ``own`` or ``shared`` papers, or of pairs for ``identity``."""
+    share = SAMPLES[sample]
+    if sample == "identity":
+        return identity_scores(pairs.pairs(list(pairs.KINDS.values()), round(60 * share)))
+    tasks = planned(KINDS.values(), shared=sample == "shared", share=share)
     return scores(outcomes(tasks, workers))
 
 
+def identity_scores(found: Iterable[pairs.Pair]) -> Scores:
+    """Return the shares of pairs that were told apart, or told to be one."""
+    counted = Scores()
+    for pair in found:
+        name = "near pairs refused" if pair.relation == "near" else "true pairs accepted"
+        is_same = identify(pair.document, pair.paper).answer == "same"
+        shown = (
+            "one of a held-out kind" if pair.half == "held_out" else f"{pair.kind}, {pair.article}"
+        )
+        counted[name].count(is_same == (pair.relation == "true"), shown)
+    return counted
+
+
 def scores(found: Iterable[Outcome]) -> Scores:
-    """What was right, in the words of the targets; held-out kinds are not told apart."""
+    """What was right, in the words of the goals; held-out kinds are not told apart."""
     counted, known = Scores(), list(found)
     for one in known:
         name = "whole papers accepted" if KINDS[one.kind].whole else "fakes refused"
@@ -41,5 +67,5 @@ def scores(found: Iterable[Outcome]) -> Scores:
     for kind, (missed, number) in wrong.items():
         sealed = KINDS[kind].half == "held_out"
         told = "a held-out kind" if sealed else f"{kind}: {missed} of {number}"
-        counted["kinds within 1 %"].count(missed <= number / 100, told)
+        counted["kinds within 4 %"].count(missed <= number / 25, told)
     return counted

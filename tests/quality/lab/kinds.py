@@ -6,7 +6,7 @@ import random
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from tests.quality.lab.dress import Style, drawn
 from tests.quality.lab.manuscript import Block, Manuscript, numbered
@@ -92,6 +92,21 @@ class Kind:
 KINDS: dict[str, Kind] = {}
 
 
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+K = TypeVar("K", bound=_Named)
+
+
+def register(kinds: dict[str, K], kind_: K) -> None:
+    """Enter a kind under its name, which no other kind may have."""
+    if kind_.name in kinds:
+        raise ValueError(f"two kinds are called {kind_.name!r}")
+    kinds[kind_.name] = kind_
+
+
 def kind(
     name: str,
     half: Half,
@@ -106,9 +121,7 @@ def kind(
     """Register a way to make documents; *settled* fixes parts of their style."""
 
     def registered(make: Callable[[Scene], Made]) -> Callable[[Scene], Made]:
-        if name in KINDS:
-            raise ValueError(f"two kinds are called {name!r}")
-        KINDS[name] = Kind(name, half, media, make, whole, settled, weight, recorded, short)
+        register(KINDS, Kind(name, half, media, make, whole, settled, weight, recorded, short))
         return make
 
     return registered
