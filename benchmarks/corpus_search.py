@@ -1,6 +1,6 @@
 """How long finding a passage takes, and what it costs to make it findable.
 
-``uv run --extra scale python -m benchmarks.corpus_search [--passages N] [--beside] [--only WAY]``
+``uv run python -m benchmarks.corpus_search [--passages N] [--beside]``
 
 The words are real: each passage joins two stretches of the recorded articles, so that no two are
 alike and words are as frequent as they are. The vectors are not: noise around a thousand centres,
@@ -34,7 +34,6 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 DIM = 384
 BATCH = 1_000
 QUESTIONS = 200
-WAYS = {"FTS5 + numpy": 10**9, "tantivy + numpy": 0}
 
 
 def stretches(data: Path) -> list[tuple[str, str]]:
@@ -127,7 +126,7 @@ def ours(way: str, folder: Path) -> None:
 
     home = folder / "ours"
     shutil.rmtree(home, ignore_errors=True)
-    finder = EmbeddedFinder(home, WAYS[way])
+    finder = EmbeddedFinder(home)
     begun = time.perf_counter()
     finder.prepare("invented", DIM)
     for start, texts, vectors in batches(folder):
@@ -265,12 +264,11 @@ def main() -> None:
     asked.add_argument("--passages", type=int, default=100_000)
     asked.add_argument("--data", type=Path, default=DATA)
     asked.add_argument("--beside", action="store_true", help="Chroma and LanceDB too")
-    asked.add_argument("--only", choices=WAYS, help="one way instead of all")
     asked.add_argument("--run", help=argparse.SUPPRESS)
     asked.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = asked.parse_args()
     if given.run:
-        (ours if given.run in WAYS else BESIDE[given.run])(given.run, given.folder)
+        BESIDE.get(given.run, ours)(given.run, given.folder)
         return
     with tempfile.TemporaryDirectory() as made:
         invent(Path(made), given.data, given.passages)
@@ -281,17 +279,8 @@ def main() -> None:
             "| words | vectors | hybrid | by year |"
         )
         print("|---|---|---|---|---|---|---|---|---|", flush=True)
-        for way in [given.only] if given.only else WAYS:
-            command = [
-                sys.executable,
-                "-m",
-                "benchmarks.corpus_search",
-                "--run",
-                way,
-                "--folder",
-                made,
-            ]
-            subprocess.run(command, check=True)
+        command = [sys.executable, "-m", "benchmarks.corpus_search", "--run", "Papershelf"]
+        subprocess.run([*command, "--folder", made], check=True)
         if given.beside:
             for way, run in BESIDE.items():
                 uv = ["uv", "run", "--no-project", "--with", run.__name__, "--with", "pyarrow"]

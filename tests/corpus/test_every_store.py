@@ -1,7 +1,7 @@
 """What a corpus answers is the same in every store: order, filters, other words, scores.
 
 One list of questions, each with its answer written by hand from the records below; asked of words
-in FTS5, tantivy and PostgreSQL, and in Weaviate (the stand-in of `tests.passages`).
+in the embedded index and PostgreSQL, and in Weaviate (the stand-in of `tests.passages`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from utils.corpus import Corpus
 from utils.corpus.search import WEIGHT
 from utils.corpus.texts import shown
 from utils.model.passage import Filters
-from utils.passages.embedded import EmbeddedFinder
 
 LANCET = {
     "journal": "Lancet (London, England)",
@@ -76,8 +75,7 @@ ASKED = [
 
 @pytest.fixture(
     params=[
-        "fts5",
-        pytest.param("tantivy", marks=pytest.mark.extras("tantivy")),
+        "embedded",
         pytest.param("pgvector", marks=POSTGRESQL),
         pytest.param("weaviate", marks=pytest.mark.extras("weaviate")),
     ]
@@ -86,9 +84,7 @@ def corpus(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Corpus]:
     """The records above, indexed in one store."""
     url = request.getfixturevalue("own_database") if request.param == "pgvector" else None
     made = corpus_in(tmp_path / "papers", vectors=False, database_url=url)
-    if request.param == "tantivy":
-        made.__dict__["finder"] = EmbeddedFinder(tmp_path / "index", scale=0)
-    elif request.param == "weaviate":
+    if request.param == "weaviate":
         made.__dict__["finder"] = _weaviate(request.getfixturevalue("stand_in"), made)
     made.database.upsert(PAPERS)
     list(made.index())

@@ -1,6 +1,6 @@
 """A process that keeps passages until it is killed: ``python -m tests.passages.finder_writer``.
 
-``FOLDER SCALE FIRST``: batches of ten from number FIRST on, every third batch replacing the one
+``FOLDER FIRST``: batches of ten from number FIRST on, every third batch replacing the one
 before, and a line on stdout after each that is kept.
 """
 
@@ -44,8 +44,8 @@ def vector(kept: Passage) -> np.ndarray:
 
 
 def main() -> None:
-    folder, scale, first = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    finder = EmbeddedFinder(folder, scale)
+    folder, first = Path(sys.argv[1]), int(sys.argv[2])
+    finder = EmbeddedFinder(folder)
     finder.prepare("seeded", DIM)
     for batch in range(1_000):
         edition = int(batch % 3 == 2)

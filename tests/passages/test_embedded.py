@@ -18,8 +18,9 @@ from tests.passages.finder_writer import DIM, SIZE, passage, vector
 from tests.processes import Process
 from utils.errors import StoreFailed
 from utils.model.passage import Filters, Passage
-from utils.passages import FinderStatus, embedded, embedded_vectors
+from utils.passages import FinderStatus, embedded_vectors
 from utils.passages.embedded import EmbeddedFinder
+from utils.passages.embedded_schema import set_facts
 from utils.passages.embedded_vectors import binary_codes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,16 +32,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "papers/.papershelf/corpus"
 
 
-TANTIVY = pytest.mark.extras("tantivy")
-
-
-@pytest.fixture(
-    params=[(10**6, 10**6), pytest.param((0, 10**6), marks=TANTIVY), (10**6, 0)],
-    ids=["fts5", "tantivy", "signs"],
-)
+@pytest.fixture(params=[10**6, 0], ids=["exact", "signs"])
 def finder(request: pytest.FixtureRequest, folder: Path) -> Iterator[EmbeddedFinder]:
     """Thirty passages."""
-    with closing(EmbeddedFinder(folder, *request.param)) as made:
+    with closing(EmbeddedFinder(folder, request.param)) as made:
         fill(made)
         yield made
 
@@ -68,22 +63,19 @@ def _same_signs(folder: Path, rows: int) -> bool:
     return signs.read_bytes().startswith(binary_codes(kept).tobytes())
 
 
-def writing(folder: Path, scale: int, first: int) -> Process:
-    command = [sys.executable, "-m", "tests.passages.finder_writer", str(folder), str(scale)]
+def writing(folder: Path, first: int) -> Process:
+    command = [sys.executable, "-m", "tests.passages.finder_writer", str(folder)]
     return Process([*command, str(first)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 # -- kills --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "scale", [10**6, pytest.param(25, marks=TANTIVY)], ids=["fts5", "on the way to tantivy"]
-)
-def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path, scale: int) -> None:
+def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path) -> None:
     chance = random.Random(11)
     told: dict[int, int] = {}
     for kill in range(4):
-        with writing(folder, scale, first := 1 + kill * 100_000) as child:
+        with writing(folder, first := 1 + kill * 100_000) as child:
             assert child.stdout is not None
             line = child.stdout.readline()
             threading.Event().wait(chance.random() * 0.25)
@@ -91,7 +83,7 @@ def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path, scale:
             for start, edition in (each.split() for each in [line, *child.stdout]):
                 told |= dict.fromkeys(range(int(start), int(start) + SIZE), int(edition))
         assert first in told
-        with closing(EmbeddedFinder(folder, scale)) as finder:
+        with closing(EmbeddedFinder(folder)) as finder:
             finder.prepare("seeded", DIM)  # checks every vector
             asked = [passage(number) for number in told]
             assert finder.without_vectors([each.uuid for each in asked]) == set()
@@ -138,7 +130,7 @@ def test_an_upsert_that_fails_leaves_all_as_it_was(
 
 
 def test_readers_see_what_another_process_keeps_while_it_does(folder: Path) -> None:
-    with writing(folder, 10**6, 1) as child, closing(EmbeddedFinder(folder)) as reader:
+    with writing(folder, 1) as child, closing(EmbeddedFinder(folder)) as reader:
         assert child.stdout is not None
         for _ in range(6):
             start, edition = map(int, child.stdout.readline().split())
@@ -264,18 +256,6 @@ def test_of_very_many_the_same_are_nearest() -> None:
         assert all(abouts[number] == 1 for number, _ in expected)
 
 
-@pytest.mark.parametrize("there", [False, True])
-def test_among_many_passages_what_is_faster_is_recommended(
-    folder: Path, there: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded, "installed", lambda: there)
-    with closing(EmbeddedFinder(folder, scale=50)) as finder:
-        fill(finder)
-        assert finder.status().advice == ""
-    with closing(EmbeddedFinder(folder, scale=20)) as finder:
-        assert ("--extra scale" in finder.status().advice) is not there
-
-
 @pytest.mark.parametrize("garbage", [b"", b"not a database" * 400])
 def test_a_database_that_is_none_is_set_aside_and_made_again(folder: Path, garbage: bytes) -> None:
     with closing(EmbeddedFinder(folder)) as first:
@@ -303,13 +283,12 @@ def test_who_had_it_open_follows_when_the_database_is_made_again(
     assert_finds(finder, passage(7, edition=1))
 
 
-@TANTIVY
-def test_an_index_of_tantivy_that_is_damaged_is_made_again(folder: Path) -> None:
-    with closing(EmbeddedFinder(folder, 0)) as first:
+def test_an_index_of_words_that_is_damaged_is_made_again(folder: Path) -> None:
+    with closing(EmbeddedFinder(folder)) as first:
         fill(first)
-    (home,) = folder.glob("tantivy-*")
+    (home,) = folder.glob("words-*")
     (home / "meta.json").write_text("{", encoding="utf-8")
-    with closing(EmbeddedFinder(folder, 0)) as finder:
+    with closing(EmbeddedFinder(folder)) as finder:
         with pytest.raises(StoreFailed) as raised:
             finder.search("word7", None, 5, Filters())
         assert "index" in raised.value.hint
@@ -317,27 +296,31 @@ def test_an_index_of_tantivy_that_is_damaged_is_made_again(folder: Path) -> None
         assert_finds(finder, passage(7))
 
 
-# -- size ---------------------------------------------------------------------------------------
-
-
-@TANTIVY
-def test_words_move_to_tantivy_by_size_and_back_where_it_is_missing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("words", ["fts5", "tantivy-1-1"])
+@pytest.mark.parametrize("first", ["search", "prepare", "upsert"])
+def test_an_index_of_an_older_version_is_made_again_and_says_so(
+    folder: Path, words: str, first: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with closing(EmbeddedFinder(folder, 30)) as finder:
+    with closing(EmbeddedFinder(folder)) as finder:
         fill(finder)
-        assert not list(folder.glob("tantivy-*"))
-        more = passage(31)
-        finder.upsert([more], vector(more)[None])
-        assert list(folder.glob("tantivy-*"))
-        for number in (1, 7, 31):
+        with finder._database.writing() as db:  # as the older version left it
+            db.execute("CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '')")
+            set_facts(db, words=words)
+    for old in folder.glob("words-*"):
+        old.rename(folder / "tantivy-1-1")
+    with closing(EmbeddedFinder(folder)) as finder:
+        if first == "prepare":
+            finder.prepare("seeded", DIM)
+        elif first == "upsert":
+            finder.upsert([passage(7)], None)
+        for number in (1, 7, 30):
             assert_finds(finder, passage(number))
-    monkeypatch.setattr(embedded, "installed", lambda: False)
-    with closing(EmbeddedFinder(folder, 30)) as finder:
-        finder.prepare("seeded", DIM)
-        assert not list(folder.glob("tantivy-*"))
-        for number in (1, 7, 31):
-            assert_finds(finder, passage(number))
+        assert finder.status() == FinderStatus(30, 30, "seeded", DIM)
+    assert not (folder / "tantivy-1-1").exists()
+    assert len([one for one in caplog.records if "index of words" in one.message]) == 1
+
+
+# -- size ---------------------------------------------------------------------------------------
 
 
 def test_vectors_nobody_needs_are_let_go(

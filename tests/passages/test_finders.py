@@ -38,8 +38,7 @@ EVERYTHING = Filters(retracted=True)
 
 WEAVIATE = pytest.mark.extras("weaviate")
 _KINDS = [
-    "fts5",
-    pytest.param("tantivy", marks=pytest.mark.extras("tantivy")),
+    "embedded",
     pytest.param("pgvector", marks=POSTGRESQL),
     pytest.param("weaviate", marks=WEAVIATE),
     *([pytest.param("weaviate_real", marks=WEAVIATE)] if _REAL_WEAVIATE else []),
@@ -55,13 +54,8 @@ def finder(request: pytest.FixtureRequest) -> Iterator[Finder]:
 
 
 @pytest.fixture
-def fts5(tmp_path: Path) -> Finder:
+def embedded(tmp_path: Path) -> Finder:
     return EmbeddedFinder(tmp_path / "corpus")
-
-
-@pytest.fixture
-def tantivy(tmp_path: Path) -> Finder:
-    return EmbeddedFinder(tmp_path / "corpus", scale=0)
 
 
 @pytest.fixture
@@ -649,23 +643,21 @@ def test_a_passage_weaviate_refuses_is_an_error(weaviate: Finder, stand_in: Any)
         weaviate.upsert([passage(9, "one more")], vectors(0))
 
 
-@pytest.mark.parametrize("scale", [10**6, pytest.param(0, marks=pytest.mark.extras("tantivy"))])
 def test_an_index_from_before_there_were_terms_is_folded_and_keeps_its_vectors(
-    tmp_path: Path, scale: int
+    tmp_path: Path,
 ) -> None:
     text = "IL-6 rose in Sjögren’s syndrome."
-    old = EmbeddedFinder(tmp_path / "corpus", scale=scale)
+    old = EmbeddedFinder(tmp_path / "corpus")
     filled(old)
     old.upsert([passage(7, text)], vectors(3))
     with old._database.writing() as db:  # as format 1 had it: words as they are, stemmed by FTS5
         kept = Words("A paper", "Abstract", text).packed()
         number = db.execute("SELECT id FROM passages WHERE paper = 'pmid:7'").fetchone()[0]
         db.execute("UPDATE texts SET words = ? WHERE id = ?", (kept, number))
-        db.execute("DROP TABLE words")
         db.execute("CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '')")
-        set_facts(db, format=1)
+        set_facts(db, format=1, words="fts5")
     old.close()
-    finder = EmbeddedFinder(tmp_path / "corpus", scale=scale)
+    finder = EmbeddedFinder(tmp_path / "corpus")
     finder.prepare("model-1", DIM)
     assert found(finder, "il6") == found(finder, "sjogren") == ["pmid:7"]
     assert found(finder, "", axis=3)[0] == "pmid:7"

@@ -284,4 +284,4 @@ def _warnings(passages: int, contents: FinderStatus, trouble: str) -> list[str]:
     if passages != contents.passages:
         counts = f"The corpus has {passages:,} passages and the index {contents.passages:,}"
         warnings.append(f"{counts}: run server.py index.")
-    return [*warnings, contents.advice] if contents.advice else warnings
+    return warnings

@@ -301,10 +301,8 @@ class _Run:
     # -- reports ---------------------------------------------------------------------------------
 
     def _compare(self) -> None:
-        """Warn where the finder and SQL still differ; pass on the finder's advice."""
+        """Warn where the finder and SQL still differ."""
         contents = self.finder.status()
-        if contents.advice:
-            self._warn(contents.advice)
         more = contents.passages - self.database.counts().passages
         if more > 0:
             self._warn(

@@ -29,7 +29,6 @@ Row = dict[str, Any]
 # A module each extra brings, and what it is for.
 _EXTRAS = {
     "embed": ("fastembed", "passages found by meaning, with a model on this machine"),
-    "scale": ("tantivy", "words found fast among more than 20,000 passages"),
     "postgres": ("psycopg", "the corpus in PostgreSQL"),
     "weaviate": ("weaviate", "passages in Weaviate"),
     "parquet": ("pyarrow", "datasets and tables exported as Parquet"),

@@ -98,16 +98,12 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FinderStatus:
-    """What a finder holds; ``model`` is empty where there are no vectors.
-
-    ``advice`` says how to make it faster, where that is possible.
-    """
+    """What a finder holds; ``model`` is empty where there are no vectors."""
 
     passages: int
     vectors: int
     model: str = ""
     dim: int = 0
-    advice: str = ""
 
 
 class PassageFinder(Protocol):

@@ -8,6 +8,7 @@ with an error, and made again by indexing.
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +24,7 @@ from .embedded_schema import (
     HINT,
     About,
     Entry,
-    Fts5,
     IndexDatabase,
-    WordIndex,
     Words,
     every_entry,
     fact,
@@ -35,8 +34,8 @@ from .embedded_schema import (
     next_stamp,
     set_facts,
 )
-from .embedded_tantivy import Tantivy, installed
 from .embedded_vectors import EXACT, Damaged, VectorFile
+from .embedded_words import PREFIX, WordIndex
 from .ranking import DEEP, Scored, depth_for, fused, share_of
 from .terms import asked
 from .vector_checks import checked, checked_query
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
 
     from . import Vectors
 
-SCALE = 20_000
-_ADVICE = "Among so many passages words are found ten times faster with: uv sync --extra scale"
+log = logging.getLogger(__name__)
 _Found = TypeVar("_Found")
 
 
@@ -59,21 +57,17 @@ class EmbeddedFinder:
     ----------
     folder : Path
         Made at the first write.
-    scale : int, optional
-        Beyond so many passages words are kept by tantivy, where it is installed.
     exact : int, optional
         Beyond so many vectors only those with the most similar binary codes are compared.
     """
 
     name = "embedded"
 
-    def __init__(self, folder: Path, scale: int = SCALE, exact: int = EXACT) -> None:
+    def __init__(self, folder: Path, exact: int = EXACT) -> None:
         self.folder = folder
-        self._scale = scale
         self._database = IndexDatabase(folder)
         self._vectors = VectorFile(folder, exact)
-        self._fts5 = Fts5()
-        self._tantivy: Tantivy | None = None
+        self._words: WordIndex | None = None
 
     def prepare(self, model: str, dim: int) -> None:
         """Make the files, or check them whole; drop the vectors of another model."""
@@ -85,8 +79,8 @@ class EmbeddedFinder:
             self._vectors.check(db)
             if fact(db, "format") < FORMAT:
                 fold_words(db)
-            self._repair_words(db)
-            self._choose_word_index(db)
+            if not self._has_words(db) or not self._index(db).has(fact(db, "passages")):
+                self._rebuild_words(db)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
         """Keep passages; those without a new vector keep the old one while they say the same.
@@ -108,7 +102,6 @@ class EmbeddedFinder:
             kept = [passages[at] for at in latest.values()]
             self._put(db, dict(zip(latest, kept, strict=True)), stamp, first)
             self._vectors.compact(db)
-            self._choose_word_index(db)
 
     def remove(self, uuids: Sequence[str]) -> None:
         """Forget passages; the unknown are no error."""
@@ -117,7 +110,7 @@ class EmbeddedFinder:
             if not known:
                 return
             numbers = json_list([each.number for each in known])
-            self._words(db).drop(db, _texts(db, numbers))
+            self._index(db).drop([each.number for each in known])
             stamp = next_stamp(db)
             dead = [(each.row, stamp) for each in known if each.row is not None]
             db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
@@ -142,7 +135,7 @@ class EmbeddedFinder:
 
         def read(db: sqlite3.Connection) -> list[Hit]:
             terms, depth = asked(query), depth_for(limit)
-            words = self._words(db).search(db, terms, max(DEEP, limit), filters) if terms else []
+            words = self._index(db).search(terms, max(DEEP, limit), filters) if terms else []
             first = [number for number, _ in words[:depth]]
             near: dict[int, float] = {}
             if vector is not None and fact(db, "rows"):
@@ -178,8 +171,7 @@ class EmbeddedFinder:
         def read(db: sqlite3.Connection) -> FinderStatus:
             (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
             passages, vectors = fact(db, "passages"), fact(db, "rows") - dead
-            advice = "" if installed() or passages <= self._scale else _ADVICE
-            return FinderStatus(passages, vectors, fact(db, "model"), fact(db, "dim"), advice)
+            return FinderStatus(passages, vectors, fact(db, "model"), fact(db, "dim"))
 
         return self._read(read, FinderStatus(0, 0))
 
@@ -187,7 +179,7 @@ class EmbeddedFinder:
         """Let go of the files."""
         self._database.close()
         self._vectors.close()
-        self._tantivy = None
+        self._words = None
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -195,6 +187,8 @@ class EmbeddedFinder:
         try:
             with self._database.writing() as db:
                 files = fact(db, "generation"), fact(db, "words")
+                if not self._has_words(db):
+                    self._rebuild_words(db)
                 yield db
                 last = fact(db, "generation"), fact(db, "words")
         except Damaged as error:
@@ -214,8 +208,11 @@ class EmbeddedFinder:
                 with self._database.reading() as db:
                     if db is None or not has_tables(db):
                         return absent
-                    before, generation = generation, fact(db, "generation")
-                    return read(db)
+                    if self._has_words(db):
+                        before, generation = generation, fact(db, "generation")
+                        return read(db)
+                with self._writing():  # an older version's index, which is made again here
+                    pass
             except Damaged as error:
                 self._vectors.close()
                 if before == generation:
@@ -233,17 +230,19 @@ class EmbeddedFinder:
 
     def _delete_old_files(self, generation: int, words: str) -> None:
         self._vectors.sweep(generation)
-        for folder in self.folder.glob("tantivy-*"):
+        for folder in (*self.folder.glob(f"{PREFIX}*/"), *self.folder.glob("tantivy-*/")):
             if folder.name != words:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _words(self, db: sqlite3.Connection) -> WordIndex:
+    def _has_words(self, db: sqlite3.Connection) -> bool:
+        """Whether the index of words is one of this version."""
+        return str(fact(db, "words")).startswith(PREFIX)
+
+    def _index(self, db: sqlite3.Connection) -> WordIndex:
         name = fact(db, "words")
-        if name == self._fts5.name:
-            return self._fts5
-        if self._tantivy is None or self._tantivy.name != name:
-            self._tantivy = Tantivy(self.folder / name)
-        return self._tantivy
+        if self._words is None or self._words.name != name:
+            self._words = WordIndex(self.folder / name)
+        return self._words
 
     def _put(
         self, db: sqlite3.Connection, passages: dict[str, Passage], stamp: int, first: int | None
@@ -269,37 +268,23 @@ class EmbeddedFinder:
             # Words come before vectors, which need not have them indexed a second time.
             if not old or about != old.about or entry.words != texts[number]:
                 entries.append(entry)
-        gone = [(entry.number, texts[entry.number]) for entry in entries if entry.number in texts]
         db.executemany(_UPSERT, rows)
         db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
         packed = [(entry.number, entry.words.packed()) for entry in entries]
         db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
         set_facts(db, passages=fact(db, "passages") + len(passages) - len(known))
         if entries:
-            self._words(db).drop(db, gone)
-            self._words(db).put(db, entries)
+            self._index(db).put(entries)
 
-    def _choose_word_index(self, db: sqlite3.Connection) -> None:
-        """Move the words to tantivy once there are many."""
-        many = fact(db, "passages") > self._scale
-        if many and isinstance(self._words(db), Fts5) and installed():
-            self._move(db)
-
-    def _repair_words(self, db: sqlite3.Connection) -> None:
-        """Make the index of words again where it cannot be used here or lacks passages."""
-        current = self._words(db)
-        if isinstance(current, Tantivy) and not installed():
-            self._fts5.put(db, list(every_entry(db)))
-            set_facts(db, words=self._fts5.name)
-        elif isinstance(current, Tantivy) and not current.has(fact(db, "passages")):
-            self._move(db)
-
-    def _move(self, db: sqlite3.Connection) -> None:
-        stamp = fact(db, "stamp")
-        self._tantivy = Tantivy(self.folder / f"tantivy-{fact(db, 'generation')}-{stamp}")
-        self._tantivy.fill(every_entry(db))
-        self._fts5.empty(db)
-        set_facts(db, words=self._tantivy.name)
+    def _rebuild_words(self, db: sqlite3.Connection) -> None:
+        """Make the index of words again from the words that are kept."""
+        if fact(db, "passages"):
+            log.warning("Making the index of words in %s again.", self.folder)
+        name = f"{PREFIX}{fact(db, 'generation')}-{next_stamp(db)}"
+        self._words = WordIndex(self.folder / name)
+        self._words.fill(every_entry(db))
+        db.execute("DROP TABLE IF EXISTS words")  # older versions' FTS5
+        set_facts(db, words=name)
 
 
 _UPSERT = """INSERT INTO passages (id, uuid, paper, digest, about, stamp, row)

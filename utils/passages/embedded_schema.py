@@ -5,15 +5,6 @@ here is derived, so a damaged file is set aside and made again by indexing.
 
 Every change gets the next *stamp*, written with the rows it touched: a reader that saw stamp 7
 reads what is newer, and is up to date.
-
-The two indexes of words that an embedded finder can have.
-
-SQLite's FTS5 is always there. A query of ten common words takes it some 100 ms over 100,000
-passages and grows with them, so that beyond 20,000 tantivy (extra ``[scale]``) takes over where it
-is installed: 4 ms. Both stem English words, fold accents, weigh the title three times and the
-section one and a half times, and rank by BM25.
-
-Either is made again from the words kept in ``texts``.
 """
 
 from __future__ import annotations
@@ -27,14 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..errors import StoreFailed
 from ..model.passage import Filters, Passage
 from ..system import sqlite
 from ..system.plain_text import encodable
 from ..system.safe_files import disk, make_folder
-from .terms import FTS5, indexed
+from .terms import indexed
 
 FORMAT = 2
 NAME = "words.db"
@@ -56,10 +47,6 @@ CREATE TABLE dead (row INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
 CREATE INDEX died ON dead (stamp);
 CREATE TABLE appended (start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL)
 """
-_WORDS = f"""
-CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '', {FTS5});
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(3.0, 1.5, 1.0)')
-"""  # noqa: S608
 _FIRST_FACTS: dict[str, Any] = {
     "format": FORMAT,
     "stamp": 0,
@@ -67,7 +54,7 @@ _FIRST_FACTS: dict[str, Any] = {
     "dim": 0,
     "rows": 0,
     "passages": 0,
-    "words": "fts5",
+    "words": "",
 }
 HINT = "Index again: server.py index. Nothing is lost, the passages are in the corpus."
 _SEPARATOR = "\x1f"
@@ -265,7 +252,7 @@ def has_tables(db: sqlite3.Connection) -> bool:
 
 
 def _create_tables(db: sqlite3.Connection) -> None:
-    for statement in (*_TABLES.split(";\n"), *_WORDS.split(";\n")):
+    for statement in _TABLES.split(";\n"):
         db.execute(statement)
     # Never a number that was before: other processes may know files and rows of a lost database.
     facts = _FIRST_FACTS | {"generation": secrets.randbelow(10**9) * 10**6}
@@ -277,11 +264,7 @@ def fold_words(db: sqlite3.Connection) -> None:
     old = db.execute("SELECT id, words FROM texts").fetchall()
     folded = ((Words(*map(indexed, Words.unpacked(kept))).packed(), at) for at, kept in old)
     db.executemany("UPDATE texts SET words = ? WHERE id = ?", folded)
-    db.execute("DROP TABLE words")
-    for statement in _WORDS.split(";\n"):
-        db.execute(statement)
-    set_facts(db, format=FORMAT, words=Fts5.name)
-    Fts5().put(db, list(every_entry(db)))
+    set_facts(db, format=FORMAT, words="")
 
 
 class Entry(NamedTuple):
@@ -290,63 +273,6 @@ class Entry(NamedTuple):
     number: int
     words: Words
     about: About
-
-
-class WordIndex(Protocol):
-    """Finds passages by words, within the transaction it is given."""
-
-    name: str
-
-    def put(self, db: sqlite3.Connection, entries: Sequence[Entry]) -> None:
-        """Add passages, none of which is in it."""
-        ...
-
-    def drop(self, db: sqlite3.Connection, entries: Sequence[tuple[int, Words]]) -> None:
-        """Forget passages, given the words they were put with."""
-        ...
-
-    def search(
-        self, db: sqlite3.Connection, terms: Sequence[str], limit: int, filters: Filters
-    ) -> list[tuple[int, float]]:
-        """Numbers of passages with any of the terms, by BM25 (higher is better), best first."""
-        ...
-
-
-class Fts5:
-    """The index inside ``words.db``: without a copy of the texts, which ``texts`` has."""
-
-    name = "fts5"
-
-    def put(self, db: sqlite3.Connection, entries: Sequence[Entry]) -> None:
-        """See `WordIndex`."""
-        rows = ((entry.number, *entry.words) for entry in entries)
-        db.executemany("INSERT INTO words (rowid, title, section, text) VALUES (?, ?, ?, ?)", rows)
-
-    def drop(self, db: sqlite3.Connection, entries: Sequence[tuple[int, Words]]) -> None:
-        """See `WordIndex`."""
-        # SQLite before 3.43 forgets a row of such a table only when told what stood in it.
-        command = "INSERT INTO words (words, rowid, title, section, text) VALUES ('delete',?,?,?,?)"
-        db.executemany(command, ((number, *words) for number, words in entries))
-
-    def search(
-        self, db: sqlite3.Connection, terms: Sequence[str], limit: int, filters: Filters
-    ) -> list[tuple[int, float]]:
-        """See `WordIndex`."""
-        clause, values = condition(filters)
-        # FTS5 hands out its rows in the order of their rank: CROSS keeps it the outer loop, so
-        # that the filter looks at no more rows than it must to fill the limit.
-        query = f"""
-            SELECT passages.id, -words.rank FROM words
-            CROSS JOIN passages ON passages.id = words.rowid
-            CROSS JOIN abouts ON abouts.id = passages.about
-            WHERE words MATCH ? AND {clause} ORDER BY words.rank LIMIT ?
-        """  # noqa: S608
-        matching = " OR ".join(f'"{term}"' for term in terms)
-        return db.execute(query, (matching, *values, limit)).fetchall()
-
-    def empty(self, db: sqlite3.Connection) -> None:
-        """Forget everything."""
-        db.execute("INSERT INTO words (words) VALUES ('delete-all')")
 
 
 def every_entry(db: sqlite3.Connection) -> Iterable[Entry]:

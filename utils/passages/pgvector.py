@@ -298,7 +298,7 @@ def _row_of(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, A
 
 
 def _terms_of(passage: Passage) -> tuple[dict[str, float], int]:
-    """The weight of each term, and how many there are: FTS5 counts those of the title once."""
+    """The weight of each term, and how many terms there are: those of the title count once."""
     weights: dict[str, float] = {}
     length = 0
     for name, weight in _WEIGHTS.items():
