@@ -102,13 +102,13 @@ def prune(soup: BeautifulSoup) -> None:
         (script, f"${' '.join(script.get_text().split())}$")
         for script in soup.find_all("script", type=re.compile(r"^math/tex", re.I))
     )
-    remove(tags(soup, _MACHINERY))
     remove(
         tag
-        for tag in filter(_is_extra, every(soup))
-        if tag.name != "math" and tag.find(["table", "math"]) is None
+        for tag in every(soup)
+        if tag.name in _MACHINERY
+        or (tag.name == "span" and _COPY_BUTTON.fullmatch(text_of(tag)))
+        or (_is_extra(tag) and tag.name != "math" and tag.find(["table", "math"]) is None)
     )
-    remove(tag for tag in tags(soup, ("span",)) if _COPY_BUTTON.fullmatch(text_of(tag)))
     remove(_furniture(soup))
     noise = [link for link in tags(soup, ("a",)) if NOISE_LINKS.fullmatch(text_of(link))]
     replace(_without_signs(noise))

@@ -57,22 +57,21 @@ class _QuickSearch(_Searched):
         limit: int | None = None,
         **kwargs: Any,
     ) -> Any:
-        nodes = _nodes(self) if recursive else iter(self.contents)
-        if string is True and not (name or attrs or kwargs):
-            return list(islice((node for node in nodes if not isinstance(node, Tag)), limit))
+        if string is True and recursive and not (name or attrs or kwargs):
+            return list(islice(texts(self), limit))
         names = _names(name)
         if names is None or string is not None:
             return super().find_all(name, attrs or {}, recursive, string, limit, **kwargs)
-        found = self.walk() if recursive else (node for node in nodes if isinstance(node, Tag))
+        found: Any = self.elements() if recursive else _elements_of(self.contents)
         found = found if name is True else (tag for tag in found if tag.name in names)
         if attrs or kwargs:
             strainer = SoupStrainer(name, attrs or {}, **kwargs)
             found = filter(strainer.match, found)
         return list(islice(found, limit))
 
-    def walk(self) -> Iterable[Tag]:
-        """The elements below this one, in page order."""
-        return (node for node in _nodes(self) if isinstance(node, Tag))
+    def elements(self) -> list[Tag]:
+        """Return the elements below this one, in page order."""
+        return every(self)
 
     def find_parent(self, name: Any = None, attrs: Any = None, **kwargs: Any) -> Any:
         names = _names(name)
@@ -139,9 +138,9 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         if not self._left_out or not self._left_out.pop():
             super().handle_endtag(name, nsprefix)
 
-    def walk(self) -> Iterable[Tag]:
-        """The elements of the page, in page order."""
-        return self._parsed if self._is_as_parsed else super().walk()
+    def elements(self) -> list[Tag]:
+        """Return the elements of the page, in page order."""
+        return self._parsed if self._is_as_parsed else super().elements()
 
     def allow_changes(self) -> None:
         """Give up the list of elements as parsed; to be called before the tree is changed."""
@@ -149,25 +148,37 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         self._parsed = []
 
 
-def _nodes(root: Tag) -> Iterator[Any]:
-    """Elements and texts below *root*, in page order; the tree must not change meanwhile."""
+def _nodes(root: Tag) -> list[Any]:
+    """Elements and texts below *root*, in page order."""
     last: Any = root
     while isinstance(last, Tag) and last.contents:
         last = last.contents[-1]
     end, node = last.next_element, root.contents[0] if root.contents else None
+    found: list[Any] = []
+    add = found.append
     while node is not end and node is not None:
-        yield node
+        add(node)
         node = node.next_element
+    return found
+
+
+def _elements_of(nodes: list[Any]) -> list[Tag]:
+    return [node for node in nodes if isinstance(node, Tag)]
 
 
 def every(root: Tag) -> list[Tag]:
     """All elements below *root*, in page order."""
-    return [node for node in _nodes(root) if isinstance(node, Tag)]
+    return _elements_of(_nodes(root))
+
+
+def texts(root: Tag) -> Iterator[NavigableString]:
+    """The texts below *root*, comments among them, in page order."""
+    return (node for node in _nodes(root) if not isinstance(node, Tag))
 
 
 def tags(root: Tag, names: Container[str]) -> list[Tag]:
     """The elements below *root* with one of these *names*, in page order."""
-    return [node for node in _nodes(root) if isinstance(node, Tag) and node.name in names]
+    return [tag for tag in every(root) if tag.name in names]
 
 
 def classes(tag: Tag) -> list[str]:
@@ -209,13 +220,13 @@ def replace(pairs: Iterable[tuple[PageElement, str]]) -> None:
 
     BeautifulSoup looks for each anew among its siblings, the square of their number in all.
     """
-    texts = {id(node): (node, text) for node, text in pairs}
+    placed = {id(node): (node, text) for node, text in pairs}
     parents = {
-        id(node.parent): node.parent for node, _ in texts.values() if node.parent is not None
+        id(node.parent): node.parent for node, _ in placed.values() if node.parent is not None
     }
     for parent in parents.values():
         for at in range(len(parent.contents) - 1, -1, -1):
-            if found := texts.get(id(parent.contents[at])):
+            if found := placed.get(id(parent.contents[at])):
                 parent.contents[at].extract(_self_index=at)
                 if found[1]:
                     parent.insert(at, NavigableString(found[1]))

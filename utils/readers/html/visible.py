@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bs4.element import NavigableString, Tag
 
 from .article import REFERENCES, named
-from .tree import Weights, classes, every, remove, sum_up, tags, weigh
+from .tree import Weights, classes, every, remove, sum_up, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -61,12 +61,13 @@ _INLINE = ("a", "b", "span", "strong", "sup")
 def show_page(soup: BeautifulSoup) -> None:
     """Leave in *soup* what its readers see."""
     _show_formulas_once(soup)
-    _keep_words_of_buttons(soup)
-    _make_lists_of_roles(soup)
-    _place_marks(soup)
-    weights = weigh(soup)
-    _make_headings(soup, weights)
-    remove(list(_hidden(soup, weights)))
+    elements = every(soup)
+    _keep_words_of_buttons(elements)
+    _make_lists_of_roles(elements)
+    _place_marks(elements)
+    elements, weights = every(soup), weigh(soup)
+    _make_headings(elements, weights)
+    remove(list(_hidden(elements, weights)))
 
 
 def _show_formulas_once(soup: BeautifulSoup) -> None:
@@ -82,9 +83,9 @@ def _show_formulas_once(soup: BeautifulSoup) -> None:
             tag.replace_with(source.extract())
 
 
-def _keep_words_of_buttons(soup: BeautifulSoup) -> None:
+def _keep_words_of_buttons(elements: list[Tag]) -> None:
     """Keep the words of buttons that are a heading or stand in running text."""
-    for button in tags(soup, ("button",)):
+    for button in [tag for tag in elements if tag.name == "button"]:
         text = _line(button)
         heading = button.find_parent(_HEADINGS)
         if heading is not None and len(text) >= _MOST_OF_HEADING * len(heading.get_text()):
@@ -102,24 +103,28 @@ def _is_in_text(tag: Tag) -> bool:
     )
 
 
-def _make_lists_of_roles(soup: BeautifulSoup) -> None:
+def _make_lists_of_roles(elements: list[Tag]) -> None:
     """Give boxes with the roles of a list and its items the elements of one."""
-    for box in tags(soup, _LIST_BOXES):
-        if box.get("role") == "list" and (
-            items := [
-                child
-                for child in box.find_all(_LIST_BOXES, recursive=False)
-                if child.get("role") == "listitem"
-            ]
+    for box in elements:
+        if (
+            box.name in _LIST_BOXES
+            and box.get("role") == "list"
+            and (
+                items := [
+                    child
+                    for child in box.find_all(_LIST_BOXES, recursive=False)
+                    if child.get("role") == "listitem"
+                ]
+            )
         ):
             box.name = "ul"
             for item in items:
                 item.name = "li"
 
 
-def _place_marks(soup: BeautifulSoup) -> None:
+def _place_marks(elements: list[Tag]) -> None:
     """Raise the marks of notes that links make, and put each note's mark into its paragraph."""
-    for link in tags(soup, ("a",)):
+    for link in [tag for tag in elements if tag.name == "a"]:
         if (
             str(link.get("href") or "").startswith("#")
             and _LINKED_MARK.fullmatch(_line(link))
@@ -128,7 +133,7 @@ def _place_marks(soup: BeautifulSoup) -> None:
             and link.find_parent("sup") is None
         ):
             link.name = "sup"
-    for note in tags(soup, ("p",)):
+    for note in [tag for tag in elements if tag.name == "p"]:
         mark = next((node for node in note.previous_siblings if str(node).strip()), None)
         if (
             isinstance(mark, Tag)
@@ -140,9 +145,8 @@ def _place_marks(soup: BeautifulSoup) -> None:
             note.insert(0, mark.extract())
 
 
-def _make_headings(soup: BeautifulSoup, weights: Weights) -> None:
+def _make_headings(elements: list[Tag], weights: Weights) -> None:
     """Make headings of boxes that only look like them: the page's own menu names their text."""
-    elements = every(soup)
     named = {str(tag.get("id") or tag.get("name")): tag for tag in elements if tag.attrs}
     for link in [tag for tag in elements if tag.name == "a"]:
         target = named.get(str(link.get("href") or "#").removeprefix("#"))
@@ -170,8 +174,7 @@ def _line(tag: Tag) -> str:
     return " ".join(tag.get_text(" ").split())
 
 
-def _hidden(soup: BeautifulSoup, weights: Weights) -> Iterator[Tag]:
-    elements = every(soup)
+def _hidden(elements: list[Tag], weights: Weights) -> Iterator[Tag]:
     held = Counter(id(tag.parent) for tag in elements if tag.name in _HOLDS)
     sum_up(elements, held)
     references: set[int] = set()  # long lists of names are folded there
