@@ -125,6 +125,26 @@ def shared() -> Path:
 
 
 @pytest.fixture
+def mocked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Answers by address in place of the network: ``mocked.get(url, body=recorded)``."""
+    import responses
+    from urllib3 import Retry
+
+    from utils.http.transport import Transport
+
+    def built(transport: Any, sent: Any, got: Any) -> Any:
+        got.request, got.status_code = sent, got.status
+        return got
+
+    # What the package takes for granted of the adapter that it stands in for.
+    monkeypatch.setattr(Transport, "max_retries", Retry(0), raising=False)
+    monkeypatch.setattr(Transport, "build_response", built, raising=False)
+    sends = "utils.http.transport.Transport._send"
+    with responses.RequestsMock(assert_all_requests_are_fired=False, target=sends) as mock:
+        yield mock
+
+
+@pytest.fixture
 def by_itself() -> Callable[[], float]:
     """How the stage clock moves while nobody sleeps: with the real one, for other processes."""
     return time.time

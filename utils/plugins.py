@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import NotConfigured
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .model.site import Site
 
 GROUP = "papershelf.plugins"
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Command(NamedTuple):
@@ -45,8 +46,7 @@ class Setting(NamedTuple):
     about: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(NamedTuple):
     """What one package adds; a name of a module is absolute, or relative to this package.
 
     Parameters
@@ -71,10 +71,10 @@ class Plugin:
     """
 
     name: str
-    commands: Mapping[str, Command] = field(default_factory=dict)
-    toolsets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    settings: Mapping[str, Setting] = field(default_factory=dict)
-    sources: Mapping[str, Site] = field(default_factory=dict)
+    commands: Mapping[str, Command] = _NOTHING
+    toolsets: Mapping[str, tuple[str, ...]] = _NOTHING
+    settings: Mapping[str, Setting] = _NOTHING
+    sources: Mapping[str, Site] = _NOTHING
     record_source: str = ""
     routes: str = ""
     version: str = ""
@@ -159,9 +159,11 @@ def installed() -> tuple[Plugin | NotConfigured, ...]:
 def _is_any_installed() -> bool:
     """Say whether a package has entry points of ours: importing importlib.metadata takes 50 ms."""
     files = (
-        file for folder in sys.path for file in Path(folder).glob("*.dist-info/entry_points.txt")
+        file
+        for folder in filter(None, sys.path)
+        for file in Path(folder).glob("*.dist-info/entry_points.txt")
     )
-    return any(f"[{GROUP}]" in file.read_text(encoding="utf-8", errors="replace") for file in files)
+    return any(GROUP.encode() in file.read_bytes() for file in files)
 
 
 def _loaded(entry: EntryPoint) -> Plugin | NotConfigured:
@@ -172,7 +174,7 @@ def _loaded(entry: EntryPoint) -> Plugin | NotConfigured:
         return _unusable(entry.name, f"{type(error).__name__}: {error}")
     if not isinstance(plugin, Plugin):
         return _unusable(entry.name, f"{entry.value} is not a Plugin")
-    return replace(plugin, version=entry.dist.version if entry.dist else "")
+    return plugin._replace(version=entry.dist.version if entry.dist else "")
 
 
 def import_part(name: str) -> Any:

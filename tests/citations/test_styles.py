@@ -24,7 +24,6 @@ def test_each_style_names_its_authors_and_its_licence(path):
     assert info.find(f"{CSL}id").text == f"http://www.zotero.org/styles/{path.stem}"
     assert "by-sa/3.0" in info.find(f"{CSL}rights").get("license")
     assert info.findall(f"{CSL}author")
-    assert f"`{path.name}`" in (STYLES / "README.md").read_text("utf-8")
 
 
 def test_nothing_heavy_is_imported_before_a_style_is_asked_for():

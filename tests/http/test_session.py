@@ -8,12 +8,9 @@ import traceback
 from email.utils import formatdate
 
 import pytest
-import responses
-from urllib3 import Retry
 
 from utils.errors import NotAvailable, Unreachable
 from utils.http import Answer, Rate, Web
-from utils.http.transport import Transport
 from utils.settings import Settings
 
 URL = "https://doi.org/x"
@@ -23,20 +20,6 @@ KEY = "0123456789abcdef"
 @pytest.fixture
 def web() -> Web:
     return Web(Settings(pubmed_email="a@b.de"), [Rate("doi", ("doi",), 0.01)])
-
-
-@pytest.fixture
-def mocked(monkeypatch):
-    def built(transport, sent, got):
-        got.request, got.status_code = sent, got.status
-        return got
-
-    # What the package takes for granted of the adapter that it stands in for.
-    monkeypatch.setattr(Transport, "max_retries", Retry(0), raising=False)
-    monkeypatch.setattr(Transport, "build_response", built, raising=False)
-    sends = "utils.http.transport.Transport._send"
-    with responses.RequestsMock(assert_all_requests_are_fired=False, target=sends) as mock:
-        yield mock
 
 
 def test_an_answer_says_all_a_source_needs(web: Web, mocked) -> None:

@@ -40,6 +40,7 @@ from tests.world.records import Corpus, Record
 from tests.world.services import SERVICES, SITES
 from tests.world.text_mining import WEEKLY
 from tests.world.wire import TEXT, Call, Listener, Reply, Request, dawdle, text
+from utils.model import sites
 
 __all__ = ["Record", "Request", "World"]
 
@@ -141,8 +142,9 @@ class World:
         return dict(peaks)
 
     def environment(self) -> dict[str, str]:
-        """The settings that point Papershelf at this world."""
-        urls = {f"{name.upper()}_BASE_URL": self.url(name) for name in SERVICES}
+        """The settings that point Papershelf at this world, which has not all services."""
+        of_sites = {place.service for site in sites.SITES for place in site.addresses}
+        urls = {f"{name.upper()}_BASE_URL": self.url(name) for name in of_sites | {*SERVICES}}
         return {**urls, "PAPERS_ALLOW_PRIVATE_NETWORK": "true", "PUBMED_EMAIL": "tester@lab.edu"}
 
     def url(self, name: str) -> str:

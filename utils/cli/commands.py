@@ -79,6 +79,8 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
         "Without a command: the MCP server on stdio.",
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="print the version")
+    if names == ("--version",):
+        return parser  # without a look at plugins
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     known = {name: found for name in names if (found := find_command(name))}
     for module in dict.fromkeys(one.module for one in known.values()):
