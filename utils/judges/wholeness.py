@@ -40,7 +40,7 @@ def find_signs(case: Case) -> Iterator[Sign]:
     yield from _few_pages(document.pages, page_count(paper.pages), found.prose)
     yield from _references_left_out(document.pages, paper, found)
     yield from _torn(document.pages, found)
-    yield from _skipping(found.body, found)
+    yield from _skipping(document.pages, found)
     yield from _unmentioned(found)
     yield from _brief(case.abstract, found)
     if found.abstract and not plans_research(paper.title or document.title):
@@ -321,14 +321,15 @@ def _unrecorded(found: Evidence, recorded: int) -> Iterator[Sign]:
         yield Sign("unrecorded", DOUBT, f"lists {found.listed or 'none'} of {recorded} references")
 
 
-def _skipping(body: list[Section], found: Evidence) -> Iterator[Sign]:
-    """Numbers of sections or figures that are left out."""
-    numbers = {int(match[1]) for section in body if (match := _SECTION.match(section.name))}
+def _skipping(pages: int, found: Evidence) -> Iterator[Sign]:
+    """Numbers of sections or figures that are left out; print has headings that are misread."""
+    numbers = {int(match[1]) for section in found.body if (match := _SECTION.match(section.name))}
     named = {int(number) for number in _SECTION_NAMED.findall(found.text)}
     last = max(numbers | named, default=0)
     if len(numbers) > 2 and last < 12 and (lost := (set(range(1, last)) | named) - numbers):
         first = min(lost)
-        yield Sign("skipped section", DOUBT, f"section {first} is missing before section {last}")
+        text = f"section {first} is missing before section {last}"
+        yield Sign("skipped section", DOUBT, text, only_doubts=pages > 0)
     for name in ("fig", "tab"):
         numbered = {number for kind, number in found.mentioned | found.captions if kind == name}
         if len(numbered) > 1 and max(numbered) < 15 and (gone := first_skipped(numbered)):
