@@ -19,7 +19,7 @@ state          what is known                                            action  
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -200,15 +200,14 @@ class Settle:
 
 
 Action = Serve | LookUp | Fail | Ask | Wait | Settle
+IsAway = Callable[[Rung], bool]
 
 
-def next_action(
-    climb: Climb, rungs: Sequence[Rung], settings: Settings, away: Container[str] = ()
-) -> Action:
+def next_action(climb: Climb, rungs: Sequence[Rung], settings: Settings, is_away: IsAway) -> Action:
     """Return what to do next for a paper; see the table above.
 
-    *rungs* is the whole ladder in the order of the request; *away* names those that cannot be
-    asked now.
+    *rungs* is the whole ladder in the order of the request; *is_away* tells which cannot be asked
+    now.
     """
     if climb.state != "climbing":
         if stored := find_servable(climb, rungs, settings):
@@ -217,11 +216,11 @@ def next_action(
             return LookUp()
         if isinstance(climb.record, PaperError) and not _may_climb_unknown(climb):
             return Fail(climb.record)
-    return _next_rung(climb, rungs, settings, away)
+    return _next_rung(climb, rungs, settings, is_away)
 
 
 def _next_rung(
-    climb: Climb, rungs: Sequence[Rung], settings: Settings, away: Container[str]
+    climb: Climb, rungs: Sequence[Rung], settings: Settings, is_away: IsAway
 ) -> Ask | Wait | Settle:
     """Return the next rung to ask, if one is left, and why others need no question."""
     notes: list[Attempt] = []
@@ -235,7 +234,7 @@ def _next_rung(
             notes += climb.standing[rung.via]
         elif reason := _why_needless(rung, climb, notes, rungs):
             notes.append(Attempt(rung.via, OTHER_VERSION, reason))
-        elif rung.via in away:
+        elif is_away(rung):
             passed_over.append(rung)
         else:
             return Ask(rung, notes, passed_over)

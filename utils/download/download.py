@@ -214,7 +214,7 @@ def _act(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperEr
     """
     before, postponed, has_stand_in = climb.stored, dict[str, tuple[float, Step]](), False
     while True:
-        match ladder.next_action(climb, postponed):
+        match ladder.next_action(climb, lambda rung: rung.via in postponed):
             case Serve(stored):
                 return _serve(climb, stored)
             case Ask(rung, notes):

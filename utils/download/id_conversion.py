@@ -63,11 +63,8 @@ def _knows_names(source: Source) -> bool:
 
 
 def _parse(text: str) -> Ids | BadRequest:
-    try:
-        ids = Ids.parse(text)
-    except BadRequest as wrong:
-        return wrong
-    if not (ids.pmid or ids.pmcid or ids.doi):
+    ids = Ids.try_parse(text)
+    if isinstance(ids, Ids) and not (ids.pmid or ids.pmcid or ids.doi):
         msg = f"{shortened(text, 80)!r} is not a PMID, PMCID or DOI."
         return BadRequest(msg, "Give PMIDs, PMCIDs or DOIs.")
     return ids

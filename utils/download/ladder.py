@@ -13,7 +13,7 @@ for.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ from ..model.versions import NAMES, OTHER_VERSION, fits, serves
 from ..shelf import Shelf, is_foreign, judge_again, known_by_name_only
 from ..sources import Source, ask_in_halves
 from ..sources.local import local_routes
-from .climb import Action, Climb, DownloadRequest, Rung, find_servable, next_action
+from .climb import Action, Climb, DownloadRequest, IsAway, Rung, find_servable, next_action
 from .records import with_registered_terms
 
 
@@ -112,12 +112,12 @@ class Ladder:
         """Return the climb for a request; *known* are the fields of `Climb` known already."""
         return Climb(request, **{"find_texts": self.shelf.find_texts, **known})
 
-    def next_action(self, climb: Climb, away: Container[str] = ()) -> Action:
+    def next_action(self, climb: Climb, is_away: IsAway = lambda _: False) -> Action:
         """Return what to do next for a paper; see `.climb`."""
         rungs: Sequence[Rung] = self.rungs
         if not climb.request.prefer_pmc:
             rungs = sorted(rungs, key=lambda rung: rung.source.label != "DOI")
-        return next_action(climb, rungs, self.web.settings, away)
+        return next_action(climb, rungs, self.web.settings, is_away)
 
     def learn(self, climb: Climb) -> None:
         """Add to what the shelf has of a paper what its record says, and the other way round.

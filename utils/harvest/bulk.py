@@ -248,12 +248,12 @@ class _Harvest:
     def _advance(self, number: int, climb: Climb) -> None:
         """Do what is next for a paper: end it, queue it at a rung, or for later."""
         recorded, owed = len(climb.tried), self.outages.owed(number)
-        away = {
-            rung.via
-            for rung in self.ladder.rungs
-            if rung.via in owed or self.outages.away_s(rung.via, _tag(rung, climb.paper))
-        }
-        match self.ladder.next_action(climb, away):
+
+        def is_away(rung: Rung) -> bool:
+            away_s = self.outages.away_s(rung.via, _tag(rung, climb.paper))
+            return rung.via in owed or away_s > 0
+
+        match self.ladder.next_action(climb, is_away):
             case Serve(stored):
                 self._end(number, stored)
             case Ask(rung, notes, passed_over):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import BadRequest
 from ..model.objects import ObjectKind
-from .asked import ids_of, ids_or_error
 from .rooms import Rooms
 
 if TYPE_CHECKING:
@@ -48,9 +47,10 @@ class CollectVerbs(Rooms):
 
         from ..download.climb import DownloadRequest
         from ..download.download import download
+        from ..model.identifiers import Ids
 
         offline = self.settings.papers_offline
-        request = DownloadRequest(ids_of(paper), "", force, prefer_pmc, offline)
+        request = DownloadRequest(Ids.parse(paper), "", force, prefer_pmc, offline)
         if output_path:
             self.shelf.confined(output_path)  # refused before anything is asked for
         done = download(request, self._ladder)
@@ -70,7 +70,7 @@ class CollectVerbs(Rooms):
         from ..download.download import download_many
         from ..model.identifiers import Ids
 
-        read = [ids_or_error(paper) for paper in papers]
+        read = [Ids.try_parse(paper) for paper in papers]
         yield from ((Ids(), wrong) for wrong in read if isinstance(wrong, BadRequest))
         how = force, prefer_pmc, self.settings.papers_offline
         requests = [DownloadRequest(ids, "", *how) for ids in read if isinstance(ids, Ids)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from .asked import ids_or_error
 from .rooms import Rooms
 
 if TYPE_CHECKING:
@@ -191,7 +190,7 @@ class SearchVerbs(Rooms):
         from ..model.identifiers import Ids
         from ..sources import SOURCES
 
-        read = [ids_or_error(paper) for paper in papers]
+        read = [Ids.try_parse(paper) for paper in papers]
         wanted = (ids for ids in read if isinstance(ids, Ids))
         known = iter(fetch_records(wanted, self.shelf, self.web, SOURCES))
         return [next(known) if isinstance(ids, Ids) else (Ids(), ids) for ids in read]

@@ -88,8 +88,8 @@ class UpkeepVerbs(Rooms):
         self, paper: str | int | Ids, record: str | Path | Mapping[str, Any] | None
     ) -> Paper | None:
         from ..curation.verification import paper_of_csl, read_record
+        from ..model.identifiers import Ids
         from ..model.paper import Paper
-        from .asked import ids_of
 
         known = None
         if record is not None:
@@ -100,7 +100,7 @@ class UpkeepVerbs(Rooms):
             )
         if not paper:
             return known
-        ids = ids_of(paper)
+        ids = Ids.parse(paper)
         if known is not None:
             return replace(known, ids=ids | known.ids)
         stored = self.shelf.find(ids)

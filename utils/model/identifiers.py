@@ -93,8 +93,8 @@ class Ids:
         object.__setattr__(self, "arxiv", arxiv)
 
     @classmethod
-    def parse(cls, text: str) -> Ids:
-        """Read one identifier in any of the spellings people paste.
+    def parse(cls, paper: str | int | Ids) -> Ids:
+        """Read one identifier in any of the spellings people paste; `Ids` come back as they are.
 
         >>> Ids.parse("https://doi.org/10.1038/S41586-020-2649-2.").doi
         '10.1038/s41586-020-2649-2'
@@ -108,8 +108,11 @@ class Ids:
         Raises
         ------
         BadRequest
-            The text is no identifier we know.
+            The text is not a known identifier.
         """
+        if isinstance(paper, Ids):
+            return paper
+        text = str(paper)
         if len(text) > LONGEST:
             msg = f"{text[:40]!r}… has {len(text):,} characters; no identifier is that long."
             raise BadRequest(msg, EXAMPLES)
@@ -126,6 +129,14 @@ class Ids:
         shown = text if len(text) <= 80 else text[:77] + "…"
         msg = f"{shown!r} is not a PMID, PMCID, DOI or arXiv identifier."
         raise BadRequest(msg, EXAMPLES)
+
+    @classmethod
+    def try_parse(cls, paper: str | int | Ids) -> Ids | BadRequest:
+        """Read one identifier of many; the error is the answer for what is none."""
+        try:
+            return cls.parse(paper)
+        except BadRequest as error:
+            return error
 
     @classmethod
     def maybe(cls, text: str) -> Ids:
