@@ -132,16 +132,18 @@ class Climb:
 
     @property
     def stored(self) -> StoredPaper | None:
-        """What the shelf has that is nearest to the version asked for."""
-        return best_for(self.request.wants, self._held)
+        """The text on the shelf that is nearest to the version asked for."""
+        return best_for(self.request.wants, self._find_once())
 
     def has_text(self, version: Version) -> bool:
         """Return whether the full text of this very version is on the shelf."""
-        return any(one.kind == "full_text" and text_slot(one) == version for one in self._held)
+        return any(
+            one.kind == "full_text" and text_slot(one) == version for one in self._find_once()
+        )
 
     def hold(self, stored: StoredPaper) -> None:
         """Take note of a text that was put on the shelf, or changed there."""
-        self.texts = [one for one in self._held if one.path != stored.path] + [stored]
+        self.texts = [one for one in self._find_once() if one.path != stored.path] + [stored]
 
     def note(self, attempts: Sequence[Attempt]) -> None:
         """Add attempts; the rungs they name need no further question."""
@@ -149,8 +151,8 @@ class Climb:
         self.tried += attempts
         self.passed |= {attempt.source for attempt in attempts}
 
-    @property
-    def _held(self) -> list[StoredPaper]:
+    def _find_once(self) -> list[StoredPaper]:
+        """Return everything the shelf has of the paper; ask the shelf the first time only."""
         if self.texts is None:
             self.texts = self.find_texts(self.paper.ids)
         return self.texts
@@ -170,7 +172,7 @@ class LookUp:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Give up: without a record there is no way to the paper."""
+    """Give up, because the paper has no record and cannot be recognised without one."""
 
     error: PaperError
 

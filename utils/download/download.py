@@ -262,6 +262,7 @@ def _settle(climb: Climb, ladder: Ladder, before: StoredPaper | None) -> Downloa
 
 
 def _serve(climb: Climb, stored: StoredPaper) -> Download:
+    """Return what is on the shelf as the outcome."""
     return Download(stored, cached=True, file_path=stored.path, wants=climb.request.wants)
 
 

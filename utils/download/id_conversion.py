@@ -58,11 +58,12 @@ def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[C
 
 
 def _knows_names(source: Source) -> bool:
-    """Whether its records connect PMIDs or PMCIDs with other names."""
+    """Return whether a source's records connect PMIDs or PMCIDs with other identifiers."""
     return source.lookup is not None and not {"pmid", "pmcid"}.isdisjoint(source.lookup.by)
 
 
 def _parse(text: str) -> Ids | BadRequest:
+    """Read a PMID, PMCID or DOI; the error is the answer for anything else."""
     ids = Ids.try_parse(text)
     if isinstance(ids, Ids) and not (ids.pmid or ids.pmcid or ids.doi):
         msg = f"{shortened(text, 80)!r} is not a PMID, PMCID or DOI."

@@ -227,9 +227,9 @@ def _record_name(source: Source, ids: Ids) -> str:
 def fetch_records(
     wanted: Iterable[Ids], shelf: Shelf, web: Web, sources: Sequence[Source]
 ) -> list[tuple[Ids, Paper | PaperError]]:
-    """One outcome for each of *wanted*, in their order; nobody is asked about what is held.
+    """Return the record of each paper, in the order of *wanted*; the shelf's record if it has one.
 
-    A shelf's record without a title (a file of an older program) is asked for all the same.
+    A record without a title (a file of an older program) is looked up all the same.
 
     Returns
     -------
