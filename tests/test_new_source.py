@@ -1,4 +1,4 @@
-"""A new source or style: one file and one line, and the house knows it.
+"""A new source, style or toolset: one file and one line, and the house knows it.
 
 Each is written into a copy of the package, beside nothing else, and looked at by a process of
 its own; the new source's site is a service of the stand-in internet.
@@ -197,3 +197,47 @@ print(json.dumps([text, args.style, get_args(Style)]))
     assert paper.plain_title[:20] in cited
     assert typed == "house"
     assert "house" in offered
+
+
+TOOLSET = '''"""Moss: how much there is."""
+
+from fastmcp.tools import Tool
+
+
+def tools(library):
+    """The tool, working on *library*."""
+
+    def count_moss() -> int:
+        """Return how much moss there is."""
+        return library.settings.papers_moss
+
+    return [Tool.from_function(count_moss)]
+'''
+
+
+def test_a_toolset_and_a_setting_are_known_by_one_file_and_a_line_each(copy, world, tmp_path):
+    (copy / "utils/mcp/moss.py").write_text(TOOLSET, encoding="utf-8")
+    settings = copy / "utils/settings.py"
+    inserted(settings, '    "objects": (".mcp.objects",),\n', '    "moss": (".mcp.moss",),\n')
+    inserted(settings, "    papers_libkey: str = Field", "    papers_moss: int = Field(3)\n")
+    look = """
+import asyncio, json
+from fastmcp import Client
+from utils import Library
+from utils.mcp import build
+
+async def called():
+    async with Client(build(Library(mcp_toolsets=("moss",)))) as client:
+        return [tool.name for tool in await client.list_tools()], (
+            await client.call_tool("count_moss", {})
+        ).structured_content
+
+print(json.dumps(asyncio.run(called())))
+"""
+    done = run(
+        [sys.executable, "-c", look],
+        cwd=copy,
+        env=environment(world, tmp_path, PAPERS_MOSS="7"),
+        check=True,
+    )
+    assert json.loads(done.stdout) == [["count_moss"], {"result": 7}]
