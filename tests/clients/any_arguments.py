@@ -21,8 +21,8 @@ from jsonschema.exceptions import best_match
 
 from tests.world import World
 from utils.errors import BadRequest, EntrezFailed, NotFound, StoreFailed, Unreachable
+from utils.mcp.entrez import Operation
 from utils.mcp.entrez_capabilities import OPERATIONS
-from utils.mcp.operations import Operation
 
 ROUND = 20  # calls in one mood of the world
 AT_ONCE = 10  # calls that a host makes at the same time

@@ -1,4 +1,4 @@
-"""The tools as a host meets them: over the protocol, in both of its eras."""
+"""The tools as a host meets them, over the protocol."""
 
 import json
 import re
@@ -17,7 +17,6 @@ from utils.mcp import build
 from utils.mcp.answers import UNTRUSTED
 
 pytestmark = [pytest.mark.anyio, pytest.mark.story]
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 NAMES = {
     "search_pubmed",
     "search_pubmed_lr",
@@ -35,10 +34,10 @@ NAMES = {
 WRITING = {"download_paper", "download_papers", "read_papers", "harvest_papers"}
 
 
-async def call(library, tool, arguments, mode="auto"):
+async def call(library, tool, arguments):
     """One call; a success is held against the tool's own output schema."""
     server = build(library)
-    async with Client(server, mode=mode) as client:
+    async with Client(server) as client:
         result = await client.call_tool(tool, arguments, raise_on_error=False)
         if not result.is_error:
             schema = (await server.get_tool(tool)).output_schema
@@ -50,9 +49,8 @@ def tokens(what):
     return len(json.dumps(what, separators=(",", ":"), ensure_ascii=False)) / 4
 
 
-@ERAS
-async def test_every_tool_is_well_described(mode):
-    async with Client(build(Library()), mode=mode) as client:
+async def test_every_tool_is_well_described():
+    async with Client(build(Library())) as client:
         tools = await client.list_tools()
     assert {tool.name for tool in tools} == NAMES
     for tool in tools:
@@ -72,36 +70,35 @@ async def test_all_definitions_together_stay_within_their_budget():
     assert tokens({"tools": wire}) < 3000
 
 
-@ERAS
-async def test_search_download_read_list(library, world, mode):
-    found = await call(library, "search_pubmed", {"query": "CXCL12"}, mode)
+async def test_search_download_read_list(library, world):
+    found = await call(library, "search_pubmed", {"query": "CXCL12"})
     paper = found.structured_content["papers"][0]
     assert paper["pmid"]
     assert paper["abstract"]
 
-    got = (await call(library, "download_paper", {"pmid": paper["pmid"]}, mode)).structured_content
+    got = (await call(library, "download_paper", {"pmid": paper["pmid"]})).structured_content
     assert (got["success"], got["source"], got["kind"]) == (True, "PMC", "full_text")
     assert Path(got["file_path"]).is_absolute()
     assert got["attempts"][-1]["outcome"] == "saved"
-    again = await call(library, "download_paper", {"doi": paper["doi"]}, mode)
+    again = await call(library, "download_paper", {"doi": paper["doi"]})
     assert again.structured_content["source"] == "Cache"
     [uri] = re.findall(r"^Resource: (\S+)$", again.content[0].text, re.M)
     assert uri == f"papers://{Path(got['file_path']).name}"
-    async with Client(build(library), mode=mode) as client:
+    async with Client(build(library)) as client:
         [page] = await client.read_resource(uri)
     assert paper["title"] in page.text
 
-    read = await call(library, "read_paper", {"paper": paper["pmid"], "max_chars": 500}, mode)
+    read = await call(library, "read_paper", {"paper": paper["pmid"], "max_chars": 500})
     assert len(read.structured_content["text"]) <= 500
     assert read.structured_content["next_start"] == len(read.structured_content["text"])
     assert "title" not in read.structured_content  # it is the first line of the text
     assert read.content[0].text.count(paper["title"].rstrip(".")) <= 2  # and stands above it
-    part = await call(library, "read_paper", {"paper": paper["pmid"], "section": "methods"}, mode)
+    part = await call(library, "read_paper", {"paper": paper["pmid"], "section": "methods"})
     assert part.structured_content["title"] == paper["title"]
     headings = [part["heading"] for part in read.structured_content["outline"]]
     assert "Abstract" in headings
 
-    shelf = await call(library, "list_papers", {"text": "CXCL12"}, mode)
+    shelf = await call(library, "list_papers", {"text": "CXCL12"})
     assert shelf.structured_content["total"] == 1
 
 
@@ -231,12 +228,11 @@ VIOLATIONS = {
 }
 
 
-@ERAS
 @pytest.mark.parametrize(("arguments", "said"), VIOLATIONS.values(), ids=VIOLATIONS.keys())
 async def test_a_wrong_argument_is_told_by_name_value_and_what_is_allowed(
-    library, world, mode, arguments, said
+    library, world, arguments, said
 ):
-    error = (await call(library, "search_pubmed", arguments, mode)).meta["error"]
+    error = (await call(library, "search_pubmed", arguments)).meta["error"]
     assert error["code"] == "VALIDATION"
     assert said in error["message"]
     assert "Input should" not in error["message"]
@@ -280,9 +276,8 @@ async def test_many_mistakes_are_not_all_listed(library):
     assert "4 more" in error["message"]
 
 
-@ERAS
-async def test_an_unknown_tool_is_told_with_those_there_are(library, mode):
-    async with Client(build(library), mode=mode) as client:
+async def test_an_unknown_tool_is_told_with_those_there_are(library):
+    async with Client(build(library)) as client:
         with pytest.raises(MCPError, match="search_pubmed_minimal") as refused:
             await client.call_tool("nonsense")
         with pytest.raises(MCPError, match="MCP_TOOLSETS=core,pubmed") as elsewhere:

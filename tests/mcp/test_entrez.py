@@ -1,4 +1,4 @@
-"""Toolset ``entrez`` as a host meets it: over the protocol, in both of its eras."""
+"""Toolset ``entrez`` as a host meets it, over the protocol."""
 
 import csv
 import json
@@ -16,7 +16,6 @@ from utils.sources.eutils import Contact
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("entrez",)
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
 
 async def refusal(library, tool, **arguments):
@@ -34,17 +33,16 @@ async def test_the_set_costs_less_than_1750_tokens():
 
 
 @pytest.mark.story
-@ERAS
-async def test_a_search_is_kept_and_fetched_by_its_name(library, mode):
+async def test_a_search_is_kept_and_fetched_by_its_name(library):
     found = await answer(
-        library, "entrez_query", mode, operation="search", term="coral", keep=True, max_results=2
+        library, "entrez_query", operation="search", term="coral", keep=True, max_results=2
     )
     assert len(found["ids"]) == 2 < found["total"]
     history = found["history"]
     assert history["id"].startswith("h_")
     assert history["expires"].endswith("Z")
     fetched = await answer(
-        library, "entrez_query", mode, operation="fetch", history=history["id"],
+        library, "entrez_query", operation="fetch", history=history["id"],
         rettype="medline", max_results=1,
     )  # fmt: skip
     assert fetched["text"].lstrip().startswith("PMID- ")
@@ -105,14 +103,13 @@ async def test_a_silent_ncbi_is_no_empty_answer(library, world):
     assert error["code"] not in ("VALIDATION", "NOT_FOUND")
 
 
-@ERAS
-async def test_a_result_is_staged_described_and_asked(library, mode):
-    staged = await answer(library, "entrez_data", mode, operation="fetch_and_stage", term="coral")
+async def test_a_result_is_staged_described_and_asked(library):
+    staged = await answer(library, "entrez_data", operation="fetch_and_stage", term="coral")
     dataset = {"dataset": staged["dataset"]}
     assert staged["records"] == staged["tables"]["articles"] == 3
-    told = await answer(library, "entrez_data", mode, operation="schema", **dataset)
+    told = await answer(library, "entrez_data", operation="schema", **dataset)
     assert told["tables"]["authors"]["columns"].startswith("uid integer -> articles.uid")
-    listed = await answer(library, "entrez_data", mode, operation="list_datasets")
+    listed = await answer(library, "entrez_data", operation="list_datasets")
     assert [one["id"] for one in listed["datasets"]] == [staged["dataset"]]
 
 
@@ -177,14 +174,13 @@ async def test_a_dataset_that_is_gone_says_so(library):
     assert "stage" in " ".join(error["suggestions"])
 
 
-@ERAS
-async def test_a_compound_its_names_and_its_papers(library, mode):
-    found = await answer(library, "entrez_external", mode, operation="compounds", query="aspirin")
+async def test_a_compound_its_names_and_its_papers(library):
+    found = await answer(library, "entrez_external", operation="compounds", query="aspirin")
     [compound] = found["compounds"]
     assert compound["cid"] == "2244"
-    names = await answer(library, "entrez_external", mode, operation="names", query="2244")
+    names = await answer(library, "entrez_external", operation="names", query="2244")
     assert "aspirin" in [name.lower() for name in names["rows"]]
-    papers = await answer(library, "entrez_external", mode, operation="papers", query="aspirin")
+    papers = await answer(library, "entrez_external", operation="papers", query="aspirin")
     assert papers["rows"]
     assert all(pmid.isdigit() for pmid in papers["rows"])
 

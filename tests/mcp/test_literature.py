@@ -1,4 +1,4 @@
-"""Toolset ``literature`` as a host meets it: over the protocol, in both of its eras."""
+"""Toolset ``literature`` as a host meets it, over the protocol."""
 
 import json
 
@@ -14,7 +14,6 @@ from utils.mcp import build
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("core", "literature")
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 # Of the document, in snake_case.
 PREPRINT = {
     *("id", "title", "authors", "abstract", "published", "updated", "url", "pdf_url"),
@@ -35,11 +34,10 @@ async def test_all_toolsets_together_stay_below_twelve_thousand_tokens():
 
 
 @pytest.mark.story
-@ERAS
-async def test_a_preprint_has_the_fields_of_the_document(library, mode):
-    found = await answer(library, "search_arxiv", mode, query="nucleation lag", max_results=3)
+async def test_a_preprint_has_the_fields_of_the_document(library):
+    found = await answer(library, "search_arxiv", query="nucleation lag", max_results=3)
     assert found["papers"][0].keys() >= PREPRINT
-    one = await answer(library, "get_arxiv_paper", mode, arxiv_id=f"arXiv:{ARXIV_ID}v1")
+    one = await answer(library, "get_arxiv_paper", arxiv_id=f"arXiv:{ARXIV_ID}v1")
     assert one["id"] == f"{ARXIV_ID}v1"
     assert one["pdf_url"].endswith(f"/pdf/{ARXIV_ID}v1")
     assert one["primary_category"] in one["categories"]
@@ -62,9 +60,8 @@ async def test_arxiv_is_searched_by_author_years_and_category(library, world):
     assert "submittedDate:[2025" in asked["search_query"]
 
 
-@ERAS
-async def test_bibtex_names_the_preprint_for_latex(library, mode):
-    made = await answer(library, "arxiv_to_bibtex", mode, arxiv_id=ARXIV_ID)
+async def test_bibtex_names_the_preprint_for_latex(library):
+    made = await answer(library, "arxiv_to_bibtex", arxiv_id=ARXIV_ID)
     [entry] = bibtexparser.parse_string(made["bibtex"]).entries
     fields = {name: field.value for name, field in entry.fields_dict.items()}
     assert (fields["eprint"], fields["archivePrefix"]) == (ARXIV_ID, "arXiv")
@@ -87,15 +84,14 @@ async def test_bibtex_keeps_the_version_that_was_asked_for(library, world, versi
         assert fields["url"] == f"https://arxiv.org/abs/{named}"
 
 
-@ERAS
-async def test_a_scholars_record_has_the_fields_of_the_document(library, world, mode):
+async def test_a_scholars_record_has_the_fields_of_the_document(library, world):
     record = world.paper("pmc_cloud")
-    one = await answer(library, "get_semantic_scholar_paper", mode, identifier=f"DOI:{record.doi}")
+    one = await answer(library, "get_semantic_scholar_paper", identifier=f"DOI:{record.doi}")
     assert one.keys() >= SCHOLAR
     assert one["paper_id"] == paper_id(record)
     assert one["pmid"] == record.pmid
     assert {"author_id", "name"} == set(one["authors"][0])
-    found = await answer(library, "search_semantic_scholar", mode, query=record.plain_title)
+    found = await answer(library, "search_semantic_scholar", query=record.plain_title)
     assert {**found["papers"][0], "tldr": one["tldr"]} == one
 
 
@@ -125,9 +121,8 @@ async def test_semantic_scholars_bibtex_parses(library, world):
     assert entry.fields_dict["doi"].value == record.doi
 
 
-@ERAS
-async def test_one_search_says_how_each_source_did_and_why_records_are_one(library, mode):
-    found = await answer(library, "search_papers", mode, query="CXCL12 CXCR4", max_results=5)
+async def test_one_search_says_how_each_source_did_and_why_records_are_one(library):
+    found = await answer(library, "search_papers", query="CXCL12 CXCR4", max_results=5)
     assert {one["source"] for one in found["sources"]} == {
         *("pubmed", "europepmc", "arxiv", "semantic_scholar")
     }

@@ -11,7 +11,6 @@ from utils.mcp import build
 from utils.mcp.prompts import prompts
 
 pytestmark = pytest.mark.anyio
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 GIVEN = {
     "literature_review": {"topic": "coral bleaching"},
     "systematic_review_harvest": {"question": "Does heat bleach corals?", "query": "coral[ti]"},
@@ -34,9 +33,8 @@ def named(words):
     return set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", words)) - FIELDS
 
 
-@ERAS
-async def test_every_blank_is_described(library, mode):
-    async with Client(build(library), mode=mode) as client:
+async def test_every_blank_is_described(library):
+    async with Client(build(library)) as client:
         listed = {prompt.name: prompt for prompt in await client.list_prompts()}
     assert set(listed) == set(GIVEN)
     for name, prompt in listed.items():
@@ -46,9 +44,8 @@ async def test_every_blank_is_described(library, mode):
         assert {one.name for one in prompt.arguments if one.required} <= set(GIVEN[name])
 
 
-@ERAS
-async def test_they_hold_what_was_given_and_name_tools_there_are(library, mode):
-    async with Client(build(library), mode=mode) as client:
+async def test_they_hold_what_was_given_and_name_tools_there_are(library):
+    async with Client(build(library)) as client:
         tools = {tool.name for tool in await client.list_tools()}
         for name, arguments in GIVEN.items():
             written = await text(client, name, arguments)
@@ -91,14 +88,11 @@ BAD = {
 }
 
 
-@ERAS
 @pytest.mark.parametrize(("name", "arguments", "said"), BAD.values(), ids=BAD.keys())
-async def test_what_is_filled_in_wrongly_is_told_in_words(
-    library, caplog, mode, name, arguments, said
-):
+async def test_what_is_filled_in_wrongly_is_told_in_words(library, caplog, name, arguments, said):
     usual = {"ligand": "A", "receptor": "B"} if arguments and "max_papers" in arguments else {}
     caplog.set_level("DEBUG")
-    async with Client(build(library), mode=mode) as client:
+    async with Client(build(library)) as client:
         with pytest.raises(MCPError, match=re.escape(said)) as refused:
             await client.get_prompt(name, {**usual, **arguments} if arguments else arguments)
     assert refused.value.code == -32602

@@ -1,4 +1,4 @@
-"""Toolset ``pubmed`` as a host meets it: over the protocol, in both of its eras."""
+"""Toolset ``pubmed`` as a host meets it, over the protocol."""
 
 import json
 import re
@@ -21,7 +21,6 @@ from utils.settings import load_settings
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("pubmed",)
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 NAMES = [
     *("search_pubmed_articles", "fetch_article_details", "get_article_relationships"),
     *("get_pubmed_paper", "pubmed_to_bibtex", "convert_ids", "match_citations"),
@@ -64,9 +63,8 @@ async def test_definitions_stay_within_their_budgets():
     assert tokens({"tools": wire}) < 12_000
 
 
-@ERAS
-async def test_every_tool_is_well_described(mode):
-    async with Client(build(Library(mcp_toolsets=("pubmed",))), mode=mode) as client:
+async def test_every_tool_is_well_described():
+    async with Client(build(Library(mcp_toolsets=("pubmed",)))) as client:
         tools = await client.list_tools()
     for tool in tools:
         assert tool.title
@@ -95,12 +93,10 @@ def objects_in(schema):
 # --- One by one ------------------------------------------------------------
 
 
-@ERAS
-async def test_search(library, world, mode):
+async def test_search(library, world):
     found = await answer(
         library,
         "search_pubmed_articles",
-        mode,
         query_term="cells",
         max_results=6,
         sort_by="journal_name",
@@ -137,13 +133,11 @@ async def test_what_is_on_the_shelf_is_linked(library, world):
         assert "CXCL12" in text.text
 
 
-@ERAS
 @pytest.mark.parametrize("kind", ["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"])
-async def test_relationships(library, world, mode, kind):
+async def test_relationships(library, world, kind):
     found = await answer(
         library,
         "get_article_relationships",
-        mode,
         source_pmid=world.paper("pmc_cloud").pmid,
         relationship_type=kind,
         max_related_results=3,
@@ -155,13 +149,11 @@ async def test_relationships(library, world, mode, kind):
     assert set(scored) == {kind == "pubmed_similar_articles"}
 
 
-@ERAS
-async def test_citation_formats(library, world, mode):
+async def test_citation_formats(library, world):
     styles = ["ris", "bibtex", "apa_string", "mla_string", "vancouver", "csl_json"]
     found = await answer(
         library,
         "get_article_relationships",
-        mode,
         source_pmid=world.paper("pmc_cloud").pmid,
         relationship_type="citation_formats",
         citation_styles=styles,
@@ -177,32 +169,30 @@ async def test_citation_formats(library, world, mode):
     assert all("Sørensen" in made[style] for style in styles[:5])
 
 
-@ERAS
-async def test_one_paper_and_its_bibtex(library, world, mode):
+async def test_one_paper_and_its_bibtex(library, world):
     record = world.paper("pmc_cloud")
-    paper = await answer(library, "get_pubmed_paper", mode, pmid=int(record.pmid))
+    paper = await answer(library, "get_pubmed_paper", pmid=int(record.pmid))
     assert paper["doi"] == record.doi
     assert paper["url"] == f"https://pubmed.ncbi.nlm.nih.gov/{record.pmid}/"
     assert paper["authors"][0].endswith(record.authors[0][0])
     assert paper["mesh_terms"]
-    result = await call(library, "pubmed_to_bibtex", {"pmid": record.pmid}, mode)
+    result = await call(library, "pubmed_to_bibtex", {"pmid": record.pmid})
     assert result.structured_content["bibtex"].startswith("@article{")
     assert "abstract = " in result.structured_content["bibtex"]
     assert result.structured_content["bibtex"] in result.content[0].text
 
 
-@ERAS
-async def test_words_and_names(library, world, mode):
+async def test_words_and_names(library, world):
     record = world.paper("pmc_cloud")
-    converted = await answer(library, "convert_ids", mode, ids=[record.pmid, "nonsense"])
+    converted = await answer(library, "convert_ids", ids=[record.pmid, "nonsense"])
     assert [one["status"] for one in converted["records"]] == ["found", "invalid"]
     assert converted["records"][0]["pmcid"] == record.pmcid
     printed = {"journal": record.journal.short, "year": 2025, "volume": 12, "first_page": "11"}
-    matched = await answer(library, "match_citations", mode, citations=[printed, {"journal": "X"}])
+    matched = await answer(library, "match_citations", citations=[printed, {"journal": "X"}])
     assert [one["pmid"] for one in matched["results"]] == [record.pmid, ""]
-    spelled = await answer(library, "spell_check", mode, query="corall")
+    spelled = await answer(library, "spell_check", query="corall")
     assert spelled["corrected_query"] == "coral"
-    mesh = await answer(library, "lookup_mesh", mode, term="cancer", max_results=1)
+    mesh = await answer(library, "lookup_mesh", term="cancer", max_results=1)
     assert mesh["terms"][0]["search_term"] == '"Neoplasms"[MeSH Terms]'
 
 

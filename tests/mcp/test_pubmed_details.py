@@ -14,16 +14,14 @@ from utils.mcp.pubmed import details_page
 from utils.readers.pubmed_articles import split_xml
 from utils.search.pubmed.details import Details
 
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("pubmed",)
 
 
-@ERAS
 @pytest.mark.parametrize("level", ["abstract_plus", "full_xml", "medline_text", "citation_data"])
-async def test_details_at_every_level(library, world, mode, level):
+async def test_details_at_every_level(library, world, level):
     wanted = [world.paper("pmc_cloud").pmid, "39999999", world.paper("retracted").pmid]
-    found = await answer(library, "fetch_article_details", mode, pmids=wanted, detail_level=level)
+    found = await answer(library, "fetch_article_details", pmids=wanted, detail_level=level)
     assert [one["pmid"] for one in found["articles"]] == [wanted[0], wanted[2]]
     assert found["not_found_pmids"] == ["39999999"]
     assert found["failed"] == []

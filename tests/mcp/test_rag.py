@@ -25,7 +25,6 @@ from utils.mcp.rag import Indexing
 from utils.model.identifiers import Ids
 
 pytestmark = pytest.mark.anyio
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 # Cut out of the document, word for word.
 DOCUMENT = json.loads(
     (Path(__file__).parent / "corpus_document_schemas.json").read_text(encoding="utf-8")
@@ -130,10 +129,9 @@ async def test_what_changes_something_says_so(library):
     assert hints["pubmed_sync_delta"].open_world_hint
 
 
-@ERAS
-async def test_a_passage_can_be_quoted_and_found_again(library, mode):
+async def test_a_passage_can_be_quoted_and_found_again(library):
     reef(library)
-    found = await answer(library, "rag_search", mode, query="warm water bleaches corals")
+    found = await answer(library, "rag_search", query="warm water bleaches corals")
     best = found["results"][0]
     assert best["doc_id"] == "pmid:11"
     assert best["text"][: best["end"] - best["start"]].startswith("Corals bleach")
@@ -184,17 +182,16 @@ async def test_only_the_name_of_the_document_asks_for_a_pmid(library, settings):
     assert any("have no PMID: 1." in one for one in found["warnings"])
 
 
-@ERAS
-async def test_a_record_is_as_the_document_shows_it(library, mode):
+async def test_a_record_is_as_the_document_shows_it(library):
     reef(library)
-    row = await answer(library, "rag_get", mode, doc_id="pmid:11")
+    row = await answer(library, "rag_get", doc_id="pmid:11")
     as_written("rag_get", row)
     assert row["edat"] == "2024-06-02T00:00:00Z"
     assert row["lr"] == "2024-06-15T00:00:00Z"
     assert row["pdat"] == "2024-05-11"
     assert row["quality"]["total"] == 8
     assert row["version"] == 1
-    bare = await answer(library, "rag_get", mode, doc_id="pmid:12")
+    bare = await answer(library, "rag_get", doc_id="pmid:12")
     as_written("rag_get", bare)
     unknown = ("abstract", "journal", "pdat", "edat", "lr", "pmcid")
     assert [bare[name] for name in unknown] == [None] * len(unknown)
@@ -334,26 +331,25 @@ async def test_without_a_model_every_answer_says_so(library):
     assert any("words alone" in one and "[embed]" in one for one in found["warnings"])
 
 
-@ERAS
-async def test_a_question_is_synced_searched_looked_up_and_quoted(library, world, mode):
+async def test_a_question_is_synced_searched_looked_up_and_quoted(library, world):
     record = world.paper("pmc_cloud")
     term = f"{record.pmid}[uid]"
-    synced = await answer(library, "pubmed_sync_delta", mode, query_key="one", term=term)
+    synced = await answer(library, "pubmed_sync_delta", query_key="one", term=term)
     as_written("pubmed_sync_delta", synced, PROOF)
     assert (synced["inserted"], synced["pmids_processed"], synced["warnings"]) == (1, 1, [])
-    again = await answer(library, "pubmed_sync_delta", mode, query_key="one", term=term)
+    again = await answer(library, "pubmed_sync_delta", query_key="one", term=term)
     assert (again["inserted"], again["updated"]) == (0, 0)
-    known = await answer(library, "corpus_checkpoint_get", mode, query_key="one")
+    known = await answer(library, "corpus_checkpoint_get", query_key="one")
     assert known["last_edat"] == synced["max_edat_seen"]
 
-    found = await answer(library, "rag_search", mode, query=record.plain_title)
+    found = await answer(library, "rag_search", query=record.plain_title)
     best = found["results"][0]
     assert best["doc_id"] == f"pmid:{record.pmid}"
-    row = await answer(library, "rag_get", mode, doc_id=best["doc_id"])
+    row = await answer(library, "rag_get", doc_id=best["doc_id"])
     as_written("rag_get", row)
     whole = f"{row['title']}\n\n{row['abstract']}"
     assert whole[best["start"] : best["end"]] == best["text"]
-    quoted = await answer(library, "verify_quote", mode, text=best["text"][:80])
+    quoted = await answer(library, "verify_quote", text=best["text"][:80])
     assert quoted["verbatim"]
     assert quoted["doc_id"] == best["doc_id"]
     assert whole[quoted["start"] : quoted["end"]] == quoted["text"]

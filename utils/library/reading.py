@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from ..model.objects import OBJECT_KINDS, ObjectKind
 from .collecting import CollectVerbs
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ..model.paper import Section, StoredPaper
 
 
+Result = TypeVar("Result")
+
+
 class ReadVerbs(CollectVerbs):
     """The verbs of reading what is on the shelf: texts, places, objects, lists."""
 
@@ -38,14 +41,8 @@ class ReadVerbs(CollectVerbs):
         """A stretch of a paper on the shelf; see `..curation.reading.read`."""
         from ..curation.reading import read
 
-        self._bring(paper)
-        return read(
-            *(paper, self.shelf),
-            section=section,
-            start=start,
-            max_chars=max_chars,
-            references=references,
-        )
+        options = {"section": section, "start": start, "max_chars": max_chars}
+        return self._found_or_brought(paper, read, **options, references=references)
 
     def excerpts(
         self,
@@ -72,15 +69,13 @@ class ReadVerbs(CollectVerbs):
         """What a paper on the shelf consists of, by role; see `..curation.reading.sections`."""
         from ..curation.reading import sections
 
-        self._bring(paper)
-        return sections(paper, self.shelf)
+        return self._found_or_brought(paper, sections)
 
     def places(self, paper: str) -> Places:
         """Where each paragraph stands in what the site sent; see `..curation.places.places_of`."""
         from ..curation.places import places_of
 
-        self._bring(paper)
-        return places_of(paper, self.shelf)
+        return self._found_or_brought(paper, places_of)
 
     def keep_original(self, paper: str) -> Path | None:
         """Write a text's own PDF beside it; see `..curation.places.keep_original`."""
@@ -126,27 +121,35 @@ class ReadVerbs(CollectVerbs):
         """
         from ..curation.reading import find
 
-        self._bring(paper)
-        return find(paper, self.shelf)
+        return self._found_or_brought(paper, find)
 
-    def _bring(self, paper: str) -> None:
-        """Take a paper that is not on the shelf from a mirror of PMC, if there is one that has it.
+    def _found_or_brought(self, paper: str, look: Callable[..., Result], **options: Any) -> Result:
+        """Look for a paper on the shelf; where it is missing, take it from a mirror of PMC.
 
-        Needs no request; a text that cannot be had from there leaves all as it was.
+        That needs no request; a text that the mirror cannot give leaves all as it was.
         """
+        from ..errors import NotFound
+
+        try:
+            return look(paper, self.shelf, **options)
+        except NotFound:
+            if not self._bring(paper):
+                raise
+        return look(paper, self.shelf, **options)
+
+    def _bring(self, paper: str) -> bool:
+        """Take a paper from a mirror of PMC, and return whether one has it."""
         from contextlib import suppress
 
         from ..errors import PaperError
         from ..model.identifiers import Ids
 
-        if self.shelf.find_by_file(paper.strip()):
-            return
         with suppress(PaperError):
             ids = Ids.parse(paper)
-            if self.shelf.find(ids) is not None:
-                return  # without the ladder, whose sources take a while to import
             if self._ladder.find_local([ids]):
                 self.download(ids)
+                return True
+        return False
 
     def objects(
         self,

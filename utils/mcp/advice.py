@@ -94,7 +94,12 @@ class Advice:
     def rewrite(self, value: Any, ours: bool = False) -> Any:
         """A structure in which our own sentences, at any depth, are advice for this door."""
         if isinstance(value, dict):
-            return {name: self.rewrite(one, name in _OURS) for name, one in value.items()}
+            return {
+                name: self.rewrite(one, name in _OURS)
+                if name in _OURS or isinstance(one, dict | list)
+                else one
+                for name, one in value.items()
+            }
         if isinstance(value, list):
             rewritten = (self.rewrite(one, ours) for one in value)
             return [one for one in rewritten if one != ""] if ours else [*rewritten]

@@ -17,7 +17,7 @@ from ..model.sites import KEYS
 from ..settings import TOOLSETS
 from ..system.plain_text import one_line, shortened
 from . import entrez, toolsets
-from .operations import Operation
+from .entrez import Operation
 from .tool import READS_SHELF, Tool, Word, tool
 
 OPERATIONS: Mapping[str, Mapping[str, Operation]] = {

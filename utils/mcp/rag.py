@@ -306,7 +306,7 @@ def known_document(library: Library, pmid: str) -> Document:
 
 
 def _with_quality(record: CorpusRecord) -> Document:
-    from ..corpus.search import quality_of, today
+    from ..corpus.quality import quality_of, today
 
     paper = record.paper
     return Document(

@@ -11,6 +11,7 @@ fence is made from what stands in it and does not occur there, so that no text c
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -114,50 +115,41 @@ def _item(value: Any, indent: str) -> list[str]:
 
 def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
     """Rows of one kind: columns, then a line for each row with its long values below it."""
-    columns = [
-        column
+    inline = {
+        column: [_inline(row.get(column)) for row in rows]
         for column in dict.fromkeys(column for row in rows for column in row)
         if not all(_is_empty(row.get(column)) for row in rows)
-    ]
-    same, flat = _shared(rows, columns), []
-    for column in columns:
-        cells = [_inline(row.get(column)) for row in rows]
-        short = None not in cells and sum(len(cell or "") for cell in cells) <= _CELL * len(rows)
-        if short and column not in same:
-            flat.append(column)
-    below = [column for column in columns if column not in flat and column not in same]
-    filled = sum(not _is_empty(row.get(column)) for row in rows for column in flat)
-    if 2 * filled < len(flat) * len(rows):
-        same, flat, below = {}, [], columns
+    }
+    same, flat = {}, {}
+    for column, cells in inline.items():
+        if len(rows) > 1 and (first := cells[0]) and cells.count(first) == len(rows):
+            same[column] = first
+        elif None not in cells and sum(map(len, _texts(cells))) <= _CELL * len(rows):
+            flat[column] = [cell.replace("|", "\\|") for cell in _texts(cells)]
+    if 2 * sum(map(bool, itertools.chain(*flat.values()))) < len(flat) * len(rows):
+        same, flat = {}, {}
+    below = [column for column in inline if column not in flat and column not in same]
     told = "; ".join(f"{_plain(column)}={value}" for column, value in same.items())
     yield f"{indent}{name}: {' | '.join(map(_plain, flat))}{told and f' (all: {told})'}".rstrip()
-    for row in rows:
+    for at, row in enumerate(rows):
         long = {column: row.get(column) for column in below}
         inner = list(_members(long, indent + _IN)) if long else []
-        line = _row([_cell(row.get(column)) for column in flat])
+        line = _row([cells[at] for cells in flat.values()])
         if not flat and inner:
             line, *inner = inner
         yield f"{indent}- {line.lstrip()}"
         yield from inner
 
 
-def _row(cells: Sequence[str]) -> str:
+def _texts(cells: Sequence[str | None]) -> list[str]:
+    return [cell or "" for cell in cells]
+
+
+def _row(cells: list[str]) -> str:
     """Cells on one line, without the empty ones at its end."""
-    filled = max((at for at, cell in enumerate(cells, 1) if cell), default=0)
-    return " | ".join(cells[:filled])
-
-
-def _shared(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, str]:
-    """The columns whose value is the same in all of several rows, with it."""
-    if len(rows) < 2:
-        return {}
-    found = {}
-    for column in columns:
-        value = rows[0].get(column)
-        inline = _inline(value)
-        if inline and all(row.get(column) == value for row in rows):
-            found[column] = inline
-    return found
+    while cells and not cells[-1]:
+        cells.pop()
+    return " | ".join(cells)
 
 
 def _cell(value: Any) -> str:
