@@ -47,7 +47,7 @@ class Setting(NamedTuple):
 
 
 class Plugin(NamedTuple):
-    """What one package adds; a name of a module is absolute, or relative to this package.
+    """The additions of one package; module names are absolute, or relative to this package.
 
     Parameters
     ----------
@@ -194,4 +194,5 @@ def import_part(name: str) -> Any:
 
 
 def _unusable(name: str, why: str) -> NotConfigured:
+    """Return the error about a plugin that cannot be used."""
     return NotConfigured(f"The plugin {name} cannot be used: {why}.", "Update it, or uninstall it.")

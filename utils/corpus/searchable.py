@@ -1,4 +1,4 @@
-"""What a search and the check of a quotation ask: of a corpus, or of any store of passages."""
+"""The interface of searches and quotation checks to a corpus or another store of passages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Searchable(Protocol):
 
     @property
     def database(self) -> SearchedTables:
-        """What passages and records say now."""
+        """The present passages and records."""
 
     @property
     def shelf(self) -> SearchedTexts:
@@ -67,15 +67,15 @@ class Searchable(Protocol):
 
     @property
     def embedder(self) -> Embedder | None:
-        """What makes a vector of a question."""
+        """The model that makes a vector of a question."""
 
     @property
     def reranker(self) -> Reranker | None:
-        """What puts passages in order once more."""
+        """The model that sorts the best passages again."""
 
     @property
     def more(self) -> str:
-        """How there would be more to search, for a person who found nothing."""
+        """The advice to a person who found nothing, such as ``sync records``."""
 
     def recent_counts(self) -> CorpusCounts:
         """Return how much there is, at most ten seconds ago."""

@@ -72,7 +72,7 @@ class MirrorPassages:
         snapshots, warnings = self._snapshots()
         by_words = options.get("by") == "words"
         parts = [(one, None if by_words else self._vectors(one)) for one in snapshots]
-        answer = find(query, self._seen(parts, one_text=True), filters=filters, **options)
+        answer = find(query, self._take_snapshot(parts, one_text=True), filters=filters, **options)
         for snapshot, vectors in parts:
             warnings += snapshot.warnings()
             if vectors and vectors.model and vectors.generation != snapshot.generation.name:
@@ -83,21 +83,21 @@ class MirrorPassages:
         """Where a quotation stands, in one paper or anywhere; see `..corpus.quotations.verify`."""
         from ..corpus.quotations import verify, verify_in
 
-        seen = self._seen([(one, None) for one in self._snapshots()[0]])
+        seen = self._take_snapshot([(one, None) for one in self._snapshots()[0]])
         return verify_in(text, paper, seen) if paper else verify(text, seen)
 
-    def _seen(
+    def _take_snapshot(
         self, parts: Sequence[tuple[Snapshot, VectorStore | None]], *, one_text: bool = False
-    ) -> _Seen:
-        """The mirrors as one search sees them."""
+    ) -> _MirrorSnapshot:
+        """Return the mirrors as they are now, for one search."""
         snapshots = [snapshot for snapshot, _ in parts]
         corpus, texts = self._corpus, snapshots[-1]
         finders = [MirrorFinder(*part) for part in parts]
         both = partial(with_text, texts) if one_text else None
         has_texts = texts.generations.source == "pmc"
-        return _Seen(
+        return _MirrorSnapshot(
             BothFinder(finders[0], finders[1], both) if len(finders) > 1 else finders[0],
-            _Tables(snapshots, self._mirror, corpus.database),
+            _MirrorTables(snapshots, self._mirror, corpus.database),
             ShelfAndMirror(corpus.shelf, texts) if has_texts else corpus.shelf,
             corpus.embedder,
             corpus.reranker,
@@ -137,32 +137,32 @@ class MirrorPassages:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """Mirrors as one search sees them: a `..corpus.searchable.Searchable`."""
+class _MirrorSnapshot:
+    """Mirrors as they were when a search began: a `..corpus.searchable.Searchable`."""
 
     finder: PassageFinder
-    database: _Tables
+    database: _MirrorTables
     shelf: SearchedTexts
     embedder: Embedder | None
     reranker: Reranker | None
 
     @property
     def more(self) -> str:
-        """How there would be more to search."""
+        """The advice to a person who found nothing."""
         return (
             "bring the mirror up to date (server.py mirror pubmed, mirror pmc; then mirror index)"
         )
 
     def recent_counts(self) -> CorpusCounts:
-        """As many as the indexes have: what they lack, the snapshots say themselves."""
+        """Count what the indexes hold; `find` warns of what they lack."""
         snapshots = self.database.snapshots
         papers = sum(one.generation.papers for one in snapshots)
         return CorpusCounts(papers, 0, 0, sum(one.size for one in snapshots), papers, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Tables:
-    """What a search asks a corpus's tables, answered by mirrors; other names are the corpus's.
+class _MirrorTables:
+    """The tables of a search over mirrors; other names come from the corpus.
 
     The full texts are the last of the mirrors, and what they say goes before.
     """

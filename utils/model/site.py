@@ -13,7 +13,7 @@ KeptBy = Literal["indexers", "publishers", "machines", "preprint servers"]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a site is asked: the setting ``<service>_base_url``, its default, what is there."""
+    """An address of a site: the setting ``<service>_base_url``, its default, what is there."""
 
     service: str
     url: str
