@@ -137,16 +137,16 @@ class Calls(Middleware):
             hint = _choice((prompt.name for prompt in listed), name)
             raise _error(INVALID_PARAMS, NotFound(msg, hint)) from None
         except PromptError as error:
-            ours = isinstance(error.__cause__, PaperError)
-            code = INVALID_PARAMS if ours else INTERNAL_ERROR
+            is_expected = isinstance(error.__cause__, PaperError)
+            code = INVALID_PARAMS if is_expected else INTERNAL_ERROR
             raise _error(code, _cause(error, name)) from None
 
     def _no_tool(self, name: str, listed: list[str]) -> NotFound:
         msg = f"There is no tool {name[:_NAMED]!r} here."
-        ours = self._library.settings.mcp_toolsets
+        loaded = self._library.settings.mcp_toolsets
         for toolset in TOOLSETS:
-            if not {toolset, "all"} & set(ours) and name in _names(self._library, toolset):
-                wanted = ",".join((*ours, toolset))
+            if not {toolset, "all"} & set(loaded) and name in _names(self._library, toolset):
+                wanted = ",".join((*loaded, toolset))
                 msg = f"{name} belongs to the toolset {toolset}, which is not loaded."
                 return NotFound(msg, f"Set MCP_TOOLSETS={wanted} and start the server again.")
         return NotFound(msg, _choice(listed, name))
@@ -205,15 +205,15 @@ def _code(envelope: Any) -> str:
 
 
 def _choice(names: Iterable[str], near: str) -> str:
-    """What there is to choose from, or what was meant; *names* are those this caller may use."""
-    told = ", ".join(names := [*names])
+    """Suggest the nearest of *names*, those that this caller may use; else list them all."""
+    every = ", ".join(names := [*names])
     if close := difflib.get_close_matches(near[:_SHOWN], names, 1, _ALIKE):
         return f"Did you mean {close[0]}?"
-    return f"There are: {told}." if told else "None is open to this caller here."
+    return f"There are: {every}." if every else "None is open to this caller here."
 
 
 def _names(library: Library, toolset: str) -> set[str]:
-    """The names of the tools of a toolset; imports it, so call it for an unknown tool only."""
+    """Return the names of a toolset's tools; imports it, so call it for an unknown tool only."""
     settings = library.settings.model_copy(update={"mcp_toolsets": (toolset,)})
     return {tool.name for tool in toolsets.tools(Library(settings))}
 
@@ -225,7 +225,7 @@ def _not_found(context: Any) -> int:
 
 
 def _cause(error: Exception, what: str) -> PaperError:
-    """The error that a caller can act on, else our own failure, named as in the log."""
+    """Return the error that a caller can act on, else our own failure, named as in the log."""
     if isinstance(error.__cause__, PaperError):
         return error.__cause__
     msg = f"{what[:_NAMED]} failed by a mistake of this server: nothing was found out."

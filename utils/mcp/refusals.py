@@ -50,7 +50,7 @@ def to_bad_request(
 def _place(
     loc: Sequence[str | int], schema: Schema, written: Mapping[str, str]
 ) -> tuple[str, Schema]:
-    """The name of a place as a caller knows it (``citations[2].year``), and the schema around it.
+    """Return the caller's name of a place (``citations[2].year``), and the schema around it.
 
     pydantic puts names of its own between the steps, such as those of the members of a union.
     """
@@ -72,7 +72,7 @@ def _below(schema: Schema, step: str | int) -> Schema | None:
 
 
 def _shape(schema: Schema) -> Schema:
-    """A schema, or the one that it allows beside null."""
+    """Return the schema without the branch that allows null."""
     branches = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
     return branches[0] if branches else schema
 
@@ -93,7 +93,7 @@ def _sentence(row: Mapping[str, Any], name: str) -> str:
 
 
 def _choice(row: Mapping[str, Any], around: Schema) -> str:
-    """The names there are in the place of an unknown one, or the nearest."""
+    """Suggest the name nearest to an unknown one; else list the names there are."""
     names = [*_shape(around).get("properties", {})]
     if close := difflib.get_close_matches(str(row["loc"][-1])[:_NAME_CHARS], names, 1):
         return f"Did you mean {close[0]}?"

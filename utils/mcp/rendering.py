@@ -18,7 +18,7 @@ from typing import Any
 
 from ..system.plain_text import shortened
 
-_BRIEF = 2000  # characters of an answer in brief
+_BRIEF = 500  # characters of an answer in brief: some hosts show it beside the structure
 _CELL = 160  # characters of a column on average, else its values stand below the rows
 _ROOM = 300  # characters of a list on one line
 _NEXT = ("next_start", "next_offset", "next_cursor", "next")
@@ -129,8 +129,9 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterato
     if 2 * sum(map(bool, itertools.chain(*flat.values()))) < len(flat) * len(rows):
         same, flat = {}, {}
     below = [column for column in inline if column not in flat and column not in same]
-    told = "; ".join(f"{_plain(column)}={value}" for column, value in same.items())
-    yield f"{indent}{name}: {' | '.join(map(_plain, flat))}{told and f' (all: {told})'}".rstrip()
+    shared = "; ".join(f"{_plain(column)}={value}" for column, value in same.items())
+    heads = " | ".join(map(_plain, flat)) + (f" (all: {shared})" if shared else "")
+    yield f"{indent}{name}: {heads}".rstrip()
     for at, row in enumerate(rows):
         long = {column: row.get(column) for column in below}
         inner = list(_members(long, indent + _IN)) if long else []

@@ -162,7 +162,7 @@ def tool(
 
 
 def _shortened(schema: Any) -> Any:
-    """An input schema as hosts see it, without what says nothing to a model.
+    """Return an input schema as hosts see it, without what says nothing to a model.
 
     Bounds that no call reaches, and null as another form of leaving a parameter out, cost as many
     tokens as a description. Validation has them all the same.
@@ -184,7 +184,7 @@ def _shortened(schema: Any) -> Any:
 
 
 def _opened(schema: Any) -> Any:
-    """An input schema that does not say that it is closed; the tool is all the same.
+    """Return an input schema that does not say that it is closed; validation still refuses more.
 
     Google's SDK fails at ``additionalProperties: false`` of anybody's tool (google-genai 3.4 takes
     the value for a schema), and every host reads it once a tool.
@@ -202,7 +202,7 @@ def _opened(schema: Any) -> Any:
 
 
 def _names_only(schema: Any) -> dict[str, Any]:
-    """An output schema as hosts see it: the members that are always there, and rows of objects.
+    """Return an output schema as hosts see it: the required members, and those of their rows.
 
     >>> row = {"type": "object", "properties": {"pmid": {"type": "string"}}, "required": ["pmid"]}
     >>> papers = {"papers": {"type": "array", "items": row}, "total": {"type": "integer"}}
