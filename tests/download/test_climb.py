@@ -67,6 +67,15 @@ def test_a_text_on_the_shelf_is_served_and_anything_else_is_looked_up() -> None:
     assert decide(climb(stored(), request=forced)) == LookUp()
 
 
+def test_offline_what_is_here_is_served_unless_it_was_rejected() -> None:
+    offline = DownloadRequest(DOI, offline=True)
+    assert decide(climb(stored("abstract"), request=offline)) == Serve(stored("abstract"))
+    assert decide(climb(stored("rejected"), request=offline)) == LookUp()
+    doubtful = stored(verdict="doubtful")
+    assert decide(climb(doubtful, request=offline)) == Serve(doubtful)
+    assert decide(climb(doubtful)) == LookUp()
+
+
 def test_an_abstract_is_served_while_all_answers_are_recent_unless_it_is_retried() -> None:
     tried = [Attempt(one.via, "not_offered", at=now()) for one in RUNGS]
     abstract = stored("abstract", *tried)

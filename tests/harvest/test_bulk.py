@@ -182,8 +182,8 @@ def test_what_a_stopped_run_has_under_way_is_not_written_down(
         assert stopped.wait(60)
         return climbed
 
-    def told(self: _Harvest, number: int, rung: Any, climb: Any) -> None:
-        hear_of(self, number, rung, climb)
+    def told(self: _Harvest, *given: Any) -> None:
+        hear_of(self, *given)
         heard.set()
 
     harvest = library.harvest([world.paper("pmc_cloud").pmid])

@@ -33,7 +33,7 @@ from ..http import Patience, not_older_than
 from ..model.identifiers import Ids
 from ..model.job import most_informative
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_answered
-from ..model.versions import OTHER_VERSION, best_for, meant, serves
+from ..model.versions import OTHER_VERSION, meant, serves
 from ..readers.reader_processes import read_in_child
 from ..shelf import body_of, known_by_name_only
 from ..shelf.ledger import Ledger
@@ -324,24 +324,25 @@ class _Harvest:
         """Ask one rung for papers, unless it is out or they are there by now."""
         papers = {number: self._paper(number) for number in numbers}
         with self._lease(rung, papers) as ours:
-            lacking = {n: paper for n, paper in ours.items() if not self._end_if_shelved(n, paper)}
-            if not lacking:
-                return
-            open_to_us = self._split_off_outages(rung, lacking)
-            unserved = self._ask(rung, open_to_us) if open_to_us else {}
-            lacking = {n: paper for n, paper in lacking.items() if n not in open_to_us} | unserved
-        for number, paper in lacking.items():  # not before: the next rung wants their leases
+            climbs = {number: self._climb_of(number, paper) for number, paper in ours.items()}
+            lacking = {
+                n: climb for n, climb in climbs.items() if not self._end_if_shelved(n, climb)
+            }
+            if open_to_us := self._split_off_outages(rung, lacking):
+                ended = set(open_to_us) - self._ask(rung, open_to_us)
+                lacking = {n: climb for n, climb in lacking.items() if n not in ended}
+        for number, climb in lacking.items():  # not before: the next rung wants their leases
             with self._isolate(number):
-                self._advance(number, self._climb_of(number, paper))
+                self._advance(number, self._climb_of(number, climb.paper))
 
-    def _split_off_outages(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
+    def _split_off_outages(self, rung: Rung, climbs: Mapping[int, Climb]) -> dict[int, Climb]:
         """Return the papers to ask a rung for now; the others wait until their site is back."""
-        tags = {number: _tag(rung, paper) for number, paper in papers.items()}
+        tags = {number: _tag(rung, climb.paper) for number, climb in climbs.items()}
         back = {tag for tag in dict.fromkeys(tags.values()) if self.outages.may_ask(rung.via, tag)}
         for number, tag in tags.items():
             if tag not in back:
                 self.outages.owe(number, rung.via, tag)
-        return {number: paper for number, paper in papers.items() if tags[number] in back}
+        return {number: climb for number, climb in climbs.items() if tags[number] in back}
 
     @contextmanager
     def _lease(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
@@ -356,11 +357,10 @@ class _Harvest:
         finally:
             leases.release(names)
 
-    def _end_if_shelved(self, number: int, paper: Paper) -> bool:
-        """End a paper whose text is on the shelf by now, by whatever way; whether it is."""
-        wants = self._request(number, paper.ids).wants
-        stored = best_for(wants, self.ladder.shelf.full_texts(paper.ids))
-        if stored is None or not serves(wants, stored):
+    def _end_if_shelved(self, number: int, climb: Climb) -> bool:
+        """End a paper whose text is on the shelf by now; return whether it is."""
+        stored = climb.stored
+        if stored is None or not serves(climb.request.wants, stored):
             return False
         with self._isolate(number):
             self._end(number, stored, self._unrecorded(number, stored))
@@ -371,36 +371,32 @@ class _Harvest:
         via, recorded = self.ledger.rung_under_way(number), self.ledger.attempts(number)
         return [one for one in stored.attempts if one.source == via and one not in recorded]
 
-    def _ask(self, rung: Rung, papers: Mapping[int, Paper]) -> dict[int, Paper]:
-        """Ask one rung for papers, and keep what it has; returns those without their text."""
-        steps = {
-            number: Step(paper, self._request(number, paper.ids).wants)
-            for number, paper in papers.items()
-        }
-        self.ledger.begin_rung(list(papers), rung.via)
+    def _ask(self, rung: Rung, climbs: Mapping[int, Climb]) -> set[int]:
+        """Ask one rung for papers, and keep what it has; return those that need another rung."""
+        steps = {n: Step(climb.paper, climb.request.wants) for n, climb in climbs.items()}
+        self.ledger.begin_rung(list(climbs), rung.via)
         try:
-            since = self.ledger.asked_since(list(papers))
+            since = self.ledger.asked_since(list(climbs))
             with not_older_than(since), Patience(inf).applied():
                 self.ladder.ask(rung, list(steps.values()))
         except (StoreFailed, NotConfigured):
             raise
         except Exception as bug:
-            log.exception("%s failed on %s", rung.via, [str(p.ids) for p in papers.values()])
+            log.exception("%s failed on %s", rung.via, [str(s.paper.ids) for s in steps.values()])
             for step in steps.values():
                 step.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
-        unserved: dict[int, Paper] = {}
+        unserved: set[int] = set()
         for number, step in steps.items():
             with self._isolate(number, step.attempts):
-                if self._take_result(number, rung, step):
-                    unserved[number] = step.paper
+                if self._take_result(number, rung, step, climbs[number]):
+                    unserved.add(number)
         return unserved
 
-    def _take_result(self, number: int, rung: Rung, step: Step) -> bool:
-        """Keep what a rung had, and record the attempts; whether the paper needs another rung."""
+    def _take_result(self, number: int, rung: Rung, step: Step, climb: Climb) -> bool:
+        """Keep what a rung had; return whether the paper needs another rung."""
         if self._stopped.is_set():
             return False
         self._note_outage(number, rung, step)
-        climb = self._climb_of(number, step.paper)
         if stored := self.ladder.take(rung, step, climb):
             self._end(number, stored, step.attempts)
             return False
