@@ -107,10 +107,7 @@ def count_pages(readings: Iterable[real_pages.Reading]) -> Counted:
 
 def count_pairs(kind: pairs.Kind, number: int) -> list[tuple[str, str, str, bool]]:
     """Make *number* pairs of one kind and identify them."""
-    return [
-        _count_pair(pair, identify(pair.document, pair.paper))
-        for pair in pairs.pairs([kind], number)
-    ]
+    return [_count_pair(pair) for pair in pairs.pairs([kind], number)]
 
 
 def _count_pair(pair: pairs.Pair) -> tuple[str, str, str, bool]:
