@@ -102,7 +102,9 @@ def test_a_paper_is_read_with_its_files_in_the_conventions_of_all_readers() -> N
 
 @needs_pandoc
 def test_both_judges_take_it_and_refuse_it_for_another_paper() -> None:
-    long = FILES | {"main.tex": PERCH.replace(r"\paragraph", rf"{prose(900)} \paragraph")}
+    long = FILES | {
+        "main.tex": PERCH.replace(r"\paragraph", rf"{prose(900)} Table 1 has more. \paragraph")
+    }
     title, authors = "Spectral gaps of perch shoals in R^n", (Author("Müller"), Author("Álvarez"))
     record = Paper(Ids(arxiv="2601.00001"), title=title, authors=authors)
     document = formats.read(fetch(long), record)
@@ -116,7 +118,10 @@ def test_both_judges_take_it_and_refuse_it_for_another_paper() -> None:
 @needs_pandoc
 def test_it_is_read_in_a_reading_process_as_here() -> None:
     record = Paper(Ids(), title="Spectral gaps of perch shoals")
-    fetched = fetch(FILES | {"main.tex": PERCH.replace("Perch live", f"Perch live. {prose(900)} ")})
+    fetched = fetch(
+        FILES
+        | {"main.tex": PERCH.replace("Perch live", f"Perch live. {prose(900)} Table 1 has more. ")}
+    )
     try:
         assert reader_processes.read_in_child(fetched, record) == formats.read(fetched, record)
     finally:

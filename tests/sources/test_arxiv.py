@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from tests.answering import answering
-from utils.download import lookup as paper_lookup
+from utils.download import records
 from utils.errors import BadRequest, NotAvailable, NotFound, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
@@ -73,7 +73,7 @@ def test_an_error_feed_is_an_error_whatever_its_status(library, world, status):
 def test_what_can_be_no_name_is_nobodys_paper(library, world, status):
     if status == 200:
         world.mood("errors_at_200", "arxiv")
-    outcomes = paper_lookup.look_up([Ids(arxiv="nonsense")], library.web, [SOURCE])
+    outcomes = records.look_up([Ids(arxiv="nonsense")], library.web, [SOURCE])
     assert isinstance(outcomes[Ids(arxiv="nonsense")], NotFound)
 
 
@@ -82,7 +82,7 @@ def test_what_is_remembered_is_not_lost_with_what_must_be_asked(library, world):
     look_up([known], library.web)
     world.mood("down", "arxiv")
     assert set(recall([known, new], library.web)) == {known}
-    outcomes = paper_lookup.look_up([known, new], library.web, [SOURCE])
+    outcomes = records.look_up([known, new], library.web, [SOURCE])
     assert outcomes[known].title
     assert isinstance(outcomes[new], Unreachable)
 

@@ -144,7 +144,8 @@ class World:
     def environment(self) -> dict[str, str]:
         """The settings that point Papershelf at this world, which has not all services."""
         of_sites = {place.service for site in sites.SITES for place in site.addresses}
-        urls = {f"{name.upper()}_BASE_URL": self.url(name) for name in of_sites | {*SERVICES}}
+        names = sorted(of_sites | {*SERVICES})
+        urls = {f"{name.upper()}_BASE_URL": self.url(name) for name in names}
         return {**urls, "PAPERS_ALLOW_PRIVATE_NETWORK": "true", "PUBMED_EMAIL": "tester@lab.edu"}
 
     def url(self, name: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from ..model.objects import OBJECT_KINDS, ObjectKind
 from .collecting import CollectVerbs
@@ -41,8 +42,8 @@ class ReadVerbs(CollectVerbs):
         """A stretch of a paper on the shelf; see `..curation.reading.read`."""
         from ..curation.reading import read
 
-        options = {"section": section, "start": start, "max_chars": max_chars}
-        return self._found_or_brought(paper, read, **options, references=references)
+        stretch = partial(read, section=section, start=start, max_chars=max_chars)
+        return self._found_or_brought(paper, partial(stretch, references=references))
 
     def excerpts(
         self,
@@ -123,7 +124,7 @@ class ReadVerbs(CollectVerbs):
 
         return self._found_or_brought(paper, find)
 
-    def _found_or_brought(self, paper: str, look: Callable[..., Result], **options: Any) -> Result:
+    def _found_or_brought(self, paper: str, look: Callable[..., Result]) -> Result:
         """Look for a paper on the shelf; where it is missing, take it from a mirror of PMC.
 
         That needs no request; a text that the mirror cannot give leaves all as it was.
@@ -131,11 +132,11 @@ class ReadVerbs(CollectVerbs):
         from ..errors import NotFound
 
         try:
-            return look(paper, self.shelf, **options)
+            return look(paper, self.shelf)
         except NotFound:
             if not self._bring(paper):
                 raise
-        return look(paper, self.shelf, **options)
+        return look(paper, self.shelf)
 
     def _bring(self, paper: str) -> bool:
         """Take a paper from a mirror of PMC, and return whether one has it."""
