@@ -113,6 +113,12 @@ def test_a_missing_file_is_an_error_that_names_it(offline, tmp_path, page):
     assert there.outcome == "whole"
 
 
+def test_a_folder_is_an_error_that_names_it(offline, tmp_path):
+    [error] = offline.verify([tmp_path])
+    assert str(tmp_path) in error.message
+    assert "name a file" in error.hint
+
+
 def test_a_name_that_is_no_path_is_an_error(offline):
     [error] = offline.verify(["a\0b"])
     assert isinstance(error, BadRequest)

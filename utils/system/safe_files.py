@@ -32,6 +32,7 @@ _HINTS = {
     errno.EACCES: "Check the folder's permissions or point PAPERS_DIR at another one.",
     errno.EPERM: "Check the folder's permissions or point PAPERS_DIR at another one.",
     errno.ENOTDIR: "A file is in the way where a folder is needed: move it or change PAPERS_DIR.",
+    errno.EISDIR: "A folder is there where a file is needed: name a file.",
     errno.ENOLCK: "This file system gives no locks: keep the shelf on a local disk (PAPERS_DIR).",
     errno.EMFILE: "Too many files are open: raise the limit (ulimit -n) or run fewer workers.",
 }
@@ -50,7 +51,8 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        where = error.filename or path
+        # An open file that fails is known to the system by a number only.
+        where = path if isinstance(error.filename, int) else error.filename or path
         if error.errno in _FORBIDDEN and (access_error := sharing.access_error(Path(where), doing)):
             raise access_error from error
         msg = f"Could not {doing} {where}: {error.strerror or error}."
