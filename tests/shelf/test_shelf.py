@@ -499,7 +499,8 @@ def test_a_rebuild_leaves_records_that_stay_the_same_in_place(shelf: Shelf) -> N
     shelf.save_abstract(paper(pmid="3"), NONE)
     records = sorted((shelf.folder / ".papershelf/records").iterdir())
     before = [path.stat().st_ino for path in records]
-    records[1].write_text(records[1].read_text().replace("Cells were", "Cells are"))
+    text = records[1].read_text(encoding="utf-8").replace("Cells were", "Cells are")
+    records[1].write_text(text, encoding="utf-8")
     shelf.rebuild()
     assert [path.stat().st_ino for path in records] == before
     for path in (shelf.folder / ".papershelf").glob("catalogue.db*"):
