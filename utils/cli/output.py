@@ -43,7 +43,11 @@ def leave(status: int) -> NoReturn:
 
 
 def worst(statuses: Sequence[int]) -> int:
-    """One exit status for many papers: 2 and 3 only if they hold for all of them, 4 if for any."""
+    """One exit status for many papers: 2 and 3 only if they hold for all of them, 4 if for any.
+
+    >>> worst([0, 4, 1]), worst([2, 2]), worst([0, 3]), worst([0, 0])
+    (4, 2, 1, 0)
+    """
     if NOT_STORED in statuses:
         return NOT_STORED
     if all(status == BAD_REQUEST for status in statuses):
