@@ -26,7 +26,7 @@ Line = tuple[str, str]
 
 
 def status_row(mirror: Mirror) -> dict[str, Any]:
-    """All of it, for a program."""
+    """Return the status of a mirror as JSON."""
     current, fault = published_of(mirror.generations)
     return {
         "published": asdict(current) if current else None,
@@ -39,7 +39,7 @@ def status_row(mirror: Mirror) -> dict[str, Any]:
 
 
 def status_lines(mirror: Mirror) -> list[Line]:
-    """All of it, for people; empty where there is no mirror."""
+    """Return the status of a mirror as labelled lines; empty where there is no mirror."""
     pubmed, fault = published_of(mirror.generations)
     pmc, pmc_fault = published_of(mirror.pmc_generations)
     current = [one for one in (pubmed, pmc) if one]

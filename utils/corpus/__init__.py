@@ -93,7 +93,7 @@ class Corpus:
         )
 
     def recent_counts(self) -> CorpusCounts:
-        """How much there is, at most ten seconds ago: counting a million rows takes long."""
+        """Return the counts, up to ten seconds old: counting a million rows is slow."""
         now = time.monotonic()
         known = self._counted
         if known is None or now - known[0] > _COUNTED_S or not known[1].passages:

@@ -72,7 +72,7 @@ class Quality:
     total: int
 
     def row(self) -> dict[str, int | None]:
-        """As every door shows it."""
+        """Return the scores as JSON, in the form that shell, Python and MCP show."""
         return asdict(self)
 
 
@@ -84,45 +84,50 @@ def today() -> date:
 def quality_of(paper: Paper, day: date) -> Quality:
     """Score *paper*'s record as of *day*; see the module."""
     parts = (
-        _design(paper.publication_types),
-        _recency(paper.year, day),
-        _journal(paper),
-        _human(paper.mesh),
+        _score_design(paper.publication_types),
+        _score_recency(paper.year, day),
+        _score_journal(paper),
+        _score_human(paper.mesh),
     )
     total = sum(part for part in parts if part is not None)
     return Quality(*parts, total=0 if paper.retracted else total)
 
 
 def evidence_of(paper: Paper) -> float:
-    """How far up the evidence pyramid a paper stands, 0 to 1, as far as its record says."""
-    design = _design(paper.publication_types)
+    """Return the level of evidence of a paper's design, from 0 to 1, by its record."""
+    design = _score_design(paper.publication_types)
     return (_ANY_STUDY if design is None else design) / _BEST_DESIGN
 
 
-def _design(types: Sequence[str]) -> int | None:
-    weights = [_weight(one) for one in types if not one.startswith(_FORMS)]
+def _score_design(types: Sequence[str]) -> int | None:
+    """Score the highest of the studies that PubMed's publication types name."""
+    weights = [_weigh_type(one) for one in types if not one.startswith(_FORMS)]
     # An article of no named design is some study; no types at all say nothing.
     return max(weights) if weights else 1 if "Journal Article" in types else None
 
 
-def _weight(publication_type: str) -> int:
+def _weigh_type(publication_type: str) -> int:
+    """Score one publication type: 0 is no study, 1 a study of no named design."""
     return 0 if publication_type in _NO_STUDY else _DESIGNS.get(publication_type, 1)
 
 
-def _recency(year: str, day: date) -> int | None:
+def _score_recency(year: str, day: date) -> int | None:
+    """Score the age of a paper in years, as of *day*."""
     if not year.isdigit():
         return None
     age = day.year - int(year)
     return 2 if age <= _RECENT_YEARS else int(age <= _NOT_OLD_YEARS)
 
 
-def _journal(paper: Paper) -> int:
+def _score_journal(paper: Paper) -> int:
+    """Score whether the journal is indexed for MEDLINE."""
     if not paper.journal or "Preprint" in paper.publication_types:
         return 0
     return 2 if paper.mesh else 1
 
 
-def _human(mesh: Iterable[str]) -> int | None:
+def _score_human(mesh: Iterable[str]) -> int | None:
+    """Score the check tags Humans and Animals among MeSH headings."""
     headings = {heading.partition("/")[0].lstrip("*") for heading in mesh}
     if not headings:
         return None

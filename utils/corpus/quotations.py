@@ -111,7 +111,7 @@ def verdict_on(likeness: float) -> Verdict:
 
 
 def verify(text: str, corpus: Searchable) -> Quotation:
-    """Where a quotation stands verbatim in the corpus, or the nearest passage.
+    """Find where a quotation stands verbatim in the corpus, or the nearest passage.
 
     Parameters
     ----------
@@ -137,14 +137,14 @@ def verify(text: str, corpus: Searchable) -> Quotation:
     for passage, text in _texts(candidates, corpus):
         wording = FoldedText.of_paper(text)
         if there := verbatim(quoted, text, wording):
-            return _placed(there, text, passage, corpus)
+            return _build_quotation(there, text, passage, corpus)
         if not apart and (near := stitched(quoted, text, wording)):
-            apart = _placed(near, text, passage, corpus)
+            apart = _build_quotation(near, text, passage, corpus)
     return apart or _of_several(quoted, corpus) or _nearest(quoted, candidates, corpus)
 
 
 def verify_in(text: str, paper: str, corpus: Searchable) -> Quotation:
-    """Where a quotation stands in one paper, or what comes nearest in it.
+    """Find where a quotation stands in one paper, or what comes nearest in it.
 
     Parameters
     ----------
@@ -253,12 +253,12 @@ def _verbatim_anywhere(
     passages = _candidates(quoted.parts, corpus)
     for passage, text in _texts(sorted(passages, key=lambda one: one.paper not in same), corpus):
         if there := verbatim(quoted, text, FoldedText.of_paper(text)):
-            return _placed(there, text, passage, corpus)
+            return _build_quotation(there, text, passage, corpus)
     return None
 
 
-def _placed(near: Nearest, text: str, passage: Passage, corpus: Searchable) -> Quotation:
-    """What was found in *text*, the whole text of this passage's paper."""
+def _build_quotation(near: Nearest, text: str, passage: Passage, corpus: Searchable) -> Quotation:
+    """Describe what was found in *text*, the whole text of this passage's paper."""
     there, is_verbatim = text[near.start : near.end], near.is_verbatim
     passages = corpus.database.passages_of(passage.paper)
     place = _passage_at(near.start, [one for one in passages if one.file == passage.file])
