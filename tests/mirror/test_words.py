@@ -8,7 +8,7 @@ import pytest
 from tests.mirror.small_mirror import RICH, article, mirror_of, updated, year
 from tests.world.pubmed_files import name_of, packed
 from utils import cli
-from utils.errors import BadRequest, EmptyStore, NotConfigured
+from utils.errors import BadRequest, EmptyStore
 from utils.mirror import words
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb", "tantivy")
@@ -118,16 +118,13 @@ def test_a_file_that_is_another_under_its_name_is_indexed_anew(mirror, world):
     assert indexed(mirror).total == 0
 
 
-def test_what_cannot_be_asked_is_said(mirror, monkeypatch):
+def test_what_cannot_be_asked_is_said(mirror):
     with pytest.raises(EmptyStore, match="mirror index"):
         mirror.find("corals")
     indexed(mirror)
     for query, options in (("", {}), ("corals", {"start": 10_000}), ("corals", {"max_results": 0})):
         with pytest.raises(BadRequest):
             mirror.find(query, **options)
-    monkeypatch.setattr(words, "find_spec", lambda _: None)
-    with pytest.raises(NotConfigured, match="tantivy"):
-        mirror.find("corals")
 
 
 def test_the_shell_searches_the_mirror_offline(mirror, settings, monkeypatch, capsys):

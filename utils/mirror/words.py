@@ -14,11 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadRequest, EmptyStore, NotConfigured, StoreFailed
+from ..errors import BadRequest, EmptyStore, StoreFailed
 from ..model.paper import SearchResult
 from ..passages import terms
 from ..system import safe_files
@@ -70,11 +69,6 @@ class WordIndex:
 
     ``kind`` is that of the parts it is made of, ``weights`` what each field of words counts;
     *folder* another one than the usual, for who only wants to know what it would take in.
-
-    Raises
-    ------
-    NotConfigured
-        tantivy is not installed.
     """
 
     kind = ""
@@ -83,10 +77,6 @@ class WordIndex:
     """Columns of the rows that count: where one differs, the row is indexed anew."""
 
     def __init__(self, generations: Generations, folder: Path | None = None) -> None:
-        if find_spec("tantivy") is None:
-            msg = "An index of words needs what is not installed here: tantivy."
-            hint = 'Run: uv sync --extra mirror (or: pip install "papershelf[mirror]")'
-            raise NotConfigured(msg, hint)
         self.generations = generations
         usual = generations.mirror / "words" / f"{generations.source}{self.kind}"
         self.folder = folder or usual
