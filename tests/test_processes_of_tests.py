@@ -76,7 +76,7 @@ def test_a_test_that_hangs_ends_with_its_processes_and_the_others_go_on(tmp_path
     options = [f"--override-ini={one}" for one in (*settings, "faulthandler_exit_on_timeout=true")]
     done = run(
         ["env", "-u", "PAPERSHELF_TEST_RUN",  # a run of its own
-         sys.executable, "-m", "pytest", "-n1", "-q", "-p", "tests.conftest", *options],
+         sys.executable, "-m", "pytest", "-n1", "-q", "-p", "conftest", *options],
         cwd=tmp_path,
     )  # fmt: skip
     assert "2 failed, 1 passed" in done.stdout, done.stdout

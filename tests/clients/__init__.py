@@ -1,10 +1,9 @@
 """Papershelf as its clients see it: official ones in both eras, and one that asks for anything.
 
 - `tour`: one call of every tool, resource, prompt and completion, the same for all clients;
-  ``python -m tests.clients`` prints which client went where (the client matrix)
+  ``python -m quality.clients`` prints which client went where (the client matrix)
 - `any_arguments`: calls made from the tools' own schemas, and who judges the answers;
   ``python -m tests.clients.any_calls 10000`` makes so many
-- `typescript.mjs`, `package.json`: the clients from npm
 
 Schemas are checked by ``jsonschema`` and ``ajv``, which know nothing of the server.
 """

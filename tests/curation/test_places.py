@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from quality.cases import Folder, fetched, read
 from tests.examples import some
-from tests.quality.cases import Folder, fetched, read
 from tests.shelf.papers import paper, save
 from utils.errors import BadRequest
 from utils.outline.words import folded

@@ -1,4 +1,4 @@
-"""A small sample of the planted faults of `benchmarks/check.py`."""
+"""A small sample of the planted faults of `quality/benchmarks/check.py`."""
 
 from __future__ import annotations
 

@@ -409,7 +409,7 @@ def test_an_empty_folder_is_said_to_be_empty(mirror):
 def test_a_plan_asks_for_listings_only_and_knows_what_is_here(mirror, world):
     plan = mirror.plan()
     assert (plan.files, plan.baseline, plan.year) == (3, 3, 26)
-    assert plan.measured == "benchmarks/README.md"
+    assert plan.measured == "quality/benchmarks/README.md"
     assert not asked(world)
     assert not mirror.folder.exists()
     updated(mirror)

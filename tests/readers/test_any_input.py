@@ -45,7 +45,7 @@ from utils.shelf import paper_file
 from utils.system.plain_text import clean_text, one_line
 
 READERS = {"jats": jats, "html": html, "markdown": plain_markdown, "pdf": pdf}
-CASES = Path(__file__).parents[1] / "quality" / "cases"
+CASES = Path(__file__).parents[2] / "quality" / "cases"
 URL = "https://site.test/article/1"
 
 

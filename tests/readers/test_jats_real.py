@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.jats_to_markdown import completeness, normal
+from quality.benchmarks.jats_to_markdown import completeness, normal
 from tests.readers.jats_snippets import read
 from utils.model.identifiers import Ids
 from utils.model.paper import Document

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from quality.jats_scores import tables_of
+from quality.jats_truth import Truth
+from quality.measures import Scores
+from quality.pdf_scores import HALVES, pairs, score
 from tests.examples import share
 from tests.growth import grows_linearly
-from tests.quality.jats_scores import tables_of
-from tests.quality.jats_truth import Truth
-from tests.quality.measures import Scores
-from tests.quality.pdf_scores import HALVES, pairs, score
 from tests.readers.table_kinds import (
     HELD_OUT,
     TUNING,

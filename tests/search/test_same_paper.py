@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.dedup.invented import invented_papers
-from tests.dedup.labelled import changed_preprints, labelled_set, linked, score
-from tests.dedup.recorded import distinct_papers, real_pairs
+from quality.duplicates.invented import invented_papers
+from quality.duplicates.labelled import changed_preprints, labelled_set, linked, score
+from quality.duplicates.recorded import distinct_papers, real_pairs
 from tests.examples import often
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks.harvest_verdict import Score, share_of
+from quality.benchmarks.harvest_verdict import Score, share_of
 from tests.examples import share
 from tests.processes import LAST_RESORT_S
 from tests.world import Record, World, jats, pages

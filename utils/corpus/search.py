@@ -10,7 +10,7 @@ read from SQL, and what is no longer there is left out. How the order comes abou
    papers that answer the question alike, the better evidence stands first; it never climbs over
    what answers the question better by three tenths. Retracted and withdrawn papers come last,
    whatever they answer, and are marked; a preprint comes behind its published version where both
-   were found. What the weight does and costs: `benchmarks.corpus_retrieval`.
+   were found. What the weight does and costs: `quality.benchmarks.corpus_retrieval`.
 4. One paper has at most three passages among the answers while other papers have any.
 
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are

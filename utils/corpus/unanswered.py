@@ -3,7 +3,7 @@
 Some passage is always the nearest, also to a question that nothing in the corpus is about. So it is
 said where the best have little to do with it: none has more than half of its words (of a long one,
 more than three), and none is near in meaning. Where both lines lie, and how often they err:
-`benchmarks/corpus_unanswered.py`.
+`quality/benchmarks/corpus_unanswered.py`.
 """
 
 from __future__ import annotations

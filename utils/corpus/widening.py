@@ -2,8 +2,8 @@
 
 Who asks for *TNF* means papers that write *tumor necrosis factor*, too. So a question is asked
 again with each such term exchanged, three times at most, and a passage counts by the wording that
-it answers best: what was not in the question itself by nine tenths (`benchmarks.corpus_retrieval`).
-Every other wording stands in the answer.
+it answers best: what was not in the question itself by nine tenths
+(`quality.benchmarks.corpus_retrieval`). Every other wording stands in the answer.
 
 The terms: abbreviations as texts of the corpus introduce them, MeSH's headings and entry terms, and
 the names of genes, the latter two as far as somebody had them learned (`..readers.nlm_lists`).

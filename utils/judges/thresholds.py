@@ -4,7 +4,7 @@ Names end in the unit: words, pages, references, characters, or a share or ratio
 names. Two or three values in a row give rising weights.
 
 Where they were measured: on the whole JATS articles in ``../shared/data/articles`` and the
-publishers' pages beside them, and on the tuning kinds of the lab (``tests/quality/lab``). The
+publishers' pages beside them, and on the tuning kinds of the lab (``quality/lab``). The
 separate measurement behind each value was not kept. Marked *real pages* are values that were set on
 the 46 whole pages and 13 walls and landing pages of ``../shared/data/html/real``.
 """
@@ -94,7 +94,7 @@ WORDS_PER_PAGE_MIN: Final = (60, 130)  # words for each page that the record nam
 FOOTNOTES_UNTIL_YEAR: Final = "1975"  # works were cited in footnotes
 
 # Of identity (`.identity`, `.titles`). Measured on the recorded articles, PDFs and real pages, and
-# on the tuning pairs of ``tests/quality/identity``.
+# on the tuning pairs of ``quality/identity``.
 SAME_TITLE_LIKENESS: Final = 0.88  # likeness of two titles, 0 to 1
 NEAR_TITLE_LIKENESS: Final = 0.6  # with authors and abstract agreeing: changed between versions
 SAME_ABSTRACT_SHARE: Final = 0.5  # of the abstract's four-word runs

@@ -11,7 +11,7 @@ travels in the session id (`NamedSessions`). It decides about the form only, nev
 
 Before 2025-06-18 the protocol has neither structured content nor links to resources. Hosts that are
 not named get links as lines of the text, too: Anthropic's helpers for MCP raise at a link, and some
-models' interfaces refuse what LangChain makes of one (``tests/clients/test_adapters.py``).
+models' interfaces refuse what LangChain makes of one (``quality/clients/test_adapters.py``).
 """
 
 from __future__ import annotations

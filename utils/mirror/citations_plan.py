@@ -55,7 +55,7 @@ def plan(folder: Path, web: Web) -> CitationsPlan:
         edges=edges if due else 0,
         core_hours=due * edges / rate / 3600,
         disk=round(due * edges * CITATIONS_BYTES) + size,
-        measured="the last run here" if own else "benchmarks/README.md",
+        measured="the last run here" if own else "quality/benchmarks/README.md",
         unknown=unknown,
     )
 

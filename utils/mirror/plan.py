@@ -1,7 +1,7 @@
 """What bringing a mirror up to date would take, before anything but two listings is fetched.
 
 Sizes are those of the listings, to three figures. Rates are this machine's own, as soon as it has
-read a few files; until then those of `benchmarks/README.md`, and the plan says which.
+read a few files; until then those of `quality/benchmarks/README.md`, and the plan says which.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _rates(read: Sequence[SourceFile]) -> tuple[float, float, str]:
     """Bytes that a core reads in a second, bytes of parts for each of them, and who says so."""
     size = sum(file.size for file in read)
     if len(read) < _ENOUGH or not size:
-        return PUBMED_BYTES, PUBMED_PARTS, "benchmarks/README.md"
+        return PUBMED_BYTES, PUBMED_PARTS, "quality/benchmarks/README.md"
     cpu, parts = sum(file.cpu for file in read), sum(file.bytes for file in read)
     return size / cpu, parts / size, f"{len(read):,} files read here"
 

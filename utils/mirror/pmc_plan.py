@@ -1,8 +1,9 @@
 """What bringing a mirror of PMC up to date would take, before any article is fetched.
 
 The inventory has no sizes: those are this mirror's own, as soon as it has read some batches; until
-then those of `benchmarks/README.md`. Of a choice by license, year or journal the metadata of every
-article has to be asked for; the plan counts these requests, and cannot know how many will fit.
+then those of `quality/benchmarks/README.md`. Of a choice by license, year or journal the metadata
+of every article has to be asked for; the plan counts these requests, and cannot know how many will
+fit.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def plan(
     files = Manifest(folder).files(SOURCE)
     read = [file for file in files if file.is_read and file.cpu]
     again = sum(file.records for file in files if file.state == "done" and not file.is_read)
-    count, measured = sum(file.records for file in read), "benchmarks/README.md"
+    count, measured = sum(file.records for file in read), "quality/benchmarks/README.md"
     each, cpu, parts = PMC_ARTICLE_BYTES, PMC_ARTICLE_S, PMC_PARTS
     if len(read) >= _ENOUGH and count:
         size = sum(file.size for file in read)

@@ -16,7 +16,8 @@ Comparing a million vectors of 384 numbers moves 1.5 GB through memory. Two that
 way agree in the signs of most of their numbers, so that of many rows those whose signs differ
 least from the query's are compared exactly, and the others not at all. With a hundred times
 as many as wanted, 998 of a thousand of the best fifty of 300,000 are the same and 991 of a
-million's, and all but a thousandth of the cosine is kept (`benchmarks/corpus_retrieval.py`).
+million's, and all but a thousandth of the cosine is kept
+(`quality/benchmarks/corpus_retrieval.py`).
 
 ``signs-<generation>.u64`` holds a row for each of the vectors' file, 64 signs a number, and is
 made from that file alone: indexing checks it and makes it again where it is wrong; a reader that

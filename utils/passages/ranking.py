@@ -6,7 +6,7 @@ terms the best passage by words has. So each way counts as much as it is sure of
 passage comes near in meaning, as for the name of a gene, words decide, and where most of the words
 are nowhere, as for the headings of an indexer, meaning does. Every candidate of one way is scored
 by the other, too. Against fusing ranks (Cormack, Clarke and Büttcher, SIGIR 2009) and other ways to
-make the scores alike: `benchmarks/corpus_retrieval.py`.
+make the scores alike: `quality/benchmarks/corpus_retrieval.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ one of them, showing one twice does not: in doubt records stay apart, and are li
 its published version are two papers, linked, unless one record carries the identifiers of both.
 
 The confidences rank the rules by the evidence they ask for; 1 is kept for what a record itself
-says. On the labelled set of ``tests/dedup`` none of them joins two papers.
+says. On the labelled set of ``quality/duplicates`` none of them joins two papers.
 
 Records of one paper differ in everything a person would overlook: markup, LaTeX, Greek, case,
 diacritics, initials, an abbreviated journal, a subtitle left out. They agree in what tells papers

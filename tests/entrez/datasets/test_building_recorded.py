@@ -6,7 +6,7 @@ import re
 import pytest
 from lxml import etree
 
-from tests.conftest import SHARED
+from conftest import SHARED
 from tests.entrez.datasets.sane import check, columns, rows, tables
 from utils.entrez.datasets.building import build
 from utils.entrez.datasets.trees import Page

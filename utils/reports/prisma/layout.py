@@ -6,7 +6,7 @@ pixels of the SVG. Lines are broken by the widths of Helvetica's letters.
 
 No library saves anything here: drawsvg, which writes tags, takes 49 lines for our 46, and leaves
 the layout to us; Graphviz, which lays out, is no Python package, and breaks no lines. Figures:
-benchmarks/README.md.
+quality/benchmarks/README.md.
 """
 
 from __future__ import annotations
