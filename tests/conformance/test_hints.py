@@ -67,24 +67,35 @@ def spelled(node: ast.AST) -> str | None:
     return None
 
 
-def texts_in(path: Path) -> Iterator[Text]:
+@cache
+def modules() -> dict[str, list[ast.AST]]:
+    """Return the nodes of every module's syntax tree, by the module's path.
+
+    Called by tests, not while tests are collected: that would take ten seconds of every worker.
+    """
+    paths = sorted((ROOT / "utils").rglob("*.py"))
+    return {
+        str(path.relative_to(ROOT)): [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        for path in paths
+    }
+
+
+def texts_in(path: str, nodes: list[ast.AST]) -> Iterator[Text]:
     """Every text of a module but its docstrings; the pieces of a longer one are not repeated."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     left_out: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr):
             left_out.add(node.value)
         if isinstance(node, ast.JoinedStr):
             left_out.update(node.values)
-    for node in ast.walk(tree):
+    for node in nodes:
         if node not in left_out and (text := spelled(node)) is not None:
-            yield Text(f"{path.relative_to(ROOT)}:{node.lineno}", text)
+            yield Text(f"{path}:{node.lineno}", text)
 
 
-def hints_in(path: Path) -> Iterator[Text]:
+def hints_in(path: str, nodes: list[ast.AST]) -> Iterator[Text]:
     """What a reader is told to do: the arguments of our errors behind the message, and advice."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+    for node in nodes:
         values: list[ast.AST] = []
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ERRORS:
             values = [one for argument in node.args[1:] for one in ast.walk(argument)]
@@ -95,12 +106,19 @@ def hints_in(path: Path) -> Iterator[Text]:
         inner = {part for one in values if isinstance(one, ast.JoinedStr) for part in one.values}
         for value in values:
             if value not in inner and (text := spelled(value)):
-                yield Text(place, text)
+                yield Text(f"{path}:{node.lineno}", text)
 
 
-MODULES = sorted((ROOT / "utils").rglob("*.py"))
-TEXTS = [text for path in MODULES for text in texts_in(path)]
-HINTS = [text for path in MODULES for text in hints_in(path)]
+@cache
+def texts() -> list[Text]:
+    """Return the texts of all modules."""
+    return [text for path, nodes in modules().items() for text in texts_in(path, nodes)]
+
+
+@cache
+def hints() -> list[Text]:
+    """Return the hints of all modules."""
+    return [text for path, nodes in modules().items() for text in hints_in(path, nodes)]
 
 
 @cache
@@ -136,22 +154,30 @@ def commands_in(text: str) -> Iterator[str]:
         yield words.strip().rstrip(".,;:)`").replace(f"audit{FILLED_IN}", "audit")
 
 
-COMMANDS = sorted({(text.place, words) for text in TEXTS for words in commands_in(text.text)})
-
-
-@pytest.mark.parametrize(("place", "words"), COMMANDS, ids=[" ".join(one) for one in COMMANDS])
-def test_every_command_named_is_taken_by_its_parser(place, words):
+def fault_of_command(words: str) -> str:
+    """Return why the shell would refuse this command, or nothing."""
     verb, *rest = shlex.split(words) or [""]
     if verb in OWN or not verb:
-        return
-    assert verb in parsers(), f"{place}: there is no command {verb}"
-    if rest:  # else it only names the command
-        own = [*_commands_of(parsers()[verb])]
-        parsers()[verb].parse_args([own[0] if own and word == FILLED_IN else word for word in rest])
+        return ""
+    if verb not in parsers():
+        return f"there is no command {verb}"
+    own = [*_commands_of(parsers()[verb])]
+    try:
+        if rest:  # else it only names the command
+            parsers()[verb].parse_args([own[0] if own and w == FILLED_IN else w for w in rest])
+    except (PaperError, SystemExit) as refused:
+        return str(refused)
+    return ""
+
+
+def test_every_command_named_is_taken_by_its_parser():
+    named = {(text.place, words) for text in texts() for words in commands_in(text.text)}
+    assert len(named) > 40
+    faults = {(place, words): fault_of_command(words) for place, words in named}
+    assert not {where: fault for where, fault in faults.items() if fault}
 
 
 def test_the_search_for_commands_finds_them():
-    assert len(COMMANDS) > 40
     told = "Ask: server.py harvest --job X1, or (server.py resolve LIST tells). `server.py doctor`"
     assert list(commands_in(told)) == ["harvest --job X1", "resolve LIST", "doctor"]
     with pytest.raises(BadRequest):
@@ -172,7 +198,7 @@ def options() -> set[str]:
 def test_every_option_named_exists():
     named = {
         (text.place, option)
-        for text in TEXTS
+        for text in texts()
         if not text.place.startswith(("utils/readers", "utils/shelf/ledger", "utils/passages/pgv"))
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text.text)
     }
@@ -193,7 +219,7 @@ def test_every_setting_named_exists():
     prefixes = {name.partition("_")[0] for name in variables()}
     named = {
         (text.place, word)
-        for text in (*TEXTS, *HINTS)
+        for text in (*texts(), *hints())
         for word in re.findall(r"(?<![\w${])[A-Z]{2,}(?:_[A-Z]+)+(?![\w(])", text.text)
         if word.partition("_")[0] in prefixes
     }
@@ -209,7 +235,7 @@ def test_every_tool_and_argument_in_a_hint_exists():
     known = {*tools, *arguments, *chosen, *answered(), *Settings.model_fields, *WITH_TEXT}
     named = {
         (hint.place, word)
-        for hint in HINTS
+        for hint in hints()
         for word in re.findall(r"(?<![\w./{])[a-z]+(?:_[a-z0-9]+)+(?![\w.(*/])", hint.text)
     }
     assert len({word for _, word in named}) > 10
@@ -267,7 +293,7 @@ def test_no_hint_tells_to_set_what_is_set(settings, world):
             **{**settings, "jina_reader_base_url": world.url("jina")}, jina_api_key=key
         )
         refused = Answer(status, "https://r.jina.ai/x", b"{}")
-        hints = {
+        said = {
             hint
             for ask in (
                 lambda: jina._require_success(refused, "a page", library.web),  # noqa: B023
@@ -275,8 +301,8 @@ def test_no_hint_tells_to_set_what_is_set(settings, world):
             )
             for hint in told(ask)
         }
-        assert any("JINA_API_KEY" in hint for hint in hints)
-        assert any("Set JINA_API_KEY" in hint for hint in hints) is (not key)
+        assert any("JINA_API_KEY" in hint for hint in said)
+        assert any("Set JINA_API_KEY" in hint for hint in said) is (not key)
 
 
 def test_no_hint_tells_to_set_a_token_that_is_set(settings):
@@ -297,8 +323,8 @@ def told(ask: Callable[[], object]) -> tuple[str, ...]:
 async def test_the_hint_of_a_long_search_can_be_followed(settings):
     """Over MCP pages are cut to what fits; the word is the same there and in Python."""
     library = Library(**settings, mcp_toolsets=("entrez",))
-    hints = told(lambda: library.entrez.search("gene", "human", most=20_000))
-    assert "set keep" in " ".join(hints)
+    said = told(lambda: library.entrez.search("gene", "human", most=20_000))
+    assert "set keep" in " ".join(said)
     assert library.entrez.search("gene", "human", keep=True).history
     asked = {"operation": "search", "database": "gene", "term": "human", "keep": True}
     kept = await call(library, "entrez_query", asked)
