@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import strategies as st
+
 from tests.world import World, core
 from tests.world import text_mining as keys
 from tests.world.records import Record
@@ -20,9 +22,20 @@ EVERY_KEY = {
 }
 
 
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=12,
+)
+
+
 def reader_of(settings: dict[str, Any], **other: str) -> Library:
     """A library with every key, or with *other* ones instead."""
     return Library(**(settings | EVERY_KEY | other))
+
+
+def article_of(doi: str) -> Paper:
+    return Paper(Ids(doi=doi), title="A title")
 
 
 def paper_of(record: Record) -> Paper:

@@ -1,67 +1,19 @@
-"""BioC: an article as paragraphs, and the ways in which it says that there is none."""
+"""BioC: an article as paragraphs, and the ways in which it says that there is none.
+
+Answers: https://www.ncbi.nlm.nih.gov/research/bionlp/APIs/BioC-PMC/.
+"""
 
 import json
 
 import pytest
 
-from tests.answering import HOSTILE, answering
-from utils.errors import BadContent, Unreachable
+from utils.errors import BadContent
 from utils.model.identifiers import Ids
-from utils.sources.bioc import Paragraph, fetch_article
+from utils.sources.bioc import Article, Paragraph, fetch_article
 from utils.sources.bioc import _article as read
 
-
-def test_an_open_article_by_either_number(library, world):
-    record = world.paper("pmc_cloud")
-    ids = Ids(pmid=record.pmid, pmcid=record.pmcid, doi=record.doi)
-    for name in (Ids(pmcid=record.pmcid), Ids(pmid=record.pmid)):
-        found = fetch_article(name, library.web)
-        assert (found.ids, found.license) == (ids, "CC BY")
-        assert found.paragraphs[0] == Paragraph("TITLE", "front", record.plain_title)
-    sections = list(dict.fromkeys(paragraph.section for paragraph in found.paragraphs))
-    assert sections[:6] == ["TITLE", "ABSTRACT", "INTRO", "METHODS", "RESULTS", "DISCUSS"]
-
-
-def test_what_is_not_open_is_none_and_not_asked_again(library, world):
-    record = world.paper("efetch_only")
-    for _ in range(2):
-        assert fetch_article(Ids(pmcid=record.pmcid), library.web).paragraphs == ()
-    assert len(world.requests) == 1
-
-
-def test_a_page_further_on_asks_nobody(library, world):
-    record = world.paper("pmc_cloud")
-    first = fetch_article(Ids(pmcid=record.pmcid), library.web)
-    assert fetch_article(Ids(pmcid=record.pmcid), library.web) == first
-    assert len(world.requests) == 1
-
-
-PASSING = ["storm", "down", "reset", "captcha", "truncate", "garbage", "empty", "deep_nesting"]
-
-
-@pytest.mark.parametrize("mood", PASSING)
-def test_a_bad_moment_passes_and_a_long_one_is_not_nothing(library, world, mood):
-    record = world.paper("pmc_cloud")
-    world.mood(mood, "bioc", 1)
-    assert fetch_article(Ids(pmcid=record.pmcid), library.web).paragraphs
-    world.mood(mood, "bioc")
-    with pytest.raises(Unreachable):
-        fetch_article(Ids(pmcid=world.paper("pmc_manuscript").pmcid), library.web)
-
-
-@pytest.mark.parametrize("mood", ["huge", "gzip_bomb"])
-def test_more_than_an_article_is_not_read(library, world, mood):
-    world.mood(mood, "bioc")
-    with pytest.raises(BadContent):
-        fetch_article(Ids(pmcid="PMC9100001"), library.web)
-
-
-def test_it_counts_to_the_requests_of_all_of_ncbi(library, world):
-    for record in [r for r in world.papers if r.cloud][:6]:
-        fetch_article(Ids(pmcid=record.pmcid), library.web)
-    times = [request.at for request in world.requests]
-    assert 1 / 3 < (times[-1] - times[0]) / (len(times) - 1) < 0.6
-    assert not world.refused
+BASE = "https://www.ncbi.nlm.nih.gov/research/bionlp/RESTful/pmcoa.cgi/BioC_json"
+NAMES = {"article-id_pmc": "PMC7", "article-id_pmid": "8", "article-id_doi": "10.1000/a"}
 
 
 def told(*passages, **infons):
@@ -72,6 +24,53 @@ def passage(text, **infons):
     return {"infons": infons, "text": text}
 
 
+@pytest.mark.parametrize("ids", [Ids(pmcid="PMC7"), Ids(pmid="8")])
+def test_an_open_article_by_either_number_is_asked_for_once(web, mocked, ids):
+    front = passage("A title", section_type="TITLE", type="front", license="CC BY", **NAMES)
+    body = passage("Moss grows.", section_type="intro", type="paragraph")
+    mocked.get(f"{BASE}/{ids.pmcid or ids.pmid}/unicode", json=told(front, body))
+    for _ in range(2):
+        assert fetch_article(ids, web) == Article(
+            Ids(pmcid="PMC7", pmid="8", doi="10.1000/a"),
+            "CC BY",
+            (
+                Paragraph("TITLE", "front", "A title"),
+                Paragraph("INTRO", "paragraph", "Moss grows."),
+            ),
+        )
+    assert len(mocked.calls) == 1
+
+
+def test_what_is_not_open_has_no_paragraphs_and_is_not_asked_for_again(web, mocked):
+    mocked.get(f"{BASE}/PMC7/unicode", body="[Error] : No result can be found. <BR><HR><B>")
+    for _ in range(2):
+        assert fetch_article(Ids(pmcid="PMC7"), web).paragraphs == ()
+    assert len(mocked.calls) == 1
+
+
+def test_a_bad_moment_passes(web, mocked):
+    for bad in ({"status": 503}, {"body": b"\xff"}, {"json": {}}):
+        mocked.reset()
+        mocked.get(f"{BASE}/PMC7/unicode", **bad)
+        mocked.get(f"{BASE}/PMC7/unicode", json=told(passage("A title")))
+        web.cache.put("bioc", "PMC7", {}, 1.0)
+        assert fetch_article(Ids(pmcid="PMC7"), web).paragraphs
+        assert len(mocked.calls) == 2
+
+
+def test_more_than_an_article_is_not_read(web, mocked):
+    mocked.get(f"{BASE}/PMC7/unicode", headers={"Content-Length": str(33 * 1024 * 1024)})
+    with pytest.raises(BadContent, match="more than"):
+        fetch_article(Ids(pmcid="PMC7"), web)
+
+
+def test_it_counts_to_the_requests_of_all_of_ncbi(web, mocked, clock):
+    for at in range(1, 7):
+        mocked.get(f"{BASE}/PMC{at}/unicode", body="[Error]")
+        fetch_article(Ids(pmcid=f"PMC{at}"), web)
+    assert 1 / 3 < sum(clock.naps) / 5 < 0.6
+
+
 @pytest.mark.parametrize(
     ("asked", "names"),
     [
@@ -80,24 +79,16 @@ def passage(text, **infons):
         (Ids(pmid="8"), {"article-id_pmid": "7"}),
     ],
 )
-def test_another_article_is_not_taken(library, monkeypatch, asked, names):
-    answering(monkeypatch, told(passage("A title", **names)))
+def test_another_article_is_not_taken(web, mocked, asked, names):
+    mocked.get(f"{BASE}/{asked.pmcid or asked.pmid}/unicode", json=told(passage("A", **names)))
     with pytest.raises(BadContent) as wrong:
-        fetch_article(asked, library.web)
+        fetch_article(asked, web)
     assert wrong.value.outcome == "wrong_paper"
 
 
 @pytest.mark.parametrize("number", ["7", "PMC7", 7])
-def test_the_number_counts_with_or_without_its_prefix(library, monkeypatch, number):
-    answering(monkeypatch, told(passage("A title", **{"article-id_pmc": number})))
-    assert fetch_article(Ids(pmcid="PMC7"), library.web).ids.pmcid == "PMC7"
-
-
-@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
-def test_no_hostile_answer_is_taken_for_one(library, monkeypatch, body):
-    answering(monkeypatch, body)
-    with pytest.raises(Unreachable):
-        fetch_article(Ids(pmcid="PMC7"), library.web)
+def test_the_number_counts_with_or_without_its_prefix(number):
+    assert read(told(passage("A", **{"article-id_pmc": number}))).ids.pmcid == "PMC7"
 
 
 def test_odd_passages_are_left_out():

@@ -30,13 +30,6 @@ def test_where_none_has_it_that_is_said(library, world):
         newest_snapshot(library.web)
 
 
-@pytest.mark.parametrize("mood", ["down", "garbage", "empty"])
-def test_what_is_no_list_is_no_answer(library, world, mood):
-    world.mood(mood, "citation_collection")
-    with pytest.raises(Unreachable):
-        newest_snapshot(library.web)
-
-
 def test_a_file_comes_in_pieces_and_is_whole(library, world, tmp_path):
     path = tmp_path / "it.zip"
     world.snapshots[0].breaks_after = 100

@@ -1,127 +1,118 @@
-"""Elsevier for readers with a key, and what every key for text mining has in common."""
+"""Elsevier for readers with a key: texts as XML, and what each refusal is about.
 
-from pathlib import Path
+Headers and codes: dev.elsevier.com/documentation/ArticleRetrievalAPI.wadl and
+dev.elsevier.com/tecdoc_api_authentication.html; the bodies of refusals are remembered.
+"""
 
 import pytest
 
-from tests.sources.reader import EVERY_KEY, fetch, reader_of
-from tests.world import text_mining as keys
+from tests.sources.reader import article_of
 from utils.errors import NotAvailable, NotConfigured, NotEntitled, Unreachable
-from utils.model.identifiers import Ids
-from utils.sources.elsevier import full_text
+from utils.sources.elsevier import SOURCE, full_text
+
+PREFIX = "https://api.elsevier.com/content/article/doi/"
+PAPER = article_of("10.1016/j.a.2026.1")
+URL = PREFIX + PAPER.ids.doi
+ABSTRACT = (
+    '<full-text-retrieval-response xmlns="http://www.elsevier.com/xml/svapi/article/dtd" '
+    'xmlns:ja="http://www.elsevier.com/xml/ja/dtd" '
+    'xmlns:ce="http://www.elsevier.com/xml/common/dtd">'
+)
+BODY = "<ja:article><ja:body><ce:para>Moss.</ce:para></ja:body></ja:article>"
+TEXT = f"{ABSTRACT}{BODY}</full-text-retrieval-response>"
+ABSTRACT += "</full-text-retrieval-response>"
 
 
-@pytest.fixture
-def reader(settings):
-    return reader_of(settings)
+def refusal(status, code, said, **headers):
+    body = f"<statusCode>{code}</statusCode><statusText>{said}</statusText>"
+    body = f"<service-error><status>{body}</status></service-error>"
+    return {"status": status, "body": body, "headers": headers}
+
+
+NOT_ENABLED = refusal(403, "AUTHENTICATION_ERROR", "Requestor configuration settings insufficient")
+SUBSCRIBERS = refusal(401, "AUTHENTICATION_ERROR", "address does not resolve to an account")
+TOKEN = refusal(401, "AUTHENTICATION_ERROR", "Institution Token is not associated with API Key")
+
+
+def test_a_text_comes_for_key_and_token_in_headers(client, mocked):
+    mocked.get(URL, body=TEXT)
+    [fetched] = full_text(PAPER, client(elsevier_api_key="key-1", elsevier_insttoken="token-1"))
+    assert (fetched.body.decode(), fetched.media, fetched.via) == (TEXT, "elsevier", "elsevier")
+    sent = mocked.calls[0].request
+    assert (sent.headers["X-ELS-APIKey"], sent.headers["X-ELS-Insttoken"]) == ("key-1", "token-1")
+    assert sent.url == URL
 
 
 @pytest.mark.parametrize(
-    ("branch", "via", "media"),
+    ("answer", "error", "said", "hint"),
     [
-        ("elsevier_subscribed", "elsevier", "elsevier"),
-        ("elsevier_open", "elsevier", "elsevier"),
-        ("wiley_subscribed", "wiley", "pdf"),
-        ("springer_open", "springer", "jats"),
-        ("springer_subscribed", "springer_tdm", "jats"),
+        ({"body": ABSTRACT}, NotEntitled, "abstract alone", "ELSEVIER_INSTTOKEN"),
+        ({"status": 404}, NotAvailable, "no such article", ""),
+        ({"status": 406}, NotAvailable, "no such article", ""),
+        (NOT_ENABLED, NotEntitled, "does not open its articles", "elsevier.support"),
+        (SUBSCRIBERS, NotEntitled, "does not know this network", "VPN"),
+        (TOKEN, NotConfigured, "ELSEVIER_INSTTOKEN", "for this very key"),
+        (refusal(401, "APIKEY_INVALID", "not valid"), NotConfigured, "ELSEVIER_API_KEY", "apikey"),
+        (refusal(401, "AUTHORIZATION_ERROR", "x"), NotEntitled, "does not open its articles", ""),
+        ({"status": 429}, Unreachable, "answered 429", ""),
     ],
 )
-def test_a_reader_with_rights_gets_the_whole_text(reader, world, branch, via, media):
-    world.subscribed |= {"elsevier", "wiley"}
-    done = reader.download(world.paper(branch).pmid)
-    assert (done.stored.kind, done.stored.via) == ("full_text", via)
-    assert reader.shelf.find(Ids(pmid=world.paper(branch).pmid)).version == "published"
-    assert list(reader.shelf.folder.glob(f".papershelf/raw/*.{media}.gz"))
+def test_a_refusal_says_whom_it_is_about(web, mocked, answer, error, said, hint):
+    mocked.get(URL, **answer)
+    with pytest.raises(error, match=said) as refused:
+        list(full_text(PAPER, web))
+    assert hint in (refused.value.hint or "")
 
 
-@pytest.mark.parametrize(
-    ("branch", "bound"), [("elsevier_subscribed", True), ("elsevier_open", False)]
-)
-def test_a_text_under_a_publishers_terms_says_so_in_its_file(reader, world, branch, bound):
-    world.subscribed.add("elsevier")
-    text = Path(reader.download(world.paper(branch).pmid).file_path).read_text(encoding="utf-8")
-    assert ("- Terms: For your own research only" in text) == bound
-
-
-@pytest.mark.parametrize("branch", ["elsevier_subscribed", "wiley_subscribed"])
-def test_without_rights_the_abstract_is_no_text(reader, world, branch):
-    done = reader.download(world.paper(branch).pmid)
-    outcomes = {attempt.source: attempt.outcome for attempt in done.stored.attempts}
-    assert done.stored.kind == "abstract"
-    assert outcomes[branch.partition("_")[0]] == "not_entitled"
-
-
-def test_a_token_stands_for_the_network(settings, world):
-    library = reader_of(settings, elsevier_insttoken=keys.ELSEVIER_TOKEN)
-    assert fetch(full_text, world, "elsevier_subscribed", library).media == "elsevier"
-
-
-def test_a_societys_doi_is_known_by_where_it_leads(reader, world):
-    world.subscribed.add("elsevier")
-    record = world.paper("elsevier_imprint")
-    with pytest.raises(NotAvailable, match="another publisher"):
-        fetch(full_text, world, "elsevier_imprint", reader)
-    reader.web.cache.put("landing_page", record.doi, "https://linkinghub.elsevier.com/x", 1.0)
-    assert fetch(full_text, world, "elsevier_imprint", reader).media == "elsevier"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "setting"),
-    [
-        ({"elsevier_api_key": "x"}, "ELSEVIER_API_KEY"),
-        ({"elsevier_insttoken": "x"}, "ELSEVIER_INSTTOKEN"),
-    ],
-)
-def test_a_wrong_key_is_named(settings, world, wrong, setting):
-    with pytest.raises(NotConfigured, match=setting):
-        fetch(full_text, world, "elsevier_open", reader_of(settings, **wrong))
-
-
-def test_a_key_that_opens_no_article_is_told_apart_and_not_tried_again(settings, world):
-    library = reader_of(settings, elsevier_api_key=keys.NOT_ENABLED)
-    with pytest.raises(NotEntitled, match="does not open its articles") as refused:
-        fetch(full_text, world, "elsevier_open", library)
-    assert "elsevier.support" in refused.value.hint
-    asked = len(world.requests)
-    with pytest.raises(NotEntitled):
-        fetch(full_text, world, "elsevier_subscribed", library)
-    assert len(world.requests) == asked
-    mended = reader_of(settings)
-    assert fetch(full_text, world, "elsevier_open", mended)
-
-
-def test_a_right_that_came_later_is_asked_for_again(reader, world):
-    with pytest.raises(NotEntitled):
-        fetch(full_text, world, "elsevier_subscribed", reader)
-    world.subscribed.add("elsevier")
-    assert fetch(full_text, world, "elsevier_subscribed", reader)
-
-
-def test_a_weeks_quota_that_is_used_up_is_waited_for(reader, world):
-    world.elsevier_left = 0
+@pytest.mark.parametrize("moment", [lambda at: at, lambda at: at * 1000], ids=["s", "ms"])
+def test_a_weeks_quota_that_is_used_up_is_waited_for(web, mocked, clock, moment):
+    reset = str(int(moment(clock.time() + 80_000)))
+    told = {"X-ELS-Status": "QUOTA_EXCEEDED - Quota Exceeded", "X-RateLimit-Reset": reset}
+    mocked.get(URL, **refusal(429, "QUOTA_EXCEEDED", "Quota Exceeded", **told))
     with pytest.raises(Unreachable, match="quota of the week") as spent:
-        fetch(full_text, world, "elsevier_open", reader)
+        list(full_text(PAPER, web))
     assert spent.value.details["lasting"]
-    assert 60_000 < spent.value.retry_after <= 86_400
+    assert 79_000 < spent.value.retry_after <= 80_000
 
 
-def test_keys_leave_no_trace(reader, world, caplog):
-    world.subscribed |= {"elsevier", "wiley"}
-    for branch in ("elsevier_open", "wiley_subscribed", "springer_subscribed"):
-        reader.download(world.paper(branch).pmid)
-    folder = reader.shelf.folder
-    held = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-    assert not [key for key in EVERY_KEY.values() if key.encode() in held or key in caplog.text]
+def test_a_refusal_of_us_holds_for_an_hour_and_for_this_key_alone(client, web, mocked, clock):
+    mocked.get(URL, **NOT_ENABLED)
+    mocked.get(URL, body=TEXT)
+    for _ in range(2):
+        with pytest.raises(NotEntitled, match="does not open its articles"):
+            list(full_text(PAPER, web))
+    assert len(mocked.calls) == 1
+    assert list(full_text(PAPER, client(elsevier_api_key="another")))
+    clock.sleep(3601)
+    assert list(full_text(PAPER, web))
 
 
-def test_who_has_no_key_is_told_only_where_it_would_help(library, world):
-    named = {
-        branch: {
-            attempt.source: attempt.detail
-            for attempt in library.download(world.paper(branch).pmid).stored.attempts
-        }
-        for branch in ("elsevier_subscribed", "paywall")
-    }
-    assert named["elsevier_subscribed"]["elsevier"] == "needs ELSEVIER_API_KEY"
-    assert "wiley" not in named["elsevier_subscribed"]
-    assert not {"elsevier", "wiley", "springer"} & named["paywall"].keys()
+def test_a_right_that_came_later_is_asked_for_again(web, mocked):
+    mocked.get(URL, body=ABSTRACT)
+    mocked.get(URL, body=TEXT)
+    with pytest.raises(NotEntitled):
+        list(full_text(PAPER, web))
+    assert list(full_text(PAPER, web))
+
+
+@pytest.mark.parametrize(
+    ("host", "is_asked"), [("linkinghub.elsevier.com", True), ("a.test", False)]
+)
+def test_a_societys_doi_is_known_by_where_it_leads(web, mocked, host, is_asked):
+    lead = {"Location": f"https://{host}/x"}
+    mocked.get("https://doi.org/10.1234/a", status=302, headers=lead)
+    mocked.get(f"{PREFIX}10.1234/a", body=TEXT)
+    if is_asked:
+        assert list(full_text(article_of("10.1234/a"), web))
+    else:
+        with pytest.raises(NotAvailable, match="another publisher"):
+            list(full_text(article_of("10.1234/a"), web))
+    assert len(mocked.calls) == 1 + is_asked
+
+
+@pytest.mark.parametrize(("left", "said"), [("49999", "49999 requests are left"), ("", "key")])
+def test_doctor_says_what_is_left_of_the_week(web, mocked, left, said):
+    mocked.get(
+        f"{PREFIX}10.1016/j.softx.2015.10.001", body=TEXT, headers={"X-RateLimit-Remaining": left}
+    )
+    assert said in SOURCE.greet(web)

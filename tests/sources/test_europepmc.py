@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.answering import answering
+from tests.sources.reader import ANY_JSON
 from tests.world.europepmc import _unwrapped
 from utils.errors import BadRequest, NotAvailable, Unreachable
 from utils.http import Answer
@@ -27,11 +28,6 @@ from utils.sources.europepmc import (
 from utils.sources.loose_json import LONGEST_NAME
 from utils.sources.source import Query
 
-ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
-    max_leaves=12,
-)
 ROW = st.dictionaries(
     st.sampled_from(
         [
@@ -66,12 +62,6 @@ def test_many_are_one_request(library, world):
     assert Ids(doi="10.1000/nobody") not in outcomes
     assert all(outcomes[ids].ids.pmid == ids.pmid for ids in wanted)
     assert len(world.requests) == 1
-
-
-def test_an_error_inside_a_200_is_an_error(library, world):
-    world.mood("garbage", "europepmc")
-    with pytest.raises(Unreachable):
-        look_up([Ids(pmid="41000001")], library.web)
 
 
 def test_a_preprint_names_its_server_and_the_version_a_journal_published(library, world):
@@ -255,13 +245,6 @@ def test_words_of_any_length_are_read_at_once(piece):
 def test_names_that_are_none_are_left_out():
     ids = paper_of({"pmcid": "../search", "pmid": "x/y", "doi": "10.1000/../b"}).ids
     assert not ids
-
-
-@pytest.mark.parametrize("mood", ["garbage", "empty", "deep_nesting", "down", "reset", "captcha"])
-def test_a_site_in_trouble_is_no_empty_list(library, world, mood):
-    world.mood(mood, "europepmc")
-    with pytest.raises(Unreachable):
-        search(relevant("moss"), library.web)
 
 
 # -- full text -----------------------------------------------------------------------------------

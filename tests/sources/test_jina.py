@@ -1,59 +1,77 @@
-"""Jina Reader: what it reads for us, what it refuses, and where it is never sent."""
+"""Jina Reader: what it reads for us, what it refuses, and where it is never sent.
+
+Statuses and header lines: https://github.com/jina-ai/reader.
+"""
 
 import pytest
 
-from utils import Library
+from tests.sources.reader import article_of
 from utils.errors import NotAvailable
-from utils.model.identifiers import Ids
-from utils.model.paper import Paper
-from utils.sources.jina import read
+from utils.sources.jina import read, search
+
+PAGE = "https://journal.test/1"
+READER = f"https://r.jina.ai/{PAGE}"
+PAPER = article_of("10.1000/a")
+MARKDOWN = "Title: Moss\n\nURL Source: https://journal.test/1\n\nMarkdown Content:\nMoss grows."
 
 
-def paper_of(record):
-    return Paper(Ids(doi=record.doi, pmid=record.pmid), title=record.title)
+@pytest.fixture
+def doi(mocked):
+    """A DOI that leads to the page."""
+    return mocked.get("https://doi.org/10.1000/a", status=302, headers={"Location": PAGE})
 
 
-def test_reads_the_publishers_page_not_the_doi(library, world):
-    [fetched] = read(paper_of(world.paper("jina_only")), library.web)
-    assert b"Markdown Content:" in fetched.body
-    assert "doi.org" not in fetched.url
+def test_it_reads_the_page_and_the_key_goes_to_it_alone(client, mocked, doi):
+    mocked.get(READER, body=MARKDOWN)
+    [fetched] = read(PAPER, client(jina_api_key="jina_SECRET"))
+    assert (fetched.body.decode(), fetched.url, fetched.via) == (MARKDOWN, PAGE, "jina")
+    keys = [call.request.headers.get("Authorization") for call in mocked.calls]
+    assert keys == [None, "Bearer jina_SECRET"]
 
 
-def test_a_refusal_is_a_plain_no_with_advice(library, world):
-    world.jina_networks_blocked = True
-    with pytest.raises(NotAvailable, match="key") as refused:
-        list(read(paper_of(world.paper("jina_only")), library.web))
-    assert "JINA_API_KEY" in refused.value.hint
+@pytest.mark.parametrize(
+    ("status", "said", "hint", "is_about_us"),
+    [
+        (401, "asks for a key", "Set JINA_API_KEY", True),
+        (402, "no tokens left", "Set JINA_API_KEY", True),
+        (403, "refuses this address", "Set JINA_API_KEY", False),
+        (409, "larger than the budget", "", False),
+        (413, "too large", "", False),
+        (422, "no content", "", False),
+        (451, "not allowed to read that site", "Set JINA_API_KEY", False),
+    ],
+)
+def test_a_refusal_is_a_plain_no_and_one_of_us_is_not_provoked_again(
+    web, mocked, doi, status, said, hint, is_about_us
+):
+    mocked.get(READER, status=status)
+    mocked.get("https://doi.org/10.1000/b", status=302, headers={"Location": f"{PAGE}2"})
+    mocked.get(f"{READER}2", body=MARKDOWN)
+    with pytest.raises(NotAvailable, match=said) as refused:
+        list(read(PAPER, web))
+    assert hint in (refused.value.hint or "")
+    if is_about_us:
+        with pytest.raises(NotAvailable, match=said):
+            list(read(article_of("10.1000/b"), web))
+    else:
+        assert list(read(article_of("10.1000/b"), web))
+    assert sum("r.jina.ai" in call.request.url for call in mocked.calls) == 2 - is_about_us
 
 
-def test_is_never_sent_to_sites_that_are_closed_to_programs(library, world):
-    paper = Paper(Ids(doi="10.1000/x"), title="X")
+def test_it_is_never_sent_to_sites_that_are_closed_to_programs(web, mocked):
     target = "https://pmc.ncbi.nlm.nih.gov/articles/PMC1/"
-    library.web.cache.put("landing_page", "10.1000/x", target, 1.0)
+    mocked.get("https://doi.org/10.1000/a", status=302, headers={"Location": target})
     with pytest.raises(NotAvailable, match="does not let programs"):
-        list(read(paper, library.web))
-    assert not world.requests
+        list(read(PAPER, web))
+    assert len(mocked.calls) == 1
 
 
-def test_search_only_with_a_key(library, world):
-    done = library.download(world.paper("paywall").pmid)
-    searched = next(a for a in done.stored.attempts if a.source == "jina_search")
-    assert (searched.outcome, searched.detail) == ("skipped", "needs JINA_API_KEY")
-    assert not [request for request in world.requests if request.service == "jina_search"]
-
-
-def test_the_key_travels_in_a_header_and_stays_out_of_what_is_kept(settings, world):
-    library = Library(**{**settings, "jina_api_key": "jina_SECRET"})
-    [fetched] = read(paper_of(world.paper("jina_only")), library.web)
-    asked = next(r for r in world.requests if r.service == "jina_reader")
-    assert asked.headers["authorization"] == "Bearer jina_SECRET"
-    assert "SECRET" not in fetched.url
-    assert all("authorization" not in r.headers for r in world.requests if r.service == "doi")
-
-
-def test_a_refusal_of_us_is_not_provoked_again_for_the_next_paper(library, world):
-    world.jina_networks_blocked = True
-    for branch in ("jina_only", "publisher_html", "paywall"):
-        with pytest.raises(NotAvailable):
-            list(read(paper_of(world.paper(branch)), library.web))
-    assert len([r for r in world.requests if r.service == "jina_reader"]) == 1
+def test_its_search_gives_pages_with_text_that_are_open_to_programs(client, mocked):
+    pages = [
+        {"url": "https://a.test/1", "content": "Moss"},
+        {"url": "https://b.test/2", "content": ""},
+        {"url": "https://pmc.ncbi.nlm.nih.gov/articles/PMC1/", "content": "Moss"},
+    ]
+    mocked.get("https://s.jina.ai/", json={"data": pages})
+    [fetched] = search(PAPER, client(jina_api_key="jina_SECRET"))
+    assert (fetched.url, fetched.via) == ("https://a.test/1", "jina_search")

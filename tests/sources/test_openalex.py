@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from requests.structures import CaseInsensitiveDict
 
 from tests.answering import answering
+from tests.sources.reader import ANY_JSON
 from tests.world.openalex import KEY
 from utils.errors import BadRequest, NotAvailable, NotConfigured, Unreachable
 from utils.http import Answer
@@ -26,14 +27,7 @@ from utils.sources.openalex import (
     paper_of,
     search,
 )
-from utils.sources.publisher import OpenCopy, fetch_copies
 from utils.sources.source import Query
-
-ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
-    max_leaves=12,
-)
 
 
 @pytest.fixture
@@ -119,14 +113,6 @@ def test_no_copy_and_no_record_are_a_plain_no_and_remembered(library, world):
     assert len(world.requests) == 2
 
 
-def test_a_copy_at_arxiv_is_asked_of_the_host_for_programs(library, world):
-    url = "https://arxiv.org/pdf/2511.04014v1"
-    [fetched] = fetch_copies([OpenCopy(url)], library.web, source="openalex", via="openalex")
-    assert fetched.media == "pdf"
-    [request] = world.requests
-    assert (request.service, request.path) == ("arxiv", "/pdf/2511.04014")
-
-
 def test_the_best_copy_comes_first_and_then_the_version_of_record(library):
     rows = [
         {"is_oa": True, "pdf_url": "https://a.test/3", "version": "submittedVersion"},
@@ -185,13 +171,6 @@ def test_too_many_at_once_is_no_spent_budget(told):
     assert "budget" not in caught.value.message
     assert caught.value.retry_after == float(told.get("Retry-After", 0))
     assert not caught.value.details.get("lasting")
-
-
-@pytest.mark.parametrize("mood", ["garbage", "empty", "deep_nesting", "down", "reset", "captcha"])
-def test_a_bad_mood_is_no_news_about_the_paper(library, world, mood):
-    world.mood(mood, "openalex")
-    with pytest.raises(Unreachable):
-        copies(world.paper("openalex_only"), library)
 
 
 # -- search --------------------------------------------------------------------------------------

@@ -1,76 +1,88 @@
-"""OpenAlex's own files: for key holders, of open works, within the day's budget."""
+"""OpenAlex's own files: for key holders, of open works, within the day's budget.
+
+Answers: https://developers.openalex.org/api-reference/content.
+"""
 
 import pytest
 
-from tests.sources.reader import fetch, paper_of, reader_of
-from tests.world.openalex import DAILY, KEY
+from tests.sources.reader import article_of
 from utils.errors import NotAvailable, NotConfigured, Unreachable
-from utils.sources.openalex_content import SOURCE, full_text, greet
+from utils.sources.openalex_content import SOURCE, full_text
 
-A_CENT = 100  # credits
+PAPER = article_of("10.1000/a")
+WORK = "https://api.openalex.org/works/doi:10.1000/a"
+FILE = "https://content.openalex.org/works/W7.pdf"
+LIMITS = "https://api.openalex.org/rate-limit"
+
+
+def work(*, has_pdf=True, license_="cc-by"):
+    return {
+        "id": "https://openalex.org/W7",
+        "has_content": {"pdf": has_pdf},
+        "best_oa_location": {"license": license_, "version": "publishedVersion"},
+    }
 
 
 @pytest.fixture
-def reader(settings):
-    return reader_of(settings, openalex_api_key=KEY)
+def web(client):
+    return client(openalex_api_key="openalex-1")
 
 
-def asked(world):
-    return [one for one in world.requests if one.service == "openalex_content"]
+def test_a_file_comes_for_the_key_in_a_header_with_the_license_of_the_work(web, mocked):
+    mocked.get(WORK, json=work())
+    mocked.get(FILE, body=b"%PDF-1.7")
+    [found] = full_text(PAPER, web)
+    assert (found.body, found.license, found.version) == (b"%PDF-1.7", "CC BY", "published")
+    assert found.via == "openalex_content"
+    assert mocked.calls[1].request.headers["Authorization"] == "Bearer openalex-1"
+    assert "openalex-1" not in mocked.calls[1].request.url
 
 
-def test_a_file_costs_a_cent_and_comes_with_the_license_of_the_work(reader, world):
-    found = fetch(full_text, world, "openalex_kept", reader)
-    assert found.body.startswith(b"%PDF-")
-    assert (found.license, found.version, found.via) == ("CC BY", "published", "openalex_content")
-    assert world.openalex_credits == DAILY - A_CENT
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (work(has_pdf=False), "keeps no file"),
+        ({"id": "https://openalex.org/W7"}, "keeps no file"),
+        (work(license_=None), "no free license"),
+        (work(license_="publisher-specific-oa"), "no free license"),
+    ],
+)
+def test_nothing_is_paid_for_where_there_is_nothing_to_be_had(web, mocked, told, said):
+    mocked.get(WORK, json=told)
+    with pytest.raises(NotAvailable, match=said):
+        list(full_text(PAPER, web))
+    assert len(mocked.calls) == 1
 
 
-def test_the_key_goes_in_a_header(reader, world):
-    fetch(full_text, world, "openalex_kept", reader)
-    assert asked(world)[0].headers["authorization"] == f"Bearer {KEY}"
-    assert not [one for one in world.requests if KEY in one.path]
+@pytest.mark.parametrize(
+    ("answer", "error", "said"),
+    [
+        ({"status": 401}, NotConfigured, "OPENALEX_API_KEY"),
+        ({"status": 404}, NotAvailable, "lost the file"),
+        ({"status": 403, "body": "budget is used up"}, Unreachable, "OpenAlex"),
+        ({"status": 429, "headers": {"X-RateLimit-Remaining": "0"}}, Unreachable, "is spent"),
+    ],
+)
+def test_a_refusal_says_why(web, mocked, answer, error, said):
+    mocked.get(WORK, json=work())
+    mocked.get(FILE, **answer)
+    with pytest.raises(error, match=said):
+        list(full_text(PAPER, web))
 
 
-@pytest.mark.parametrize("branch", ["paywall", "unpaywall_pdf"])
-def test_nothing_is_paid_for_where_openalex_keeps_nothing(reader, world, branch):
-    with pytest.raises(NotAvailable, match="keeps no file"):
-        fetch(full_text, world, branch, reader)
-    assert not asked(world)
-    assert world.openalex_credits == DAILY
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"daily_remaining_usd": 0.75, "daily_budget_usd": 1}, "USD 0.75 of 1.00"),
+        ({"daily_remaining_usd": "much"}, ""),
+    ],
+)
+def test_doctor_is_told_what_is_left(web, mocked, told, said):
+    mocked.get(LIMITS, json=told)
+    assert said in SOURCE.greet(web)
+    assert bool(SOURCE.greet(web)) == bool(said)
 
 
-def test_a_spent_budget_is_said_and_waited_for(reader, world):
-    world.openalex_credits = A_CENT - 1
-    with pytest.raises(Unreachable, match="budget of the day is spent"):
-        fetch(full_text, world, "openalex_kept", reader)
-
-
-def test_a_wrong_key_is_named(settings, world):
-    with pytest.raises(NotConfigured, match="OPENALEX_API_KEY"):
-        fetch(full_text, world, "openalex_kept", reader_of(settings, openalex_api_key="x"))
-
-
-def test_a_page_that_was_kept_in_place_of_a_paper_is_no_paper(reader, world):
-    done = reader.download(world.paper("openalex_page").doi)
-    assert done.stored.kind == "abstract"
-    assert "openalex_content" in {one.source for one in done.stored.attempts}
-
-
-def test_it_is_asked_behind_all_that_costs_nothing(reader, world):
-    done = reader.download(world.paper("openalex_kept").doi)
-    assert (done.stored.kind, done.stored.via) == ("full_text", "openalex_content")
-    tried = [one.source for one in done.stored.attempts]
-    assert tried.index("publisher") < tried.index("openalex_content")
-
-
-def test_without_a_key_nobody_is_asked(library, world):
-    assert library.download(world.paper("openalex_kept").doi).stored.kind == "abstract"
-    assert not asked(world)
-
-
-def test_doctor_is_told_what_is_left(reader, world):
-    world.openalex_credits = 7_500
-    assert "USD 0.75 of 1.00" in greet(reader.web)
-    assert SOURCE.greet is greet
-    assert paper_of(world.paper("openalex_kept")).ids.doi
+def test_doctor_asks_for_no_budget_without_a_key(client, mocked):
+    mocked.get("https://content.openalex.org/", status=404)
+    assert SOURCE.greet(client()) == ""

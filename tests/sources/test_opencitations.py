@@ -1,61 +1,48 @@
-"""OpenCitations: rows of identifiers, whole lists, and nothing told from no answer."""
+"""OpenCitations: rows of identifiers, whole lists, and works it knows by number alone.
+
+Rows: ``index_v2.hf`` in https://github.com/opencitations/api.
+"""
 
 import pytest
 
-from tests.answering import HOSTILE, answering
-from tests.world import kinship
-from utils.errors import NotAvailable, Unreachable
+from utils.errors import NotAvailable
 from utils.model.identifiers import Ids
 from utils.sources.europepmc import Linked
 from utils.sources.opencitations import fetch_linked
 
-
-@pytest.mark.parametrize("kind", ["citations", "references"])
-@pytest.mark.parametrize("name", ["doi", "pmid"])
-def test_a_list_is_had_whole_by_either_name(library, world, kind, name):
-    near = {"citations": kinship.citing, "references": kinship.cited}[kind]
-    record = next(one for one in world.papers if one.pmid and one.doi and near(one, world))
-    ids = Ids(**{name: getattr(record, name)})
-    total, found, _ = fetch_linked(ids, kind, 1000, library.web)
-    expected = {(other.pmid, other.doi.lower()) for other in near(record, world)}
-    assert {(one.pmid, one.doi) for one in found} == expected
-    assert total == len(expected)
-    assert fetch_linked(ids, kind, 1, library.web)[:2] == (total, found[:1])
+BASE = "https://api.opencitations.net/index/v2"
+NAMES = [
+    "omid:br/061 doi:10.1000/A pmid:7 doi:10.1000/b",
+    "omid:br/062",
+    "doi:../etc pmid:x",
+    7,
+    "pmid:7 doi:10.1000/a omid:br/061",
+    "omid:br/063 pmid:8",
+]
+FOUND = [Linked(pmid="7", doi="10.1000/a"), Linked(pmid="8")]
 
 
-def test_a_paper_without_a_name_it_takes_is_not_asked_about(library, world):
+@pytest.mark.parametrize(("kind", "end"), [("citations", "citing"), ("references", "cited")])
+@pytest.mark.parametrize(
+    ("ids", "name"),
+    [
+        (Ids(pmid="1"), "pmid:1"),
+        (Ids(doi="10.1000/c"), "doi:10.1000/c"),
+        (Ids(doi="10.1002/1<2:a>3.0;2-#"), "doi:10.1002/1%3C2:a%3E3.0%3B2-%23"),
+    ],
+)
+def test_a_list_is_had_whole_by_either_name(web, mocked, ids, name, kind, end):
+    mocked.get(f"{BASE}/{kind}/{name}", json=[{end: one} for one in NAMES])
+    assert fetch_linked(ids, kind, 5, web)[:2] == (2, FOUND)
+    assert fetch_linked(ids, kind, 1, web)[:2] == (2, FOUND[:1])
+
+
+def test_a_paper_without_a_name_it_takes_is_not_asked_about(web, mocked):
     with pytest.raises(NotAvailable):
-        fetch_linked(Ids(arxiv="2511.04014"), "references", 5, library.web)
-    assert not world.requests
+        fetch_linked(Ids(arxiv="2511.04014"), "references", 5, web)
+    assert not mocked.calls
 
 
-def test_what_it_does_not_know_has_an_empty_list(library, world):
-    assert fetch_linked(Ids(pmid="99999999"), "citations", 5, library.web)[:2] == (0, [])
-
-
-@pytest.mark.parametrize("mood", ["storm", "down", "reset", "captcha", "garbage", "empty"])
-def test_a_bad_moment_is_no_empty_list(library, world, mood):
-    world.mood(mood, "opencitations")
-    with pytest.raises(Unreachable):
-        fetch_linked(Ids(pmid=world.paper("pmc_cloud").pmid), "citations", 5, library.web)
-
-
-# An empty list is an answer; the rest is none.
-@pytest.mark.parametrize("body", [one for one in HOSTILE if one != "[]"])
-def test_no_hostile_answer_is_taken_for_a_list(library, monkeypatch, body):
-    answering(monkeypatch, body)
-    with pytest.raises(Unreachable):
-        fetch_linked(Ids(pmid="1"), "citations", 5, library.web)
-
-
-def test_rows_may_name_several_works_of_one_kind_or_none(library, monkeypatch):
-    rows = [
-        {"citing": "omid:br/061 doi:10.1000/A pmid:7 doi:10.1000/b"},
-        {"citing": "omid:br/062"},
-        {"citing": "doi:../etc pmid:x"},
-        {"citing": 7},
-        {"citing": "pmid:7 doi:10.1000/a omid:br/061"},
-    ]
-    answering(monkeypatch, rows)
-    total, found, _ = fetch_linked(Ids(pmid="1"), "citations", 5, library.web)
-    assert (total, found) == (1, [Linked(pmid="7", doi="10.1000/a")])
+def test_what_it_does_not_know_has_an_empty_list(web, mocked):
+    mocked.get(f"{BASE}/citations/pmid:9", json=[])
+    assert fetch_linked(Ids(pmid="9"), "citations", 5, web)[:2] == (0, [])

@@ -1,7 +1,10 @@
-"""Full text from PubMed Central by both of its interfaces."""
+"""Full text from PubMed Central by both of its interfaces.
+
+The bucket's listing, metadata and files: https://pmc.ncbi.nlm.nih.gov/tools/pmcaws/; sets of
+articles: https://www.ncbi.nlm.nih.gov/books/NBK25499/.
+"""
 
 import hashlib
-from dataclasses import replace
 
 import pytest
 
@@ -10,92 +13,119 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.sources.pmc import fetch_from_cloud, fetch_from_efetch
 
+CLOUD = "https://pmc-oa-opendata.s3.amazonaws.com/"
+EFETCH = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi"
+XML = b"<article><body><p>Moss grows.</p></body></article>"
+MD5 = hashlib.md5(XML).hexdigest()
+PAPER = Paper(Ids(pmid="8", pmcid="PMC7"))
 
-def paper_of(record):
-    return Paper(Ids(pmid=record.pmid, pmcid=record.pmcid))
+
+def listing(*versions):
+    rows = "".join(f"<CommonPrefixes><Prefix>{v}/</Prefix></CommonPrefixes>" for v in versions)
+    return f'<?xml version="1.0"?><ListBucketResult>{rows}</ListBucketResult>'
 
 
-def test_the_newest_version_by_number_and_not_by_letters(library, world):
-    [fetched] = fetch_from_cloud(paper_of(world.paper("pmc_cloud_versions")), library.web)
+def metadata(version="PMC7.1", md5="", **more):
+    url = f"s3://pmc-oa-opendata/{version}/{version}.xml" + (f"?md5={md5}" if md5 else "")
+    return {"pmcid": "PMC7", "pmid": 8, "license_code": "CC BY", "xml_url": url, **more}
+
+
+def offer(mocked, *bodies, md5=MD5, **more):
+    mocked.get(CLOUD, body=listing("PMC7.1"))
+    mocked.get(f"{CLOUD}metadata/PMC7.1.json", json=metadata(md5=md5, **more))
+    for body in bodies:
+        mocked.get(f"{CLOUD}PMC7.1/PMC7.1.xml", body=body)
+
+
+def test_the_newest_version_by_number_and_not_by_letters(web, mocked):
+    mocked.get(CLOUD, body=listing("PMC7.1", "PMC7.2", "PMC7.10", "PMC77.11"))
+    mocked.get(f"{CLOUD}metadata/PMC7.10.json", json=metadata("PMC7.10"))
+    mocked.get(f"{CLOUD}PMC7.10/PMC7.10.xml", body=XML)
+    [fetched] = fetch_from_cloud(PAPER, web)
     assert fetched.url.endswith(".10.xml")
-    assert fetched.verified
+    assert not fetched.verified
+    assert mocked.calls[0].request.params["prefix"] == "PMC7."
 
 
-def test_license_and_identifiers_come_with_it(library, world):
-    record = world.paper("pmc_manuscript")
-    [fetched] = fetch_from_cloud(paper_of(record), library.web)
-    assert fetched.license == "TDM"
-    assert fetched.ids.pmid == record.pmid
+@pytest.mark.parametrize(("is_manuscript", "version"), [(True, "accepted"), (False, "")])
+def test_license_and_identifiers_come_with_it(web, mocked, is_manuscript, version):
+    offer(mocked, XML, is_manuscript=is_manuscript, doi="10.1000/a", is_retracted="yes")
+    [fetched] = fetch_from_cloud(PAPER, web)
+    assert (fetched.body, fetched.media, fetched.license) == (XML, "jats", "CC BY")
+    assert fetched.ids == Ids(pmid="8", pmcid="PMC7", doi="10.1000/a")
+    assert (fetched.version, fetched.verified, fetched.retracted) == (version, True, True)
 
 
-def test_a_damaged_transfer_is_fetched_again(library, world):
-    world.mood("md5_mismatch", "pmc_cloud", times=1)
-    [fetched] = fetch_from_cloud(paper_of(world.paper("pmc_cloud")), library.web)
-    assert hashlib.md5(fetched.body).hexdigest()
-    assert fetched.verified
+def test_a_damaged_transfer_is_fetched_again(web, mocked):
+    offer(mocked, XML[:-1], XML)
+    [fetched] = fetch_from_cloud(PAPER, web)
+    assert (fetched.body, fetched.verified) == (XML, True)
 
 
-def test_damage_that_stays_is_reported_as_such(library, world):
-    world.mood("md5_mismatch", "pmc_cloud")
+def test_damage_that_stays_is_reported_as_such(web, mocked):
+    offer(mocked, XML, md5="a" * 32)
     with pytest.raises(Unreachable, match="checksum"):
-        list(fetch_from_cloud(paper_of(world.paper("pmc_cloud")), library.web))
+        list(fetch_from_cloud(PAPER, web))
 
 
-def test_absence_is_definite_and_remembered_for_a_day(library, world):
-    paper = paper_of(world.paper("efetch_only"))
+@pytest.mark.parametrize("what", [listing(), listing("PMC77.1")])
+def test_absence_is_definite_and_remembered_for_a_day(web, mocked, what):
+    mocked.get(CLOUD, body=what)
     for _ in range(2):
-        with pytest.raises(NotAvailable):
-            list(fetch_from_cloud(paper, library.web))
-    assert len(world.requests) == 1
+        with pytest.raises(NotAvailable, match="not in the PMC Cloud"):
+            list(fetch_from_cloud(PAPER, web))
+    assert len(mocked.calls) == 1
 
 
-def test_a_forbidden_text_is_not_offered(library, world):
-    [(_, miss)] = fetch_from_efetch([paper_of(world.paper("front_matter_only"))], library.web)
-    assert isinstance(miss, NotAvailable)
-    assert "does not allow" in miss.message
+@pytest.mark.parametrize("body", ["<html>busy</html>", ""])
+def test_what_is_no_listing_says_nothing(web, mocked, body):
+    mocked.get(CLOUD, body=body)
+    with pytest.raises(Unreachable, match="did not list"):
+        list(fetch_from_cloud(PAPER, web))
 
 
-def test_an_unknown_article_is_not_offered(library, world):
-    [(_, miss)] = fetch_from_efetch([Paper(Ids(pmcid="PMC8999999"))], library.web)
-    assert isinstance(miss, NotAvailable)
+def test_an_article_that_is_there_but_not_as_xml(web, mocked):
+    mocked.get(CLOUD, body=listing("PMC7.1"))
+    mocked.get(f"{CLOUD}metadata/PMC7.1.json", json={"pmcid": "PMC7"})
+    with pytest.raises(NotAvailable, match="not as XML"):
+        list(fetch_from_cloud(PAPER, web))
 
 
-def test_several_articles_come_in_one_request_each_to_its_own(library, world):
-    offered = [r for r in world.papers if r.efetch == "body" and r.pmcid]
-    refused = world.paper("front_matter_only")
-    wanted = [*map(paper_of, (offered[0], refused, offered[1])), Paper(Ids(pmcid="PMC8999999"))]
-    found = dict(
-        zip(
-            ("one", "refused", "two", "unknown"),
-            fetch_from_efetch(wanted, library.web),
-            strict=True,
-        )
-    )
-    assert [paper for paper, _ in found.values()] == wanted
-    assert len(world.requests) == 1
-    for name, record in (("one", offered[0]), ("two", offered[1])):
-        body = found[name][1].body
-        assert body.startswith(b"<article ")
-        assert body.count(b"<body>") == 1
-        assert record.pmcid.encode() in body
-    assert isinstance(found["refused"][1], NotAvailable)
-    assert isinstance(found["unknown"][1], NotAvailable)
+# -- E-utilities -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("harm", [lambda _: b"<html>busy</html>", lambda body: body[:-40]])
-def test_an_answer_that_is_no_whole_set_says_nothing_of_whom_it_lacks(
-    library, world, monkeypatch, harm
-):
-    real = type(library.web).get
+def article(number, body="<body><p>Moss.</p></body>"):
+    name = f'<article-id pub-id-type="pmcid">PMC{number}</article-id>'
+    return f"<article><front>{name}</front>{body}</article>"
 
-    def harmed(self, url, params=None, *, check=None, **options):
-        def look(answer):
-            check(replace(answer, body=harm(answer.body)))
 
-        return real(self, url, params, check=look, **options)
+FORBIDDEN = "<!--The publisher does not allow downloading of the full text in XML form.-->"
 
-    monkeypatch.setattr(type(library.web), "get", harmed)
-    offered = next(r for r in world.papers if r.efetch == "body" and r.pmcid)
+
+def set_of(*articles):
+    return f"<pmc-articleset>{''.join(articles)}</pmc-articleset>"
+
+
+def test_several_articles_come_in_one_request_each_to_its_own(web, mocked):
+    papers = [Paper(Ids(pmcid=f"PMC{number}")) for number in (1, 2, 3, 4)]
+    unknown = '<Reply Id="4" error="not available"/>'
+    mocked.get(EFETCH, body=set_of(article(3), unknown, article(2, FORBIDDEN), article(1)))
+    for _ in range(2):  # what came is kept article by article
+        found = list(fetch_from_efetch(papers, web))
+        assert [paper for paper, _ in found] == papers
+        first, second, third, fourth = (outcome for _, outcome in found)
+        assert (first.body.decode(), third.body.decode()) == (article(1), article(3))
+        assert first.ids == Ids(pmcid="PMC1")
+        assert isinstance(second, NotAvailable)
+        assert "does not allow" in second.message
+        assert isinstance(fourth, NotAvailable)
+        assert "hands out no PMC4" in fourth.message
+    assert len(mocked.calls) == 1
+
+
+@pytest.mark.parametrize("body", ["<html>busy</html>", set_of(article(7))[:-10]])
+def test_an_answer_that_is_no_whole_set_says_nothing_of_whom_it_lacks(web, mocked, body):
+    mocked.get(EFETCH, body=body)
     with pytest.raises(Unreachable, match="no complete set"):
-        list(fetch_from_efetch([paper_of(offered)], library.web))
-    assert len(world.requests) > 1  # it may still come whole
+        list(fetch_from_efetch([PAPER], web))
+    assert len(mocked.calls) > 1  # it may still come whole

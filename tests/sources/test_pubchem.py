@@ -197,23 +197,6 @@ def test_an_answer_without_a_meaning_is_none(library, monkeypatch, body):
         find_by_formula("C2H6O", library.web)
 
 
-QUESTIONS = {
-    "called": lambda web: find_compounds("name", "x", web),
-    "described": lambda web: fetch_compounds([ASPIRIN, SALICYLIC], web),
-    "names": lambda web: fetch_synonyms(ASPIRIN, web),
-    "papers": lambda web: fetch_pmids(ASPIRIN, web),
-    "related": lambda web: find_related("similar", "cid", ASPIRIN, web),
-}
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
-def test_no_hostile_answer_is_taken_for_one(library, monkeypatch, question, body):
-    answering(monkeypatch, body)
-    with pytest.raises(Unreachable):
-        QUESTIONS[question](library.web)
-
-
 @pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_hostile_list_of_names_gives_a_name(library, monkeypatch, body):
     answering(monkeypatch, body)

@@ -48,13 +48,6 @@ def test_zero_hits_are_an_answer(library, world):
     assert library.search("zzqqx").total == 0
 
 
-@pytest.mark.parametrize("mood", ["down", "reset", "garbage", "truncate", "storm"])
-def test_trouble_is_never_zero_results(library, world, mood):
-    world.mood(mood, "eutils")
-    with pytest.raises(Unreachable):
-        library.search("coral")
-
-
 def test_a_backend_error_inside_a_200_is_an_error(library, world):
     with pytest.raises(Unreachable, match="could not run the search"):
         esearch(Query("(("), library.web)

@@ -505,23 +505,3 @@ def test_the_next_question_stays_away_while_the_pool_is_crowded(library, world):
 def test_who_has_a_key_is_not_in_the_pool(settings, world):
     world.mood("crowded", "semantic_scholar")
     assert search(Query("coral"), with_key(settings).web).papers
-
-
-@pytest.mark.parametrize(
-    "mood",
-    [
-        *("down", "reset", "truncate", "captcha", "garbage", "empty", "deep_nesting", "storm"),
-        *("redirect_loop", "ssrf"),
-    ],
-)
-def test_no_mood_looks_like_an_empty_list(library, world, mood):
-    world.mood(mood, "semantic_scholar", seconds=100)
-    for ask in (
-        lambda: search(Query("coral"), library.web),
-        lambda: fetch_paper("PMID:41000003", library.web),
-        lambda: fetch_linked_papers("PMID:41000003", "citations", 5, 0, library.web),
-        lambda: fetch_papers([Ids(pmid="41000003")], library.web),
-    ):
-        with pytest.raises(Unreachable):
-            ask()
-    world.calm()

@@ -1,81 +1,64 @@
-"""Open copies that Semantic Scholar has seen: hints, many papers in one request."""
+"""Open copies that Semantic Scholar has seen: hints, many papers in one request.
+
+Rows: https://api.semanticscholar.org/api-docs/graph (``openAccessPdf``).
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.sources.reader import paper_of
-from utils import Library
-from utils.errors import NotAvailable, NotConfigured, SourceMiss, Unreachable
-from utils.model.identifiers import Ids
-from utils.model.paper import Fetched, Paper
-from utils.sources.semantic_scholar_copies import SOURCE, fetch_open_copies
+from tests.sources.reader import article_of
+from utils.errors import NotAvailable, NotConfigured
+from utils.model.paper import Fetched
+from utils.sources.semantic_scholar_copies import fetch_open_copies
+
+BATCH = "https://api.semanticscholar.org/graph/v1/paper/batch"
+COPY = "https://repository.test/1.pdf"
+PAPERS = [article_of(f"10.1000/{name}") for name in "abcd"]
 
 
-def told(library, world, *branches):
-    papers = [paper_of(world.paper(branch)) for branch in branches]
-    found = {paper.ids: [] for paper in papers}
-    for paper, outcome in fetch_open_copies(papers, library.web):
-        found[paper.ids].append(outcome)
-    return [found[paper.ids] for paper in papers]
+def row(doi, url, **more):
+    return {
+        "paperId": doi.encode().hex().ljust(40, "0"),
+        "externalIds": {"DOI": doi},
+        "title": "A title",
+        "openAccessPdf": {"url": url, "license": "CCBY", **more},
+    }
 
 
-def batches(world):
-    return [one for one in world.requests if one.path.endswith("/paper/batch")]
+def test_one_request_tells_of_many_papers_and_is_not_repeated(web, mocked):
+    rows = [row("10.1000/a", COPY), row("10.1000/b", ""), row("10.1000/c", None), None]
+    mocked.post(BATCH, json=rows)
+    mocked.get(COPY, body=b"%PDF-1.7")
+    for papers in (PAPERS, PAPERS[::-1]):
+        found = dict(fetch_open_copies(papers, web))
+        copy = found[PAPERS[0]]
+        assert isinstance(copy, Fetched)
+        assert (copy.media, copy.via, copy.license) == ("pdf", "semantic_scholar", "CC BY")
+        assert copy.version == "accepted"
+        assert [type(found[paper]) for paper in PAPERS[1:]] == [NotAvailable] * 3
+    assert [call.request.method for call in mocked.calls].count("POST") == 1
+    mocked.post(BATCH, json=[row("10.1000/e", "")])
+    list(fetch_open_copies([PAPERS[1], article_of("10.1000/e")], web))
+    assert [call.request.method for call in mocked.calls].count("POST") == 2
 
 
-def test_one_request_tells_of_many_papers(library, world):
-    branches = ("unpaywall_pdf", "publisher_html", "paywall", "captcha")
-    [[copy], *others] = told(library, world, *branches)
-    assert isinstance(copy, Fetched)
-    assert (copy.media, copy.via, copy.license) == ("pdf", "semantic_scholar", "CC BY")
-    assert all(isinstance(one, NotAvailable) for [one] in others)
-    assert len(batches(world)) == 1
-
-
-def test_what_leads_back_to_an_identifier_or_to_a_wall_is_no_copy(library, world):
-    for branch in ("bot_check", "cookie_wall"):
-        [[miss]] = told(library, world, branch)
-        assert isinstance(miss, NotAvailable)
-    assert {one.service for one in world.requests} == {"semantic_scholar"}
-
-
-def test_a_copy_nobody_else_knows_makes_a_text(settings, world):
-    record = world.paper("scholar_copy")
-    without = [name for name in Library().settings.papers_sources if name != SOURCE.name]
-    folder = settings["papers_dir"]
-    plain = Library(**{**settings, "papers_dir": folder / "a", "papers_sources": without})
-    assert plain.download(record.doi).stored.kind == "abstract"
-    done = Library(**{**settings, "papers_dir": folder / "b"}).download(record.doi)
-    assert (done.stored.kind, done.stored.via) == ("full_text", "semantic_scholar")
-    assert done.stored.version == "accepted"
-    assert record.plain_title in Path(done.file_path).read_text(encoding="utf-8")
-
-
-def test_what_was_told_is_not_asked_again(library, world):
-    told(library, world, "unpaywall_pdf", "paywall")
-    told(library, world, "paywall", "unpaywall_pdf")
-    assert len(batches(world)) == 1
-    told(library, world, "paywall", "captcha")
-    assert len(batches(world)) == 2
-
-
-def test_an_unknown_paper_is_not_available(library):
-    unknown = Paper(Ids(doi="10.9999/nobody"))
-    [(paper, miss)] = fetch_open_copies([unknown], library.web)
-    assert paper is unknown
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https://doi.org/10.1000/a", "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC1"),
+        *("https://www.semanticscholar.org/paper/1", "https://www.researchgate.net/1.pdf"),
+        *("https://www.mdpi.com/1/pdf", "https://academia.edu/1", "https://[x", "x"),
+    ],
+)
+def test_what_leads_back_to_an_identifier_or_to_a_wall_is_no_copy(web, mocked, url):
+    mocked.post(BATCH, json=[row("10.1000/a", url)])
+    [(_, miss)] = fetch_open_copies(PAPERS[:1], web)
     assert isinstance(miss, NotAvailable)
+    assert len(mocked.calls) == 1
 
 
-def test_could_not_tell_is_about_all_of_them(library, world):
-    world.mood("down", "semantic_scholar")
-    with pytest.raises(Unreachable):
-        told(library, world, "unpaywall_pdf", "paywall")
-
-
-def test_a_wrong_key_is_named(settings, world):
-    with_key = Library(**settings, semantic_scholar_api_key="wrong")
-    with pytest.raises((NotConfigured, SourceMiss), match="SEMANTIC_SCHOLAR_API_KEY"):
-        list(fetch_open_copies([paper_of(world.paper("paywall"))], with_key.web))
+def test_a_wrong_key_is_named(client, mocked):
+    mocked.post(BATCH, status=403, json={"message": "Forbidden"})
+    with pytest.raises(NotConfigured, match="SEMANTIC_SCHOLAR_API_KEY"):
+        list(fetch_open_copies(PAPERS, client(semantic_scholar_api_key="wrong")))

@@ -1,39 +1,53 @@
-"""Springer Nature: open articles with one key, those of an agreement with another."""
+"""Springer Nature: open articles with one key, those of an agreement with another.
+
+The envelope is that which PyPI: springernature-api-client 0.0.10 reads.
+"""
 
 import pytest
 
-from tests.sources.reader import fetch, reader_of
-from utils.errors import NotAvailable, NotConfigured, NotEntitled
+from tests.sources.reader import EVERY_KEY, article_of
+from utils.errors import BadContent, NotAvailable, NotConfigured, NotEntitled
 from utils.sources.springer import agreed_text, open_text
 
-
-def test_an_open_article_is_taken_out_of_its_envelope(settings, world):
-    fetched = fetch(open_text, world, "springer_open", reader_of(settings))
-    assert fetched.body.startswith(b"<article")
-    assert "api_key" not in fetched.url
-
-
-def test_what_is_closed_is_no_error(settings, world):
-    with pytest.raises(NotAvailable, match="no open text"):
-        fetch(open_text, world, "springer_subscribed", reader_of(settings))
+HEAD = (
+    '<?xml version="1.0"?><!DOCTYPE response [ <!ENTITY % article SYSTEM "https://a.test/x.dtd"> '
+    "%article; ]><response><result><total>1</total></result><records>"
+)
+JATS = "<article dtd-version='1.1'><front/><body><p>Moss.</p></body></article>"
+TAIL = "</records></response>"
+OPEN, AGREED = (f"https://api.springernature.com/{name}/jats" for name in ("openaccess", "xmldata"))
+ROUTES = {OPEN: (open_text, "springer_api_key"), AGREED: (agreed_text, "springer_tdm_key")}
 
 
-def test_an_agreement_opens_it(settings, world):
-    reader = reader_of(settings)
-    assert fetch(agreed_text, world, "springer_subscribed", reader).via == "springer_tdm"
-    with pytest.raises(NotAvailable, match="another publisher"):
-        fetch(agreed_text, world, "paywall", reader)
-
-
-def test_what_no_agreement_holds_is_not_ours_to_have(settings, world, monkeypatch):
-    monkeypatch.setattr("utils.sources.springer._PREFIXES", ("10.",))
-    with pytest.raises(NotEntitled, match="agreement"):
-        fetch(agreed_text, world, "paywall", reader_of(settings))
+@pytest.mark.parametrize(("url", "via"), [(OPEN, "springer"), (AGREED, "springer_tdm")])
+def test_the_article_is_taken_out_of_its_envelope_and_the_key_left_out(web, mocked, url, via):
+    mocked.get(url, body=HEAD + JATS + TAIL)
+    route, key = ROUTES[url]
+    [fetched] = route(article_of("10.1038/a"), web)
+    assert (fetched.body.decode(), fetched.media, fetched.via) == (JATS, "jats", via)
+    assert EVERY_KEY[key] not in fetched.url
+    assert mocked.calls[0].request.params["q"] == 'doi:"10.1038/a"'
 
 
 @pytest.mark.parametrize(
-    ("route", "setting"), [(open_text, "springer_api_key"), (agreed_text, "springer_tdm_key")]
+    ("url", "answer", "error", "said"),
+    [
+        (OPEN, {"body": HEAD + TAIL}, NotAvailable, "no open text"),
+        (AGREED, {"body": HEAD + TAIL}, NotEntitled, "agreement"),
+        (OPEN, {"status": 404}, NotAvailable, "no open text"),
+        (OPEN, {"body": "<html>busy</html>"}, BadContent, "no answer of its API"),
+        (OPEN, {"status": 401}, NotConfigured, "SPRINGER_API_KEY"),
+        (AGREED, {"status": 403}, NotConfigured, "SPRINGER_TDM_KEY"),
+    ],
 )
-def test_a_wrong_key_is_named(settings, world, route, setting):
-    with pytest.raises(NotConfigured, match=setting.upper()):
-        fetch(route, world, "springer_open", reader_of(settings, **{setting: "x"}))
+def test_a_refusal_says_why(web, mocked, url, answer, error, said):
+    mocked.get(url, **answer)
+    with pytest.raises(error, match=said):
+        list(ROUTES[url][0](article_of("10.1038/a"), web))
+
+
+def test_papers_of_others_are_not_asked_for(web, mocked):
+    mocked.get("https://doi.org/10.1234/a", status=302, headers={"Location": "https://a.test/1"})
+    with pytest.raises(NotAvailable, match="another publisher"):
+        list(agreed_text(article_of("10.1234/a"), web))
+    assert len(mocked.calls) == 1

@@ -1,45 +1,63 @@
-"""Unpaywall: open copies, and who may not be asked for them."""
+"""Unpaywall: open copies, and who may not be asked for them.
+
+Fields: https://unpaywall.org/data-format; unknown DOIs are 404, e-mail addresses it refuses 422.
+"""
 
 import pytest
 
-from utils.errors import NotAvailable, NotConfigured, SourceMiss
-from utils.model.identifiers import Ids
-from utils.model.paper import Fetched, Paper
+from tests.sources.reader import article_of
+from utils.errors import NotAvailable, NotConfigured
 from utils.sources.unpaywall import fetch_open_copies
 
-
-def copies(record, library):
-    return list(fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
-
-
-def test_a_copy_comes_with_its_license(library, world):
-    first = copies(world.paper("unpaywall_pdf"), library)[0]
-    assert isinstance(first, Fetched)
-    assert first.media == "pdf"
-    assert first.license
+PAPER = article_of("10.1000/a")
+URL = "https://api.unpaywall.org/v2/10.1000/a"
+PDF = "https://repository.test/1.pdf"
 
 
-def test_pages_of_pmc_are_never_asked_for(library, world):
-    found = copies(world.paper("unpaywall_pmc_url"), library)
-    assert all(isinstance(candidate, SourceMiss) for candidate in found)
-    assert {request.service for request in world.requests} == {"unpaywall"}
+def record(**place):
+    place = {"license": "cc-by", "version": "acceptedVersion", **place}
+    return {"doi": "10.1000/a", "is_oa": True, "best_oa_location": place, "oa_locations": [place]}
 
 
-def test_no_copy_and_no_record_are_both_a_plain_no(library, world):
-    for doi in (world.paper("paywall").doi, "10.1000/nobody", "10.1000/nobody"):
-        with pytest.raises(NotAvailable, match="no open copy"):
-            list(fetch_open_copies(Paper(Ids(doi=doi)), library.web))
-    assert len(world.requests) == 2  # that it does not know one is remembered, too
+def test_a_copy_comes_with_its_license_and_its_record_is_asked_for_once_a_day(web, mocked, clock):
+    mocked.get(URL, json=record(url_for_pdf=PDF, url=PDF))
+    mocked.get(PDF, body=b"%PDF-1.7")
+    for _ in range(2):
+        [copy] = fetch_open_copies(PAPER, web)
+        assert (copy.media, copy.license, copy.version, copy.via) == (
+            *("pdf", "cc-by", "accepted", "unpaywall"),
+        )
+    assert mocked.assert_call_count(f"{URL}?email=tester%40lab.edu", 1)
+    clock.sleep(25 * 3600)
+    list(fetch_open_copies(PAPER, web))
+    assert mocked.assert_call_count(f"{URL}?email=tester%40lab.edu", 2)
 
 
-def test_asked_once_a_day(library, world):
-    record = world.paper("unpaywall_html")
-    copies(record, library)
-    copies(record, library)
-    assert len([r for r in world.requests if r.service == "unpaywall"]) == 1
+def test_pages_of_pmc_are_never_asked_for(web, mocked):
+    page = "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC1"
+    mocked.get(URL, json=record(url_for_pdf=f"{page}/pdf/main.pdf", url_for_landing_page=page))
+    misses = list(fetch_open_copies(PAPER, web))
+    assert [type(miss) for miss in misses] == [NotAvailable] * 2
+    assert len(mocked.calls) == 1
 
 
-def test_needs_an_address(library, world):
-    library.web.settings = library.settings.model_copy(update={"pubmed_email": ""})
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"json": {"doi": "10.1000/a", "is_oa": False, "oa_locations": []}}, "no open copy"),
+        ({"status": 404, "json": {"error": True, "message": "isn't in Unpaywall"}}, "no open copy"),
+        ({"status": 422, "json": {"error": True}}, "PUBMED_EMAIL"),
+    ],
+)
+def test_a_plain_no_is_remembered(web, mocked, answer, said):
+    mocked.get(URL, **answer)
+    for _ in range(2):
+        with pytest.raises(NotAvailable, match=said):
+            list(fetch_open_copies(PAPER, web))
+    assert len(mocked.calls) == 1 + (said == "PUBMED_EMAIL")
+
+
+def test_it_needs_an_address(client, mocked):
     with pytest.raises(NotConfigured):
-        copies(world.paper("unpaywall_pdf"), library)
+        list(fetch_open_copies(PAPER, client(pubmed_email="")))
+    assert not mocked.calls

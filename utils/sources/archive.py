@@ -8,9 +8,11 @@ https://archive.org/help/wayback_api.php · https://archive.org/developers/wayba
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
-from ..http import Rate, Web
+from ..errors import Unreachable
+from ..http import Answer, Rate, Web
 from ..model.site import Address
 from .loose_json import mapping, text
 from .source import Source
@@ -33,8 +35,8 @@ def find_capture(url: str, web: Web) -> str:
     """
     kept = web.cache.get("archived", url)
     if kept is None:
-        answer = web.get(f"{web.settings.address('archive')}/available", {"url": url})
-        closest = mapping(mapping(mapping(answer.json()).get("archived_snapshots")).get("closest"))
+        address = f"{web.settings.address('archive')}/available"
+        closest = _closest(web.get(address, {"url": url}, check=_closest))
         there = closest.get("available") is True and text(closest.get("status")) == "200"
         kept = text(closest.get("url")) if there else ""
         web.cache.put("archived", url, kept, _ASKED_DAYS)
@@ -43,6 +45,14 @@ def find_capture(url: str, web: Web) -> str:
     if not found or not urlsplit(found[2]).scheme.startswith("http"):
         return ""
     return f"{web.settings.address('web_archive')}/{found[1]}id_/{found[2]}"
+
+
+def _closest(answer: Answer) -> dict[str, Any]:
+    """Return the capture that an answer names, empty for no capture, or raise `Unreachable`."""
+    captures = mapping(answer.json()).get("archived_snapshots")
+    if not isinstance(captures, dict):
+        raise Unreachable("The Internet Archive sent no list of captures.", "Try again later.")
+    return mapping(captures.get("closest"))
 
 
 SOURCE = Source(

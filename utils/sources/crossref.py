@@ -19,14 +19,14 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from ..errors import NotAvailable, SourceMiss
-from ..http import Rate, Web
+from ..errors import NotAvailable, SourceMiss, Unreachable
+from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now, to_row
 from ..model.site import Address
 from ..readers.licenses import license_name
 from ..system.plain_text import unescaped
-from .loose_json import whole
+from .loose_json import mapping, mappings, whole
 from .publisher import OpenCopy, distinct, fetch_copies
 from .source import TEXT_MINING_TERMS, Lookup, Route, Source, one_by_one, recall_papers
 
@@ -84,14 +84,30 @@ def _fetch_work(doi: str, web: Web) -> dict[str, Any]:
         f"{web.settings.address('crossref')}/works/{quote(doi, safe='')}",
         {"mailto": web.settings.contact},
         allow={404},
-        check=lambda got: got.status == 404 or got.json(),
+        check=_work_of,
         kept=True,
     )
-    work: dict[str, Any] = {} if answer.status == 404 else answer.json()["message"]
+    work = _work_of(answer)
     web.cache.put("crossref_links", doi, _links(work), days=_REMEMBERED_DAYS)
     if work:
         web.cache.put("crossref_record", doi, to_row(_paper(work)), days=_RECORD_DAYS)
     return work
+
+
+def _work_of(answer: Answer) -> dict[str, Any]:
+    """Return the work of an answer, or nothing for 404; raise `Unreachable` for anything else."""
+    work = {} if answer.status == 404 else mapping(mapping(answer.json()).get("message"))
+    if answer.status != 404 and not work.get("DOI"):
+        raise Unreachable("Crossref sent an answer that is not a work.", "Try again later.")
+    return work
+
+
+def _works_of(answer: Answer) -> list[dict[str, Any]]:
+    """Return the works of an answer, or raise `Unreachable` where it is not a list of works."""
+    items = mapping(mapping(answer.json()).get("message")).get("items")
+    if not isinstance(items, list):
+        raise Unreachable("Crossref sent an answer without works.", "Try again later.")
+    return mappings(items)
 
 
 def _links(work: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,8 +132,7 @@ def find_works(words: str, web: Web, most: int = 5) -> list[Paper]:
         "mailto": web.settings.contact,
     }
     address = f"{web.settings.address('crossref')}/works"
-    answer = web.get(address, params, check=lambda got: got.json()["message"]["items"], kept=True)
-    items = answer.json()["message"]["items"]
+    items = _works_of(web.get(address, params, check=_works_of, kept=True))
     return [_found(work) for work in items if work.get("DOI") and work.get("type") in _FOUND_TYPES]
 
 

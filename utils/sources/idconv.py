@@ -7,12 +7,15 @@ connect PMIDs and DOIs. https://pmc.ncbi.nlm.nih.gov/tools/id-converter-api/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from ..errors import Unreachable
 from ..http import Answer, Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..model.site import Address
 from .eutils import BATCH, RATE
+from .loose_json import mapping, mappings
 from .source import Lookup, Source
 
 
@@ -29,7 +32,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
             "tool": settings.ncbi_tool_identifier,
             "email": settings.require_email("NCBI"),
         },
-        check=Answer.json,
+        check=_rows,
         kept=True,
     )
     # A miss may come with or without an error field; what counts is whether there is a pmcid.
@@ -39,10 +42,18 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
             pmid=str(row.get("pmid") or ""),  # an integer since 2025
             doi=row.get("doi") or "",
         )
-        for row in answer.json()["records"]
+        for row in _rows(answer)
         if row.get("pmcid") and row.get("status") != "error"
     }
     return {ids: Paper(ids | known[ids.pmcid]) for ids in wanted if ids.pmcid in known}
+
+
+def _rows(answer: Answer) -> list[dict[str, Any]]:
+    """Return the records of an answer, or raise `Unreachable` where it has none."""
+    records = mapping(answer.json()).get("records")
+    if not isinstance(records, list):
+        raise Unreachable("The PMC ID Converter sent no records.", "Try again later.")
+    return mappings(records)
 
 
 SOURCE = Source(

@@ -366,7 +366,8 @@ def _check(answer: Answer, *, is_list: bool) -> None:
         reason = text(mapping(reply).get("message")) or text(mapping(reply).get("error"))
         msg = f"OpenAlex cannot be asked so: {reason[:200] or answer.status}"
         raise BadRequest(msg, "Ask in plain words; quotes and AND, OR, NOT are understood.")
-    if not isinstance(reply, dict) or (is_list and not isinstance(reply.get("results"), list)):
+    named = mapping(reply)
+    if not (isinstance(named.get("results"), list) if is_list else text(named.get("id"))):
         raise Unreachable("OpenAlex sent an answer without works.", "Try again later.")
     if is_list:
         _total(reply)

@@ -320,7 +320,9 @@ def term(query: Query) -> str:
 def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
     """The members of ``esearchresult``; an error of the search itself counts as unreachable."""
     result = reply.get("esearchresult") if isinstance(reply, dict) else None
-    if not isinstance(result, dict) or not isinstance(result.get(needs), list | str):
+    if not isinstance(result, dict) or not isinstance(
+        result.get(needs), list if needs == "idlist" else str
+    ):
         error_text = result.get("ERROR") if isinstance(result, dict) else ""
         error = " ".join(str(error_text or "an answer without a result").split())
         msg = f"PubMed could not run the search: {error}"

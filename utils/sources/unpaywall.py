@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ..errors import NotAvailable, SourceMiss
+from ..errors import NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
@@ -60,8 +60,8 @@ def _check(answer: Answer) -> None:
     if answer.status == 422:
         msg = "Unpaywall refuses the e-mail address in PUBMED_EMAIL."
         raise NotAvailable(msg, "Set PUBMED_EMAIL to your own address.", status=422)
-    if answer.status != 404:
-        answer.json()
+    if answer.status != 404 and not text(mapping(answer.json()).get("doi")):
+        raise Unreachable("Unpaywall sent an answer that is not a record.", "Try again later.")
 
 
 def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
