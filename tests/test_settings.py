@@ -1,11 +1,14 @@
 """Every knob: where it is read from, what counts as unset, what is refused and how."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.errors import BadRequest, NotConfigured
-from utils.settings import Settings, load_settings
+from utils.settings import Settings, load_settings, user_settings_file
 
 
 def test_aliases_of_other_servers_are_understood(monkeypatch):
@@ -83,6 +86,51 @@ def test_a_relative_folder_in_an_env_file_is_beside_that_file(monkeypatch, tmp_p
     settings = load_settings()
     assert settings.papers_dir == file.parent / "corpus"
     assert str(settings.logs_dir) == "/var/log/x"
+
+
+def test_the_users_settings_file_is_read_after_the_environment_and_env_file(monkeypatch, tmp_path):
+    mine, beside = tmp_path / "settings.env", tmp_path / ".env"
+    mine.write_text(
+        "PUBMED_EMAIL=a@lab.edu\nMCP_TOOLSETS=rag\nPAPERS_SHARED=true\nPAPERS_DIR=shelf\n",
+        encoding="utf-8",
+    )
+    beside.write_text("PUBMED_EMAIL=b@lab.edu\nMCP_TOOLSETS=pubmed\n", encoding="utf-8")
+    monkeypatch.setattr("utils.settings.user_settings_file", lambda: mine)
+    monkeypatch.setattr("utils.settings.ENV_FILE", beside)
+    monkeypatch.delenv("PAPERS_DIR")
+    monkeypatch.setenv("PUBMED_EMAIL", "c@lab.edu")
+    settings = load_settings()
+    assert settings.pubmed_email == "c@lab.edu"
+    assert settings.mcp_toolsets == ("pubmed",)
+    assert settings.papers_shared is True
+    assert settings.papers_dir == tmp_path / "shelf"
+
+
+def test_the_users_settings_file_lies_in_the_folder_of_the_platform(monkeypatch):
+    if sys.platform != "linux":
+        pytest.skip("the folder is that of Linux")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/etc/of/me")
+    assert user_settings_file() == Path("/etc/of/me/papershelf/settings.env")
+
+
+def test_a_secret_may_stand_in_a_file_that_its_variable_names(monkeypatch, tmp_path):
+    file = tmp_path / "key"
+    file.write_text("\ufeffK3Y\n", encoding="utf-8")
+    monkeypatch.setenv("PUBMED_API_KEY_FILE", str(file))
+    assert load_settings().key("ncbi_api_key") == "K3Y"
+    monkeypatch.setenv("NCBI_API_KEY", "direct")
+    assert load_settings().key("ncbi_api_key") == "direct"
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe\xff"])
+def test_a_secrets_file_that_cannot_be_read_is_named_and_not_shown(monkeypatch, tmp_path, content):
+    file = tmp_path / "key"
+    if content:
+        file.write_bytes(content)
+    monkeypatch.setenv("NCBI_API_KEY_FILE", str(file))
+    with pytest.raises(NotConfigured, match="NCBI_API_KEY_FILE") as refused:
+        load_settings()
+    assert str(file) in refused.value.message
 
 
 @pytest.fixture

@@ -1,8 +1,11 @@
-"""The one place that reads the environment.
+"""The one place that reads the environment and the settings files.
 
-Every knob, its default and its meaning; the reference table in ``TECHNICAL_REFERENCE.md`` is made
-from these fields. Values come from the environment or from ``.env`` beside ``server.py``. A blank
-value, or one a desktop host forgot to fill in (``${user_config.email}``), counts as unset.
+Each setting has its default and its meaning here; the reference table in ``TECHNICAL_REFERENCE.md``
+is made from these fields. Where a setting stands in several places, the first of these wins: the
+environment; ``.env`` beside ``server.py`` (in the current folder, for an installed package); the
+user's settings file, `user_settings_file`. A secret may stand in a file of its own, whose path is
+the value of ``NAME_FILE``, as container platforms hand secrets over. A blank value, or one that a
+desktop host did not fill in (``${user_config.email}``), counts as unset.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from platformdirs import user_cache_path
+from platformdirs import user_cache_path, user_config_path
 from pydantic import (
     AfterValidator,
     AliasChoices,
@@ -111,9 +114,22 @@ def _by_field(
     }
 
 
+def user_settings_file() -> Path | None:
+    """Return the path of the user's settings file; None for a user without a home folder.
+
+    ``~/.config/papershelf/settings.env`` on Linux, under ``~/Library/Application Support`` on
+    macOS, under ``%LOCALAPPDATA%`` on Windows. The file has the form of ``.env``.
+    """
+    try:
+        folder = user_config_path("papershelf", appauthor=False)
+    except RuntimeError:
+        return None
+    return folder / "settings.env" if folder.is_absolute() else None
+
+
 def _from_file(fields: Mapping[str, FieldInfo], file: Path | None) -> dict[str, str]:
-    """Return what ``.env`` sets; a relative folder in it is relative to the file."""
-    if file is None or not file.is_file():
+    """Return what a settings file sets; a relative folder in it is relative to the file."""
+    if file is None or not os.access(file, os.R_OK) or not file.is_file():
         return {}
     from dotenv import dotenv_values
 
@@ -124,6 +140,39 @@ def _from_file(fields: Mapping[str, FieldInfo], file: Path | None) -> dict[str, 
         if not values.get(name, "~").lstrip().startswith(("~", "$"))
     }
     return values | relative
+
+
+def _secrets_in_files(
+    fields: Mapping[str, FieldInfo], environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the secrets whose files are named by ``NAME_FILE``, by the names of the fields.
+
+    Raises
+    ------
+    NotConfigured
+        A file that is named cannot be read.
+    """
+    named = {
+        key.upper(): path for key, path in environment.items() if key.upper().endswith("_FILE")
+    }
+    found: dict[str, str] = {}
+    for field, about in fields.items():
+        if "SecretStr" not in str(about.annotation):
+            continue
+        for name in reversed(_names(field, about)):  # the first name wins
+            variable = f"{name.upper()}_FILE"
+            path = _tidy(variable, named.get(variable, ""))
+            if isinstance(path, str):
+                found[field] = _read_secret(variable, Path(path))
+    return found
+
+
+def _read_secret(variable: str, file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig").strip()
+    except (OSError, ValueError) as error:
+        msg = f"{variable} names {file}, which cannot be read: {error}."
+        raise NotConfigured(msg, f"Correct {variable}, or put the secret there.") from None
 
 
 def _names(field: str, about: FieldInfo) -> list[str]:
@@ -163,11 +212,19 @@ class _BaseSettings(BaseModel):
     # Built once, for the subclass that has all fields.
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, defer_build=True)
 
-    def __init__(self, _environment: Mapping[str, str] | None = None, **values: Any) -> None:
-        """Read the environment, then ``.env``; *values* win."""
+    def __init__(
+        self,
+        _environment: Mapping[str, str] | None = None,
+        _files: Sequence[Path | None] | None = None,
+        **values: Any,
+    ) -> None:
+        """Read the settings files, then the environment; *values* win."""
         fields = type(self).model_fields
         environment = os.environ if _environment is None else _environment
-        found = _from_file(fields, ENV_FILE) | _by_field(fields, environment)
+        found: dict[str, str] = {}
+        for file in (user_settings_file(), ENV_FILE) if _files is None else _files:
+            found |= _from_file(fields, file)
+        found |= _secrets_in_files(fields, environment) | _by_field(fields, environment)
         known = {name: _tidy(name, value) for name, value in (found | values).items()}
         super().__init__(**{name: value for name, value in known.items() if value is not _UNSET})
 
@@ -553,14 +610,15 @@ def bypasses_system_proxies(host: str) -> bool:
 
 
 def load_file_settings() -> Settings:
-    """The settings of a process that is given no environment: those of ``.env`` beside us.
+    """The settings of a process that is given no environment: those of the settings files.
 
-    An installed package reads ``.env`` where it is started, which is no place to count on.
+    An installed package reads ``.env`` in the folder where it is started; no host promises which
+    folder that is, so only the user's settings file counts there.
     """
-    if not IN_CHECKOUT:
-        return Settings.model_construct()
+    files = [user_settings_file(), *([ENV_FILE] if IN_CHECKOUT else [])]
     try:
-        return Settings(_environment={})  # type: ignore[call-arg]  # mypy takes fields alone
+        # mypy knows only the fields
+        return Settings(_environment={}, _files=files)  # type: ignore[call-arg]
     except ValidationError:  # the environment overrules it, or we had not come so far
         return Settings.model_construct()
 
