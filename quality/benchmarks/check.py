@@ -17,9 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quality.benchmarks.reference_managers import missing, named_entries
-from tests.clock import Clock
-from tests.harvests import library_of
-from tests.manuscript.planted import (
+from quality.manuscripts.planted import (
     HELD_OUT,
     SEEN,
     Made,
@@ -29,6 +27,8 @@ from tests.manuscript.planted import (
     manuscripts,
     passed,
 )
+from tests.clock import Clock
+from tests.harvests import library_of
 from tests.world import World
 from utils.manuscript.checking import Check
 

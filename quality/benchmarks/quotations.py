@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.corpus.made_quotations import KINDS, cases, fault_of, recorded_texts, shelved, truth_of
+from quality.quotations.made import KINDS, cases, fault_of, recorded_texts, shelved, truth_of
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 VERDICTS = ("verbatim", "near", "absent")

@@ -459,7 +459,7 @@ def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
 
 def test_no_run_of_cron_leaves_a_difference(tmp_path, database_url):
     """Whatever PubMed deletes, merges, retracts, redates, and however often runs are killed."""
-    module = "tests.corpus.killed_histories"
+    module = "quality.histories.corpus"
     command = [sys.executable, "-m", module, str(tmp_path), "7", "1", database_url]
     ran = run(command, cwd=Path(__file__).resolve().parents[2])
     assert ran.returncode == 0, ran.stderr

@@ -34,20 +34,6 @@ def test_many_deaths_lose_and_double_nothing(tmp_path):
     assert sum(json.loads(done.stdout)["deaths"].values()) >= DEATHS
 
 
-@pytest.mark.lab
-@pytest.mark.parametrize("seed", range(share(6)))
-def test_what_is_live_is_what_a_model_of_dictionaries_says_whatever_happens(tmp_path, seed):
-    """See `tests.mirror.histories`."""
-    command = [sys.executable, "-m", "tests.mirror.histories", str(tmp_path), str(seed), "14"]
-    done = run(command, cwd=ROOT)
-    assert done.returncode == 0, done.stderr[-3000:]
-    met = json.loads(done.stdout)
-    assert met["deaths"]
-    assert met.keys() & {"a year", "a year, partly"}
-    assert met.keys() & {"torn", "wrong_md5", "vanished", "down"}
-    assert met.keys() & {"PMC torn", "PMC vanished"}
-
-
 @pytest.fixture
 def disk(tmp_path):
     """A filesystem of its own, so small that a mirror fills it."""

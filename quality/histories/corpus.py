@@ -1,4 +1,4 @@
-"""Years of cron: ``python -m tests.corpus.killed_histories FOLDER SEED HISTORIES [DATABASE_URL]``.
+"""Years of cron: ``python -m quality.histories.corpus FOLDER SEED HISTORIES [DATABASE_URL]``.
 
 Between two runs PubMed deletes records, merges one into another, retracts, enters under another
 day, takes in late, brings back, and changes words, so that a record is found by one question, by

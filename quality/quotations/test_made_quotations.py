@@ -1,4 +1,4 @@
-"""Quotations made of real and of invented sentences are judged rightly; see `made_quotations`."""
+"""Quotations made of real and of invented sentences are judged rightly; see `made`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.corpus.made_quotations import (
+from quality.quotations.made import (
     ELSEWHERE,
     KINDS,
     cases,

@@ -1,6 +1,6 @@
 """Pictures of the report, to be looked at by whoever changes it.
 
-uv run --with playwright python -m tests.reports.look FOLDER [CHROMIUM]
+uv run --with playwright python -m quality.look_at_reports FOLDER [CHROMIUM]
 """
 
 from __future__ import annotations

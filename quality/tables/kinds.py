@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from tests.readers.table_pdfs import (
+from quality.tables.drawn import (
     LEADING,
     Printed,
     Rows,

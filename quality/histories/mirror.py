@@ -1,4 +1,4 @@
-"""Years of a mirror, played at random: ``python -m tests.mirror.histories FOLDER SEED DAYS``.
+"""Years of a mirror, played at random: ``python -m quality.histories.mirror FOLDER SEED DAYS``.
 
 Each day NLM issues files and PMC changes objects, some of what is fetched comes torn, with another
 MD5, not at all or cannot be reached, and now and then whoever takes it in is killed, at any step.

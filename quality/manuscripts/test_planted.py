@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from quality.manuscripts.planted import SEEN, citable, faults_of, manuscripts, passed
 from tests.harvests import library_of
-from tests.manuscript.planted import SEEN, citable, faults_of, manuscripts, passed
 from tests.world import World
 
 

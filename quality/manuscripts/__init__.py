@@ -1,0 +1,1 @@
+"""Manuscripts with planted faults: how many of them `check` finds."""

@@ -1,0 +1,1 @@
+"""Quotations made of real sentences, with or without one change: how many are judged rightly."""
