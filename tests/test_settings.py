@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.errors import BadRequest, NotConfigured
+from utils.model.sites import KEYS
 from utils.settings import Settings, load_settings, user_settings_file
 
 
@@ -68,6 +69,12 @@ def test_a_wrong_key_is_never_shown(monkeypatch):
     settings = load_settings()
     assert "SECRET123" not in repr(settings)
     assert "SECRET123" not in str(settings.model_dump())
+
+
+def test_every_key_says_what_it_brings_and_where_one_gets_it():
+    for key in KEYS:
+        assert key.gives, key.setting
+        assert key.page.startswith("https://"), key.setting
 
 
 def test_a_relative_folder_is_in_the_current_folder(monkeypatch, tmp_path):

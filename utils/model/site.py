@@ -22,10 +22,15 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key that a user may have: the setting, what it gives, other names of the variable."""
+    """A key that a user may have.
+
+    ``setting`` names it, ``gives`` says what it brings, ``page`` is the address where one gets it,
+    and ``aliases`` are other names of its variable.
+    """
 
     setting: str
     gives: str
+    page: str = ""
     aliases: tuple[str, ...] = ()
 
 

@@ -180,7 +180,13 @@ SOURCE = Source(
     name="core",
     about="CORE: open texts gathered from repositories, with your own free key",
     addresses=(Address("core", "https://api.core.ac.uk/v3", "CORE"),),
-    keys=(Key("core_api_key", "open texts that CORE gathered from repositories (a free key)"),),
+    keys=(
+        Key(
+            "core_api_key",
+            "open texts that CORE gathered from repositories (a free key)",
+            "https://core.ac.uk/services/api",
+        ),
+    ),
     many_hosts=True,
     label="DOI",
     # Ten a minute are what the smallest of the published limits allows; what tokens are left

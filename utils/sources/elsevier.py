@@ -157,8 +157,16 @@ SOURCE = Source(
     about="Elsevier's articles as XML, with your own key for text mining",
     addresses=(Address("elsevier", "https://api.elsevier.com/content", "Elsevier"),),
     keys=(
-        Key("elsevier_api_key", "Elsevier's articles as XML, where your institution subscribes"),
-        Key("elsevier_insttoken", "the same outside your institution's network: its token"),
+        Key(
+            "elsevier_api_key",
+            "Elsevier's articles as XML, where your institution subscribes",
+            "https://dev.elsevier.com/apikey/manage",
+        ),
+        Key(
+            "elsevier_insttoken",
+            "the same outside your institution's network: its token",
+            "https://dev.elsevier.com/support.html",
+        ),
     ),
     label="DOI",
     rates=(Rate("elsevier", ("elsevier",), every=0.5, in_flight=2),),

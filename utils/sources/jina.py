@@ -121,7 +121,13 @@ SOURCE = Source(
         Address("jina_reader", "https://r.jina.ai", "Jina Reader"),
         Address("jina_search", "https://s.jina.ai", "Jina search"),
     ),
-    keys=(Key("jina_api_key", "500 requests a minute at Jina Reader, and search"),),
+    keys=(
+        Key(
+            "jina_api_key",
+            "500 requests a minute at Jina Reader, and search",
+            "https://jina.ai/api-dashboard",
+        ),
+    ),
     label="DOI",
     rates=(
         Rate("jina", ("jina_reader",), 3.0, 0.12, key="jina_api_key", in_flight=8),

@@ -417,7 +417,13 @@ SOURCE = Source(
     name="openalex",
     about="OpenAlex: open copies of DOIs; search over all fields with a key",
     addresses=(Address("openalex", "https://api.openalex.org", "OpenAlex"),),
-    keys=(Key("openalex_api_key", "search in OpenAlex (its single records are free)"),),
+    keys=(
+        Key(
+            "openalex_api_key",
+            "search in OpenAlex (its single records are free)",
+            "https://openalex.org/settings/api",
+        ),
+    ),
     kept_by="machines",
     searched=5,
     search_needs_key=True,

@@ -342,7 +342,14 @@ SOURCE = Source(
     addresses=(
         Address("eutils", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "NCBI E-utilities"),
     ),
-    keys=(Key("ncbi_api_key", "10 requests a second at NCBI instead of 3", ("pubmed_api_key",)),),
+    keys=(
+        Key(
+            "ncbi_api_key",
+            "10 requests a second at NCBI instead of 3",
+            "https://account.ncbi.nlm.nih.gov/settings/",
+            aliases=("pubmed_api_key",),
+        ),
+    ),
     kept_by="indexers",
     searched=1,
     label="PubMed_Abstract",

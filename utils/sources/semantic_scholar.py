@@ -366,6 +366,7 @@ SOURCE = Source(
             "semantic_scholar_api_key",
             "one request a second of your own, instead of a pool everybody shares; given for "
             "your own research, not to third-party applications, and withdrawn after 60 idle days",
+            "https://www.semanticscholar.org/product/api#api-key-form",
         ),
     ),
     kept_by="machines",

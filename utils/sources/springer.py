@@ -90,8 +90,16 @@ SOURCE = Source(
     about="Springer Nature's open articles as JATS with a free key; all others by agreement",
     addresses=(Address("springer", "https://api.springernature.com", "Springer Nature"),),
     keys=(
-        Key("springer_api_key", "Springer Nature's open articles as JATS"),
-        Key("springer_tdm_key", "what your agreement for text mining opens"),
+        Key(
+            "springer_api_key",
+            "Springer Nature's open articles as JATS",
+            "https://dev.springernature.com/",
+        ),
+        Key(
+            "springer_tdm_key",
+            "what your agreement for text mining opens",
+            "https://dev.springernature.com/",
+        ),
     ),
     label="DOI",
     rates=(Rate("springer", ("springer",), every=0.7, in_flight=2),),

@@ -70,7 +70,13 @@ SOURCE = Source(
     name="wiley",
     about="Wiley's articles as PDF, with your own token for text mining",
     addresses=(Address("wiley", "https://api.wiley.com/onlinelibrary/tdm/v1", "Wiley"),),
-    keys=(Key("wiley_tdm_token", "Wiley's articles as PDF, in your institution's network"),),
+    keys=(
+        Key(
+            "wiley_tdm_token",
+            "Wiley's articles as PDF, in your institution's network",
+            "https://onlinelibrary.wiley.com/library-info/resources/text-and-datamining",
+        ),
+    ),
     label="DOI",
     rates=(Rate("wiley", ("wiley",), every=20.0, in_flight=1),),
     routes=(
