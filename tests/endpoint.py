@@ -22,12 +22,9 @@ PING = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "0"},
-    },
-}
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t",
+        "version": "0"}},
+}  # fmt: skip
 HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # made once: that takes longer than a request
 

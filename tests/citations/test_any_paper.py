@@ -19,33 +19,11 @@ from utils.model.paper import Author, Notice, Paper
 
 FORMATS = ("ris", "bibtex", "apa_string", "mla_string", "plos", "vancouver", "csl_json")
 NASTY = (
-    *(
-        "",
-        ".",
-        "-",
-        "?.",
-        "“",
-        "”.",
-        "TY  - JOUR",
-        "}",
-        "@article{",
-        "<i>",
-        '<span class="nocase">',
-    ),
-    *(
-        "van",
-        "JR",
-        "小明",
-        "Jun-ichi (Bob)",
-        "\ue010",
-        "\ud800",
-        "1-2",
-        "12-9",
-        "NBK1",
-        "e1",
-        "a b-c",
-    ),
-)
+    *("", ".", "-", "?.", "“", "”.", "TY  - JOUR", "}", "@article{", "<i>",
+        '<span class="nocase">'),
+    *("van", "JR", "小明", "Jun-ichi (Bob)", "\ue010", "\ud800", "1-2", "12-9", "NBK1", "e1",
+        "a b-c"),
+)  # fmt: skip
 TEXT = st.lists(st.sampled_from((*SPECIAL, *NASTY)) | st.text(max_size=6), max_size=4).map("".join)
 AUTHORS = st.builds(Author, TEXT, TEXT, TEXT, TEXT, st.just("") | TEXT)
 IDS = st.builds(Ids, doi=TEXT, pmid=TEXT, pmcid=TEXT, arxiv=TEXT)

@@ -72,20 +72,14 @@ def test_apa_names_twenty_or_nineteen_and_the_last(authors, shown):
 @pytest.mark.parametrize(
     ("fields", "written"),
     [
-        (
-            {"journal": "Nature (London)", "journal_abbreviation": "Nature", "published": "1953"},
-            "Doe JA, Roe R. A title. Nature. 1953;171: 737–738. doi:10.1000/a",
-        ),
-        (
-            {"journal": "bioRxiv", "pages": "", "publication_types": ("Preprint",)},
-            "Doe JA, Roe R. A title. bioRxiv; 2026. doi:10.1000/a",
-        ),
-        (
-            {"journal": "Lancet", "authors": (), "published": "1999-02-03", "pages": "e101"},
-            "A title. Lancet. 1999;171: e101. doi:10.1000/a",
-        ),
+        ({"journal": "Nature (London)", "journal_abbreviation": "Nature", "published": "1953"},
+            "Doe JA, Roe R. A title. Nature. 1953;171: 737–738. doi:10.1000/a"),
+        ({"journal": "bioRxiv", "pages": "", "publication_types": ("Preprint",)},
+            "Doe JA, Roe R. A title. bioRxiv; 2026. doi:10.1000/a"),
+        ({"journal": "Lancet", "authors": (), "published": "1999-02-03", "pages": "e101"},
+            "A title. Lancet. 1999;171: e101. doi:10.1000/a"),
     ],
-)
+)  # fmt: skip
 def test_plos_is_written_as_its_journals_print_it(fields, written):
     usual = {
         "authors": (Author("Doe", "Jane A"), Author("Roe", "Richard")),

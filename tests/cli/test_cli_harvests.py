@@ -121,19 +121,11 @@ def test_what_is_no_file_and_no_identifier_is_a_question(tmp_path, question):
 @pytest.mark.parametrize(
     "word",
     [
-        *(
-            "refs.ris",
-            "my refs.RIS",
-            "list.txt",
-            "./ids",
-            "../ids",
-            "/data/ids",
-            "~/ids",
-            "folder/",
-        ),
+        *("refs.ris", "my refs.RIS", "list.txt", "./ids", "../ids", "/data/ids", "~/ids",
+            "folder/"),
         *(r"C:\data\ids", "export.xlsx", "papers.lock.json", ".", ".."),
     ],
-)
+)  # fmt: skip
 def test_a_misspelt_file_is_no_question(shell, world, tmp_path, word):
     (tmp_path / "folder").mkdir()
     status, out, err = shell("harvest", word)

@@ -39,24 +39,12 @@ ENVELOPE = {
     "type": "object",
     "required": ["error"],
     "additionalProperties": False,
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["code", "message", "details", "suggestions"],
-            "additionalProperties": False,
-            "properties": {
-                "code": {"enum": CODES},
-                "message": {"type": "string", "minLength": 1},
-                "details": {"type": "object"},
-                "suggestions": {
-                    "type": "array",
-                    "minItems": 1,
-                    "items": {"type": "string", "minLength": 1},
-                },
-            },
-        }
-    },
-}
+    "properties": {"error": {"type": "object", "required": ["code", "message", "details",
+        "suggestions"], "additionalProperties": False, "properties": {"code": {"enum": CODES},
+        "message": {"type": "string", "minLength": 1}, "details": {"type": "object"},
+        "suggestions": {"type": "array", "minItems": 1, "items": {"type": "string",
+        "minLength": 1}}}}},
+}  # fmt: skip
 
 _FENCED = re.compile(r"(?s)\A<(untrusted-\w+)>\n(.*)\n</\1>\Z")
 LAST_JOB = "the job of the last harvest"
@@ -77,36 +65,11 @@ STATEMENTS = (
 )
 DATES = ("2020", "2024/05", "2025/01/31", "2020/02/30", "3000", "1799/1/1")
 JUNK = (
-    *(
-        "",
-        " ",
-        "0",
-        "-1",
-        "null",
-        "((",
-        '"',
-        "'; --",
-        "|",
-        "\r",
-        "\n\n",
-        "\x00",
-        "\x1b[31m",
-        "\ud7ff",
-    ),
-    *(
-        "\u202e",
-        "\uffff",
-        "𝕏",
-        "é" * 300,
-        "9" * 40,
-        "{}",
-        "%00",
-        "../x",
-        "/etc/passwd",
-        "<b>",
-        "a" * 9000,
-    ),
-)
+    *("", " ", "0", "-1", "null", "((", '"', "'; --", "|", "\r", "\n\n", "\x00", "\x1b[31m",
+        "\ud7ff"),
+    *("\u202e", "\uffff", "𝕏", "é" * 300, "9" * 40, "{}", "%00", "../x", "/etc/passwd", "<b>",
+        "a" * 9000),
+)  # fmt: skip
 ODD = (None, True, False, 0, -1, 2.5, 1e308, 10**18, [], [None], [[]], {}, {"x": 1}, "", "yes")
 
 

@@ -35,13 +35,9 @@ PAPERS = [
     paper("2", abstract="Statins spare the heart.", published="2011", **CLINICAL),
     paper("3", abstract="Statins for all?", publication_types=("Editorial",), **CLINICAL),
     paper("4", abstract="Corals & statins.", journal="Cell & Reef", issn="1234-567X"),
-    paper(
-        "5",
-        abstract="Statins cure everything.",
-        publication_types=("Journal Article", "Retracted Publication"),
-        **LANCET,
-    ),
-]
+    paper("5", abstract="Statins cure everything.", publication_types=("Journal Article",
+        "Retracted Publication"), **LANCET),
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -80,11 +80,8 @@ def check_place(corpus: Corpus, found: Quotation) -> None:
 @pytest.mark.parametrize(
     ("quotation", "there", "section"),
     [
-        (
-            "Bleaching did not increase mortality",
-            "Bleaching did not increase mortality",
-            "Abstract",
-        ),
+        ("Bleaching did not increase mortality", "Bleaching did not increase mortality",
+            "Abstract"),
         ("bleaching did not   increase\nmortality in Acropora", None, "Abstract"),
         ("“mortality in Acropora - at 31.5 °C - (p < 0.05).”", None, "Abstract"),
         ("mortality in Acropora—at 31.5 °C—(p < 0.05)", None, "Abstract"),
@@ -93,23 +90,17 @@ def check_place(corpus: Corpus, found: Quotation) -> None:
         ("The first colony grew by 5.2 mm", "The ﬁrst colony grew by 5.2 mm", "Methods > Animals"),
         ("first col\u00adony grew by 5.2 mm", None, "Methods > Animals"),
         ("rest shrank by −3 mm", "rest shrank by -3 mm", "Methods > Animals"),
-        (
-            "The first col-\nony grew by 5.2 mm",
-            "The ﬁrst colony grew by 5.2 mm",
-            "Methods > Animals",
-        ),
-        (
-            "the non-\nsignificant rest shrank",
-            "the non-significant rest shrank",
-            "Methods > Animals",
-        ),
+        ("The first col-\nony grew by 5.2 mm", "The ﬁrst colony grew by 5.2 mm",
+            "Methods > Animals"),
+        ("the non-\nsignificant rest shrank", "the non-significant rest shrank",
+            "Methods > Animals"),
         ("Growth was measured … lights were dimmed", None, "Results"),
         ("Growth was measured [...] it was not seen again", None, "Results"),
         ("| Tank | Weight of the colony |", None, "Results"),
         ("A study of colonies in sea water", "A study of colonies in sea water", ""),
         ("Sponges filter sea water all day", "Sponges filter sea water all day", "Abstract"),
     ],
-)
+)  # fmt: skip
 def test_it_is_found_whatever_typesetting_did(
     corpus: Corpus, quotation: str, there: str | None, section: str
 ) -> None:

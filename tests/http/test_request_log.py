@@ -75,15 +75,10 @@ _SECRET = st.text("abcdefXYZ0123456789+/=", min_size=12, max_size=40)
 _NAMES = st.sampled_from(
     [
         *("api_key", "apiKey", "key", "token", "access_token", "email", "mailto"),
-        *(
-            "X-Amz-Signature",
-            "X-Amz-Credential",
-            "X-Amz-Security-Token",
-            "Signature",
-            "Key-Pair-Id",
-        ),
+        *("X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "Signature",
+            "Key-Pair-Id"),
     ]
-)
+)  # fmt: skip
 
 
 @given(_NAMES, _SECRET, st.sampled_from(["url", "params", "form"]))

@@ -103,12 +103,8 @@ def test_an_article_passes_with_evidence() -> None:
     [
         ("<div class='g-recaptcha'></div><p>Tick the box.</p>", "", "", "captcha"),
         ("<p>Checking.</p>", "<title>Just a moment...</title>", "", "bot_check"),
-        (
-            "<form><input type='password'></form><p>Members</p>",
-            "<title>Sign in</title>",
-            "",
-            "login",
-        ),
+        ("<form><input type='password'></form><p>Members</p>", "<title>Sign in</title>", "",
+            "login"),
         ("<p>Your institution</p>", "", "https://idp.publisher.test/wayf?x", "login"),
         ("<p>Cookies must be enabled to read this site.</p>", "", "", "cookie_wall"),
         ("<p>Sorry.</p>", "", "https://publisher.test/action/cookieAbsent", "cookie_wall"),
@@ -121,7 +117,7 @@ def test_an_article_passes_with_evidence() -> None:
         (LANDING + f"<h2>Section snippets</h2>{paragraphs(12)}", "", "", "partial"),
         ("", "", "", "empty"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_whole_paper_is_named(body: str, head: str, url: str, named: str) -> None:
     assert verdict(page(body or "<p></p>", head, url or "https://publisher.test/a")) == named
 

@@ -65,32 +65,16 @@ STOPPED = f"{prose(40, start=800)} Foragers that had learned the"
 LONG, MORE = f"{prose(1200)} ", prose(1200, start=200)
 SHORT, BRIEF = prose(260, start=400), prose(70, start=500)
 CUT = {
-    "citations stop": (
-        text(introduction=LONG + cites(*range(1, 11)), discussion=MORE, references=listed(20)),
-        {},
-        "cites 10 of 20 references and none after 10",
-    ),
-    "linked citations stop": (
-        text(
-            colours=LONG + cites(*range(1, 11), form="[[{0}](https://a.test/#r{0})]"),
-            references=listed(20),
-        ),
-        {},
-        "cites 10 of 20 references and none after 10",
-    ),
-    "a page that ends without its list": (
-        text(colours=LONG + cites(1, 2, 3, 4)),
-        {},
-        "cites 4 references and lists none",
-    ),
-    "a row of references left out": (
-        text(introduction=LONG + cites(*range(1, 8), *range(13, 21)), references=listed(20)),
-        {},
-        (
-            "cites 15 of 20 references and none of 5 in a row, "
-            "no section after 'Introduction' concludes"
-        ),
-    ),
+    "citations stop": (text(introduction=LONG + cites(*range(1, 11)), discussion=MORE,
+        references=listed(20)), {}, "cites 10 of 20 references and none after 10"),
+    "linked citations stop": (text(colours=LONG + cites(*range(1, 11),
+        form="[[{0}](https://a.test/#r{0})]"), references=listed(20)), {},
+        "cites 10 of 20 references and none after 10"),
+    "a page that ends without its list": (text(colours=LONG + cites(1, 2, 3, 4)), {},
+        "cites 4 references and lists none"),
+    "a row of references left out": (text(introduction=LONG + cites(*range(1, 8), *range(13, 21)),
+        references=listed(20)), {}, ("cites 15 of 20 references and none of 5 in a row, "
+        "no section after 'Introduction' concludes")),
     "a section left out": (
         "# Bees\n\n## 1. Colours\n\n"
         + LONG
@@ -101,63 +85,32 @@ CUT = {
         {},
         "section 3 is missing before section 4, figure 2 is missing before 4",
     ),
-    "a PDF that cites no list": (
-        text(colours=LONG + cites(1, 2, 3, 4)),
-        {"pages": 3},
-        "cites 4 references and lists none",
-    ),
-    "a PDF that cites no list by names": (
-        text(colours=LONG + NAMED),
-        {"pages": 3},
-        "cites 10 references and lists none",
-    ),
-    "the first page of a PDF": (
-        text(introduction=SHORT, methods=BRIEF),
-        {"pages": 1},
-        "no section after 'Methods' concludes",
-    ),
+    "a PDF that cites no list": (text(colours=LONG + cites(1, 2, 3, 4)), {"pages": 3},
+        "cites 4 references and lists none"),
+    "a PDF that cites no list by names": (text(colours=LONG + NAMED), {"pages": 3},
+        "cites 10 references and lists none"),
+    "the first page of a PDF": (text(introduction=SHORT, methods=BRIEF), {"pages": 1},
+        "no section after 'Methods' concludes"),
     "few of the pages": (text(colours=LONG), {"pages": 3, "stated": 12}, "3 of 12 pages"),
-    "half of the pages, in mid-sentence": (
-        text(colours=f"{LONG} Foragers that had learned the"),
-        {"pages": 6, "stated": 12},
-        "6 of 12 pages, ends in mid-sentence ('had learned the')",
-    ),
-    "headings without text": (
-        text(introduction=LONG, methods=MORE, results="", discussion="", conclusion=""),
-        {},
-        "no text under 3 of 5 headings",
-    ),
-    "few words for the list": (
-        text(colours=BRIEF, references=listed(20)),
-        {},
-        "76 words for 20 references",
-    ),
-    "half of the names, nothing concluded": (
-        text(introduction=LONG + NAMED, results=MORE, references=NAMES),
-        {},
-        "names 10 of 20 references, no section after 'Results' concludes",
-    ),
-    "most of the names": (
-        text(colours=LONG + NAMED + named(640), references=f"{NAMES}\n{OTHERS}"),
-        {},
-        "names 10 of 36 references",
-    ),
-    "numbers far beyond a list that stops, in mid-sentence": (
-        text(colours=LONG + cites(*range(1, 41)) + "\n\n" + listed(6) + f"\n\n{STOPPED}"),
-        {},
-        "cites 40 references and lists 6, ends in mid-sentence ('had learned the')",
-    ),
-    "raised numbers of no list": (
-        text(colours=LONG + " ".join(f"{said}{n}" for n, said in enumerate(sentences(14), 1))),
-        {"pages": 3},
-        "cites 13 references and lists none",
-    ),
-    "a list that the record knows to be longer, nothing concluded": (
-        text(introduction=LONG, results=MORE, references=listed(6)),
-        {"reference_count": 40},
-        "lists 6 of 40 references, no section after 'Results' concludes",
-    ),
-}
+    "half of the pages, in mid-sentence": (text(colours=f"{LONG} Foragers that had learned the"),
+        {"pages": 6, "stated": 12}, "6 of 12 pages, ends in mid-sentence ('had learned the')"),
+    "headings without text": (text(introduction=LONG, methods=MORE, results="", discussion="",
+        conclusion=""), {}, "no text under 3 of 5 headings"),
+    "few words for the list": (text(colours=BRIEF, references=listed(20)), {},
+        "76 words for 20 references"),
+    "half of the names, nothing concluded": (text(introduction=LONG + NAMED, results=MORE,
+        references=NAMES), {}, "names 10 of 20 references, no section after 'Results' concludes"),
+    "most of the names": (text(colours=LONG + NAMED + named(640), references=f"{NAMES}\n{OTHERS}"),
+        {}, "names 10 of 36 references"),
+    "numbers far beyond a list that stops, in mid-sentence": (text(colours=LONG + cites(*range(1,
+        41)) + "\n\n" + listed(6) + f"\n\n{STOPPED}"), {},
+        "cites 40 references and lists 6, ends in mid-sentence ('had learned the')"),
+    "raised numbers of no list": (text(colours=LONG + " ".join(f"{said}{n}" for n,
+        said in enumerate(sentences(14), 1))), {"pages": 3}, "cites 13 references and lists none"),
+    "a list that the record knows to be longer, nothing concluded": (text(introduction=LONG,
+        results=MORE, references=listed(6)), {"reference_count": 40},
+        "lists 6 of 40 references, no section after 'Results' concludes"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CUT)
@@ -168,29 +121,18 @@ def test_a_text_that_is_not_all_there_is_told(name: str) -> None:
 
 WHOLE = {
     "cites all": (text(introduction=LONG + cites(*range(1, 21)), references=listed(20)), {}),
-    "cites a range": (
-        text(colours=LONG + cites(1, 2, 3) + "Seen before [4-20].", references=listed(20)),
-        {},
-    ),
-    "cites all but the last few": (
-        text(colours=LONG + cites(*range(1, 18)), discussion=BRIEF, references=listed(20)),
-        {},
-    ),
+    "cites a range": (text(colours=LONG + cites(1, 2, 3) + "Seen before [4-20].",
+        references=listed(20)), {}),
+    "cites all but the last few": (text(colours=LONG + cites(*range(1, 18)), discussion=BRIEF,
+        references=listed(20)), {}),
     "numbers that are a link each, as far as the last": (
         text(colours=LONG + " [[1](/a#r1)\u2013[20](/a#r20)].", references=listed(20)),
         {},
     ),
-    "a row cited in a line that is no prose": (
-        text(colours=LONG + cites(*range(1, 14)) + "\n\n(see [14]-[20])", references=listed(20)),
-        {},
-    ),
-    "a row cited in what repeats the abstract": (
-        text(
-            colours=LONG + cites(*range(1, 14)) + f"\n\n{ABSTRACT} [14\u201320]",
-            references=listed(20),
-        ),
-        {},
-    ),
+    "a row cited in a line that is no prose": (text(colours=LONG + cites(*range(1,
+        14)) + "\n\n(see [14]-[20])", references=listed(20)), {}),
+    "a row cited in what repeats the abstract": (text(colours=LONG + cites(*range(1,
+        14)) + f"\n\n{ABSTRACT} [14\u201320]", references=listed(20)), {}),
     "equations with more numbers than there are citations in brackets": (
         text(
             colours=LONG
@@ -200,15 +142,9 @@ WHOLE = {
         ),
         {},
     ),
-    "works that only a table cites, in a column of their own": (
-        text(
-            colours=LONG
-            + cites(*range(1, 13))
-            + "\n\n| Colour | Refs |\n|---|---|\n| red | 13,14 |\n| blue | 15-20 |",
-            references=listed(20),
-        ),
-        {},
-    ),
+    "works that only a table cites, in a column of their own": (text(colours=LONG + cites(*range(1,
+        13)) + "\n\n| Colour | Refs |\n|---|---|\n| red | 13,14 |\n| blue | 15-20 |",
+        references=listed(20)), {}),
     "residues, patients and compounds in brackets": (
         text(colours=LONG + " The domain (51-75) binds another (90-131) and (396-431) too."),
         {},
@@ -224,53 +160,28 @@ WHOLE = {
         ),
         {},
     ),
-    "the last row in another way": (
-        text(
-            colours=LONG + cites(*range(1, 15)) + cites(*range(15, 19), form="({})"),
-            references=listed(20),
-        ),
-        {},
-    ),
-    "numbers in brackets that cite nothing": (
-        text(colours=LONG + cites(1, 2, 3, 4, 95), references=listed(20)),
-        {},
-    ),
-    "most of the names, concluded": (
-        text(
-            introduction=LONG + NAMED,
-            discussion=MORE,
-            references="\n".join(NAMES.split("\n")[:17]),
-        ),
-        {},
-    ),
-    "a list longer than the record's": (
-        text(colours=LONG + cites(*range(1, 21)), references=listed(20)),
-        {"reference_count": 16},
-    ),
-    "a few names of a long list that it may cite in other ways, too": (
-        text(colours=LONG + NAMED, references=f"{NAMES}\n{NAMES.replace('Roe', 'Poe')}"),
-        {},
-    ),
-    "names of a list in another form": (
-        text(colours=LONG + NAMED, discussion=MORE, references=listed(30)),
-        {},
-    ),
+    "the last row in another way": (text(colours=LONG + cites(*range(1, 15)) + cites(*range(15, 19),
+        form="({})"), references=listed(20)), {}),
+    "numbers in brackets that cite nothing": (text(colours=LONG + cites(1, 2, 3, 4, 95),
+        references=listed(20)), {}),
+    "most of the names, concluded": (text(introduction=LONG + NAMED, discussion=MORE,
+        references="\n".join(NAMES.split("\n")[:17])), {}),
+    "a list longer than the record's": (text(colours=LONG + cites(*range(1, 21)),
+        references=listed(20)), {"reference_count": 16}),
+    "a few names of a long list that it may cite in other ways, too": (text(colours=LONG + NAMED,
+        references=f"{NAMES}\n{NAMES.replace('Roe', 'Poe')}"), {}),
+    "names of a list in another form": (text(colours=LONG + NAMED, discussion=MORE,
+        references=listed(30)), {}),
     "a preprint of half the pages": (text(colours=LONG), {"pages": 6, "stated": 12}),
     "a letter of a page": (text(colours=SHORT), {"pages": 1}),
-    "a PDF with a list under no heading": (
-        text(colours=LONG + cites(1, 2, 3, 4) + "\n\n" + listed(20).replace("\n", "\n\n")),
-        {"pages": 3},
-    ),
-    "a page that loads its list later": (
-        text(colours=LONG + cites(1, 2, 3, 4), references="Loading"),
-        {},
-    ),
+    "a PDF with a list under no heading": (text(colours=LONG + cites(1, 2, 3,
+        4) + "\n\n" + listed(20).replace("\n", "\n\n")), {"pages": 3}),
+    "a page that loads its list later": (text(colours=LONG + cites(1, 2, 3, 4),
+        references="Loading"), {}),
     "a heading over a figure": (text(introduction=LONG, discussion=MORE, figure_one=""), {}),
-    "an introduction alone, of a letter": (
-        text(introduction=SHORT),
-        {"pages": 1, "abstract": False},
-    ),
-}
+    "an introduction alone, of a letter": (text(introduction=SHORT), {"pages": 1,
+        "abstract": False}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -281,43 +192,25 @@ def test_whole_texts_are_not_doubted(name: str) -> None:
 
 BROKEN = "\n\n".join(said.rstrip(".") for said in sentences(12))
 DOUBTED = {
-    "results left out": (
-        text(introduction=LONG, methods=MORE, discussion=SHORT),
-        "no results among the sections",
-    ),
-    "results left out between two sections, after an unnamed one": (
-        text(main_text="", materials_and_methods=LONG, discussion=MORE),
-        "no results among the sections",
-    ),
-    "methods left out": (
-        text(introduction=LONG, results=MORE, discussion=SHORT),
-        "no methods among the sections",
-    ),
-    "methods behind a link": (
-        text(introduction=LONG, methods="[Open section](/m)", results=MORE, discussion=SHORT),
-        "no text under 'Methods'",
-    ),
-    "two headings in the middle without text": (
-        text(colours=LONG, scents="", sounds="", bees=MORE, light=SHORT),
-        "no text under 2 of 5 headings",
-    ),
-    "all sections in few words": (
-        text(introduction=BRIEF, methods=BRIEF, results=SHORT, discussion=BRIEF),
-        "340 words beside an abstract of 90",
-    ),
-    "hardly more words than the abstract": (
-        text(colours=SHORT),
-        "264 words beside an abstract of 90",
-    ),
-    "a section that the text sends to": (
-        text(**{"1._colours": LONG, "2._scents": MORE, "3._bees": f"{SHORT} See section 5."}),
-        "section 4 is missing before section 5",
-    ),
-    "a list of which the record counts more than twice as many": (
-        text(colours=LONG, references=listed(6)),
-        "lists 6 of 16 references",
-    ),
-}
+    "results left out": (text(introduction=LONG, methods=MORE, discussion=SHORT),
+        "no results among the sections"),
+    "results left out between two sections, after an unnamed one": (text(main_text="",
+        materials_and_methods=LONG, discussion=MORE), "no results among the sections"),
+    "methods left out": (text(introduction=LONG, results=MORE, discussion=SHORT),
+        "no methods among the sections"),
+    "methods behind a link": (text(introduction=LONG, methods="[Open section](/m)", results=MORE,
+        discussion=SHORT), "no text under 'Methods'"),
+    "two headings in the middle without text": (text(colours=LONG, scents="", sounds="", bees=MORE,
+        light=SHORT), "no text under 2 of 5 headings"),
+    "all sections in few words": (text(introduction=BRIEF, methods=BRIEF, results=SHORT,
+        discussion=BRIEF), "340 words beside an abstract of 90"),
+    "hardly more words than the abstract": (text(colours=SHORT),
+        "264 words beside an abstract of 90"),
+    "a section that the text sends to": (text(**{"1._colours": LONG, "2._scents": MORE,
+        "3._bees": f"{SHORT} See section 5."}), "section 4 is missing before section 5"),
+    "a list of which the record counts more than twice as many": (text(colours=LONG,
+        references=listed(6)), "lists 6 of 16 references"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DOUBTED)
@@ -368,13 +261,10 @@ ONE_NAME = f"{SAID}\n\n## References\n\n{ENTRIES}"
         "](" * 40_000,
         f"## References\n\n{'1. a 2010 ' * 8_000}",
         ONE_NAME,
-        *(
-            f"{name}{end * 4_000}!"
-            for name in ("fig", "tab")
-            for end in ("ures", "s", "le", "elle")
-        ),
+        *(f"{name}{end * 4_000}!" for name in ("fig", "tab") for end in ("ures", "s", "le",
+            "elle")),
     ],
-)
+)  # fmt: skip
 def test_hostile_lengths_come_to_an_end(hostile: str) -> None:
     """What these patterns look for is bounded, or takes the square of the length, or its cube."""
     assert isinstance(found(hostile), str)

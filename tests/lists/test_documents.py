@@ -36,23 +36,18 @@ def field(name: str, text: str) -> str:
     [
         (field("electronic-resource-num", "10.1000/A"), Ids(doi="10.1000/a")),
         (field("electronic-resource-num", "https://doi.org/10.1000/a"), Ids(doi="10.1000/a")),
-        (
-            field("accession-num", "31452104") + field("remote-database-provider", "NLM"),
-            Ids(pmid="31452104"),
-        ),
+        (field("accession-num", "31452104") + field("remote-database-provider", "NLM"),
+            Ids(pmid="31452104")),
         (
             field("accession-num", "31452104") + field("remote-database-name", "Embase"),
             Ids(),  # Embase numbers its own records
         ),
         (field("custom2", "PMC6777382"), Ids(pmcid="PMC6777382")),
-        (
-            "<urls><related-urls>"
-            + field("url", "https://www.ncbi.nlm.nih.gov/pubmed/31452104")
-            + "</related-urls></urls>",
-            Ids(pmid="31452104"),
-        ),
+        ("<urls><related-urls>" + field("url",
+            "https://www.ncbi.nlm.nih.gov/pubmed/31452104") + "</related-urls></urls>",
+            Ids(pmid="31452104")),
     ],
-)
+)  # fmt: skip
 def test_an_endnote_record_goes_by_its_identifiers(more, ids):
     [entry] = entries_in(endnote(more), "My.xml")
     assert entry.ids == ids

@@ -45,15 +45,12 @@ N1  - PMID: 7 PMCID: PMC8
 ER  -
 """
 RIS_NAMES = [
-    [
-        "doi:10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2",
-        "pmid:31452104",
-        "pmcid:PMC6711544",
-    ],
+    ["doi:10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2",
+        "pmid:31452104", "pmcid:PMC6711544"],
     [],
     ["arxiv:2601.00001"],
     ["pmid:7", "pmcid:PMC8"],
-]
+]  # fmt: skip
 BIBTEX = r"""% my library
 @string{nat = {Nature}}
 @article{one, title = {On {DNA}}, doi = {10.1000/a\_b{\_}c}, PMID = {31452104}, pmcid={PMC5}}

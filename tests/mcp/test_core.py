@@ -205,27 +205,19 @@ def test_what_takes_too_long_goes_on_and_is_picked_up():
 VIOLATIONS = {
     "missing": ({}, "query is missing."),
     "type": ({"query": 7.5}, "query is 7.5; it should be a valid string."),
-    "text for a number": (
-        {"query": "a", "max_results": "seven"},
-        "max_results is 'seven'; it should be a valid integer",
-    ),
-    "truth for a number": (
-        {"query": "a", "start": True},
-        "start is True; it should be a valid integer.",
-    ),
-    "range": (
-        {"query": "a", "max_results": 5000},
-        "max_results is 5000; it should be less than or equal to 1000.",
-    ),
+    "text for a number": ({"query": "a", "max_results": "seven"},
+        "max_results is 'seven'; it should be a valid integer"),
+    "truth for a number": ({"query": "a", "start": True},
+        "start is True; it should be a valid integer."),
+    "range": ({"query": "a", "max_results": 5000},
+        "max_results is 5000; it should be less than or equal to 1000."),
     "enum": ({"query": "a", "sort_by": "title"}, "it should be 'pub_date', 'relevance', 'author'"),
-    "in a list": (
-        {"query": "a", "publication_types": ["a", 3.5]},
-        "publication_types[1] is 3.5; it",
-    ),
+    "in a list": ({"query": "a", "publication_types": ["a", 3.5]},
+        "publication_types[1] is 3.5; it"),
     "long": ({"query": "a", "sort_by": "x" * 999}, f"sort_by is '{'x' * 27}..."),
     "extra": ({"query": "a", "max_result": 3}, "max_result is no argument here."),
     "half a character": ({"query": "\ud800"}, "half of a surrogate pair"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("arguments", "said"), VIOLATIONS.values(), ids=VIOLATIONS.keys())

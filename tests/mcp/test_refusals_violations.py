@@ -75,35 +75,23 @@ def test_of_a_large_value_only_the_beginning_is_looked_at():
 
 LISTS = {
     "type": "object",
-    "properties": {
-        "papers": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 20},
-        "doc_id": {"type": "string", "pattern": "^pmid:[0-9]+$"},
-        "quotes": {
-            "type": "array",
-            "items": {"type": "object", "properties": {"text": {}}, "required": ["text"]},
-        },
-    },
-}
+    "properties": {"papers": {"type": "array", "items": {"type": "string"}, "minItems": 1,
+        "maxItems": 20}, "doc_id": {"type": "string", "pattern": "^pmid:[0-9]+$"},
+        "quotes": {"type": "array", "items": {"type": "object", "properties": {"text": {}},
+        "required": ["text"]}}},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "name", "said"),
     [
         (list[str], "31452104", "papers", "papers is '31452104'; it should be a valid list."),
-        (
-            Annotated[str, Field(pattern="^pmid:[0-9]+$")],
-            "31452104",
-            "doc_id",
-            "doc_id is '31452104'; it should match pattern '^pmid:[0-9]+$'.",
-        ),
+        (Annotated[str, Field(pattern="^pmid:[0-9]+$")], "31452104", "doc_id",
+            "doc_id is '31452104'; it should match pattern '^pmid:[0-9]+$'."),
         (list[dict], ["a"], "quotes", "quotes[0] is 'a'; it should be a valid dictionary."),
-        (
-            Annotated[list[str], Field(max_length=20)],
-            ["1"] * 700,
-            "papers",
-            "papers should have at most 20 items; it has 700.",
-        ),
+        (Annotated[list[str], Field(max_length=20)], ["1"] * 700, "papers",
+            "papers should have at most 20 items; it has 700."),
     ],
-)
+)  # fmt: skip
 def test_a_sentence_names_the_argument_its_value_and_what_is_wanted(kind, value, name, said):
     assert refusals.to_bad_request(wrong(kind, value, name), LISTS).message == said

@@ -16,23 +16,16 @@ from utils.mcp.messages import describe_line
 ROOT = Path(__file__).resolve().parents[2]
 INITIALIZE = {
     "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-03-26",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
+    "params": {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "test",
+        "version": "1"}},
+}  # fmt: skip
 # https://modelcontextprotocol.io/specification/draft/server/discover
 DISCOVER = {
     "method": "server/discover",
-    "params": {
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-    },
-}
+    "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}}},
+}  # fmt: skip
 
 
 class Host:

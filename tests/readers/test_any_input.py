@@ -110,55 +110,24 @@ JATS_NAMES = [tag for tag in JATS_TAGS if re.fullmatch(r"[a-z0-9-]+", tag)] + [
 ]
 JATS_ATTRIBUTES = [
     *('colspan="3"', 'colspan="0"', 'colspan="-1"', 'colspan="99999999999"', 'colspan="²"'),
-    *(
-        'rowspan="2"',
-        'rowspan="99999999"',
-        'rowspan="٣"',
-        'id="a"',
-        'id=""',
-        'rid="a"',
-        'rid="a b a"',
-    ),
+    *('rowspan="2"', 'rowspan="99999999"', 'rowspan="٣"', 'id="a"', 'id=""', 'rid="a"',
+        'rid="a b a"'),
     *('ref-type="bibr"', 'ref-type="fig"', 'list-type="roman-lower"', 'list-type="order"'),
     *('pub-id-type="doi"', 'pub-id-type="pmid"', 'pub-id-type="pmcid"', 'xml:lang="&#x202e;"'),
     *('abstract-type="graphical"', 'article-type="retraction"', 'license-type="open"'),
     *('x:href="https://[a"', 'x:href="javascript:a"', 'xmlns:x="http://www.w3.org/1999/xlink"'),
     *('xmlns="urn:x"', 'content-type="x"', 'open="("', 'separators=""', 'mathvariant="bold"'),
-]
+]  # fmt: skip
 HTML_NAMES = [
     *("html", "head", "body", "title", "article", "main", "section", "div", "span", "p", "a", "br"),
-    *(
-        "h1",
-        "h2",
-        "h3",
-        "h6",
-        "ul",
-        "ol",
-        "li",
-        "dl",
-        "dt",
-        "dd",
-        "table",
-        "caption",
-        "thead",
-        "tr",
-    ),
+    *("h1", "h2", "h3", "h6", "ul", "ol", "li", "dl", "dt", "dd", "table", "caption", "thead",
+        "tr"),
     *("td", "th", "figure", "figcaption", "img", "blockquote", "pre", "code", "em", "b", "sup"),
     *("sub", "math", "mi", "annotation", "svg", "script", "style", "meta", "link", "nav", "aside"),
     *("footer", "header", "form", "input", "button", "iframe", "template", "noscript", "textarea"),
-    *(
-        "select",
-        "option",
-        "details",
-        "summary",
-        "q",
-        "hr",
-        "base",
-        "frameset",
-        "plaintext",
-        "video",
-    ),
-]
+    *("select", "option", "details", "summary", "q", "hr", "base", "frameset", "plaintext",
+        "video"),
+]  # fmt: skip
 HTML_ATTRIBUTES = [
     *('class="abstract"', 'class="references"', 'class="nav"', 'class="related"', 'class=""'),
     *('id="abstract"', 'role="main"', 'role="presentation"', 'itemprop="articleBody"'),

@@ -38,30 +38,19 @@ def test_inline_markup_is_readable(markup: str, text: str) -> None:
     [
         ("<msup><mi>x</mi><mn>2</mn></msup>", "x²"),
         ("<msub><mi>a</mi><mi>i</mi></msub>", "a_i"),
-        (
-            "<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>",
-            "(a + b)/c",
-        ),
+        ("<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>", "(a + b)/c"),
         ("<mi>R</mi><mo>≥</mo><mo>-</mo><mn>1</mn>", "R ≥ -1"),
         ("<msqrt><mi>n</mi><mo>-</mo><mn>1</mn></msqrt>", "√(n - 1)"),
         ("<mover><mi>x</mi><mo>¯</mo></mover>", "x\u0304"),
-        (
-            "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>",
-            "∑_(i = 1)^n",
-        ),
-        (
-            "<mmultiscripts><mi>Tc</mi><mprescripts/><none/><mn>99</mn></mmultiscripts>",
-            "⁹⁹Tc",
-        ),
+        ("<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>",
+            "∑_(i = 1)^n"),
+        ("<mmultiscripts><mi>Tc</mi><mprescripts/><none/><mn>99</mn></mmultiscripts>", "⁹⁹Tc"),
         ("<msup><mi/><mrow><mn>2</mn><mo>+</mo></mrow></msup>", "²⁺"),
-        (
-            "<semantics><mi>x</mi><annotation>\\tex{x}</annotation></semantics>",
-            "x",
-        ),
+        ("<semantics><mi>x</mi><annotation>\\tex{x}</annotation></semantics>", "x"),
         ("x &gt; 1", "x > 1"),  # only text, no formula
         ("<mfrac/><msup/><mroot/><mmultiscripts/>", "()/()√()"),
     ],
-)
+)  # fmt: skip
 def test_mathml_is_readable(mathml: str, text: str) -> None:
     math = f"<math xmlns='http://www.w3.org/1998/Math/MathML'>{mathml}</math>"
     assert written(f"for {math} holds") == f"for {text} holds"

@@ -118,27 +118,17 @@ def test_an_abstract_beside_a_summary_in_one_element_is_told_apart() -> None:
 @pytest.mark.parametrize(
     ("rights", "license_name"),
     [
-        (
-            '<license xlink:href="https://creativecommons.org/licenses/by/4.0/"/>',
-            "CC BY 4.0",
-        ),
-        (
-            "<ali:license_ref>http://creativecommons.org/licenses/by-nc-nd/4.0</ali:license_ref>",
-            "CC BY-NC-ND 4.0",
-        ),
-        (
-            '<license xlink:href="https://creativecommons.org/publicdomain/zero/1.0/"/>',
-            "CC0 1.0",
-        ),
+        ('<license xlink:href="https://creativecommons.org/licenses/by/4.0/"/>', "CC BY 4.0"),
+        ("<ali:license_ref>http://creativecommons.org/licenses/by-nc-nd/4.0</ali:license_ref>",
+            "CC BY-NC-ND 4.0"),
+        ('<license xlink:href="https://creativecommons.org/publicdomain/zero/1.0/"/>', "CC0 1.0"),
         ('<license license-type="CC BY-NC"><license-p>Open.</license-p></license>', "CC BY-NC"),
-        (
-            "<license>Under the Creative Commons Attribution-NonCommercial License 3.0.</license>",
-            "CC BY-NC 3.0",
-        ),
+        ("<license>Under the Creative Commons Attribution-NonCommercial License 3.0.</license>",
+            "CC BY-NC 3.0"),
         ("<license><license-p>All yours.</license-p></license>", "All yours."),
         ("<copyright-statement>© 2020 Nobody</copyright-statement>", ""),
     ],
-)
+)  # fmt: skip
 def test_licence_is_named(rights: str, license_name: str) -> None:
     assert meta_of(f"{TITLE}<permissions>{rights}</permissions>").license == license_name
 

@@ -39,16 +39,12 @@ def test_headings_stop_at_six_levels() -> None:
         ("<list><list-item><label>(iv)</label><p>a</p></list-item></list>", "- (iv) a"),
         ("<list><list-item><label>•</label><p>a</p></list-item></list>", "- a"),
         ("<list><list-item><label>3.</label><p>a</p></list-item></list>", "3. a"),
-        (
-            f"<list><list-item><p>a</p><list>{items('b', 'c')}</list></list-item></list>",
-            "- a\n  - b\n  - c",
-        ),
-        (
-            '<list list-type="order"><list-item><p>a</p><p>more</p></list-item></list>',
-            "1. a\n\n   more",
-        ),
+        (f"<list><list-item><p>a</p><list>{items('b', 'c')}</list></list-item></list>",
+            "- a\n  - b\n  - c"),
+        ('<list list-type="order"><list-item><p>a</p><p>more</p></list-item></list>',
+            "1. a\n\n   more"),
     ],
-)
+)  # fmt: skip
 def test_lists_keep_order_nesting_and_labels(xml: str, markdown: str) -> None:
     assert body_of(xml) == markdown
 

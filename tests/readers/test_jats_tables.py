@@ -24,16 +24,12 @@ def test_several_header_rows_are_joined_column_by_column() -> None:
 @pytest.mark.parametrize(
     ("above", "below"),
     [
-        (
-            '<tr><th rowspan="2">Drug</th><th colspan="2">Dose</th></tr>',
-            "<tr><th>low</th><th>high</th></tr>",
-        ),
-        (
-            '<tr><th/><th colspan="2">Dose</th></tr>',
-            "<tr><th>Drug</th><th>low</th><th>high</th></tr>",
-        ),
+        ('<tr><th rowspan="2">Drug</th><th colspan="2">Dose</th></tr>',
+            "<tr><th>low</th><th>high</th></tr>"),
+        ('<tr><th/><th colspan="2">Dose</th></tr>',
+            "<tr><th>Drug</th><th>low</th><th>high</th></tr>"),
     ],
-)
+)  # fmt: skip
 def test_two_rows_of_names_are_the_head_of_a_table_without_one(above: str, below: str) -> None:
     body = "<tr><td>A</td><td>1</td><td>2</td></tr>"
     assert body_of(f"<table><tbody>{above}{below}{body}</tbody></table>") == rows(

@@ -41,51 +41,23 @@ INTRODUCTION = section("1. Introduction", 10, range(12))
 PARTS = {
     "cites few": (section("Comment", 20, range(3)), 20, "", "261 words cite 3 of 20 references"),
     "lists many": (section("Comment", 10), 40, "", "130 words for 40 references"),
-    "leaves out a row": (
-        section("Comment", 40, [*range(8), *range(12, 20)]),
-        20,
-        "",
-        "521 words cite 16 of 20 references, and none of 4 in a row",
-    ),
-    "leaves out the last": (
-        section("Comment", 40, range(17)),
-        20,
-        "",
-        "521 words cite 17 of 20 references, and none of the last 3",
-    ),
+    "leaves out a row": (section("Comment", 40, [*range(8), *range(12, 20)]), 20, "",
+        "521 words cite 16 of 20 references, and none of 4 in a row"),
+    "leaves out the last": (section("Comment", 40, range(17)), 20, "",
+        "521 words cite 17 of 20 references, and none of the last 3"),
     "many pages": (section("Comment", 20), 0, PAGES.format(30), "260 words for 20 pages"),
-    "no results": (
-        INTRODUCTION + section("Study design", 10) + section("Methods", 10),
-        12,
-        "",
-        "no section after 'Methods' concludes, no results among the sections",
-    ),
-    "a lost link": (
-        section("Comment", 30, range(9)) + pointing("fig", "f1"),
-        9,
-        "",
-        "figure f1 is referred to, but not there",
-    ),
-    "no figures": (
-        section("Comment", 30, range(9)) + pointing("fig", "f1", "f2"),
-        9,
-        "",
-        "figure f1 and 1 more are referred to, but not there",
-    ),
+    "no results": (INTRODUCTION + section("Study design", 10) + section("Methods", 10), 12, "",
+        "no section after 'Methods' concludes, no results among the sections"),
+    "a lost link": (section("Comment", 30, range(9)) + pointing("fig", "f1"), 9, "",
+        "figure f1 is referred to, but not there"),
+    "no figures": (section("Comment", 30, range(9)) + pointing("fig", "f1", "f2"), 9, "",
+        "figure f1 and 1 more are referred to, but not there"),
     "figures stated": (section("Comment", 30), 0, COUNTS.format(4), "0 of 4 figures stated"),
-    "a figure left out": (
-        section("Comment", 30)
-        + "".join(f"<fig><label>Figure {number}</label></fig>" for number in (1, 3)),
-        0,
-        "",
-        "figure 2 is missing before figure 3",
-    ),
-    "a section left out": (
-        section("1. Colours", 30) + section("3. Summary", 30),
-        0,
-        "",
-        "section 2 is missing before section 3",
-    ),
+    "a figure left out": (section("Comment",
+        30) + "".join(f"<fig><label>Figure {number}</label></fig>" for number in (1, 3)), 0, "",
+        "figure 2 is missing before figure 3"),
+    "a section left out": (section("1. Colours", 30) + section("3. Summary", 30), 0, "",
+        "section 2 is missing before section 3"),
     "figures and nothing else": (
         "<p>Seen in the field.</p>"
         + "".join(
@@ -96,13 +68,10 @@ PARTS = {
         "",
         "4 of 524 words outside its figures and tables",
     ),
-    "two weak signs": (
-        section("Introduction", 60, range(20)) + section("Results", 60) + pointing("table", "t1"),
-        20,
-        "",
-        ("table t1 is referred to, but not there, no section after 'Results' concludes"),
-    ),
-}
+    "two weak signs": (section("Introduction", 60, range(20)) + section("Results",
+        60) + pointing("table", "t1"), 20, "",
+        ("table t1 is referred to, but not there, no section after 'Results' concludes")),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -122,26 +91,16 @@ WHOLES = {
     "a letter": (section("Colours", 10, range(4)), 4, ""),
     "a note without references": (section("Introduction", 10), 0, ""),
     "references nobody links to": (section("Colours", 30), 20, ""),
-    "a long text with a bibliography": (
-        section("Discussion", 400, range(0, 40, 3)),
-        40,
-        "",
-    ),
-    "one that cites all": (
-        INTRODUCTION + section("Results", 40) + section("Discussion", 9),
-        12,
-        "",
-    ),
+    "a long text with a bibliography": (section("Discussion", 400, range(0, 40, 3)), 40, ""),
+    "one that cites all": (INTRODUCTION + section("Results", 40) + section("Discussion", 9), 12,
+        ""),
     "one that cites a range": (section("Colours", 30) + ranged(0, 19), 20, ""),
-    "one that leaves a few uncited": (
-        section("Comment", 30, [*range(9), *range(10, 15), *range(16, 20)]),
-        20,
-        "",
-    ),
+    "one that leaves a few uncited": (section("Comment", 30, [*range(9), *range(10, 15), *range(16,
+        20)]), 20, ""),
     "a figure miscounted": (section("Comment", 30), 0, COUNTS.format(1)),
     "few words for its pages": (section("Comment", 30), 0, PAGES.format(15)),
     "pages that are no numbers": (section("Colours", 9), 0, "<fpage>e1</fpage><lpage>e40</lpage>"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WHOLES)

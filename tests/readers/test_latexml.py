@@ -81,14 +81,9 @@ EQUATION = """<table class="ltx_equation ltx_eqn_table"><tbody><tr class="ltx_eq
     [
         (f"<p class='ltx_p'>If {math('a&lt;b*c_{d}')} then.</p>", r"If $a\lt b*c_{d}$ then."),
         (EQUATION.format(math(r"\displaystyle x^{2}")), r"$$x^{2} \tag{3}$$"),
-        (
-            (
-                "<p class='ltx_p'>See <cite class='ltx_cite'>[<a class='ltx_ref' "
-                "href='https://arxiv.org/html/2601.00001v2#bib.bib1'>1</a>, <a class='ltx_ref' "
-                "href='#bib.bib2'>2</a>]</cite>.</p>"
-            ),
-            "See [1, 2].",
-        ),
+        (("<p class='ltx_p'>See <cite class='ltx_cite'>[<a class='ltx_ref' "
+            "href='https://arxiv.org/html/2601.00001v2#bib.bib1'>1</a>, <a class='ltx_ref' "
+            "href='#bib.bib2'>2</a>]</cite>.</p>"), "See [1, 2]."),
         (
             (
                 "<section class='ltx_section'><h2 class='ltx_title ltx_title_section'><span class='"
@@ -98,57 +93,34 @@ EQUATION = """<table class="ltx_equation ltx_eqn_table"><tbody><tr class="ltx_eq
             ),
             "## II. Lakes\n\n**Size.** Small.",
         ),
-        (
-            (
-                "<div class='ltx_theorem'><h6 class='ltx_title ltx_runin ltx_title_theorem'><span "
-                "class='ltx_tag ltx_tag_theorem'><span class='ltx_text ltx_font_bold'>Lemma 1</span>"
-                "</span>.</h6><div class='ltx_para'><p class='ltx_p'><span class='ltx_text "
-                "ltx_font_italic'>It holds.</span></p></div></div>"
-            ),
-            "**Lemma 1.** It holds.",
-        ),
-        (
-            (
-                "<div class='ltx_para'><p class='ltx_p'>A note<span class='ltx_note ltx_role_footnote'>"
-                "<sup class='ltx_note_mark'>1</sup><span class='ltx_note_outer'><span class='"
-                "ltx_note_content'><sup class='ltx_note_mark'>1</sup><span class='ltx_tag ltx_tag_note'"
-                ">1</span>Said.</span></span></span> here.</p></div>"
-            ),
-            "A note[^1] here.\n\n[^1]:Said.",
-        ),
-        (
-            (
-                "<ul class='ltx_itemize'><li class='ltx_item'><span class='ltx_tag ltx_tag_item'>•"
-                "</span><div class='ltx_para'><p class='ltx_p'>one</p></div></li><li class='ltx_item'>"
-                "<span class='ltx_tag ltx_tag_item'>(b)</span><div class='ltx_para'><p class='ltx_p'>"
-                "two</p></div></li></ul>"
-            ),
-            "- one\n- **(b)** two",
-        ),
-        (
-            (
-                "<figure class='ltx_table'><p class='ltx_p'><span class='ltx_tabular'><span class='"
-                "ltx_tr'><span class='ltx_td ltx_colspan ltx_colspan_2'>a</span></span><span class='"
-                f"ltx_tr'><span class='ltx_td'>{math('|x|')}</span><span class='ltx_td'>c</span></span>"
-                "</span></p><figcaption class='ltx_caption'><span class='ltx_tag ltx_tag_table'>Table 1"
-                ": </span>Said.</figcaption></figure>"
-            ),
-            "**Table 1.** Said.\n\n|  |  |\n| --- | --- |\n| a |  |\n| $\\vert x\\vert$ | c |",
-        ),
-        (
-            (
-                "<section class='ltx_bibliography'><h2 class='ltx_title ltx_title_bibliography'>"
-                "References</h2><ul class='ltx_biblist'><li class='ltx_bibitem'><span class='ltx_tag "
-                "ltx_tag_bibitem'>[1]</span><span class='ltx_bibblock'>J. Roe.</span><span class='"
-                "ltx_bibblock'><em class='ltx_emph ltx_font_italic'>Fish</em>.</span><span class='"
-                "ltx_bibblock ltx_bib_cited'>Cited by: <a class='ltx_ref' href='#S1'>§1</a>.</span>"
-                "</li></ul></section>"
-            ),
-            "## References\n\n1. J. Roe. *Fish*.",
-        ),
+        (("<div class='ltx_theorem'><h6 class='ltx_title ltx_runin ltx_title_theorem'><span "
+            "class='ltx_tag ltx_tag_theorem'><span class='ltx_text ltx_font_bold'>Lemma 1</span>"
+            "</span>.</h6><div class='ltx_para'><p class='ltx_p'><span class='ltx_text "
+            "ltx_font_italic'>It holds.</span></p></div></div>"), "**Lemma 1.** It holds."),
+        (("<div class='ltx_para'><p class='ltx_p'>A note<span class='ltx_note ltx_role_footnote'>"
+            "<sup class='ltx_note_mark'>1</sup><span class='ltx_note_outer'><span class='"
+            "ltx_note_content'><sup class='ltx_note_mark'>1</sup><span class='ltx_tag ltx_tag_note'"
+            ">1</span>Said.</span></span></span> here.</p></div>"),
+            "A note[^1] here.\n\n[^1]:Said."),
+        (("<ul class='ltx_itemize'><li class='ltx_item'><span class='ltx_tag ltx_tag_item'>•"
+            "</span><div class='ltx_para'><p class='ltx_p'>one</p></div></li><li class='ltx_item'>"
+            "<span class='ltx_tag ltx_tag_item'>(b)</span><div class='ltx_para'><p class='ltx_p'>"
+            "two</p></div></li></ul>"), "- one\n- **(b)** two"),
+        (("<figure class='ltx_table'><p class='ltx_p'><span class='ltx_tabular'><span class='"
+            "ltx_tr'><span class='ltx_td ltx_colspan ltx_colspan_2'>a</span></span><span class='"
+            f"ltx_tr'><span class='ltx_td'>{math('|x|')}</span><span class='ltx_td'>c</span></span>"
+            "</span></p><figcaption class='ltx_caption'><span class='ltx_tag ltx_tag_table'>Table 1"
+            ": </span>Said.</figcaption></figure>"),
+            "**Table 1.** Said.\n\n|  |  |\n| --- | --- |\n| a |  |\n| $\\vert x\\vert$ | c |"),
+        (("<section class='ltx_bibliography'><h2 class='ltx_title ltx_title_bibliography'>"
+            "References</h2><ul class='ltx_biblist'><li class='ltx_bibitem'><span class='ltx_tag "
+            "ltx_tag_bibitem'>[1]</span><span class='ltx_bibblock'>J. Roe.</span><span class='"
+            "ltx_bibblock'><em class='ltx_emph ltx_font_italic'>Fish</em>.</span><span class='"
+            "ltx_bibblock ltx_bib_cited'>Cited by: <a class='ltx_ref' href='#S1'>§1</a>.</span>"
+            "</li></ul></section>"), "## References\n\n1. J. Roe. *Fish*."),
         ("<p class='ltx_p'>A <span class='ltx_ERROR undefined'>\\foo</span>b.</p>", "A b."),
     ],
-)
+)  # fmt: skip
 def test_a_part_of_a_page(body: str, markdown: str) -> None:
     assert body_of(body) == markdown
 

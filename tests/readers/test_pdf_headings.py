@@ -34,20 +34,16 @@ ABSTRACT = (
     " when the water fell again, and we compared it with the height of the tide."
 )
 PROSE = (
-    (
-        "The birds came in small flocks before the water reached the outer bank, and the first of"
+    ("The birds came in small flocks before the water reached the outer bank, and the first of"
         " them were always dunlins. They stood close together in the wind, with their heads low,"
-        " and moved only when a harrier passed over the marsh."
-    ),
+        " and moved only when a harrier passed over the marsh."),
     (
         "On quiet days the roost was wider and the older birds kept to its middle. We counted"
         " them all from the dune with a telescope at intervals of ten minutes until the ebb began."
     ),
-    (
-        "When the ebb began, the curlews left first and walked down the slope to the water. Oyster"
-        "catchers followed after some minutes, and the small ones flew out last of all."
-    ),
-)
+    ("When the ebb began, the curlews left first and walked down the slope to the water. Oyster"
+        "catchers followed after some minutes, and the small ones flew out last of all."),
+)  # fmt: skip
 
 TOWNS = ("Norby", "Sunde", "Vik", "Holm", "Lund", "Ask", "Berg", "Dal")
 

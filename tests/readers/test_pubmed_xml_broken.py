@@ -27,26 +27,14 @@ def title(records: Iterable[Paper | Deleted]) -> str:
 @pytest.mark.parametrize(
     ("body", "kind", "words"),
     [
-        (
-            b"<x><ERROR> Error occurred: cannot get document summary</ERROR></x>",
-            Unreachable,
-            "cannot get document summary",
-        ),
-        (
-            b"<eFetchResult><ERROR>ID list is empty! Possibly it has none.</ERROR></eFetchResult>",
-            BadContent,
-            "ID list is empty",
-        ),
-        (
-            b"<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>",
-            BadContent,
-            "obtain query",
-        ),
-        (
-            b'{"error":"API rate limit exceeded","api-key":"SECRET","count":"4","limit":"3"}',
-            Unreachable,
-            "rate limit",
-        ),
+        (b"<x><ERROR> Error occurred: cannot get document summary</ERROR></x>", Unreachable,
+            "cannot get document summary"),
+        (b"<eFetchResult><ERROR>ID list is empty! Possibly it has none.</ERROR></eFetchResult>",
+            BadContent, "ID list is empty"),
+        (b"<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>", BadContent,
+            "obtain query"),
+        (b'{"error":"API rate limit exceeded","api-key":"SECRET","count":"4","limit":"3"}',
+            Unreachable, "rate limit"),
         (b'{"esearchresult":{"count":"1"}}', BadContent, "not PubMed XML"),
         (b"[1]", BadContent, "not PubMed XML"),
         (b"", BadContent, "empty"),
@@ -57,7 +45,7 @@ def title(records: Iterable[Paper | Deleted]) -> str:
         (b"ID+list+is+empty!", BadContent, "not PubMed XML"),
         (b"\x1f\x8b\x08\x00rubbish", BadContent, "not PubMed XML"),
     ],
-)
+)  # fmt: skip
 def test_an_answer_that_is_no_set_is_an_error(
     body: bytes, kind: type[PaperError], words: str
 ) -> None:

@@ -54,17 +54,13 @@ def test_a_resolvers_own_words_stay(resolver, joint):
     ("proxy", "link"),
     [
         ("https://ez.edu/login?url=", "https://ez.edu/login?url=https://doi.org/10.1000/a%3Cb%3E"),
-        (
-            "https://ez.edu/login?qurl=",
-            "https://ez.edu/login?qurl=https%3A%2F%2Fdoi.org%2F10.1000%2Fa%253Cb%253E",
-        ),
+        ("https://ez.edu/login?qurl=",
+            "https://ez.edu/login?qurl=https%3A%2F%2Fdoi.org%2F10.1000%2Fa%253Cb%253E"),
         ("https://x.edu/{doi}?p={pmid}", "https://x.edu/10.1000/a%3Cb%3E?p=31452104"),
-        (
-            "https://x.edu/?u={url_encoded}",
-            "https://x.edu/?u=https%3A%2F%2Fdoi.org%2F10.1000%2Fa%253Cb%253E",
-        ),
+        ("https://x.edu/?u={url_encoded}",
+            "https://x.edu/?u=https%3A%2F%2Fdoi.org%2F10.1000%2Fa%253Cb%253E"),
     ],
-)
+)  # fmt: skip
 def test_proxies_of_every_kind(proxy, link):
     assert proxied(proxy, "https://doi.org/10.1000/a%3Cb%3E", PAPER.ids) == link
 

@@ -51,19 +51,15 @@ FULL = Numbers(
 )
 DATABASES = [
     ("Records identified from*:", "Databases", "Registers"),
-    (
-        "Records removed before screening:",
-        "Duplicate records removed",
-        "Records marked as ineligible by automation tools",
-        "Records removed for other reasons",
-    ),
+    ("Records removed before screening:", "Duplicate records removed",
+        "Records marked as ineligible by automation tools", "Records removed for other reasons"),
     ("Records screened",),
     ("Records excluded**",),
     ("Reports sought for retrieval",),
     ("Reports not retrieved",),
     ("Reports assessed for eligibility",),
     ("Reports excluded",),
-]
+]  # fmt: skip
 OTHER = [
     ("Records identified from:", "Websites", "Organisations", "Citation searching"),
     ("Reports sought for retrieval",),

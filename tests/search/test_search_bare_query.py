@@ -8,10 +8,8 @@ from utils.search.search import bare_words
 @pytest.mark.parametrize(
     ("query", "bare"),
     [
-        (
-            '"gene therapy"[ti] AND (crispr[tiab] OR talen[tiab])',
-            '"gene therapy" AND (crispr OR talen)',
-        ),
+        ('"gene therapy"[ti] AND (crispr[tiab] OR talen[tiab])',
+            '"gene therapy" AND (crispr OR talen)'),
         ("Smith J[au] AND coral[mh:noexp]", "Smith J AND coral"),
         ('("2020/01/01"[PDAT] : "2024/12/31"[PDAT]) AND coral', "coral"),
         ("coral AND (review[pt] OR meta-analysis[pt])", "coral"),
@@ -20,13 +18,11 @@ from utils.search.search import bare_words
         ("(a[ti] OR b) AND free full text[sb]", "(a OR b)"),
         ('"crispr cas9"[Title/Abstract:~2] NOT plant[mh]', '"crispr cas9" NOT plant'),
         ("31452104[pmid]", ""),
-        (
-            "benzo[a]pyrene[tiab] NOT imidazo[1,2-a]pyridine",
-            "benzo[a]pyrene NOT imidazo[1,2-a]pyridine",
-        ),
+        ("benzo[a]pyrene[tiab] NOT imidazo[1,2-a]pyridine",
+            "benzo[a]pyrene NOT imidazo[1,2-a]pyridine"),
         ("[ti]", ""),
     ],
-)
+)  # fmt: skip
 def test_words_stay_and_restrictions_go_with_their_operator(query, bare):
     words, warnings = bare_words(query)
     assert words == bare

@@ -28,13 +28,8 @@ from utils.sources.semantic_scholar_graph import author_of, graph_name, scholar_
 
 WHOLE = {
     "paperId": "0123456789abcdef0123456789abcdef01234567",
-    "externalIds": {
-        "DOI": "10.1234/Syn.2026.1",
-        "PubMed": "40000001",
-        "PubMedCentral": "9990001",
-        "ArXiv": "2601.00001",
-        "CorpusId": 900000001,
-    },
+    "externalIds": {"DOI": "10.1234/Syn.2026.1", "PubMed": "40000001", "PubMedCentral": "9990001",
+        "ArXiv": "2601.00001", "CorpusId": 900000001},
     "url": "https://www.semanticscholar.org/paper/0123456789abcdef0123456789abcdef01234567",
     "title": "A synthetic title",
     "abstract": None,
@@ -48,7 +43,7 @@ WHOLE = {
     "tldr": {"model": "tldr@v2.0.0", "text": "It is synthetic."},
     "authors": [{"authorId": "1", "name": "J. Doe"}, {"authorId": "2", "name": None}, None],
     "citationCount": 3,
-}
+}  # fmt: skip
 
 
 # --- records -----------------------------------------------------------------

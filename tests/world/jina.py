@@ -23,25 +23,15 @@ _CAPTCHA = (
 # PMC's website checks every browser it does not know (facts sheet, 3.6).
 _CLOSED_TO_SCRIPTS = {"pmc.ncbi.nlm.nih.gov", "www.ncbi.nlm.nih.gov"}
 _WALLED = {
-    "captcha": (
-        "Just a moment...",
-        "Verify you are human by completing the action below.",
-        (
-            "Target URL returned error 403: Forbidden",
-            _CAPTCHA,
-        ),
-    ),
-    "captcha_200": (
-        "Just a moment...",
-        "Enable JavaScript and cookies to continue",
-        (_CAPTCHA,),
-    ),
+    "captcha": ("Just a moment...", "Verify you are human by completing the action below.",
+        ("Target URL returned error 403: Forbidden", _CAPTCHA)),
+    "captcha_200": ("Just a moment...", "Enable JavaScript and cookies to continue", (_CAPTCHA,)),
     "bot_check": ("Preparing to download ...", "# Preparing to download ...", ()),
     "cookie_wall": ("Cookie Absent", "# Cookies are disabled for this browser", ()),
     "login": ("Sign in | Summit Online", "# Sign in to continue\n\nEmail Password Sign in", ()),
     "error_page": ("Error Page", "# Oops! Something went wrong", ()),
     "gone": ("404", "# Page not found", ("Target URL returned error 404: Not Found",)),
-}
+}  # fmt: skip
 
 
 def _failure(status: int, name: str, number: int, message: str, **headers: str) -> Reply:

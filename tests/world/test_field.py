@@ -104,22 +104,18 @@ def test_a_field_is_found_by_every_name_and_holds_the_whole_mix(field_world: Wor
         ("", lambda paper: True),
         (" AND pubmed pmc[sb]", lambda paper: paper.pmcid),
         (" NOT pubmed pmc[sb]", lambda paper: not paper.pmcid),
-        (
-            " AND free full text[sb]",
-            lambda paper: paper.pmcid or paper.branch.startswith("publisher"),
-        ),
+        (" AND free full text[sb]",
+            lambda paper: paper.pmcid or paper.branch.startswith("publisher")),
         (" AND hasabstract", lambda paper: True),
         (" AND hasabstract[text] AND coral[mh]", lambda paper: paper.topic == "coral"),
         (" AND Retracted Publication[pt]", lambda paper: paper.retracted),
         (" AND 2019[dp]", lambda paper: paper.year == "2019"),
-        (
-            ' AND ("2020/02/01"[EDAT] : "2020/12/31"[EDAT])',
-            lambda paper: "2020-02" <= paper.entered < "2021",
-        ),
+        (' AND ("2020/02/01"[EDAT] : "2020/12/31"[EDAT])',
+            lambda paper: "2020-02" <= paper.entered < "2021"),
         (" AND open bench[ta]", lambda paper: paper.journal.title == "Open Bench"),
         (" AND Adeyemi[1au]", lambda paper: paper.authors[0][0] == "Adeyemi"),
     ],
-)
+)  # fmt: skip
 def test_a_field_is_found_together_with_whatever_else_is_asked(
     field_world: World, more: str, wanted: Callable[[Record], Any]
 ) -> None:

@@ -22,45 +22,29 @@ BOUNDED = (
     f"{_COUNT} SELECT i FROM n LIMIT -1 OFFSET 1000000000",
     "WITH RECURSIVE n(i) AS (VALUES(1) UNION SELECT i + 1 FROM n) SELECT max(i) FROM n",
     "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT count(*) FROM n",
-    (
-        "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n UNION ALL SELECT i + 2 "
-        "FROM n) SELECT count(*) FROM n"
-    ),
+    ("WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n UNION ALL SELECT i + 2 "
+        "FROM n) SELECT count(*) FROM n"),
     "WITH RECURSIVE n(t) AS (VALUES('a') UNION ALL SELECT t || t FROM n) SELECT length(t) FROM n",
-    (
-        "WITH RECURSIVE n(t) AS (VALUES('a') UNION ALL SELECT t || t FROM n WHERE "
-        "length(t) < 9000000) SELECT * FROM n a, n b, n c"
-    ),
-    (
-        "WITH RECURSIVE n(i, t) AS (VALUES(1, 'a') UNION ALL SELECT i + 1, hex(t) FROM n) "
-        "SELECT max(length(t)) FROM n"
-    ),
-    (
-        "WITH a AS (SELECT * FROM gene, gene_alias), b AS (SELECT * FROM a, a c), d AS (SELECT "
-        "1 FROM b, b e) SELECT count(*) FROM d"
-    ),
-    (
-        "WITH a(i) AS (VALUES(1),(2),(3),(4),(5),(6),(7),(8),(9),(10)), b AS (SELECT x.i FROM a x, "
-        "a y, a z), c AS (SELECT x.i FROM b x, b y, b z) SELECT count(*) FROM c x, c y"
-    ),
+    ("WITH RECURSIVE n(t) AS (VALUES('a') UNION ALL SELECT t || t FROM n WHERE "
+        "length(t) < 9000000) SELECT * FROM n a, n b, n c"),
+    ("WITH RECURSIVE n(i, t) AS (VALUES(1, 'a') UNION ALL SELECT i + 1, hex(t) FROM n) "
+        "SELECT max(length(t)) FROM n"),
+    ("WITH a AS (SELECT * FROM gene, gene_alias), b AS (SELECT * FROM a, a c), d AS (SELECT "
+        "1 FROM b, b e) SELECT count(*) FROM d"),
+    ("WITH a(i) AS (VALUES(1),(2),(3),(4),(5),(6),(7),(8),(9),(10)), b AS (SELECT x.i FROM a x, "
+        "a y, a z), c AS (SELECT x.i FROM b x, b y, b z) SELECT count(*) FROM c x, c y"),
     "SELECT count(*) FROM gene a, gene b, gene c, gene d, gene e, gene f, gene g",
     "SELECT * FROM gene a, gene b, gene c, gene d, gene e, gene f ORDER BY a.name || f.name",
     "SELECT * FROM gene a CROSS JOIN gene b CROSS JOIN gene c CROSS JOIN gene d",
-    (
-        "SELECT DISTINCT a.name, b.name, c.name, d.name, e.name FROM gene a, gene b, gene c, "
-        "gene d, gene e"
-    ),
+    ("SELECT DISTINCT a.name, b.name, c.name, d.name, e.name FROM gene a, gene b, gene c, "
+        "gene d, gene e"),
     "SELECT a.uid, group_concat(b.description) FROM gene a, gene b, gene c, gene d GROUP BY 1",
     "SELECT (SELECT count(*) FROM gene b, gene c, gene d, gene e, gene f) FROM gene",
-    (
-        "SELECT 1 FROM gene a JOIN gene b ON a.name <> b.name JOIN gene c ON c.name LIKE "
+    ("SELECT 1 FROM gene a JOIN gene b ON a.name <> b.name JOIN gene c ON c.name LIKE "
         "'%' || a.name || '%' JOIN gene d ON d.description GLOB '*' || c.name || '*' JOIN gene e "
-        "JOIN gene f WHERE f.uid < 0"
-    ),
-    (
-        "SELECT sum(a.weight * b.weight) OVER (ORDER BY c.uid ROWS BETWEEN UNBOUNDED PRECEDING AND "
-        "UNBOUNDED FOLLOWING) FROM gene a, gene b, gene c, gene d"
-    ),
+        "JOIN gene f WHERE f.uid < 0"),
+    ("SELECT sum(a.weight * b.weight) OVER (ORDER BY c.uid ROWS BETWEEN UNBOUNDED PRECEDING AND "
+        "UNBOUNDED FOLLOWING) FROM gene a, gene b, gene c, gene d"),
     "SELECT "
     + ", ".join(f"(SELECT count(*) FROM gene a{n}, gene b{n}, gene c{n})" for n in range(60)),
     "SELECT * FROM " + " NATURAL JOIN ".join(f"gene g{n}" for n in range(40)),
@@ -76,10 +60,8 @@ BOUNDED = (
     "SELECT json(printf('%.*c', 900000, '['))",
     "SELECT json_extract('{\"a\":' || printf('%.*c', 5000000, '1') || '}', '$.a')",
     "SELECT * FROM json_each('[' || printf('%.*c', 2000000, '1') || ']')",
-    (
-        "SELECT count(*) FROM json_tree('[' || substr(replace(printf('%.*c', 300000, 'a'), 'a', "
-        "',1'), 2) || ']') a, gene b, gene c"
-    ),
+    ("SELECT count(*) FROM json_tree('[' || substr(replace(printf('%.*c', 300000, 'a'), 'a', "
+        "',1'), 2) || ']') a, gene b, gene c"),
     "SELECT json_patch('{}', '{}') FROM gene a, gene b, gene c, gene d, gene e",
     "SELECT printf('%*d', 2000000000, 1)",
     "SELECT printf('%.2000000000f', 1.5)",
@@ -133,4 +115,4 @@ BOUNDED = (
     "\\",
     "🧬",
     "SELECT '🧬' AS \"🧬\"",
-)
+)  # fmt: skip
