@@ -623,6 +623,25 @@ def load_file_settings() -> Settings:
         return Settings.model_construct()
 
 
+def program_folders(platform: str, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return where programs keep their own settings, for those whose settings we write.
+
+    ``home`` is the user's folder, ``config`` the one of programs' settings, ``local`` Windows' data
+    that stay on this machine, and ``codex`` the one of Codex.
+    """
+    home = variables.get("HOME") or variables.get("USERPROFILE") or str(Path.home())
+    config = {
+        "win32": variables.get("APPDATA") or f"{home}/AppData/Roaming",
+        "darwin": f"{home}/Library/Application Support",
+    }.get(platform) or variables.get("XDG_CONFIG_HOME")
+    return {
+        "home": home,
+        "config": config or f"{home}/.config",
+        "local": variables.get("LOCALAPPDATA") or f"{home}/AppData/Local",
+        "codex": variables.get("CODEX_HOME") or f"{home}/.codex",
+    }
+
+
 def uv_path() -> str:
     """The uv that started this process (it says so itself); empty where none did."""
     return os.environ.get("UV", "")

@@ -1,8 +1,8 @@
 """What to paste into the settings of each MCP host, so that it starts this very server.
 
 A host on the desktop starts without the shell's ``PATH`` and without its variables. So the command
-is absolute, and every setting that only the shell knows stands beside it; what ``.env`` says beside
-``server.py`` the server reads itself. Keys are named, never shown.
+is absolute, and every setting that only the shell knows stands beside it; what the settings files
+say the server reads itself. Keys are named, never shown. `.mcp_host_files` writes the entries.
 """
 
 from __future__ import annotations
@@ -12,14 +12,104 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
 
-from ..settings import Settings, load_file_settings, uv_path
+from ..settings import Settings, load_file_settings, user_settings_file, uv_path
 
+NAME = "papershelf"
+"""What our server is called in a host's list."""
+Server = dict[str, Any]
+"""A server as most hosts spell it: ``command``, ``args`` and ``env``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class McpHost:
+    """A program that starts MCP servers, and the file where it keeps its list of them.
+
+    ``shown`` says for people where the file is; ``files`` gives patterns of its path by
+    ``sys.platform`` (under ``""`` for all other systems), best first, from the folders ``home``,
+    ``config`` (of programs' settings), ``local`` (Windows' local data) and ``codex``; ``table`` is
+    the member that holds the servers and ``entry`` spells one. Where the file lies in the home
+    folder itself, ``sign`` is a path that is there only where the program is.
+    """
+
+    name: str
+    shown: str
+    table: str
+    files: Mapping[str, tuple[str, ...]]
+    entry: Callable[[Server], Server] = dict
+    sign: str = ""
+
+
+def _opencode_entry(server: Server) -> Server:
+    command = [server["command"], *server["args"]]
+    return {"type": "local", "command": command, "environment": server["env"]}
+
+
+_DESKTOP = "Claude/claude_desktop_config.json"
+HOSTS = (
+    McpHost(
+        "Claude Code",
+        "~/.claude.json",
+        "mcpServers",
+        {"": ("{home}/.claude.json",)},
+        sign="{home}/.claude",
+    ),
+    McpHost(
+        "Claude Desktop",
+        "claude_desktop_config.json",
+        "mcpServers",
+        {
+            # From the Store it reads a folder of its package: the first two, newer ones first.
+            "win32": (
+                "{local}/Claude-Data/[Cc]laude*/claude_desktop_config.json",
+                "{local}/Packages/Claude_*/LocalCache/Roaming/" + _DESKTOP,
+                "{config}/" + _DESKTOP,
+            ),
+            "": ("{config}/" + _DESKTOP,),
+        },
+    ),
+    McpHost("Cursor", "~/.cursor/mcp.json", "mcpServers", {"": ("{home}/.cursor/mcp.json",)}),
+    McpHost(
+        "Gemini CLI",
+        "~/.gemini/settings.json",
+        "mcpServers",
+        {"": ("{home}/.gemini/settings.json",)},
+    ),
+    McpHost(
+        "Windsurf",
+        "~/.codeium/windsurf/mcp_config.json",
+        "mcpServers",
+        {"": ("{home}/.codeium/windsurf/mcp_config.json",)},
+    ),
+    McpHost(
+        "VS Code",
+        "mcp.json of the user, or .vscode/mcp.json",
+        "servers",
+        {"": ("{config}/Code/User/mcp.json",)},
+        lambda server: {"type": "stdio", **server},
+    ),
+    McpHost("Codex", "~/.codex/config.toml", "mcp_servers", {"": ("{codex}/config.toml",)}),
+    McpHost(
+        "opencode",
+        "~/.config/opencode/opencode.json",
+        "mcp",
+        {"": ("{home}/.config/opencode/opencode.json",)},
+        _opencode_entry,
+    ),
+    McpHost(
+        "Zed",
+        "settings.json",
+        "context_servers",
+        {"darwin": ("{home}/.config/zed/settings.json",), "win32": ("{config}/Zed/settings.json",)}
+        | {"": ("{config}/zed/settings.json",)},
+    ),
+)
 # How a server over stdio is reached is settled by who starts it.
 _OF_HTTP = {
     *("mcp_transport_type", "mcp_http_host", "mcp_http_port", "mcp_allowed_origins"),
@@ -84,27 +174,40 @@ def host_settings(
     windows : bool
         Whether the shell that the line for Claude Code is pasted into is one of Windows.
     """
+    server = server_entry(settings, command)
+    return {
+        f"{host.name} ({host.shown})" if host.sign == "" else host.name: _pasted(
+            host, server, windows=windows
+        )
+        for host in HOSTS
+    }
+
+
+def server_entry(settings: Settings, command: Sequence[str]) -> Server:
+    """Return this server as hosts list it; never with a key.
+
+    Parameters
+    ----------
+    command : sequence of str
+        How the server is started (`server_command`).
+    """
     words = [*command, *_stdio_only(settings)]
     missing = {} if settings.contact else {"PUBMED_EMAIL": "YOUR ADDRESS"}
-    env = missing | environment(settings)
-    server = {"command": words[0], "args": words[1:], "env": env}
-    usual = _json({"mcpServers": {"papershelf": server}})
-    variables = [word for name, value in env.items() for word in ("--env", f"{name}={value}")]
-    line = ["claude", "mcp", "add", "papershelf", "--scope", "user", *variables, "--", *words]
-    opencode = {"type": "local", "command": words, "environment": env}
-    return {
-        "Claude Code": subprocess.list2cmdline(line) if windows else shlex.join(line),
-        "Claude Desktop (claude_desktop_config.json)": usual,
-        "Cursor (~/.cursor/mcp.json)": usual,
-        "Gemini CLI (~/.gemini/settings.json)": usual,
-        "Windsurf (~/.codeium/windsurf/mcp_config.json)": usual,
-        "VS Code (.vscode/mcp.json)": _json(
-            {"servers": {"papershelf": {"type": "stdio", **server}}}
-        ),
-        "Codex (~/.codex/config.toml)": _toml(server),
-        "opencode (~/.config/opencode/opencode.json)": _json({"mcp": {"papershelf": opencode}}),
-        "Zed (settings.json)": _json({"context_servers": {"papershelf": server}}),
-    }
+    return {"command": words[0], "args": words[1:], "env": missing | environment(settings)}
+
+
+def _pasted(host: McpHost, server: Server, *, windows: bool) -> str:
+    """Return what a person pastes for *host*: a part of its file, or a line for the shell."""
+    if host.name == "Claude Code":
+        words = [server["command"], *server["args"]]
+        variables = [
+            word for name, value in server["env"].items() for word in ("--env", f"{name}={value}")
+        ]
+        line = ["claude", "mcp", "add", NAME, "--scope", "user", *variables, "--", *words]
+        return subprocess.list2cmdline(line) if windows else shlex.join(line)
+    if host.name == "Codex":
+        return toml_table(server)
+    return json.dumps({host.table: {NAME: host.entry(server)}}, indent=2, ensure_ascii=False)
 
 
 def about_keys(settings: Settings, root: Path) -> str:
@@ -112,9 +215,10 @@ def about_keys(settings: Settings, root: Path) -> str:
     if not (names := unprinted(settings)):
         return ""
     told = f"Secret, so not printed: {', '.join(names)}. Hosts do not know what your shell knows:"
-    if (root / "server.py").exists():
-        return f"{told} write NAME=value into {root / '.env'}, which the server reads itself."
-    return f"{told} write each beside the other settings there, by name and value."
+    file = root / ".env" if (root / "server.py").exists() else user_settings_file()
+    if file is None:
+        return f"{told} write each beside the other settings there, by name and value."
+    return f"{told} write NAME=value into {file}, which the server reads itself."
 
 
 def _variables() -> Iterator[tuple[str, str]]:
@@ -149,12 +253,8 @@ def _stdio_only(settings: Settings) -> list[str]:
     return [] if settings.mcp_transport_type == "stdio" else ["--transport", "stdio"]
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _toml(server: dict[str, Any]) -> str:
-    """The server as a table of TOML, where strings and lists of them are spelled as in JSON.
+def toml_table(server: Server) -> str:
+    """Return the server as a table of TOML, where strings and lists of them are spelled as in JSON.
 
     All but one character: TOML wants DEL escaped, and takes no half of a surrogate pair for one.
     """
@@ -164,5 +264,5 @@ def _toml(server: dict[str, Any]) -> str:
 
     lines = [f"{key} = {spelled(server[key])}" for key in ("command", "args")]
     env = [f"{name} = {spelled(value)}" for name, value in server["env"].items()]
-    parts = ["[mcp_servers.papershelf]", *lines, "", "[mcp_servers.papershelf.env]", *env]
+    parts = [f"[mcp_servers.{NAME}]", *lines, "", f"[mcp_servers.{NAME}.env]", *env]
     return "\n".join(parts)

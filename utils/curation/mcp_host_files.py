@@ -1,0 +1,255 @@
+"""Write this server into the settings of MCP hosts, and take it out again.
+
+Each host keeps a list of servers in a file of its own (`HOSTS`). A change is planned first
+(`plan_change`), so that it can be shown, and written after (`write_changes`): what stood in the
+file is copied beside it, and a journal in the user's configuration folder remembers the change for
+`undo_changes`. A file that holds comments is refused: they would be lost.
+
+Where the files are, as of November 2026: the documentation of each host; for Claude Desktop from
+the Store of Windows, whose file lies in a folder of the package,
+https://github.com/anthropics/claude-code/issues/26073.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadRequest
+from ..settings import program_folders
+from ..system.safe_files import disk, make_folder
+from .mcp_hosts import HOSTS, NAME, McpHost, Server, toml_table
+
+_BACKUP = ".before-papershelf"
+_INDENT = re.compile(r"^\{\r?\n([ \t]+)\"")
+_TABLE = re.compile(
+    rf"^\[mcp_servers\.{NAME}(?:\.[^\]\n]*)?\][^\n]*\n?(?:(?!\[)[^\n]*\n?)*", re.MULTILINE
+)
+"""Our tables of a TOML file, each up to the next header."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file as it is and as it will be; ``before`` is None where there is no file yet."""
+
+    about: str
+    file: Path
+    before: str | None
+    after: str
+
+    @property
+    def difference(self) -> str:
+        """The change as a unified diff; empty where nothing changes."""
+        old, new = (self.before or "").splitlines(), self.after.splitlines()
+        return "\n".join(difflib.unified_diff(old, new, str(self.file), "new", lineterm="", n=2))
+
+
+def find_host_files(
+    folders: Mapping[str, str] | None = None, platform: str = sys.platform
+) -> dict[McpHost, Path]:
+    """Return the hosts that are on this machine, each with the file it reads its servers from.
+
+    Parameters
+    ----------
+    folders : mapping, optional
+        Where the patterns of `HOSTS` start; by default `program_folders` of this process.
+    platform : str
+        The system, as ``sys.platform`` spells it.
+    """
+    bases = {name: Path(at) for name, at in (folders or program_folders(platform)).items()}
+    found: dict[McpHost, Path] = {}
+    for host in HOSTS:
+        if host.sign and not _matches(host.sign, bases):
+            continue
+        for pattern in host.files.get(platform, host.files[""]):
+            parent, _, name = pattern.rpartition("/")
+            if parents := _matches(parent, bases):
+                files = [folder / name for folder in parents]
+                found[host] = next((file for file in files if file.exists()), files[0])
+                break
+    return found
+
+
+def _matches(pattern: str, bases: Mapping[str, Path]) -> list[Path]:
+    """Return the paths that exist of a pattern such as ``{home}/.claude``."""
+    base, _, rest = pattern.partition("/")
+    folder = bases[base.strip("{}")]
+    return sorted(folder.glob(rest)) if rest else [folder] * folder.exists()
+
+
+def plan_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
+    """Return what a host's file becomes with *server* in its list, or without it.
+
+    Raises
+    ------
+    BadRequest
+        The file cannot be changed without losing something: it holds comments, or has another
+        form than the host's documentation gives it.
+    """
+    try:
+        before = _read(file)
+        text = before or ""
+        after = (
+            _change_toml(text, server)
+            if file.suffix == ".toml"
+            else _change_json(host, text, server)
+        )
+    except (ValueError, TypeError, AttributeError):
+        msg = f"{file} holds comments, which would be lost, or has an unusual form."
+        raise BadRequest(msg, "Write the entry by hand: `doctor --hosts` shows it.") from None
+    return FileChange(host.name, file, before, after)
+
+
+def _change_json(host: McpHost, text: str, server: Server | None) -> str:
+    whole = json.loads(text or "{}")
+    servers = whole.setdefault(host.table, {})
+    if server is None:
+        servers.pop(NAME, None)
+    else:
+        servers.update({NAME: host.entry(server)})
+    indent = found[1] if (found := _INDENT.match(text)) else "  "
+    return json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
+
+
+def _change_toml(text: str, server: Server | None) -> str:
+    rest = _TABLE.sub("", text)
+    if NAME in tomllib.loads(rest).get("mcp_servers", {}):
+        raise ValueError  # spelled as an inline table
+    if server is None:
+        return rest.rstrip("\n") + "\n"
+    return "\n\n".join(filter(None, (rest.rstrip("\n"), toml_table(server)))) + "\n"
+
+
+def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
+    """Write files, each after what stood there was copied beside it; remember how to undo it.
+
+    Parameters
+    ----------
+    journal : Path
+        The file of `undo_changes`.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses; files written before stay, and can be undone.
+    """
+    undoable = {entry["file"]: entry for entry in _read_journal(journal)}
+    for change in changes:
+        file = change.file.resolve()  # dotfiles are often links into another folder
+        _require_unchanged(change)
+        backup = file.with_name(file.name + _BACKUP)
+        make_folder(file.parent)
+        known = undoable.get(str(file))
+        if not known or known["written"] != _digest(change.before):
+            with disk(backup):
+                if change.before is None:
+                    backup.unlink(missing_ok=True)
+                else:
+                    shutil.copy2(file, backup)
+        _write(file, change.after)
+        undoable[str(file)] = {
+            "about": change.about,
+            "file": str(file),
+            "written": _digest(change.after),
+        }
+        _write_journal(journal, list(undoable.values()))
+
+
+def _require_unchanged(change: FileChange) -> None:
+    """Refuse to overwrite what another program wrote since the change was planned."""
+    now = _read(change.file)
+    if now != change.before:
+        msg = f"{change.file} was changed by another program meanwhile."
+        raise BadRequest(msg, "Close that program, and type the same command again.")
+
+
+def undo_changes(journal: Path) -> list[str]:
+    """Undo what `write_changes` did, and return a sentence on each file.
+
+    A file that nobody changed since becomes what it was. From one that was changed since, only our
+    entry is taken out.
+    """
+    told, kept = [], []
+    for entry in _read_journal(journal):
+        file = Path(entry["file"])
+        sentence = _undo(file, entry)
+        told.append(sentence or f"{file} was changed since and stays as it is.")
+        if not sentence:
+            kept.append(entry)
+    _write_journal(journal, kept)
+    return told
+
+
+def _undo(file: Path, entry: Mapping[str, str]) -> str:
+    """Undo one change; return what was done, empty where nothing could be."""
+    backup = file.with_name(file.name + _BACKUP)
+    if not file.exists():
+        return f"{file} is gone already."
+    if _digest(file.read_bytes().decode("utf-8", "replace")) == entry["written"]:
+        with disk(file):
+            if backup.exists():
+                backup.replace(file)
+                return f"{file} is as it was before."
+            file.unlink()
+            return f"{file} was made by setup, and is deleted."
+    host = next((host for host in HOSTS if host.name == entry["about"]), None)
+    try:
+        change = host and plan_change(host, file, None)
+    except BadRequest:
+        return ""
+    if not change:
+        return ""
+    _write(file, change.after)
+    return f"{file} was changed since; only our entry was taken out."
+
+
+def _read(file: Path) -> str | None:
+    """Return a file's text; None where there is no file."""
+    with disk(file, "read"):
+        return file.read_bytes().decode("utf-8-sig") if file.exists() else None
+
+
+def _write(file: Path, text: str) -> None:
+    """Replace a file, all or nothing; it may hold keys, so a new one is for its owner only."""
+    with disk(file):
+        mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
+        number, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(number, "wb") as open_part:
+                open_part.write(text.encode())
+                open_part.flush()
+                os.fsync(open_part.fileno())
+            Path(part).chmod(mode)
+            Path(part).replace(file)
+        except BaseException:
+            Path(part).unlink(missing_ok=True)
+            raise
+
+
+def _read_journal(journal: Path) -> list[dict[str, str]]:
+    """Return the changes that can be undone; none where the journal cannot be read."""
+    try:
+        entries = json.loads(journal.read_text(encoding="utf-8"))
+        return [dict(entry) for entry in entries if {"file", "written", "about"} <= set(entry)]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def _write_journal(journal: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    make_folder(journal.parent)
+    _write(journal, json.dumps(list(entries), indent=1))
+
+
+def _digest(text: str | None) -> str:
+    return "" if text is None else hashlib.sha256(text.encode()).hexdigest()
