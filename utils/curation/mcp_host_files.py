@@ -98,7 +98,7 @@ def plan_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
         form than the host's documentation gives it.
     """
     try:
-        before = _read(file)
+        before = read_text(file)
         text = before or ""
         after = (
             _change_toml(text, server)
@@ -168,7 +168,7 @@ def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
 
 def _require_unchanged(change: FileChange) -> None:
     """Refuse to overwrite what another program wrote since the change was planned."""
-    now = _read(change.file)
+    now = read_text(change.file)
     if now != change.before:
         msg = f"{change.file} was changed by another program meanwhile."
         raise BadRequest(msg, "Close that program, and type the same command again.")
@@ -214,7 +214,7 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
     return f"{file} was changed since; only our entry was taken out."
 
 
-def _read(file: Path) -> str | None:
+def read_text(file: Path) -> str | None:
     """Return a file's text; None where there is no file."""
     with disk(file, "read"):
         return file.read_bytes().decode("utf-8-sig") if file.exists() else None

@@ -1,0 +1,108 @@
+"""The settings file that belongs to an installation, and how the latter is brought up to date."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..errors import BadRequest, NotConfigured
+from ..settings import Settings, user_settings_file, uv_path
+from ..system.version import IN_CHECKOUT, ROOT
+from .mcp_host_files import FileChange, read_text
+
+SETTINGS = "settings"
+"""What a change of the settings file is called in the journal."""
+
+
+def settings_file() -> Path:
+    """Return the path of the user's settings file.
+
+    Raises
+    ------
+    NotConfigured
+        This user has no home folder.
+    """
+    if file := user_settings_file():
+        return file
+    msg = "This user has no home folder for a settings file."
+    raise NotConfigured(msg, "Set HOME, or give settings as environment variables.")
+
+
+def journal_file() -> Path:
+    """Return the path of the journal that `undo_changes` reads."""
+    return settings_file().with_name("setup.json")
+
+
+def plan_settings(values: Mapping[str, str], file: Path) -> FileChange:
+    """Return what a settings file becomes with *values*; all else in it stays.
+
+    Parameters
+    ----------
+    values : mapping
+        Variables and their values; an empty value takes the variable out.
+
+    Raises
+    ------
+    BadRequest
+        There is no such setting, or its value cannot be used.
+    """
+    known = {
+        str(name): field
+        for field, about in Settings.model_fields.items()
+        for name in getattr(about.validation_alias, "choices", [field.upper()])
+    }
+    if strange := set(values) - set(known):
+        msg = f"There is no setting {', '.join(sorted(strange))}."
+        raise BadRequest(msg, "`setup settings` lists them all.")
+    for name, value in values.items():
+        if any(sign in value for sign in "\r\n\0"):
+            raise BadRequest(f"The value of {name} is more than one line.", "Give it as one line.")
+    before = read_text(file)
+    return FileChange(SETTINGS, file, before, _with_values(before or "", values))
+
+
+def _with_values(text: str, values: Mapping[str, str]) -> str:
+    """Return the text of a settings file with *values* in place of those it has."""
+    from dotenv.parser import parse_stream
+
+    left = {name: value for name, value in values.items() if value}
+    lines: list[str] = []
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.key not in values:
+            lines.append(binding.original.string)
+        elif binding.key in left:
+            lines.append(_spell(binding.key, left.pop(binding.key)))
+    if lines and not lines[-1].endswith("\n"):
+        lines.append("\n")
+    return "".join([*lines, *(_spell(name, value) for name, value in left.items())])
+
+
+def _spell(name: str, value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"{name}='{escaped}'\n"
+
+
+def describe_update(prefix: str = sys.prefix) -> str:
+    """Return the command that brings this installation up to date.
+
+    Parameters
+    ----------
+    prefix : str
+        The folder of the Python environment that we run in.
+    """
+    parts = Path(prefix).parts
+    if IN_CHECKOUT:
+        return f"git -C {ROOT} pull"
+    if prefix == "/opt/papershelf":
+        return "docker compose build --pull && docker compose up -d"
+    if "pipx" in parts:
+        return "pipx upgrade papershelf"
+    if "tools" in parts and "uv" in parts:
+        return "uv tool upgrade papershelf"
+    if any(part.startswith("archive-v") for part in parts):
+        return "uvx papershelf@latest"
+    if uv_path():
+        return "uv pip install --upgrade papershelf"
+    return f"{sys.executable} -m pip install --upgrade papershelf"
