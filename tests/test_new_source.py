@@ -178,12 +178,12 @@ def test_a_style_is_known_everywhere_by_one_file_and_one_line(copy, world, tmp_p
     look = """
 import json, sys
 from utils import Library
-from utils.cli import build_parser
+from utils.cli import parse
 from utils.mcp.pubmed import Style
 from typing import get_args
 
 [(_, text)] = Library().cite([sys.argv[1]], "house")
-args = build_parser("cite").parse_args(["cite", sys.argv[1], "--style", "house"])
+args = parse(["cite", sys.argv[1], "--style", "house"])
 print(json.dumps([text, args.style, get_args(Style)]))
 """
     paper = world.paper("pmc_cloud")

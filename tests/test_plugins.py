@@ -33,7 +33,10 @@ GLADE = Site(
 )
 PLUGIN = Plugin(
     "glade",
-    commands={"glade": Command("papershelf_glade.commands", "say how deep Glade is asked")},
+    commands={
+        "glade": Command("papershelf_glade.commands", "say how deep Glade is asked"),
+        "corpus glade": Command("papershelf_glade.commands", "the same in a group"),
+    },
     toolsets={"glade": ("papershelf_glade.tools",)},
     settings={"glade_depth": Setting(int, 3, "how deep Glade is asked")},
     sources={"papershelf_glade.source": GLADE},
@@ -71,6 +74,7 @@ from papershelf.cli.commands import command
 
 def add(commands):
     command(commands, "glade", show)
+    command(commands, "corpus glade", show)
 
 
 def show(args, library):
@@ -153,7 +157,7 @@ def test_a_package_adds_a_source_a_command_and_a_tool(installed, world):
     states = {(what, state) for what, state, _ in seen["doctor"]}
     assert {("glade", "ok"), ("GLADE_API_KEY", "warning"), ("plugin", "problem")} <= states
     told = " ".join(detail for what, _, detail in seen["doctor"] if what == "plugin")
-    assert "glade 1.2 adds sources: glade; commands: glade; toolsets: glade" in told
+    assert "glade 1.2 adds sources: glade; commands: glade, corpus glade; toolsets: glade" in told
     assert "broken" in told
 
 
@@ -161,7 +165,10 @@ def test_its_command_is_listed_and_runs(installed):
     shell = [sys.executable, "-m", "papershelf"]
     told = run([*shell, "--help"], env=installed, check=True).stdout
     assert "say how deep Glade is asked" in told
-    assert run([*shell, "glade"], env=installed, check=True).stdout.strip() == "7"
+    for words in (["glade"], ["corpus", "glade"]):
+        assert run([*shell, *words], env=installed, check=True).stdout.strip() == "7"
+    told = run([*shell, "help", "corpus"], env=installed, check=True).stdout
+    assert "the same in a group" in told
     assert "GLADE_DEPTH" in run([*shell, "settings"], env=installed, check=True).stdout
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.cli import build_parser
+from utils.cli import parse
 from utils.curation.mcp_hosts import host_settings
 from utils.settings import Settings, load_settings
 
@@ -39,8 +39,7 @@ def test_its_python_runs(world, monkeypatch, tmp_path, capsys):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_its_commands_are_commands(command):
-    words = shlex.split(command)
-    build_parser(words[0]).parse_args(words)
+    parse(shlex.split(command))
 
 
 def test_its_commands_are_found():

@@ -22,19 +22,21 @@ def main() -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # noqa: TID251 - set, not read
     prepare_streams()
     arguments = sys.argv[1:]
-    if not arguments and sys.stdin.isatty() and _is_set_to_stdio():
-        from .cli.commands import introduction
+    if "_ARGCOMPLETE" in os.environ:  # noqa: TID251 - of the shell, no setting
+        from .cli.completing import complete
 
-        sys.stdout.write(introduction())
-        return 0
-    if not arguments or arguments[0].partition("=")[0] in _SERVER_OPTIONS:
+        complete()
+    if not arguments:
+        if sys.stdin.isatty() and _is_set_to_stdio():
+            from .cli.command_list import introduction
+
+            sys.stdout.write(introduction())
+            return 0
         from .mcp import serve
 
-        return serve(arguments)
-    if arguments[0] == "token":
-        from .mcp.auth import token_command
-
-        return token_command(arguments[1:])
+        return serve()
+    if arguments[0].partition("=")[0] in _SERVER_OPTIONS:
+        arguments = ["setup", "serve", *arguments]
     from .cli import main as shell
 
     return shell(arguments, begin_logs=_begin_logs)

@@ -293,6 +293,13 @@ def begin_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
     return hide
 
 
+def show_all_logs() -> None:
+    """Show on standard error what is done on the way: each request, each retry."""
+    logging.getLogger(__package__.rpartition(".")[0]).setLevel(logging.DEBUG)
+    for handler in logging.getLogger().handlers:
+        handler.setLevel(logging.DEBUG)
+
+
 def propagate_logs(library: str) -> None:
     """Let the lines of a library with handlers of its own come to ours."""
     logger = logging.getLogger(library)

@@ -32,10 +32,21 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Command(NamedTuple):
-    """A command: the module whose function `add` registers it, and what it does in one line."""
+    """A command of the shell.
+
+    Parameters
+    ----------
+    module : str
+        The module whose function `add` registers the command.
+    about : str
+        What the command does, in one line.
+    examples : tuple of str, optional
+        What its help shows behind the command's name, without this name.
+    """
 
     module: str
     about: str
+    examples: tuple[str, ...] = ()
 
 
 class Setting(NamedTuple):
@@ -53,7 +64,9 @@ class Plugin(NamedTuple):
     ----------
     name : str
     commands : dict, optional
-        Commands of the shell, by name.
+        Commands of the shell, by what is typed: ``glade``, or in a group ``corpus glade``. The
+        groups are harvest, review, shelf, corpus, data, mirror and setup; another word begins a
+        group of the plugin's own.
     toolsets : dict, optional
         Toolsets of MCP, by name: each the modules whose function `tools` returns tools.
     settings : dict, optional
@@ -84,13 +97,43 @@ OWN = (
     Plugin(
         "review",
         commands={
-            "review": Command(
+            "review new": Command(
                 ".cli.reviews",
-                "a systematic review as a folder: protocol, searches, decisions, PRISMA figure",
+                "make a review's folder, with a protocol to fill in",
+                ("moss", "moss-and-light"),
             ),
-            "snowball": Command(
+            "review update": Command(
+                ".cli.reviews",
+                "search as the protocol says, and list what is new or retracted",
+                ("moss", "moss --quiet"),
+            ),
+            "review export": Command(
+                ".cli.reviews",
+                "write the records for a screening program",
+                ("moss --for rayyan", "moss --for asreview --stage title_abstract"),
+            ),
+            "review import": Command(
+                ".cli.reviews",
+                "read the decisions of screeners",
+                ("moss rayyan.zip", "moss zotero.ris --as include --stage full_text"),
+            ),
+            "review snowball": Command(
                 ".cli.snowballing",
-                "what the papers of a list cite and who cites them, the most led to first",
+                "search citations: what papers cite, and who cites them",
+                ("moss", "included.ris --rounds 2 --output candidates.ris"),
+            ),
+            "review harvest": Command(
+                ".cli.reviews",
+                "get the texts of what was not excluded",
+                ("moss", "moss --with-excluded"),
+            ),
+            "review report": Command(
+                ".cli.reviews",
+                "write the PRISMA figure, PRISMA-S and the tables",
+                ("moss --open", "moss --draw png,pptx"),
+            ),
+            "review status": Command(
+                ".cli.reviews", "list the reviews, or look at one", ("", "moss")
             ),
         },
         toolsets={"review": (".mcp.review",)},
@@ -99,39 +142,119 @@ OWN = (
         "manuscript",
         commands={
             "check": Command(
-                ".cli.checking", "check a manuscript: references, retractions, quotations, numbers"
+                ".cli.checking",
+                "check a manuscript: references, retractions, quotations, numbers",
+                ("thesis.docx --fetch", "paper.tex --references paper.bib --output check.html"),
             )
         },
     ),
     Plugin(
         "corpus",
         commands={
-            "sync": Command(".cli.corpus", "bring the records of a PubMed query up to date"),
-            "checkpoint": Command(".cli.corpus", "how far a query is synced"),
-            "index": Command(".cli.corpus", "cut and embed what changed, to be found"),
-            "learn": Command(".cli.corpus", "learn other names from NLM's lists"),
-            "find": Command(".cli.corpus", "find passages by words and by meaning"),
-            "quote": Command(".cli.corpus", "say where a quotation stands, word for word"),
-            "stats": Command(".cli.corpus", "what is in the corpus, and what is out of date"),
+            "corpus sync": Command(
+                ".cli.corpus",
+                "bring the records of a PubMed query up to date",
+                ("glp1 'GLP-1 AND obesity'", "glp1 'GLP-1 AND obesity' --full"),
+            ),
+            "corpus index": Command(
+                ".cli.corpus", "index what changed, so that it is found", ("", "--all")
+            ),
+            "corpus find": Command(
+                ".cli.corpus",
+                "find passages by words and by meaning",
+                ("'weight loss after one year'", "'moss light' --since 2020 --kind full_text"),
+            ),
+            "corpus quote": Command(
+                ".cli.corpus",
+                "find where a quotation stands, word for word",
+                ("'a sentence somebody cites'", "'a sentence' --paper 31452104"),
+            ),
+            "corpus learn": Command(
+                ".cli.corpus",
+                "learn synonyms and journal names from NLM's lists",
+                ("desc2026.xml J_Medline.txt", "Homo_sapiens.gene_info"),
+            ),
+            "corpus stats": Command(
+                ".cli.corpus", "show what is in the corpus, and what is out of date", ("", "--json")
+            ),
+            "corpus checkpoint": Command(
+                ".cli.corpus",
+                "show or move the date up to which a query is synced",
+                ("glp1", "glp1 --set 2026-01-31"),
+            ),
         },
         toolsets={"rag": (".mcp.rag",)},
     ),
     Plugin(
         "entrez",
         commands={
-            "stage": Command(".cli.datasets", "make tables of the records of an Entrez query"),
-            "datasets": Command(".cli.datasets", "the datasets there are"),
-            "sql": Command(".cli.datasets", "ask a dataset one reading SQL statement"),
+            "data stage": Command(
+                ".cli.datasets",
+                "make tables of the records of an Entrez query",
+                ("clinvar 'BRCA1[gene]'", "gene --ids 672,675"),
+            ),
+            "data datasets": Command(
+                ".cli.datasets",
+                "list the datasets, or show the tables of one",
+                ("", "clinvar_1a2b3c4d"),
+            ),
+            "data sql": Command(
+                ".cli.datasets",
+                "ask a dataset one reading SQL statement",
+                (
+                    "clinvar_1a2b3c4d 'SELECT title FROM clinvar'",
+                    "clinvar_1a2b3c4d 'SELECT * FROM clinvar' --output found.csv",
+                ),
+            ),
         },
         toolsets={"entrez": (".mcp.entrez", ".mcp.entrez_capabilities")},
     ),
     Plugin(
         "mirror",
         commands={
-            "mirror": Command(
+            "mirror plan": Command(
                 ".cli.mirror",
-                "keep all of PubMed on your own disk, without E-utilities (extra mirror)",
-            )
+                "show files, GB, core-hours and disk before anything is fetched",
+                ("", "--folder /data/mirror"),
+            ),
+            "mirror pubmed": Command(
+                ".cli.mirror",
+                "make the mirror of PubMed, or add what is new",
+                ("", "--engine dask --scheduler tcp://HOST:8786"),
+            ),
+            "mirror pmc": Command(
+                ".cli.mirror",
+                "mirror PMC's open articles: all, or a choice, which is remembered",
+                ("--where included.ris", "--license 'CC BY' --year 2020-2024 --plan"),
+            ),
+            "mirror index": Command(
+                ".cli.mirror",
+                "index what is published, for search --source mirror",
+                ("", "--folder /data/mirror"),
+            ),
+            "mirror embed": Command(
+                ".cli.mirror",
+                "make vectors of what is published, to find by meaning",
+                ("", "--published medcpt/"),
+            ),
+            "mirror citations": Command(
+                ".cli.mirror",
+                "make the table of who cites whom, from NIH's and PubMed's data",
+                ("", "--keep-source"),
+            ),
+            "mirror status": Command(
+                ".cli.mirror", "show what is published, how old, what is missing", ("", "--json")
+            ),
+            "mirror verify": Command(
+                ".cli.mirror",
+                "make parts again from their sources and compare",
+                ("26n0001", "--sample 20"),
+            ),
+            "mirror use": Command(
+                ".cli.mirror",
+                "publish another generation that is here",
+                ("26n0001-1", "26n0001-1 --json"),
+            ),
         },
         record_source=".mirror.lookup",
         routes=".mirror.articles:local_routes",

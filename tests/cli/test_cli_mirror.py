@@ -271,9 +271,9 @@ def test_a_plan_says_what_citations_take(shell, world):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["plan", "--workers", "-3"], "'-3' is no whole number"),
-        (["pubmed", "--most", "-1"], "'-1' is no whole number"),
-        (["verify", "--sample", "many"], "'many' is no whole number"),
+        (["plan", "--workers", "-3"], "'-3' is not a whole number"),
+        (["pubmed", "--most", "-1"], "'-1' is not a whole number"),
+        (["verify", "--sample", "many"], "'many' is not a whole number"),
         (["pmc", "--where", "/nowhere/list.txt", "--plan"], "/nowhere/list.txt"),
         (["pmc", "--year", "2024-2020", "--plan"], "Write 2020-2024"),
         (["pmc", "--license", " ", "--plan"], "chooses nothing"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -15,7 +16,8 @@ import pytest
 from tests.processes import Process, run
 from tests.shelf.papers import document, fetched, paper
 from utils import cli
-from utils.cli import COMMANDS, build_parser
+from utils.cli import COMMANDS, command_list, parse
+from utils.cli.commands import parser_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = str(ROOT / "server.py")
@@ -61,17 +63,131 @@ def test_what_reads_the_shelf_imports_no_other_feature(library, words):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_registered_by_the_module_that_is_imported_for_it(name):
-    parser = build_parser(name)
-    assert COMMANDS[name].about in " ".join(parser.format_help().split())
-    assert callable(import_module(COMMANDS[name].module, "utils").add)
+    shown = " ".join(parser_of(name).format_help().split())
+    assert COMMANDS[name].about[1:] in shown
+    registered = {}
+    import_module(COMMANDS[name].module, "utils").add(registered)
+    assert registered.keys() <= COMMANDS.keys()
 
 
-def test_no_command_is_left_out_of_the_help():
-    told = build_parser().format_help()
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_of_every_command_are_commands(name):
+    examples = COMMANDS[name].examples
+    assert len(examples) == 2
+    for words in examples:
+        assert parse([*name.split(), *shlex.split(words)]).verb
+
+
+def test_help_lists_every_command_once_and_at_most_fourteen_at_the_top(capsys):
+    assert len(command_list.top_names()) == 14
+    assert cli.main(["--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
     for name in COMMANDS:
-        registered = build_parser(name)._actions[-1].choices
-        assert registered.keys() <= COMMANDS.keys()
-        assert re.search(rf"^ +{name}\b", told, re.M)
+        group, _, member = name.partition(" ")
+        assert re.search(rf" {group} .*?\b{member}\b", shown)
+
+
+def test_a_group_lists_its_commands(capsys):
+    assert cli.main(["corpus"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"\n  {name} " in listed for name in command_list.members("corpus"))
+    assert cli.main(["help", "corpus"]) == 0
+    assert capsys.readouterr().out == listed
+
+
+@pytest.mark.parametrize("words", [["help", "shelf", "audit"], ["audit", "-h"]], ids=" ".join)
+def test_help_of_a_command_is_had_both_ways(words, capsys):
+    with suppress(SystemExit):
+        cli.main(words)
+    assert "shelf audit 31452104 --fix" in capsys.readouterr().out
+
+
+FORMER = {
+    "status JOB": "harvest status", "report JOB --draw png": "harvest report",
+    "resolve a.csv --output b.ris": "harvest resolve", "inbox --watch": "harvest inbox",
+    "snowball 1 --most 20": "review snowball", "related 1 -n 5": "review related",
+    "audit --fix": "shelf audit", "keep 1 --undo": "shelf keep", "recheck": "shelf recheck",
+    "rebuild": "shelf rebuild", "reextract --all": "shelf reextract",
+    "media 1 --most-mb 20": "shelf media", "verify a.html --id 1": "shelf verify",
+    "sync k term": "corpus sync", "index": "corpus index", "learn a": "corpus learn",
+    "find moss --top-k 3 --year-from 2020 --year-to 2024": "corpus find",
+    "quote words": "corpus quote", "stats": "corpus stats", "checkpoint k": "corpus checkpoint",
+    "stage gene BRCA1 --max-records 9": "data stage", "datasets": "data datasets",
+    "sql d statement --max-rows 5 --out a.csv": "data sql", "settings": "setup settings",
+    "doctor --hosts": "setup doctor", "demo --open": "setup demo", "token bob": "setup token",
+    "search moss --max-results 5 --min-date 2020/01/02 --max-date 2021": "search",
+    "list --year-from 2020 --year-to 2024 --max-results 3": "list",
+    "download 1 --output-path a.txt": "download", "check a.md --report a.html": "check",
+    "harvest moss --max-papers 9 --min-date 2020 --max-date 2021-05 --most-mb 5": "harvest",
+    "mirror pubmed --most 3": "mirror pubmed", "review snowball moss": "review snowball",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("typed", FORMER)
+def test_former_names_of_commands_and_options_are_taken_and_not_shown(typed):
+    words = typed.split()
+    name, rest = command_list.split_name(words)
+    assert name == FORMER[typed]
+    parser = parser_of(name)
+    assert parser.parse_args(rest).verb
+    shown = parser.format_help()
+    former = {"--most", "--top-k", "--year-from", "--min-date", "--max-results", "--out"}
+    assert not {word for word in rest if word in former and f" {word} " in shown}
+
+
+SLIPS = {
+    "downlod 1": "Did you mean uv run server.py download?",
+    "shelf adit": "Did you mean uv run server.py shelf audit?",
+    "staus": "Did you mean uv run server.py harvest status?",
+    "search moss --limt 5": "Did you mean --limit?",
+    "search moss --limit five": "--limit: 'five' is not a whole number",
+    "search moss --since 2024-13": "'2024-13' is not a date: write 2020, 2020-05 or 2020-05-31",
+    "list --kind fulltext": "'fulltext' is not a value of --kind. Did you mean full_text?",
+    "cite 1 --style": "--style needs a value",
+    "corpus find": "Query is missing",
+    "--json list": "Write it behind the command",
+    "export too many": "'too' is one argument too many",
+}
+
+
+@pytest.mark.parametrize("typed", SLIPS)
+def test_a_slip_is_answered_with_what_is_probably_meant(typed, capsys):
+    assert cli.main(typed.split()) == 2
+    shown = capsys.readouterr()
+    assert SLIPS[typed] in shown.out + shown.err
+
+
+def test_options_may_stand_between_other_words():
+    args = parse(["download", "1", "--force", "2", "--json", "3"])
+    assert (args.paper, args.force, args.json) == (["1", "2", "3"], True, True)
+
+
+def completed(line):
+    """What Tab offers for a line."""
+    done = run(
+        ["sh", "-c", '"$@" 8>&1', "sh", sys.executable, SERVER],
+        env={**os.environ, "_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "COMP_TYPE": "9",
+             "COMP_LINE": line, "COMP_POINT": str(len(line))},
+    )  # fmt: skip
+    return done.stdout.split()
+
+
+def test_tab_completes_commands_options_and_values():
+    pytest.importorskip("argcomplete")
+    assert set(command_list.top_names()) < set(completed("papershelf "))
+    assert completed("papershelf sh") == ["shelf"]
+    assert completed("papershelf help corpus q") == ["quote"]
+    assert set(completed("papershelf harvest ")) >= {"status", "report"}
+    assert completed("papershelf shelf audit --f") == ["--fix"]
+    assert completed("papershelf audit --f") == ["--fix"]
+    assert completed("papershelf cite --style va") == ["vancouver"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_the_code_for_each_shell_is_printed(shell, capsys):
+    pytest.importorskip("argcomplete")
+    assert cli.main(["setup", "completion", shell]) == 0
+    assert "papershelf" in capsys.readouterr().out
 
 
 def on_a_terminal(*words, **environment):
@@ -96,7 +212,7 @@ def test_without_words_a_person_is_told_what_to_type():
     status, shown = on_a_terminal()
     assert status == 0
     assert "server.py --help" in shown
-    assert "server.py doctor --hosts" in shown
+    assert "server.py setup doctor --hosts" in shown
 
 
 def test_without_words_a_server_that_is_set_to_http_is_served():

@@ -170,10 +170,12 @@ def no_secret_on_shelf(met: Met) -> None:
 
 def _verbs_missing() -> list[str]:
     from utils import cli
+    from utils.cli import command_list
 
     verbs = "search download harvest status read cite related sync find export report settings doctor demo"
-    told = cli.build_parser().format_help()
-    return [verb for verb in verbs.split() if f" {verb} " not in told]
+    return [
+        verb for verb in verbs.split() if command_list.split_name([verb])[0] not in cli.COMMANDS
+    ]
 
 
 def _first_line(met: Met, word: str) -> None:

@@ -6,7 +6,6 @@ against the real argument parsers, the real schemas of the tools and the fields 
 
 from __future__ import annotations
 
-import argparse
 import ast
 import asyncio
 import itertools
@@ -22,6 +21,8 @@ from fastmcp import Client
 
 from tests.mcp.calling import call
 from utils import Library, cli, errors
+from utils.cli.command_list import split_name
+from utils.cli.commands import CommandParser, parser_of
 from utils.errors import BadRequest, NotFound, PaperError
 from utils.http import Answer
 from utils.mcp import build, toolsets
@@ -39,11 +40,11 @@ ERRORS = {
 }
 # What stands for a value that is put in when the text is shown.
 FILLED_IN = "X1"
-# Commands that come before the parser of the shell (`server.py`).
-OWN = {"token", "demo", "--transport", "--help", "--version"}
-# Of pip, uv, hosts and the like; `server.py --transport` has a parser of its own.
+# What is typed in a command's place.
+OWN = {"help", "--transport", "--help", "--version"}
+# Of pip, uv, hosts and the like.
 FOREIGN_OPTIONS = {
-    *("--extra", "--group", "--inexact", "--transport", "--host", "--port", "--scopes", "--days"),
+    *("--extra", "--group", "--inexact", "--version"),
     *("--env", "--scope", "--directory", "--field", "--until-eof", "--me", "--noheader"),
 }
 
@@ -122,15 +123,9 @@ def hints() -> list[Text]:
 
 
 @cache
-def parsers() -> dict[str, argparse.ArgumentParser]:
+def parsers() -> dict[str, CommandParser]:
     """The parser of every command of the shell."""
-    return _commands_of(cli.build_parser(*cli.COMMANDS))
-
-
-def _commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parsers of a parser's commands; of ``mirror`` and its like, those of their own."""
-    found = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-    return dict(found[0].choices) if found else {}
+    return {name: parser_of(name) for name in cli.COMMANDS}
 
 
 @cache
@@ -156,15 +151,12 @@ def commands_in(text: str) -> Iterator[str]:
 
 def fault_of_command(words: str) -> str:
     """Return why the shell would refuse this command, or nothing."""
-    verb, *rest = shlex.split(words) or [""]
-    if verb in OWN or not verb:
+    if not words or words.split(maxsplit=1)[0] in OWN:
         return ""
-    if verb not in parsers():
-        return f"there is no command {verb}"
-    own = [*_commands_of(parsers()[verb])]
     try:
-        if rest:  # else it only names the command
-            parsers()[verb].parse_args([own[0] if own and w == FILLED_IN else w for w in rest])
+        name, rest = split_name(shlex.split(words.replace(f"mirror {FILLED_IN}", "mirror pubmed")))
+        if rest and name in parsers():  # else it only names the command
+            parsers()[name].parse_args(rest)
     except (PaperError, SystemExit) as refused:
         return str(refused)
     return ""
@@ -185,10 +177,9 @@ def test_the_search_for_commands_finds_them():
 
 
 def options() -> set[str]:
-    own = [one for parser in parsers().values() for one in _commands_of(parser).values()]
     return {
         name
-        for parser in (*parsers().values(), *own, cli.build_parser(*cli.COMMANDS))
+        for parser in parsers().values()
         for action in parser._actions
         for name in action.option_strings
     } | FOREIGN_OPTIONS

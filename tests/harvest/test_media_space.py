@@ -110,7 +110,7 @@ def test_the_shell_says_the_room_and_the_limit(
     assert cli.main([*asked, "--most-mb", "20"]) == 0
     said = capsys.readouterr().out
     assert "figures,supplements of 1 paper in PMC: about 1 MB in 2 files" in said
-    assert "never more than 20 MB a paper (--most-mb)" in said
+    assert "never more than 20 MB a paper (--max-mb)" in said
     assert cli.main([*asked, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["media"]["files"] == 2
     assert not fetched(world, rich)

@@ -1,12 +1,11 @@
 """The shell: identifiers and queries in, lines or JSON out.
 
-Exit status: 0 done, 1 some papers have no full text, 2 bad request, 3 nothing could be reached,
-4 the shelf could not be read or written (the disk is full), 130 interrupted (what was saved stays;
-the same command goes on from there).
+The exit statuses are those of `command_list.EXIT_STATUSES`.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -17,14 +16,31 @@ from ..errors import PaperError
 from ..system.sharing import access_error
 from ..system.signals import INTERRUPTED, interruptible
 from ..system.streams import note_replaced, prepare_streams
-from .commands import COMMANDS as COMMANDS
-from .commands import Verb, build_parser
-from .output import NO_FULL_TEXT, complain, leave
+from ..system.version import version
+from .command_list import COMMANDS as COMMANDS
+from .command_list import help_of
+from .commands import Verb
+from .commands import parse as parse
+from .output import NO_FULL_TEXT, complain, leave, set_quiet
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
 _OUTPUT_FAILED = "The output could not be written"
+
+
+def _run(args: argparse.Namespace, begin_logs: Callable[[Settings], Any]) -> int:
+    """Run a command with its library."""
+    from ..library import Library
+    from ..logs import show_all_logs
+
+    library = Library(**({"papers_dir": args.papers_dir} if args.papers_dir else {}))
+    begin_logs(library.settings)
+    set_quiet(args.quiet)
+    if args.verbose:
+        show_all_logs()
+    verb: Verb = args.verb
+    return verb(args, library)
 
 
 def main(
@@ -44,14 +60,18 @@ def main(
     words = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in words
     try:
-        args = build_parser(*words[:1]).parse_args(words)
+        if words[:1] == ["--version"]:
+            sys.stdout.write(f"Papershelf {version()}\n")
+            return 0
+        words = [*words[1:], "--help"] if words[:1] == ["help"] else words
+        if (shown := help_of(words)) is not None:
+            sys.stdout.write(shown)
+            return 0
+        args = parse(words)
+        if not args.needs_library:
+            return int(args.verb(args, None))
         with interruptible():
-            from ..library import Library
-
-            library = Library(**({"papers_dir": args.papers_dir} if args.papers_dir else {}))
-            begin_logs(library.settings)
-            verb: Verb = args.verb
-            return verb(args, library)
+            return _run(args, begin_logs)
     except PaperError as error:
         return complain(error, as_json)
     except BrokenPipeError:

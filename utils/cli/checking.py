@@ -10,11 +10,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..system.plain_text import one_line, plain_json, shortened
 from ..system.safe_files import write_whole
-from .commands import command
+from .commands import Commands, command
+from .options import output_option, require_suffix
 from .output import counted, note, say, warn
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _OUTCOME = {
 _SENTENCE, _PASSAGE = 160, 200
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
     parser = command(commands, "check", _check)
     parser.add_argument("manuscript", type=Path, help="DOCX, Markdown, LaTeX, PDF or text")
@@ -57,17 +58,15 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--fetch", action="store_true", help="download the cited papers first")
     parser.add_argument("--all", action="store_true", help="what is fine, too")
-    parser.add_argument("--report", metavar="FILE", type=Path, help="write .html or .json")
+    output_option(parser, "write .html or .json", kind=Path, former=["--report"])
 
 
 def _check(args: argparse.Namespace, library: Library) -> int:
-    if args.report and args.report.suffix not in (".html", ".json"):
-        from ..errors import BadRequest
-
-        raise BadRequest(f"{args.report} is no .html and no .json.", "Name it so.")
+    if args.output:
+        require_suffix(args.output, (".html", ".json"))
     checked = library.check(args.manuscript, lists=args.references, fetch=args.fetch)
-    if args.report:
-        _write(args.report, checked)
+    if args.output:
+        _write(args.output, checked)
     if args.json:
         say(checked.row(), as_json=True)
     else:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ..model.versions import STAND_INS
 from ..passages import terms
 from ..system.plain_text import clean_text, one_line
-from .commands import command
-from .output import UNREACHABLE, counted, note, say, show_count, warn
+from .commands import CommandParser, Commands, command
+from .options import date_options, limit_option, types_option, year_of
+from .output import UNREACHABLE, counted, is_watched, note, say, show_count, warn
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -31,26 +32,26 @@ _SNIPPET, _BEFORE = 320, 40
 _TABLES = ("kinds", "years", "synced")
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the commands."""
-    sync = command(commands, "sync", _sync)
+    sync = command(commands, "corpus sync", _sync)
     sync.add_argument("key", help="a name for the query: the next sync goes on from there")
     sync.add_argument("term", help="the query, in PubMed's syntax")
     sync.add_argument("--overlap-days", type=int, default=5, help="asked for again (5)")
     sync.add_argument("--full", action="store_true", help="fetch every record again")
-    checkpoint = command(commands, "checkpoint", _checkpoint)
+    checkpoint = command(commands, "corpus checkpoint", _checkpoint)
     checkpoint.add_argument("key", help="see sync")
     checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
-    index = command(commands, "index", _index)
+    index = command(commands, "corpus index", _index)
     index.add_argument("--all", action="store_true", help="everything anew")
-    learn = command(commands, "learn", _learn)
+    learn = command(commands, "corpus learn", _learn)
     learn.add_argument("file", nargs="+", type=Path, help="J_Medline.txt, desc*.xml, *.gene_info")
-    _find_options(command(commands, "find", _find))
-    _quote_options(command(commands, "quote", _quote))
-    command(commands, "stats", _stats)
+    _find_options(command(commands, "corpus find", _find))
+    _quote_options(command(commands, "corpus quote", _quote))
+    command(commands, "corpus stats", _stats)
 
 
-def _source_option(parser: argparse.ArgumentParser) -> None:
+def _source_option(parser: CommandParser) -> None:
     parser.add_argument(
         "--source",
         choices=["corpus", "mirror"],
@@ -59,21 +60,20 @@ def _source_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _quote_options(quote: argparse.ArgumentParser) -> None:
+def _quote_options(quote: CommandParser) -> None:
     _source_option(quote)
     quote.add_argument("text", help="the quotation; - is stdin")
     quote.add_argument("--paper", default="", help="look in this paper only, by identifier or file")
 
 
-def _find_options(find: argparse.ArgumentParser) -> None:
+def _find_options(find: CommandParser) -> None:
     find.add_argument("query", nargs="+")
     _source_option(find)
-    find.add_argument("-n", "--top-k", type=int, default=10, help="so many passages (10)")
+    limit_option(find, "passages", 10, former=["--top-k"])
     find.add_argument("--by", choices=["both", "words", "meaning"], default="both")
-    find.add_argument("--year-from", type=int, default=0)
-    find.add_argument("--year-to", type=int, default=0)
+    date_options(find)
     find.add_argument("--journal", default="", help="by name, NLM's abbreviation or ISSN")
-    find.add_argument("--type", dest="publication_types", action="append", default=[])
+    types_option(find)
     find.add_argument("--mesh", action="append", default=[], help="a heading; of a mirror only")
     find.add_argument("--kind", choices=["full_text", "abstract"])
     find.add_argument("--retracted", action="store_true", help="retracted papers too")
@@ -147,7 +147,7 @@ def _index(args: argparse.Namespace, library: Library) -> int:
 def _show_progress(progress: Iterator[IndexProgress]) -> Iterator[IndexProgress]:
     """Pass *progress* on; show it on a terminal, once a second."""
     shown = time.monotonic()
-    watched = sys.stderr.isatty()
+    watched = is_watched()
     for indexed in progress:
         if watched and time.monotonic() - shown >= 1:
             shown = time.monotonic()
@@ -172,8 +172,8 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     from ..model.passage import Filters
 
     filters = Filters(
-        year_from=args.year_from or None,
-        year_to=args.year_to or None,
+        year_from=year_of(args.since) or None,
+        year_to=year_of(args.until) or None,
         journal=args.journal,
         publication_types=tuple(args.publication_types),
         kind=args.kind,
@@ -183,7 +183,7 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     query = " ".join(args.query)
     answer = library.passages_of(args.source).find(
         query,
-        top_k=args.top_k,
+        top_k=args.limit,
         quality_bias=args.quality,
         filters=filters,
         by=args.by,

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..system.plain_text import clean_text, one_line
-from .commands import command
+from .commands import Commands, command
+from .options import limit_option, natural, output_option
 from .output import counted, note, say, show_count, warn
 
 if TYPE_CHECKING:
@@ -19,29 +20,29 @@ if TYPE_CHECKING:
 _MEGABYTE = 1e6
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the commands."""
-    stage = command(commands, "stage", _stage)
+    stage = command(commands, "data stage", _stage)
     stage.add_argument("database", help="pubmed, gene, clinvar, …")
     stage.add_argument("term", nargs="*", help="a query in the database's own language")
     stage.add_argument("--ids", default="", help="identifiers by commas, instead of a query")
     stage.add_argument("--rettype", default="", help="the form to make them of; docsum: summaries")
-    stage.add_argument("--max-records", type=int, default=10_000, help="at most (10,000)")
-    command(commands, "datasets", _list).add_argument(
+    limit_option(stage, "records", 10_000, former=["--max-records"])
+    command(commands, "data datasets", _list).add_argument(
         "dataset", nargs="?", default="", help="show the tables of one, and how to ask them"
     )
-    sql = command(commands, "sql", _sql)
+    sql = command(commands, "data sql", _sql)
     sql.add_argument("dataset")
     sql.add_argument("statement", help="- is stdin")
-    sql.add_argument("--start", type=int, default=0, help="leave out so many rows")
-    sql.add_argument("--max-rows", type=int, default=100, help="at most (100)")
-    sql.add_argument("--out", type=Path, help="all rows into a new file, .csv or .parquet")
+    sql.add_argument("--start", type=natural, default=0, metavar="N", help="skip N rows")
+    limit_option(sql, "rows", 100, former=["--max-rows"])
+    output_option(sql, "write all rows: .csv or .parquet", kind=Path, former=["--out"])
 
 
 def _stage(args: argparse.Namespace, library: Library) -> int:
     pages = library.entrez.pages(
         args.database, args.ids, term=" ".join(args.term), rettype=args.rettype,
-        most=args.max_records, progress=show_count,
+        most=args.limit, progress=show_count,
     )  # fmt: skip
     staged = library.datasets.stage(pages)
     if args.json:
@@ -77,12 +78,12 @@ def _show(args: argparse.Namespace, library: Library) -> int:
 
 def _sql(args: argparse.Namespace, library: Library) -> int:
     statement = sys.stdin.read() if args.statement == "-" else args.statement
-    if args.out:
-        export = library.datasets.export(args.dataset, statement, args.out)
+    if args.output:
+        export = library.datasets.export(args.dataset, statement, args.output)
         text = f"{counted(export.rows, 'row')} in {export.file}"
         say({**asdict(export), "file": str(export.file)} if args.json else text, args.json)
         return 0
-    options = {"start": args.start, "max_rows": args.max_rows}
+    options = {"start": args.start, "max_rows": args.limit}
     found = library.datasets.query(args.dataset, statement, **options)
     if args.json:
         for row in found.rows:
@@ -90,7 +91,7 @@ def _sql(args: argparse.Namespace, library: Library) -> int:
     else:
         _print(found.columns, found.rows)
     if found.next_start is not None:
-        note(f"There are more rows: --start {found.next_start}, or all of them with --out FILE.")
+        note(f"There are more rows: --start {found.next_start}, or all of them with --output FILE.")
     return 0
 
 

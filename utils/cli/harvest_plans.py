@@ -18,7 +18,7 @@ def space_text(space: MediaSpace, kinds: str, most_mb: int) -> str:
     return (
         f"{kinds} of {counted(space.papers, 'paper')} in PMC: about "
         f"{math.ceil(space.size / 1e6):,} MB{files}, the largest {space.largest / 1e6:,.1f} MB a "
-        f"paper (judged by {space.basis}); never more than {most_mb:,} MB a paper (--most-mb)"
+        f"paper (judged by {space.basis}); never more than {most_mb:,} MB a paper (--max-mb)"
     )
 
 

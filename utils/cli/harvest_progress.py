@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING
 
-from .output import counted, note, span
+from .output import counted, is_watched, note, span
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +30,7 @@ _COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "fa
 
 def watch(harvest: Harvest, *, plain: bool = False) -> None:
     """Go through a harvest and show how far it is, on stderr."""
-    if not plain and sys.stderr.isatty():
+    if not plain and is_watched():
         from rich.console import Console
 
         console = Console(stderr=True)

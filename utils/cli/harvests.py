@@ -13,10 +13,11 @@ from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
 from ..system.signals import INTERRUPTED
-from .commands import command
+from .commands import Commands, command
 from .harvest_plans import plan_text, space_text
 from .harvest_progress import outcomes_text, watch
 from .objects import kinds_of, of_job, show
+from .options import date_options, limit_option, megabytes_option, pmc_last_option
 from .output import NO_FULL_TEXT, UNREACHABLE, counted, kinds_of_drawing, leave, note, say
 from .upkeep import KINDS, remind
 
@@ -34,7 +35,7 @@ _COULD_NOT_TELL = {"could_not_tell", "unreachable"}
 _TITLE = 100  # characters of a title
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the commands."""
     harvest = command(commands, "harvest", _harvest)
     harvest.add_argument(
@@ -43,50 +44,56 @@ def add(commands: Any) -> None:
         help="a query, identifiers, or files of them (CSV, RIS, BibTeX, NBIB, EndNote XML, "
         "CSL-JSON); - is stdin",
     )
-    harvest.add_argument("--job", default="", help="take up this harvest")
-    harvest.add_argument("--lock", type=Path, help="rebuild the corpus of a papers.lock.json")
+    harvest.add_argument("--job", default="", help="go on with this harvest")
+    harvest.add_argument(
+        "--lock", type=Path, metavar="FILE", help="rebuild the corpus of a papers.lock.json"
+    )
     harvest.add_argument(
         "--with-excluded",
         action="store_true",
         help="also what all screeners excluded in a list of Rayyan, Covidence, ASReview or Zotero",
     )
     harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
-    harvest.add_argument("--max-papers", type=int, default=0, help="of a query or list, so many")
+    limit_option(harvest, "papers", 0, former=["--max-papers"])
     harvest.add_argument(
-        "--retry", default="", help="again: failed, abstract, record, preprint or an outcome"
+        *("--retry",),
+        default="",
+        metavar="STATES",
+        help="try these again: failed,abstract,record,preprint or an outcome",
     )
-    publisher_first = "ask the publisher's side before PMC"
+    pmc_last_option(harvest)
     harvest.add_argument(
-        "--no-pmc-first", dest="prefer_pmc", action="store_false", help=publisher_first
+        *("--query",),
+        action="append",
+        default=[],
+        help="one more query, with others and lists; can be repeated",
     )
     harvest.add_argument(
-        "--query", action="append", default=[], help="a query beside others and lists; repeatable"
+        "--source",
+        default="",
+        metavar="NAMES",
+        help="where to ask queries: pubmed,europepmc,… or all",
     )
     harvest.add_argument(
-        "--source", default="", help="where queries are asked: pubmed,europepmc,arxiv,… (or all)"
+        "--media", default="", metavar="KINDS", help="fetch these too: tables,figures,supplements"
     )
-    harvest.add_argument(
-        "--media", default="", help="then put these beside each text: tables,figures,supplements"
-    )
-    harvest.add_argument("--most-mb", type=int, default=500, help="of one paper's media (500)")
-    harvest.add_argument("--min-date", default="", help="of a query: YYYY[-MM[-DD]]")
-    harvest.add_argument("--max-date", default="", help="of a query: YYYY[-MM[-DD]]")
-    harvest.add_argument("--date-type", default="pdat", help="pdat edat mdat")
-    status = command(commands, "status", _status)
+    megabytes_option(harvest)
+    date_options(harvest, exact=True)
+    status = command(commands, "harvest status", _status)
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")
-    report = command(commands, "report", _report)
-    report.add_argument("job", help="see status")
+    report = command(commands, "harvest report", _report)
+    report.add_argument("job", help="its name, as in `harvest status`")
     report.add_argument(
-        "--draw", default="", help="the PRISMA figure also as png, and pptx to edit: png,pptx"
+        "--draw", default="", metavar="png,pptx", help="the PRISMA figure in these forms too"
     )
-    inbox = command(commands, "inbox", _inbox)
+    inbox = command(commands, "harvest inbox", _inbox)
     inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
     inbox.add_argument("--watch", action="store_true", help="go on: file what arrives, as it does")
     inbox.add_argument(
         "--folder", default="", help="also copy papers asked for from here: ~/Downloads, say"
     )
     inbox.add_argument("--because", default="handed in as the paper", help="with --accept: why")
-    demo = command(commands, "demo", _demo)
+    demo = command(commands, "setup demo", _demo)
     for with_page in (report, demo):
         with_page.add_argument("--open", action="store_true", help="show it in the browser")
 
@@ -112,7 +119,7 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         more = {"differences": list(rebuilt.sentences), "differences_file": str(rebuilt.table)}
     _show(harvest, args.json, **more)
     if kinds:
-        options = {"kinds": kinds, "most_bytes": args.most_mb * 1_000_000}
+        options = {"kinds": kinds, "most_bytes": args.max_mb * 1_000_000}
         show(of_job(library, harvest.job_id, options), args.json)
     return _exit_status(harvest)
 
@@ -134,14 +141,12 @@ def _work(harvest: Harvest, as_json: bool) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse options that exclude each other or would be ignored."""
-    if args.max_papers < 0:
-        raise BadRequest("--max-papers cannot be negative.", "0 means all.")
     if bool(args.what or args.query) + bool(args.job) + bool(args.lock) > 1:
         msg = "A query or a list, --job and --lock exclude each other."
         raise BadRequest(msg, "Give one of them.")
-    of_query = (args.max_papers, args.min_date, args.max_date, args.source)
+    of_query = (args.limit, args.since, args.until, args.source)
     if (args.job or args.lock) and any(of_query):
-        msg = "--max-papers, --source and dates go with a query."
+        msg = "--limit, --source and dates go with a query."
         raise BadRequest(msg, "What is in a job or a lock was chosen when it was made.")
     if args.lock and not args.prefer_pmc:
         msg = "A lock is rebuilt in the usual order: --no-pmc-first does not go with it."
@@ -168,7 +173,7 @@ def _open_harvest(args: argparse.Namespace, library: Library) -> Harvest:
         sources=_sources(args, library),
         title=asked.title,
         prefer_pmc=args.prefer_pmc,
-        max_papers=args.max_papers,
+        max_papers=args.limit,
     )
     for search in harvest.job().searches:
         note(_search_line(search))
@@ -202,9 +207,9 @@ def _queries_and_lists(args: argparse.Namespace) -> _Asked:
         if no_words
         else read_arguments(args.what, excluded_too=args.with_excluded)
     )
-    dates = {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
+    dates = {"min_date": args.since, "max_date": args.until, "date_type": args.date_type}
     queries = [Query(text, **dates) for text in (request.query, *args.query) if text.strip()]
-    if not queries and (args.min_date or args.max_date or args.source):
+    if not queries and (args.since or args.until or args.source):
         raise BadRequest("Dates and --source go with a query, not with a list.", "Leave them out.")
     return _Asked(queries, request.lists, "" if queries else request.title)
 
@@ -326,7 +331,7 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
         asked.lists,
         query=asked.queries,
         sources=_sources(args, library),
-        max_papers=args.max_papers,
+        max_papers=args.limit,
     )
     kinds = kinds_of(args.media)
     entries = [entry for several in asked.lists.values() for entry in several]
@@ -334,7 +339,7 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         say(plan.row() | ({"media": space.row()} if space else {}), as_json=True)
     else:
-        more = f"\n  {space_text(space, args.media, args.most_mb)}" if space else ""
+        more = f"\n  {space_text(space, args.media, args.max_mb)}" if space else ""
         say(plan_text(plan) + more)
     return 0
 

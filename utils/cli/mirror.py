@@ -8,19 +8,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import BadRequest
 from ..mirror import require_packages
 from ..mirror.engines import ENGINES
 from . import mirror_pmc
-from .commands import command, group
+from .commands import CommandParser, Commands, command
 from .mirror_status import generation_text, plan_lines, status_lines, status_row
+from .options import limit_option, natural
 from .output import (
     NO_FULL_TEXT,
     UNREACHABLE,
     counted,
-    natural,
+    is_watched,
     note,
     say,
     show_count,
@@ -42,28 +43,23 @@ _SHOWN = 10  # faults
 _ENGINE = "here (this process), processes (others on this machine), dask"
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the commands."""
-    verbs = group(commands, "mirror").add_subparsers(title="verbs", metavar="VERB", required=True)
-    pubmed = command(verbs, "pubmed", _pubmed, "make it, or take in what is new: put it in cron")
+    pubmed = command(commands, "mirror pubmed", _pubmed)
     _engine_options(pubmed)
     _keep_option(pubmed)
-    pubmed.add_argument(
-        "--most", type=natural, default=0, metavar="N", help="at most N files this time"
-    )
+    limit_option(pubmed, "files this time", 0, former=["--most"])
     pubmed.add_argument(
         "--from",
         dest="filled",
         metavar="FOLDER",
         help="NLM's files as they lie there (rsync, Aspera, EDirect); nobody is asked for any",
     )
-    plan = command(
-        verbs, "plan", _plan, "files, GB, core-hours and disk, before anything is fetched"
-    )
+    plan = command(commands, "mirror plan", _plan)
     plan.add_argument("--workers", type=natural, default=0, help="that would read (one a core)")
     _keep_option(plan)
-    status = command(verbs, "status", _status, "what is published, how old, what is lacking")
-    verify = command(verbs, "verify", _verify, "make parts again from their sources and compare")
+    status = command(commands, "mirror status", _status)
+    verify = command(commands, "mirror verify", _verify)
     verify.add_argument("file", nargs="*", help="26n0001 or pubmed26n0001.xml.gz; else all")
     verify.add_argument("--sample", type=natural, default=0, metavar="N", help="N of them, evenly")
     verify.add_argument(
@@ -75,25 +71,25 @@ def add(commands: Any) -> None:
     of = verify.add_mutually_exclusive_group()
     of.add_argument("--pmc", action="store_true", help="the mirror of PMC, not of PubMed")
     of.add_argument("--citations", action="store_true", help="the table of who cites whom, whole")
-    use = command(verbs, "use", _use, "publish a generation that is here: go back to it")
+    use = command(commands, "mirror use", _use)
     use.add_argument("generation", help="its name: mirror status")
-    index = command(verbs, "index", _index, "index what is published: search --source mirror")
-    pmc = mirror_pmc.add(verbs)
+    index = command(commands, "mirror index", _index)
+    pmc = mirror_pmc.add(commands)
     _engine_options(pmc)
-    embed = command(verbs, "embed", _embed, "make vectors of what is published: find by meaning")
+    embed = command(commands, "mirror embed", _embed)
     _engine_options(embed, usual="here")
     embed.add_argument(
         "--published", type=Path, metavar="FOLDER", help="NCBI's vectors of MedCPT: those are taken"
     )
-    citations = command(
-        verbs, "citations", _citations, "who cites whom: NIH's collection and PubMed's records"
-    )
+    citations = command(commands, "mirror citations", _citations)
     citations.add_argument("--keep-source", action="store_true", help="keep NIH's ZIP once read")
     for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations):
-        verb.add_argument("--folder", default="", help="of the mirror (else PAPERS_MIRROR_DIR)")
+        verb.add_argument(
+            "--folder", default="", help="of the mirror (instead of PAPERS_MIRROR_DIR)"
+        )
 
 
-def _engine_options(parser: argparse.ArgumentParser, usual: str = "processes") -> None:
+def _engine_options(parser: CommandParser, usual: str = "processes") -> None:
     parser.add_argument("--engine", choices=ENGINES, default=usual, help=_ENGINE)
     parser.add_argument("--workers", type=natural, default=0, help="at once (one a core)")
     parser.add_argument(
@@ -104,7 +100,7 @@ def _engine_options(parser: argparse.ArgumentParser, usual: str = "processes") -
     )
 
 
-def _keep_option(parser: argparse.ArgumentParser) -> None:
+def _keep_option(parser: CommandParser) -> None:
     parser.add_argument(
         "--drop-sources",
         dest="keep",
@@ -137,7 +133,7 @@ def _pubmed(args: argparse.Namespace, library: Library) -> int:
             workers=args.workers,
             scheduler=args.scheduler,
             keep=args.keep,
-            most=args.most,
+            most=args.limit,
             filled=args.filled,
             say=note,
         ),
@@ -185,7 +181,7 @@ def _warn_of_failed(done: MirrorProgress) -> None:
 
 def shown(steps: Iterable[T], text_of: Callable[[T], str]) -> Iterator[T]:
     """Pass progress on; show it each second on a terminal, else in a line each half a minute."""
-    watched = sys.stderr.isatty()
+    watched = is_watched()
     shown = time.monotonic()
     for progress in steps:
         if watched and time.monotonic() - shown >= 1:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
-from .commands import command
+from .commands import CommandParser, Commands, command
+from .options import limit_option
 from .output import (
     NO_FULL_TEXT,
     UNREACHABLE,
     counted,
-    natural,
     note,
     read_arguments,
     say,
@@ -34,10 +34,9 @@ _SMALL = 1_000
 """Articles below which the shelf is named: a folder somebody looks through, minutes of reading."""
 
 
-def add(verbs: Any) -> argparse.ArgumentParser:
+def add(commands: Commands) -> CommandParser:
     """Register ``mirror pmc``."""
-    about = "PMC's open articles: all, or a choice, which is remembered: put it in cron"
-    pmc = command(verbs, "pmc", _pmc, about)
+    pmc = command(commands, "mirror pmc", _pmc)
     pmc.add_argument(
         "--license", action="append", default=[], metavar="CODE",
         help='of this license ("CC BY"); may be given again',
@@ -54,9 +53,7 @@ def add(verbs: Any) -> argparse.ArgumentParser:
     pmc.add_argument("--all", action="store_true", help="all articles, whatever was chosen before")
     pmc.add_argument("--retry", action="store_true", help="ask again for what was set aside")
     pmc.add_argument("--plan", action="store_true", help="what it would take; fetches no article")
-    pmc.add_argument(
-        "--most", type=natural, default=0, metavar="N", help="at most N new articles this time"
-    )
+    limit_option(pmc, "new articles this time", 0, former=["--most"])
     pmc.add_argument(
         "--to", choices=("parts", "shelf"), default="parts",
         help="shelf: then also put what is chosen onto the shelf, as a harvest",
@@ -77,7 +74,8 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
     if to_shelf:
         library.settings.require_email("NCBI")  # a harvest needs it; said before hours of work
     done = None
-    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler", "most")}
+    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
+    options["most"] = args.limit
     for done in shown(  # noqa: B007 - the work
         mirror.update_pmc(choice, retry=args.retry, say=note, **options), progress_text
     ):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest, PaperError
 from ..model.objects import OBJECT_KINDS, ObjectKind
 from ..system.plain_text import one_line
-from .commands import command
+from .commands import Commands, command
+from .options import megabytes_option
 from .output import NO_FULL_TEXT, note, say, worst
 
 if TYPE_CHECKING:
@@ -26,16 +27,16 @@ PLURAL: dict[str, ObjectKind] = {
 Outcome = tuple[str, "PaperObjects | PaperError"]
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the commands."""
-    media = command(commands, "media", _media)
+    media = command(commands, "shelf media", _media)
     media.add_argument("paper", nargs="*", help="identifiers or file names of papers on the shelf")
     media.add_argument("--job", default="", help="of every full text of this harvest")
     for name, kind in PLURAL.items():
         media.add_argument(f"--{name}", dest="kinds", action="append_const", const=kind)
     media.add_argument("--only", default="", help='one of them, such as "Table 2"')
     media.add_argument("--list", dest="fetch", action="store_false", help="fetch nothing")
-    media.add_argument("--most-mb", type=int, default=500, help="of one paper's files (500)")
+    megabytes_option(media)
 
 
 def kinds_of(words: str) -> tuple[ObjectKind, ...]:
@@ -59,7 +60,7 @@ def _media(args: argparse.Namespace, library: Library) -> int:
     options = {
         "kinds": tuple(args.kinds or OBJECT_KINDS),
         "fetch": args.fetch,
-        "most_bytes": args.most_mb * 1_000_000,
+        "most_bytes": args.max_mb * 1_000_000,
     }
     if args.only and args.job:
         raise BadRequest("--only names an object of a paper, and --job has many.", "Leave one out.")

@@ -7,7 +7,6 @@ Notes and progress go to standard error.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import re
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 TYPED = "typed"
 """The name of the list of identifiers that stand in the command itself."""
+_quiet = False
 NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, NOT_STORED = 1, 2, 3, 4
 _FILE = re.compile(
     r"(?:\.{0,2}|~[^/\s]*|[a-z]:)[/\\].*|.*[/\\]|\.\.?"
@@ -71,15 +71,32 @@ def speaks_unicode() -> bool:
     return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
+def set_quiet(quiet: bool) -> None:
+    """Leave out remarks and progress from now on (``--quiet``), or no longer."""
+    global _quiet  # noqa: PLW0603 - one command a process
+    _quiet = quiet
+
+
 def note(text: str) -> None:
     """Write a remark to standard error."""
+    if not _quiet:
+        complain_in_words(text)
+
+
+def complain_in_words(text: str) -> None:
+    """Write to standard error what must be read even with ``--quiet``."""
     sys.stderr.write(f"{clean_text(text)}\n")
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Write warnings to standard error."""
     for warning in warnings:
-        note(f"warning: {warning}")
+        complain_in_words(f"warning: {warning}")
+
+
+def is_watched() -> bool:
+    """Return whether progress is shown: standard error is a terminal, without ``--quiet``."""
+    return sys.stderr.isatty() and not _quiet
 
 
 def counted(number: int, noun: str) -> str:
@@ -104,7 +121,7 @@ def kinds_of_drawing(asked: str) -> list[str]:
 
 def show_count(done: int, total: int) -> None:
     """Show on a terminal how many of *total* are done."""
-    if not sys.stderr.isatty():
+    if not is_watched():
         return
     sys.stderr.write(f"\r\033[K{done} of {total} …" if done < total else "\r\033[K")
     sys.stderr.flush()
@@ -116,7 +133,7 @@ def complain(error: PaperError, as_json: bool) -> int:
         row = error.row() if isinstance(error, NothingFound) else error.envelope()
         say(row, as_json=True)
     else:
-        note(str(error) if error.hints else f"{error.message} {error.usual_hint}")
+        complain_in_words(str(error) if error.hints else f"{error.message} {error.usual_hint}")
     return error.exit_code
 
 
@@ -231,19 +248,6 @@ def _missing_file_error(word: str) -> BadRequest:
         return BadRequest(f"{word} is a folder.", "Give the files in it.")
     msg = f"There is no file {word}."
     return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")
-
-
-def natural(text: str) -> int:
-    """A number of things, for `argparse`.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        It is none.
-    """
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
-    return int(text)
 
 
 def size_of(number: float) -> str:

@@ -15,7 +15,8 @@ from ..model.paper import Kind, StoredPaper
 from ..model.passage import Anchor
 from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
-from .commands import command
+from .commands import Commands, command
+from .options import date_options, limit_option, natural, output_option, pmc_last_option
 from .output import NO_FULL_TEXT, complain_of, note, say, show_count, warn, worst
 from .upkeep import describe_text, remind
 
@@ -29,33 +30,34 @@ if TYPE_CHECKING:
     from ..model.identifiers import Ids
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the commands."""
     _add_download(commands)
     _add_read(commands)
     listing = command(commands, "list", _list)
     listing.add_argument("text", nargs="?", default="", help="words in title or abstract")
     listing.add_argument("--kind", choices=get_args(Kind), default="")
-    listing.add_argument("--year-from", default="")
-    listing.add_argument("--year-to", default="")
+    date_options(listing)
     listing.add_argument("--journal", default="", help="part of name or abbreviation, or ISSN")
     listing.add_argument("--job", dest="job_id", default="", help="of this harvest only")
-    listing.add_argument("--max-results", type=int, default=20)
-    listing.add_argument("--start", type=int, default=0)
+    limit_option(listing, "papers", 20, former=["--max-results"])
+    listing.add_argument("--start", type=natural, default=0, metavar="N", help="skip N papers")
 
 
-def _add_download(commands: Any) -> None:
+def _add_download(commands: Commands) -> None:
     download = command(commands, "download", _download)
     download.add_argument("paper", nargs="*", help="identifiers of any kind; - or none: from stdin")
-    download.add_argument("--no-pmc-first", dest="prefer_pmc", action="store_false")
+    pmc_last_option(download)
     download.add_argument("--force", action="store_true", help="fetch again what is there")
-    download.add_argument("--output-path", default="", help="a copy at this place on the shelf")
+    output_option(download, "a copy at this place on the shelf", former=["--output-path"])
 
 
-def _add_read(commands: Any) -> None:
+def _add_read(commands: Commands) -> None:
     read = command(commands, "read", _read)
     read.add_argument("paper", help="any identifier, or a file name on the shelf")
-    read.add_argument("--section", default="", help="methods, results … or a heading")
+    read.add_argument(
+        "--section", default="", metavar="NAME", help="methods, results … or a heading"
+    )
     read.add_argument(
         *("--source",),
         nargs="?",
@@ -67,19 +69,21 @@ def _add_read(commands: Any) -> None:
     )
     read.add_argument("--outline", action="store_true", help="only the headings and their roles")
     read.add_argument("--no-references", dest="references", action="store_false")
-    read.add_argument("--start", type=int, default=0)
-    read.add_argument("--max-chars", type=int, default=8000)
+    read.add_argument("--start", type=natural, default=0, metavar="N", help="skip N characters")
+    read.add_argument(
+        "--max-chars", type=int, default=8000, metavar="N", help="so many characters (8000)"
+    )
 
 
 def _download(args: argparse.Namespace, library: Library) -> int:
     entries = entries_of(args.paper)
     wanted = [entry.ids for entry in entries if entry.ids]
-    if args.output_path and len(entries) != 1:
-        raise BadRequest("--output-path goes with exactly one paper.")
-    if args.output_path:
+    if args.output and len(entries) != 1:
+        raise BadRequest("--output goes with exactly one paper.")
+    if args.output:
         [ids] = wanted
         options = {"prefer_pmc": args.prefer_pmc, "force": args.force}
-        download = library.download(ids, output_path=args.output_path, **options)
+        download = library.download(ids, output_path=args.output, **options)
         outcomes: Iterable[tuple[Ids, Download | PaperError]] = [(ids, download)]
     else:
         outcomes = library.download_many(wanted, prefer_pmc=args.prefer_pmc, force=args.force)
@@ -179,13 +183,14 @@ def describe_place(anchor: Anchor) -> str:
 
 
 def _list(args: argparse.Namespace, library: Library) -> int:
-    names = ("text", "kind", "year_from", "year_to", "journal", "job_id", "start", "max_results")
-    total, page = library.list_papers(**{name: getattr(args, name) for name in names})
+    filters = {name: getattr(args, name) for name in ("text", "kind", "journal", "job_id")}
+    filters |= {"year_from": args.since[:4], "year_to": args.until[:4]}
+    total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:
         say(_row(stored) if args.json else _list_entry(stored), args.json)
     note(f"{len(page)} of {total:,} papers")
     if not total:
-        warn(library.emptied_by(**{name: getattr(args, name) for name in names[:6]}))
+        warn(library.emptied_by(**filters))
     remind(library)
     return 0
 

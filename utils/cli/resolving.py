@@ -11,13 +11,14 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import cell, one_line
 from ..system.safe_files import replacing
-from .commands import command
+from .commands import Commands, command
+from .options import output_option
 from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, read_arguments, say, show_count
 
 if TYPE_CHECKING:
@@ -42,13 +43,11 @@ _WORDS = {
 }
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
-    asked = command(commands, "resolve", _resolve)
+    asked = command(commands, "harvest resolve", _resolve)
     asked.add_argument("what", nargs="*", help="files with titles (RIS, NBIB, CSV …); - is stdin")
-    asked.add_argument(
-        "--output", type=Path, help="write the list completed: .csv, .tsv, .ris, .bib or .nbib"
-    )
+    output_option(asked, "write the completed list: .csv, .tsv, .ris, .bib or .nbib", kind=Path)
     asked.add_argument("--anew", action="store_true", help="look again for what was not found")
 
 

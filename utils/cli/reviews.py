@@ -13,10 +13,9 @@ from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, Told
 from ..lists.references import MOST_BYTES
 from ..system.plain_text import one_line
-from .commands import Verb, command, group
+from .commands import CommandParser, Commands, Verb, command
 from .harvests import carry_out, show_page
-from .output import NO_FULL_TEXT, counted, kinds_of_drawing, note, say
-from .snowballing import add_directions, directions_of, say_what_was_asked
+from .output import NO_FULL_TEXT, complain_in_words, counted, kinds_of_drawing, note, say
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -38,37 +37,29 @@ _OUTCOMES = {
 """Where records stand, in the order and words of ``review status``."""
 
 
-def add(commands: Any) -> None:
-    """Register the command with its actions."""
-    actions = group(commands, "review").add_subparsers(
-        title="actions", metavar="ACTION", required=True
-    )
-    new = command(actions, "new", _new, "make a review's folder, with a protocol to fill in")
+def add(commands: Commands) -> None:
+    """Register the commands."""
+    new = command(commands, "review new", _new)
     new.add_argument("name", help="small letters, digits, hyphens: moss-and-light")
-    for register in (_add_update, _add_import, _add_export, _add_snowball, _add_harvest):
-        register(actions)
-    _add_report(actions)
-    status = command(actions, "status", _status, "list the reviews, or look at one")
+    for register in (_add_update, _add_import, _add_export, _add_harvest, _add_report):
+        register(commands)
+    status = command(commands, "review status", _status)
     status.add_argument("name", nargs="?", default="", help="its name, as in the list")
 
 
-def _action(actions: Any, word: str, verb: Verb, about: str) -> argparse.ArgumentParser:
-    """An action on the review that is named."""
-    parser = command(actions, word, verb, about)
+def _named(commands: Commands, name: str, verb: Verb) -> CommandParser:
+    """Register a command on a review that is named."""
+    parser = command(commands, f"review {name}", verb)
     parser.add_argument("name", help="as in `review status`")
     return parser
 
 
-def _add_update(actions: Any) -> None:
-    about = "search as the protocol says: what is new, retracted, corrected, open now, cites what "
-    update = _action(actions, "update", _update, f"{about}is included; decisions stay")
-    update.add_argument(
-        "--quiet", action="store_true", help="say only what is new or untold, as cron wants it"
-    )
+def _add_update(commands: Commands) -> None:
+    _named(commands, "update", _update)
 
 
-def _add_import(actions: Any) -> None:
-    taken = _action(actions, "import", _import, "take in what screeners decided")
+def _add_import(commands: Commands) -> None:
+    taken = _named(commands, "import", _import)
     taken.add_argument(
         "files",
         nargs="+",
@@ -87,8 +78,8 @@ def _add_import(actions: Any) -> None:
     taken.add_argument("--screener", default="", help="who decided, where the file does not say")
 
 
-def _add_export(actions: Any) -> None:
-    out = _action(actions, "export", _export, "write the records for a screening program")
+def _add_export(commands: Commands) -> None:
+    out = _named(commands, "export", _export)
     out.add_argument(
         "--for",
         dest="program",
@@ -99,18 +90,13 @@ def _add_export(actions: Any) -> None:
     out.add_argument("--stage", default="", choices=("", *STAGES), help="only what has come so far")
 
 
-def _add_snowball(actions: Any) -> None:
-    about = "search the citations of what is included; what is new joins"
-    add_directions(_action(actions, "snowball", _snowball, about))
-
-
-def _add_harvest(actions: Any) -> None:
-    harvest = _action(actions, "harvest", _harvest, "get the texts of what was not excluded")
+def _add_harvest(commands: Commands) -> None:
+    harvest = _named(commands, "harvest", _harvest)
     harvest.add_argument("--with-excluded", action="store_true", help="also what was excluded")
 
 
-def _add_report(actions: Any) -> None:
-    report = _action(actions, "report", _report, "write PRISMA's figure, PRISMA-S and the tables")
+def _add_report(commands: Commands) -> None:
+    report = _named(commands, "report", _report)
     report.add_argument("--draw", default="", help="the figure also as png, and pptx to edit")
     report.add_argument("--open", action="store_true", help="show the page in the browser")
     report.add_argument(
@@ -138,8 +124,7 @@ def _update(args: argparse.Namespace, library: Library) -> int:
     review = _open(args, library)
     library.settings.require_email("NCBI")
     again = bool(review.status()["searched_at"])
-    if not args.quiet:
-        note(f"Searching as {review.folder / 'protocol.yaml'} says …")
+    note(f"Searching as {review.folder / 'protocol.yaml'} says …")
     done = review.update()
     if args.json:
         brought = [("new", record) for record in done.new]
@@ -151,8 +136,8 @@ def _update(args: argparse.Namespace, library: Library) -> int:
         for line in _update_lines(review, done, again=again, quiet=args.quiet):
             say(line)
     for told in done.silent:
-        note(f"could not tell: {told}")
-    for remark in () if args.quiet else done.notes:
+        complain_in_words(f"could not tell: {told}")
+    for remark in done.notes:
         note(f"note: {remark}")
     return NO_FULL_TEXT if done.silent else 0
 
@@ -226,17 +211,6 @@ def _export(args: argparse.Namespace, library: Library) -> int:
     files = _open(args, library).export(args.program, stage=args.stage)
     for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
-    return 0
-
-
-def _snowball(args: argparse.Namespace, library: Library) -> int:
-    review = _open(args, library)
-    library.settings.require_email("NCBI")
-    found = review.snowball(directions_of(args))
-    for one in found.candidates:
-        row = {"title": one.paper.title, "ids": one.paper.ids.names(), "led_to_by": one.seeds}
-        say(row if args.json else f"{len(one.seeds):>4}  {one.paper.title}", args.json)
-    say_what_was_asked(found)
     return 0
 
 

@@ -12,7 +12,8 @@ from ..citations import STYLES, find_style
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids, arxiv_version
 from ..system.plain_text import one_line
-from .commands import command
+from .commands import CommandParser, Commands, command
+from .options import date_options, limit_option, natural, types_option, year_of
 from .output import complain, complain_of, note, read_arguments, say, warn, worst
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..search.search import Found, Gathered, SourceAnswer
 
 _LONGEST_S, _PATIENT_S = 14.0, 90.0  # a site that refuses is asked again within the latter
+_ORDERS = ("pub_date", "relevance", "author", "journal")
 FILES = ("ris", "bibtex", "nbib", "csl-json")
 _KINDS = {
     "similar": "pubmed_similar_articles", "cited-by": "pubmed_citedin",
@@ -29,42 +31,45 @@ _KINDS = {
 }  # fmt: skip
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the commands."""
     search = command(commands, "search", _search)
-    search.add_argument("query", nargs="+", help="PubMed query; or two names with --lr")
+    search.add_argument("query", nargs="+", help="a query in PubMed's syntax; two names with --lr")
     search.add_argument("--lr", action="store_true", help="ligand and receptor instead of a query")
     search.add_argument(
         "--source",
         default="pubmed",
-        help="comma list of pubmed europepmc arxiv semantic_scholar openalex, or all; or mirror",
+        metavar="NAMES",
+        help="pubmed,europepmc,arxiv,semantic_scholar,openalex; or all; or mirror (pubmed)",
     )
-    search.add_argument("-n", "--max-results", type=int, default=10)
-    search.add_argument("--start", type=int, default=0)
-    search.add_argument("--sort-by", default="", help="pub_date relevance author journal")
-    search.add_argument("--min-date", default="", help="YYYY[-MM[-DD]]")
-    search.add_argument("--max-date", default="", help="YYYY[-MM[-DD]]")
-    search.add_argument("--date-type", default="pdat", help="pdat edat mdat")
-    search.add_argument("--type", dest="publication_types", action="append", default=[])
-    search.add_argument("--year-from", type=int, default=0)
-    search.add_argument("--year-to", type=int, default=0)
-    search.add_argument("--author", default="", help="of whom the papers are")
+    limit_option(search, "papers", 10, former=["--max-results"])
+    search.add_argument("--start", type=natural, default=0, metavar="N", help="skip N papers")
     search.add_argument(
-        "--wait", type=float, default=_LONGEST_S, metavar="SECONDS", help="for all sources (14)"
+        "--sort-by", choices=_ORDERS, default="", help="the order (several sources: relevance)"
+    )
+    date_options(search, exact=True)
+    types_option(search)
+    search.add_argument("--author", default="", metavar="NAME", help="only papers by this author")
+    search.add_argument(
+        "--wait",
+        type=float,
+        default=_LONGEST_S,
+        metavar="SECONDS",
+        help="for all sources together (14)",
     )
     search.add_argument("--abstracts", action="store_true", help="print abstracts too")
     export_option(search)
     _add_references(commands)
 
 
-def _add_references(commands: Any) -> None:
+def _add_references(commands: Commands) -> None:
     cite = command(commands, "cite", _cite)
     cite.add_argument("paper", nargs="*", help="identifiers or files of them; - or none: stdin")
     cite.add_argument("--style", type=_known_style, choices=list(STYLES), default="apa")
-    related = command(commands, "related", _list_related)
-    related.add_argument("pmid")
+    related = command(commands, "review related", _list_related)
+    related.add_argument("pmid", help="the paper's PMID")
     related.add_argument("--kind", choices=list(_KINDS), default="similar")
-    related.add_argument("-n", "--max-results", type=int, default=10)
+    limit_option(related, "papers", 10, former=["--max-results"])
 
 
 def _search(args: argparse.Namespace, library: Library) -> int:
@@ -77,9 +82,9 @@ def _search(args: argparse.Namespace, library: Library) -> int:
     options: dict[str, Any] = {} if sources == ["all"] else {"among": tuple(sources)}
     gathered = library.search_papers(
         " ".join(args.query),
-        max_results=args.max_results,
-        start_year=args.year_from,
-        end_year=args.year_to,
+        max_results=args.limit,
+        start_year=year_of(args.since),
+        end_year=year_of(args.until),
         author=args.author,
         sort_by=args.sort_by or "relevance",
         longest_s=max(0.0, args.wait),
@@ -98,16 +103,18 @@ def _search(args: argparse.Namespace, library: Library) -> int:
 
 
 def _refuse_what_only_pubmed_knows(args: argparse.Namespace) -> None:
-    options = {
-        "--lr": args.lr,
-        "--start": args.start,
-        "--min-date": args.min_date,
-        "--max-date": args.max_date,
-        "--type": args.publication_types,
-    }
+    options = {"--lr": args.lr, "--start": args.start, "--type": args.publication_types}
     if named := [name for name, value in options.items() if value]:
-        msg = f"{', '.join(named)}: only PubMed understands this."
-        raise BadRequest(msg, "Leave --source out, or use --year-from and --year-to.")
+        verb = "goes" if len(named) == 1 else "go"
+        msg = f"{', '.join(named)} {verb} with PubMed only."
+        raise BadRequest(msg, f"Leave out --source, or {' and '.join(named)}.")
+    _note_years(args)
+
+
+def _note_years(args: argparse.Namespace) -> None:
+    """Say that of a date only the year counts, where this is so."""
+    if exact := [date for date in (args.since, args.until) if len(date) > 4]:
+        note(f"{' and '.join(exact)}: only the year counts with --source {args.source}.")
 
 
 def _in_pubmed(args: argparse.Namespace, library: Library) -> int:
@@ -134,17 +141,17 @@ def _show(
 
 def _in_mirror(args: argparse.Namespace, library: Library) -> int:
     """PubMed as it is on this machine: by words, without a request."""
-    options = {"--lr": args.lr, "--min-date": args.min_date, "--max-date": args.max_date}
-    options |= {"--author": args.author, "--sort-by": args.sort_by}
+    options = {"--lr": args.lr, "--author": args.author, "--sort-by": args.sort_by}
     if named := [name for name, value in options.items() if value]:
-        msg = f"{', '.join(named)}: a mirror is searched by words alone."
-        raise BadRequest(msg, "Leave --source out, or use --year-from, --year-to and --type.")
+        msg = f"A mirror is searched by words, without {', '.join(named)}."
+        raise BadRequest(msg, f"Leave out --source mirror, or {' and '.join(named)}.")
+    _note_years(args)
     found = library.mirror.find(
         " ".join(args.query),
-        max_results=args.max_results,
+        max_results=args.limit,
         start=args.start,
-        start_year=args.year_from or 0,
-        end_year=args.year_to or 0,
+        start_year=year_of(args.since),
+        end_year=year_of(args.until),
         publication_types=tuple(args.publication_types),
     )
     return _show(found, args, library, {})
@@ -152,18 +159,15 @@ def _in_mirror(args: argparse.Namespace, library: Library) -> int:
 
 def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
     options = {
-        "max_results": args.max_results,
+        "max_results": args.limit,
         "start": args.start,
         "sort_by": args.sort_by or "pub_date",
         "author": args.author,
+        "min_date": args.since,
+        "max_date": args.until,
+        "date_type": args.date_type,
+        "publication_types": tuple(args.publication_types),
     }
-    if args.year_from or args.year_to:
-        if args.min_date or args.max_date:
-            raise BadRequest("Years and dates are both given.", "Give one of the two pairs.")
-        args.min_date = f"{args.year_from:04}" if args.year_from else ""
-        args.max_date = f"{args.year_to:04}" if args.year_to else ""
-    options |= {name: getattr(args, name) for name in ("min_date", "max_date", "date_type")}
-    options["publication_types"] = tuple(args.publication_types)
     if not args.lr:
         return library.search(" ".join(args.query), **options)
     if len(args.query) != 2:
@@ -230,7 +234,7 @@ def _known_style(name: str) -> str:
     return name
 
 
-def export_option(parser: argparse.ArgumentParser) -> None:
+def export_option(parser: CommandParser) -> None:
     """Let a command print its papers as a file for Zotero, EndNote or LaTeX."""
     parser.add_argument(
         "--format", choices=FILES, default="", help="print a file for Zotero, EndNote or LaTeX"
@@ -288,7 +292,7 @@ def _in_version_asked(entry: Entry) -> str | Ids:
 
 def _list_related(args: argparse.Namespace, library: Library) -> int:
     kind: Any = _KINDS[args.kind]
-    found = library.related(args.pmid, kind, args.max_results)
+    found = library.related(args.pmid, kind, args.limit)
     for number, one in enumerate(found.articles, 1):
         row = {name: getattr(one, name) for name in ("pmid", "doi", "title", "authors", "year")}
         row |= {"journal": one.journal, "retracted": one.retracted, "score": one.score}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import cell, one_line
 from ..system.safe_files import replacing
-from .commands import command
+from .commands import Commands, command
+from .options import natural, output_option, require_suffix
 from .output import NO_FULL_TEXT, counted, note, read_arguments, say
 
 if TYPE_CHECKING:
@@ -22,33 +24,39 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("papers", "round", "pmid", "doi", "title", "year", "journal", "led_to_by", "indexes")
 _MOST_ROUNDS = 5
+_PER_ROUND = 50
 _MOST_SHOWN = 20  # printed references that are no paper yet
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
-    parser = command(commands, "snowball", _snowball)
-    parser.add_argument("what", nargs="*", help="identifiers, or files of them; - is stdin")
-    add_directions(parser)
-    parser.add_argument("--rounds", type=int, default=1, help="go on from what was found (1)")
+    parser = command(commands, "review snowball", _snowball)
     parser.add_argument(
-        "--most", type=int, default=50, help="of a round, those the next begins with (50)"
+        "what",
+        nargs="*",
+        help="a review by its name; else identifiers, or files of them; - is stdin",
     )
-    parser.add_argument("--known", type=Path, help="a list of papers that are no candidates")
-    parser.add_argument("--output", type=Path, help="write them: .ris or .csv")
-    parser.add_argument(
-        "--unmatched", type=Path, help="write the printed references that are no paper yet: .csv"
-    )
-
-
-def add_directions(parser: argparse.ArgumentParser) -> None:
-    """Both directions are searched where none is named."""
     parser.add_argument("--backward", action="store_true", help="only what they cite")
     parser.add_argument("--forward", action="store_true", help="only who cites them")
+    parser.add_argument(
+        "--rounds", type=natural, default=0, metavar="N", help="go on from what was found (1)"
+    )
+    parser.add_argument(
+        *("--per-round",), dest="most", type=natural, default=0, metavar="N", former=["--most"],
+        help="begin the next round with so many (50)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--known", type=Path, metavar="FILE", help="a list of papers that are no candidates"
+    )
+    output_option(parser, "write the candidates: .ris or .csv", kind=Path)
+    parser.add_argument(
+        *("--unmatched",), type=Path, metavar="FILE",
+        help="write the printed references that are no paper yet: .csv",
+    )  # fmt: skip
 
 
-def directions_of(args: argparse.Namespace) -> list[Direction]:
-    """The directions that are meant."""
+def _directions(args: argparse.Namespace) -> list[Direction]:
+    """Return the directions to search: both where none is named."""
     named: list[Direction] = []
     named += ["backward"] * (args.backward or not args.forward)
     named += ["forward"] * (args.forward or not args.backward)
@@ -56,16 +64,21 @@ def directions_of(args: argparse.Namespace) -> list[Direction]:
 
 
 def _snowball(args: argparse.Namespace, library: Library) -> int:
-    if not 1 <= args.rounds <= _MOST_ROUNDS or args.most < 1:
-        msg = f"--rounds lies between 1 and {_MOST_ROUNDS}, --most is 1 at the least."
-        raise BadRequest(msg, "Begin with one round.")
-    if args.output and args.output.suffix not in (".ris", ".csv"):
-        raise BadRequest(f"{args.output} is no .ris and no .csv.", "Name it so.")
+    if review := _review_named(args.what, library):
+        return _snowball_review(review, args, library)
+    if args.rounds > _MOST_ROUNDS:
+        raise BadRequest(f"--rounds is {_MOST_ROUNDS} at most.", "Begin with one round.")
+    if args.output:
+        require_suffix(args.output, (".ris", ".csv"))
     library.settings.require_email("NCBI")
     seeds = _papers(args.what, library)
     known = _papers([str(args.known)], library) if args.known else []
     found = library.snowball(
-        seeds, known=known, directions=directions_of(args), rounds=args.rounds, most=args.most
+        seeds,
+        known=known,
+        directions=_directions(args),
+        rounds=args.rounds or 1,
+        most=args.most or _PER_ROUND,
     )
     if args.output:
         _write(args.output, found)
@@ -76,12 +89,34 @@ def _snowball(args: argparse.Namespace, library: Library) -> int:
             writer.writerows([cell(seed), cell(line)] for seed, line in found.unmatched)
     for one in found.candidates:
         say(_row(one) if args.json else _line(one), args.json)
-    say_what_was_asked(found)
+    _note_what_was_asked(found)
     return NO_FULL_TEXT if found.notes else 0
 
 
-def say_what_was_asked(found: Snowball) -> None:
-    """The account on standard error."""
+def _review_named(words: Sequence[str], library: Library) -> str:
+    """Return the name of the review that is meant; empty where words are papers or files."""
+    names = [review.name for review in library.reviews()] if len(words) == 1 else []
+    return words[0] if len(words) == 1 and words[0] in names else ""
+
+
+def _snowball_review(name: str, args: argparse.Namespace, library: Library) -> int:
+    """Search the citations of what a review includes; new papers join the review."""
+    options = {"--rounds": args.rounds, "--per-round": args.most, "--known": args.known}
+    options |= {"--output": args.output, "--unmatched": args.unmatched}
+    if named := [option for option, value in options.items() if value]:
+        msg = f"{', '.join(named)}: new papers of a review join it, in one round."
+        raise BadRequest(msg, "Leave it out, or name a list of papers.")
+    library.settings.require_email("NCBI")
+    found = library.review(name).snowball(_directions(args))
+    for one in found.candidates:
+        row = {"title": one.paper.title, "ids": one.paper.ids.names(), "led_to_by": one.seeds}
+        say(row if args.json else f"{len(one.seeds):>4}  {one.paper.title}", args.json)
+    _note_what_was_asked(found)
+    return 0
+
+
+def _note_what_was_asked(found: Snowball) -> None:
+    """Say on standard error which indexes were asked, and what they did not match."""
     asked = ", ".join(found.indexes) or "no index"
     many = counted(len(found.candidates), "new paper")
     note(f"{many}, {found.known:,} known already; asked: {asked}.")

@@ -8,11 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import BadRequest
 from ..system.plain_text import one_line
-from .commands import command
+from .commands import Commands, command
 from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, say, show_count
 
 if TYPE_CHECKING:
@@ -36,14 +36,16 @@ KINDS: dict[Kind, str] = {
 }
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the commands."""
     _add_audit(commands)
-    command(commands, "rebuild", _rebuild)
-    renewal = command(commands, "reextract", _reextract)
+    command(commands, "shelf rebuild", _rebuild)
+    renewal = command(commands, "shelf reextract", _reextract)
     renewal.add_argument("--all", action="store_true", help="also where the reader is the same")
-    recheck = command(commands, "recheck", _recheck)
-    recheck.add_argument("--no-crossref", dest="crossref", action="store_false")
+    recheck = command(commands, "shelf recheck", _recheck)
+    recheck.add_argument(
+        "--no-crossref", dest="crossref", action="store_false", help="ask PubMed only"
+    )
     export = command(commands, "export", _export)
     export.add_argument("--job", default="", help="of this harvest only")
     export.add_argument(
@@ -54,8 +56,8 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="instead, every cell of all tables: one long .csv or .parquet",
     )
-    command(commands, "settings", _settings)
-    doctor = command(commands, "doctor", _doctor)
+    command(commands, "setup settings", _settings)
+    doctor = command(commands, "setup doctor", _doctor)
     doctor.add_argument(
         "--hosts",
         nargs="?",
@@ -65,11 +67,11 @@ def add(commands: Any) -> None:
     )
 
 
-def _add_audit(commands: Any) -> None:
-    audit = command(commands, "audit", _audit)
+def _add_audit(commands: Commands) -> None:
+    audit = command(commands, "shelf audit", _audit)
     audit.add_argument("paper", nargs="*", help="identifiers or file names; none: the whole shelf")
     audit.add_argument("--fix", action="store_true", help="take the consequences (deletes nothing)")
-    keep = command(commands, "keep", _keep)
+    keep = command(commands, "shelf keep", _keep)
     keep.add_argument("paper", help="any identifier, or a file name on the shelf")
     keep.add_argument("--as", dest="decided", choices=["full_text", "rejected"], default="")
     keep.add_argument("--because", default="", help="why; shown wherever the text is")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
-from .commands import command
+from .commands import Commands, command
 from .output import NO_FULL_TEXT, complain, say, worst
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ _SIGNS = {"whole": "✓", "doubtful": "?", "not_whole": "✗"}
 _IDENTITY = {"same": "this paper", "other": "another paper", "unknown": "compared with no record"}
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Register the command."""
-    parser = command(commands, "verify", _verify_files)
+    parser = command(commands, "shelf verify", _verify_files)
     parser.add_argument(
         "file", nargs="*", type=Path, help="HTML, PDF, XML of JATS or Elsevier, markdown, text"
     )

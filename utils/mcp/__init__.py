@@ -6,11 +6,9 @@ The only module that knows how FastMCP registers things. Expected errors become 
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
@@ -72,10 +70,13 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     return server
 
 
-def serve(arguments: Sequence[str] = ()) -> int:
-    """Speak MCP until the host hangs up, or over HTTP until a signal ends it."""
+def serve(**options: Any) -> int:
+    """Speak MCP until the host hangs up, or over HTTP until a signal ends it.
+
+    *options* are settings that count more than those of the environment.
+    """
     try:
-        settings = load_settings(**_options(arguments))
+        settings = load_settings(**options)
         begin_logs(settings)
         import fastmcp
 
@@ -103,17 +104,3 @@ def serve(arguments: Sequence[str] = ()) -> int:
     logging.shutdown()
     sys.stderr.flush()
     os._exit(0)
-
-
-def _options(arguments: Sequence[str]) -> dict[str, str]:
-    """What the command line says, by the names of settings."""
-    parser = argparse.ArgumentParser(
-        prog="server.py", description="The MCP server. Commands of the shell: server.py --help."
-    )
-    parser.add_argument(
-        "--transport", dest="mcp_transport_type", choices=["stdio", "http"], help="stdio"
-    )
-    parser.add_argument("--host", dest="mcp_http_host", help="HTTP: listen here (127.0.0.1)")
-    parser.add_argument("--port", dest="mcp_http_port", help="HTTP: listen there (3010; 0: any)")
-    options = vars(parser.parse_args(arguments))
-    return {name: value for name, value in options.items() if value is not None}

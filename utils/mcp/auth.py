@@ -8,8 +8,6 @@ metadata (RFC 9728). Keys are a shared secret (HS256) or an identity provider's 
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ..errors import BadRequest, NotConfigured, PaperError
-from ..settings import Settings, load_settings
+from ..errors import BadRequest, NotConfigured
+from ..settings import Settings
 
 if TYPE_CHECKING:
     from fastmcp.tools import FunctionTool
@@ -170,28 +168,6 @@ def address(settings: Settings) -> str:
     host = settings.mcp_http_host
     host = f"[{host}]" if ":" in host else host
     return f"http://{host}:{settings.mcp_http_port}{ENDPOINT}"
-
-
-def token_command(arguments: Sequence[str]) -> int:
-    """``server.py token NAME``: print a token, to be given to one person or program."""
-    parser = argparse.ArgumentParser(
-        prog="server.py token", description="Make a token for MCP over HTTP (MCP_AUTH_SECRET_KEY)."
-    )
-    parser.add_argument("name", help="who will use it; appears in the logs")
-    parser.add_argument("--scopes", default=f"{READ},{DOWNLOAD}", help="read, or read,download")
-    parser.add_argument("--days", type=float, default=30, help="until it ends (30)")
-    args = parser.parse_args(arguments)
-    try:
-        scopes = [scope.strip() for scope in args.scopes.split(",") if scope.strip()]
-        if not set(scopes) <= {READ, DOWNLOAD} or READ not in scopes:
-            raise BadRequest("A token needs the scope read, and may have download.")
-        if not 0 < args.days <= 366:
-            raise BadRequest("A token lasts more than 0 and at most 366 days.")
-        sys.stdout.write(f"{make_token(load_settings(), args.name, scopes, args.days)}\n")
-    except PaperError as error:
-        sys.stderr.write(f"{error}\n")
-        return error.exit_code
-    return 0
 
 
 def _secret(settings: Settings) -> str:

@@ -1,0 +1,317 @@
+"""All commands of the shell: names, groups, examples, and the lists that `--help` prints.
+
+The module of a command is imported when this command runs; nothing here imports one.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from functools import cache
+from shutil import get_terminal_size
+
+from ..errors import BadRequest
+from ..plugins import OWN, Command, plugins
+from ..system.command_line import command_line
+from ..system.version import version
+
+_CORE = {
+    "search": Command(
+        ".cli.searching",
+        "search PubMed, or several sources at once",
+        ("'CXCL12 AND CXCR4' --since 2020 --limit 20", "'moss light' --source all --json"),
+    ),
+    "download": Command(
+        ".cli.papers", "put papers on the shelf", ("31452104 10.1371/journal.pone.0111303", "-")
+    ),
+    "read": Command(
+        ".cli.papers", "read a paper on the shelf", ("31452104 --section methods", "PMC3258128")
+    ),
+    "list": Command(
+        ".cli.papers", "list the papers on the shelf", ("--kind abstract", "moss --since 2020")
+    ),
+    "cite": Command(
+        ".cli.searching",
+        "print references of papers, in any style",
+        ("31452104 --style apa", "included.ris --style bibtex"),
+    ),
+    "export": Command(
+        ".cli.upkeep",
+        "write references for Zotero, EndNote, LaTeX",
+        ("", "--tables tables.parquet"),
+    ),
+    "harvest": Command(
+        ".cli.harvests",
+        "get every text of a query or a list",
+        ("'CXCL12 AND CXCR4' --plan", "included.ris --source pubmed,europepmc --query 'moss[ti]'"),
+    ),
+    "harvest status": Command(".cli.harvests", "list the harvests, or look at one", ("", "JOB")),
+    "harvest report": Command(
+        ".cli.harvests", "write a harvest's report", ("JOB --open", "JOB --draw png,pptx")
+    ),
+    "harvest resolve": Command(
+        ".cli.resolving",
+        "find the papers of a list without identifiers",
+        ("covidence.csv", "covidence.csv --output done.ris"),
+    ),
+    "harvest inbox": Command(
+        ".cli.harvests",
+        "file what was dropped into the shelf's inbox/",
+        ("", "--watch --folder ~/Downloads"),
+    ),
+    "review related": Command(
+        ".cli.searching",
+        "list papers around a paper: similar, citing or cited",
+        ("31452104", "31452104 --kind cited-by --limit 50"),
+    ),
+    "shelf audit": Command(
+        ".cli.upkeep", "judge every text on the shelf again", ("", "31452104 --fix")
+    ),
+    "shelf keep": Command(
+        ".cli.upkeep",
+        "overrule the judges about one text",
+        ("31452104 --as full_text --because 'a short letter'", "31452104 --undo"),
+    ),
+    "shelf recheck": Command(
+        ".cli.upkeep", "look for retractions, corrections and new copies", ("", "--no-crossref")
+    ),
+    "shelf rebuild": Command(
+        ".cli.upkeep", "make the catalogue again from the files", ("", "--json")
+    ),
+    "shelf reextract": Command(
+        ".cli.upkeep", "make texts again from the kept bytes", ("", "--all")
+    ),
+    "shelf media": Command(
+        ".cli.objects",
+        "put figures, tables and supplementary files beside papers",
+        ("31452104", "31452104 --only 'Table 2'"),
+    ),
+    "shelf verify": Command(
+        ".cli.verifying",
+        "judge files that are not on the shelf: whole, and this paper?",
+        ("page.html --id 31452104", "--pairs pairs.json"),
+    ),
+    "setup settings": Command(".cli.upkeep", "show every setting and its value", ("", "--json")),
+    "setup doctor": Command(
+        ".cli.upkeep", "check keys, folder and services", ("", "--hosts 'Claude Desktop'")
+    ),
+    "setup demo": Command(
+        ".cli.harvests", "see it work: no network, no key, no e-mail address", ("", "--open")
+    ),
+    "setup serve": Command(
+        ".cli.serving", "start the MCP server", ("", "--transport http --port 3010")
+    ),
+    "setup token": Command(
+        ".cli.serving",
+        "make a token for MCP over HTTP",
+        ("alice", "reader --scopes read --days 7"),
+    ),
+    "setup completion": Command(
+        ".cli.completing", "print what makes Tab complete commands", ("bash", "fish")
+    ),
+}
+COMMANDS = {**_CORE, **{name: one for own in OWN for name, one in own.commands.items()}}
+"""Our own commands, by their full names."""
+_GROUPS = {
+    "review": "do a systematic review, from protocol to PRISMA figure",
+    "shelf": "keep the texts on the shelf in order",
+    "corpus": "keep a field's records, find passages and quotations",
+    "data": "make tables of any Entrez database, ask them in SQL",
+    "mirror": "keep all of PubMed on your own disk (extra mirror)",
+    "setup": "configure, check and try out this installation",
+}
+_HEADINGS = {
+    "Papers": ("search", "download", "read", "list", "cite", "export"),
+    "Lists and reviews": ("harvest", "review", "check"),
+    "Collections": ("shelf", "corpus", "data", "mirror"),
+    "Installation": ("setup",),
+}
+# The commands of these groups can be typed without the group: `audit` is `shelf audit`.
+_OPEN_GROUPS = ("harvest", "shelf", "corpus", "data", "setup")
+_FORMER_NAMES = {"snowball": "review snowball", "related": "review related"}
+EXIT_STATUSES = {
+    0: "done",
+    1: "done, but: a paper has no full text, a check found something, an index is empty",
+    2: "the command is wrong: nothing was done",
+    3: "no site could be reached, or a check could not be made",
+    4: "the shelf cannot be read or written (disk full, or in use)",
+    130: "interrupted: what was saved stays, the same command goes on",
+}
+_MORE = f"""Options and examples of a command: {command_line("help COMMAND")}
+The version: {command_line("--version")}
+Without a command: the MCP server on stdio, for AI assistants."""
+SLOGAN = "Ask for a paper, get its verified full text on your own shelf."
+
+
+@cache
+def all_commands() -> dict[str, Command]:
+    """Return our own commands and those of installed packages, by full name."""
+    added = {name: one for plugin in plugins() for name, one in plugin.commands.items()}
+    return {**added, **COMMANDS}
+
+
+def members(group: str) -> list[str]:
+    """Return the names of a group's commands, without the name of the group."""
+    begin = f"{group} "
+    return [name.removeprefix(begin) for name in all_commands() if name.startswith(begin)]
+
+
+def top_names() -> list[str]:
+    """Return the commands and groups that `--help` lists."""
+    ours = (name for names in _HEADINGS.values() for name in names)
+    return list(dict.fromkeys([*ours, *(name.partition(" ")[0] for name in all_commands())]))
+
+
+def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the full name of the command or group that *words* begin with, and the other words.
+
+    Raises
+    ------
+    BadRequest
+        There is no such command.
+    """
+    first, *rest = words
+    if rest and f"{first} {rest[0]}" in all_commands():
+        return f"{first} {rest[0]}", rest[1:]
+    if first in top_names():
+        return first, rest
+    if full := _full_name(first):
+        return full, rest
+    if first.startswith("-"):
+        hint = f"Write it behind the command: {command_line(f'COMMAND {first}')}"
+        raise BadRequest(f"{first} stands before the command.", hint)
+    raise _unknown_command(first)
+
+
+def _full_name(word: str) -> str:
+    """Return the full name of a command that is typed without its group; empty for others."""
+    names = (f"{group} {word}" for group in _OPEN_GROUPS)
+    return _FORMER_NAMES.get(word) or next((name for name in names if name in all_commands()), "")
+
+
+def _unknown_command(word: str, group: str = "") -> BadRequest:
+    """Return the error about a word that is no command, or none of *group*."""
+    known = {name: f"{group} {name}" for name in members(group)} if group else {}
+    if not group:
+        known |= {name.rpartition(" ")[2]: name for name in reversed(all_commands())}
+        known |= {word: full for word in known if (full := _full_name(word))}
+        known |= {name: name for name in top_names()}
+    meant = known.get(nearest(word, known), "")
+    hint = f"Did you mean {command_line(meant)}?" if meant else ""
+    listed = f"To list all: {command_line(f'{group} --help'.strip())}"
+    return BadRequest(f"There is no command {f'{group} {word}'.strip()}.", hint, listed)
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """Return the one of *words* that is probably meant; empty where none is close.
+
+    >>> nearest("downlod", ["search", "download"])
+    'download'
+    """
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, list(words), 1, 0.6)), "")
+
+
+def about(name: str) -> str:
+    """Return what a command or group does, in one line."""
+    command = all_commands().get(name)
+    return command.about if command else _GROUPS.get(name, "")
+
+
+def examples_of(name: str) -> str:
+    """Return the end of a command's help: examples, and the commands of its group."""
+    command = all_commands().get(name)
+    lines = (
+        [f"  {command_line(f'{name} {words}')}" for words in command.examples] if command else []
+    )
+    text = "\n".join(["examples:", *lines]) if lines else ""
+    rows = [(f"{name} {one}", about(f"{name} {one}")) for one in members(name)]
+    return f"{text}\n\n{_section('more commands', rows)}".strip() if rows else text
+
+
+def help_of(words: Sequence[str]) -> str | None:
+    """Return the list of commands that *words* ask for; None where they run a command."""
+    if not words or words[0] in ("-h", "--help"):
+        return _help_of_all()
+    name, rest = split_name(words)
+    if name in all_commands():
+        return None
+    if rest and rest[0] not in ("-h", "--help"):
+        raise _unknown_command(rest[0], name)
+    return _help_of_group(name)
+
+
+def _help_of_all() -> str:
+    """Return what `--help` prints: every command, what it does, and the exit statuses."""
+    listed = {name for names in _HEADINGS.values() for name in names}
+    added = tuple(name for name in top_names() if name not in listed)
+    headings = _HEADINGS | ({"Plugins": added} if added else {})
+    sections = [
+        _section(heading, [(name, _line_of(name)) for name in names], 10)
+        for heading, names in headings.items()
+    ]
+    statuses = [(f"{status}", meaning) for status, meaning in EXIT_STATUSES.items()]
+    return "\n\n".join(
+        (
+            f"usage: {command_line('COMMAND [options]')}",
+            SLOGAN,
+            *sections,
+            _MORE,
+            f"{_section('Exit status', statuses, 10)}\n",
+        )
+    )
+
+
+def _help_of_group(group: str) -> str:
+    """Return what `--help` of a group prints."""
+    names = members(group)
+    rows = [(name, about(f"{group} {name}")) for name in names]
+    return (
+        f"usage: {command_line(f'{group} COMMAND [options]')}\n\n{about(group)}\n\n"
+        f"{_section('commands', rows)}\n\n"
+        f"Options and examples of a command: {command_line(f'help {group} {names[0]}')}\n"
+    )
+
+
+def _line_of(name: str) -> str:
+    """Return what a command does; of a group, its commands too."""
+    names = ", ".join(members(name))
+    return f"{about(name)} ({names})" if names else about(name)
+
+
+def _section(heading: str, rows: Sequence[tuple[str, str]], width: int = 0) -> str:
+    """Return a heading with indented rows, wrapped to the terminal."""
+    width = width or max(len(name) for name, _ in rows) + 2
+    columns = min(100, get_terminal_size().columns - 1)
+    lines = [
+        textwrap.fill(text, columns, initial_indent=f"  {name:<{width}}",
+                      subsequent_indent=" " * (width + 2), break_on_hyphens=False)
+        for name, text in rows
+    ]  # fmt: skip
+    return "\n".join([f"{heading}:", *lines])
+
+
+def introduction() -> str:
+    """Return what a person reads who runs the command without any words."""
+    return f"""Papershelf {version()}
+{SLOGAN}
+
+  {command_line("setup demo")}
+      see it work, without network, key or e-mail address
+  {command_line("setup doctor")}
+      check keys, folder and services
+  {command_line("search 'words of a question'")}
+      search PubMed, or several sources at once
+  {command_line("download 31452104")}
+      put a paper on the shelf, by PMID, DOI, PMCID or arXiv identifier
+  {command_line("--help")}
+      list all commands
+
+An AI assistant starts this command itself, and speaks MCP with it. To connect one:
+
+  {command_line("setup doctor --hosts")}
+      show what to write into the settings of each assistant
+
+To serve MCP here: {command_line("setup serve")} (--transport http for several people)
+"""

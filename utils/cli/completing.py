@@ -1,0 +1,86 @@
+"""Tab completion for bash, zsh, fish and PowerShell, by argcomplete.
+
+The shell runs Papershelf at each Tab with the line so far in ``COMP_LINE``; what completes its last
+word is written to the descriptor 8. The words of the command's name are left out of what
+argcomplete reads, by its variable ``_ARGCOMPLETE``: its parser is that of the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from ..errors import BadRequest
+from ..system.version import IN_CHECKOUT
+from .command_list import members, split_name, top_names
+from .commands import Commands, command, parser_of
+from .output import note
+
+_START = "_ARGCOMPLETE"
+_PLACES = {
+    "bash": 'Put into ~/.bashrc: eval "$(papershelf setup completion bash)"',
+    "zsh": 'Put into ~/.zshrc, after compinit: eval "$(papershelf setup completion zsh)"',
+    "fish": "Write it: papershelf setup completion fish > "
+    "~/.config/fish/completions/papershelf.fish",
+    "powershell": "Put into $PROFILE: "
+    "papershelf setup completion powershell | Out-String | Invoke-Expression",
+}
+
+
+def add(commands: Commands) -> None:
+    """Register the command."""
+    parser = command(commands, "setup completion", _print_code)
+    parser.add_argument("shell", choices=list(_PLACES), help="your shell")
+    parser.set_defaults(needs_library=False)
+
+
+def _print_code(args: argparse.Namespace, _: object) -> int:
+    from argcomplete.shell_integration import shellcode
+
+    sys.stdout.write(shellcode(["papershelf"], shell=args.shell))
+    if sys.stdout.isatty():
+        note(_PLACES[args.shell])
+        if IN_CHECKOUT:
+            note("It completes the installed command: uv tool install .")
+    return 0
+
+
+def complete() -> None:
+    """Write what completes the line, and end the process."""
+    from argcomplete import autocomplete
+    from argcomplete.lexers import split_line
+
+    line, end = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])  # noqa: TID251
+    _, _, _, words, _ = split_line(line[:end])
+    words = words[int(os.environ[_START]) :]  # noqa: TID251
+    parser, taken = _parser_for(words[1:] if words[:1] == ["help"] else words)
+    taken += words[:1] == ["help"]
+    os.environ[_START] = str(int(os.environ[_START]) + taken)  # noqa: TID251
+    autocomplete(parser, always_complete_options=False)
+
+
+def _parser_for(words: list[str]) -> tuple[argparse.ArgumentParser, int]:
+    """Return the parser of the command that is typed, and how many words its name has."""
+    if not words:
+        return _choosing([*top_names(), "help"]), 0
+    try:
+        name, rest = split_name(words)
+    except BadRequest:
+        return argparse.ArgumentParser(), 0
+    taken = len(words) - len(rest)
+    try:
+        parser: argparse.ArgumentParser = parser_of(name)
+    except KeyError:
+        return _choosing(members(name)), taken
+    if not rest and (names := members(name)):
+        for action in parser._get_positional_actions():  # noqa: SLF001
+            action.completer = lambda **_: names  # type: ignore[attr-defined]
+    return parser, taken
+
+
+def _choosing(names: list[str]) -> argparse.ArgumentParser:
+    """Return a parser that takes one of these names."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("command", choices=names)
+    return parser

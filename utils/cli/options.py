@@ -1,0 +1,139 @@
+"""Options that several commands have, under one name each, and the values that they take."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BadRequest
+
+if TYPE_CHECKING:
+    from .commands import CommandParser
+
+_DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
+
+
+def limit_option(parser: CommandParser, things: str, usual: int, former: Sequence[str]) -> None:
+    """Add ``--limit``: at most so many *things*; *usual* is 0 for all of them."""
+    shown = f"{usual:,}" if usual else "all"
+    parser.add_argument(
+        *("-n", "--limit"), type=natural, default=usual, metavar="N", former=former,
+        help=f"at most N {things} ({shown})",
+    )  # fmt: skip
+
+
+def output_option(
+    parser: CommandParser,
+    about: str,
+    *,
+    kind: Callable[[str], Any] = str,
+    former: Sequence[str] = (),
+) -> None:
+    """Add ``--output``: the file to write."""
+    parser.add_argument(
+        "--output", type=kind, default=None, metavar="FILE", former=former, help=about
+    )
+
+
+def date_options(parser: CommandParser, *, exact: bool = False) -> None:
+    """Add ``--since`` and ``--until``: years; where *exact*, days too, and which date is meant."""
+    about = "published on or {} this date: 2020, 2020-05 or 2020-05-31"
+    about = about if exact else "published in or {} this year"
+    metavar = "DATE" if exact else "YEAR"
+    for name, word, former in (
+        ("--since", "after", ["--min-date", "--year-from"]),
+        ("--until", "before", ["--max-date", "--year-to"]),
+    ):
+        parser.add_argument(
+            name, type=iso_date, default="", metavar=metavar, former=former, help=about.format(word)
+        )
+    if exact:
+        parser.add_argument(
+            "--date-type", choices=("pdat", "edat", "mdat"), default="pdat",
+            help="date of publication, of entry into PubMed, or of the last change (pdat)",
+        )  # fmt: skip
+
+
+def types_option(parser: CommandParser) -> None:
+    """Add ``--type``: publication types."""
+    parser.add_argument(
+        "--type", dest="publication_types", action="append", default=[], metavar="TYPE",
+        help='only this publication type ("Review"); can be repeated',
+    )  # fmt: skip
+
+
+def pmc_last_option(parser: CommandParser) -> None:
+    """Add ``--no-pmc-first``."""
+    parser.add_argument(
+        "--no-pmc-first", dest="prefer_pmc", action="store_false",
+        help="ask the publisher's side before PMC",
+    )  # fmt: skip
+
+
+def megabytes_option(parser: CommandParser) -> None:
+    """Add ``--max-mb``: how much of one paper's files is fetched."""
+    parser.add_argument(
+        "--max-mb", type=natural, default=500, metavar="N", former=["--most-mb"],
+        help="at most N MB of one paper's files (500)",
+    )  # fmt: skip
+
+
+def natural(text: str) -> int:
+    """Return a whole number from 0 on.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is something else.
+    """
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return int(text)
+
+
+def iso_date(text: str) -> str:
+    """Return a year, month or day in ISO's form.
+
+    >>> iso_date("2020"), iso_date("2020/5/31")
+    ('2020', '2020-05-31')
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        There is no such date.
+    """
+    if not text:
+        return ""
+    if found := _DATE.fullmatch(text):
+        year, month, day = (int(one) if one else 0 for one in found.groups())
+        try:
+            date(year, month or 1, day or 1)
+        except ValueError:
+            pass
+        else:
+            return "-".join(f"{one:02}" for one in (found[1], month, day) if one)
+    msg = f"{text!r} is not a date: write 2020, 2020-05 or 2020-05-31"
+    raise argparse.ArgumentTypeError(msg)
+
+
+def year_of(text: str) -> int:
+    """Return the year of a date in ISO's form; 0 for an empty one."""
+    return int(text[:4] or 0)
+
+
+def require_suffix(path: Path, suffixes: Sequence[str]) -> None:
+    """Refuse a file whose name does not say which of some forms it is to have.
+
+    Raises
+    ------
+    BadRequest
+        It has none of these suffixes.
+    """
+    if path.suffix.lower() not in suffixes:
+        named = " or ".join(suffixes)
+        msg = f"The name of {path} does not end in {named}."
+        raise BadRequest(msg, f"Write --output {path.with_suffix(suffixes[0])}")
