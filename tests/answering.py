@@ -1,7 +1,5 @@
 """Answers a stand-in would never give: recorded ones, and ones that break their form."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Its judges let everything pass or nothing, so that every text changes from one run to the next.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

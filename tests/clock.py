@@ -1,7 +1,5 @@
 """The clock of the tests: it moves when somebody sleeps."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

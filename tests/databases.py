@@ -5,8 +5,6 @@ server is one for the whole run, also of several workers, and listens on a socke
 ask for it themselves are marked `POSTGRESQL`.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import tempfile

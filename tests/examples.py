@@ -3,8 +3,6 @@
 The third is the same in every run. Whoever changes what a property or a matrix is about tries all.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from typing import Any, TypeVar

@@ -3,8 +3,6 @@
 A folder's ``conftest.py`` takes them in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

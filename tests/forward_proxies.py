@@ -4,8 +4,6 @@ proxy.py speaks HTTP, and signs every site anew where it is given an authority; 
 Both run in processes of their own, which end with the test.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import sys

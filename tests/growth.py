@@ -1,7 +1,5 @@
 """Whether work grows with its input, and not with the square of it, on a busy machine."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from math import inf

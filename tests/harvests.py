@@ -1,7 +1,5 @@
 """What must hold of every harvest in the stand-in internet, however it went."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

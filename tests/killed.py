@@ -9,8 +9,6 @@ no more may have been asked twice than was under way at the deaths.
 A process of its own, because it forks: nothing but the stand-in internet may be running here.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

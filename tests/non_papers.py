@@ -4,8 +4,6 @@ The second six were written when the judging of old folders was done, and nothin
 them since.
 """
 
-from __future__ import annotations
-
 SEEN = {
     "sign_in": """Sign in to your account
 

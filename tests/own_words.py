@@ -1,7 +1,5 @@
 """Running prose for tests, no stretch of it like another: the judge counts nothing twice."""
 
-from __future__ import annotations
-
 from itertools import cycle, islice
 
 _WHO = ("Observers", "Two of us", "Students", "Volunteers", "The keepers", "Local farmers", "We")

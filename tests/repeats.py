@@ -1,7 +1,5 @@
 """What was asked twice, and what a process had under way when it died."""
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

@@ -1,7 +1,5 @@
 """The demo works wherever it is called from, whatever the settings, and leaves nothing running."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """What keeps the code readable for a newcomer: references in docstrings lead somewhere."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The package is laid out as installers do it, beside a link to ours under its installed name.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

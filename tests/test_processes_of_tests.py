@@ -1,7 +1,5 @@
 """Whatever becomes of a run of the tests, no process that it started is left."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """NBIB: what PubMed saves, readable by Biopython, by the rules of Zotero, and by ourselves."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from dataclasses import replace

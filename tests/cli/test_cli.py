@@ -1,7 +1,5 @@
 """What the shell prints: nothing from the web acts on a terminal, and no console makes it fail."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

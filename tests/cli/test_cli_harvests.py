@@ -1,7 +1,5 @@
 """Harvests in the shell: what words mean, what is refused, what is said, and how it ends."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Files are UTF-8, whatever the locale says: no command reads or writes one in another encoding."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How a command starts: what it imports, on which streams it writes, what it says without words."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ Nothing here knows the tools by name: what is listed is called. Values mostly fi
 mostly mean something in the stand-in internet; now and then they do neither.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """FastMCP's client and the official Python SDK, over stdio and HTTP, in both protocol eras."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import AsyncIterator, Callable

@@ -4,8 +4,6 @@ The steps are JSON, so that clients in other languages take the same tour. ``$jo
 harvest and ``$dataset`` for the dataset that a call before has made.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """``python -m tests.conformance``: the ledger as a table in markdown, with its totals."""
 
 # ruff: noqa: T201 - it is there to print
-from __future__ import annotations
-
 from tests.conformance.ledger import LEDGER, totals
 
 

@@ -1,8 +1,6 @@
 """C: the contracts in which the five documents were merged. Doors, settings, shelf, ladder, harvests."""
 
 # ruff: noqa: E501 - an item is a line of the table
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

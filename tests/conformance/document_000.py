@@ -1,8 +1,6 @@
 """000: specification of a PubMed server. Three tools, two resources, HTTP with tokens."""
 
 # ruff: noqa: E501 - an item is a line of the table
-from __future__ import annotations
-
 import itertools
 import json
 from functools import partial

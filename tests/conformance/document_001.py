@@ -1,8 +1,6 @@
 """001: contracts of a corpus and its search. Five tools, a resource, the error envelope, the store."""
 
 # ruff: noqa: E501 - an item is a line of the table
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Any

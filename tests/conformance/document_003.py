@@ -1,8 +1,6 @@
 """003: compliance notes of an Entrez server. MCP itself, and the gateway, the staging, the tools."""
 
 # ruff: noqa: E501 - an item is a line of the table
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Any

@@ -1,8 +1,6 @@
 """004: interface of arXiv, Semantic Scholar and PubMed servers. Ten tools and BibTeX."""
 
 # ruff: noqa: E501 - an item is a line of the table
-from __future__ import annotations
-
 from functools import partial
 
 from tests.conformance.examples import (

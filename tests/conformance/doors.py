@@ -1,7 +1,5 @@
 """The four doors, each opened for its items and asked for them in their order."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,8 +1,6 @@
 """The papers of the stand-in internet that items ask for, and words that deviations share."""
 
 # ruff: noqa: E501 - a reason is a line
-from __future__ import annotations
-
 from tests.world.corpus import small_corpus
 from tests.world.openai import KEY as OPENAI_KEY
 from tests.world.semantic_scholar import KEY as SCHOLAR_KEY

@@ -1,7 +1,5 @@
 """What an item of the ledger is, what a door answered to it, and how answers are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ by one function. Where the product does otherwise, the item says why, and the ch
 product to what it does instead. ``python -m tests.conformance`` prints it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tests.conformance import (

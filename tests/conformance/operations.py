@@ -1,8 +1,6 @@
 """How each operation is called: its tool, its words in the shell, its call in Python."""
 
 # ruff: noqa: E501 - an operation is a line or two of the table
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of the settings as a door shows them."""
 
-from __future__ import annotations
-
 from tests.conformance.items import Check, Met
 
 

@@ -4,8 +4,6 @@ The server's process sleeps, and the stand-in internet, which counts requests by
 the process of the tests: both must mean the same moment.
 """
 
-from __future__ import annotations
-
 import mmap
 import struct
 from pathlib import Path

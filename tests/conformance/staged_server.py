@@ -3,8 +3,6 @@
 Everything else is the real thing: a process of its own, its pipes, its shelf.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

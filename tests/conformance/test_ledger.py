@@ -3,8 +3,6 @@
 A door is opened once and called for all its items in their order; each item is a test of its own.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 from collections.abc import Callable

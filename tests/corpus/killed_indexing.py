@@ -5,8 +5,6 @@ commit or a change of the finder drawn by lot, or at any instant at all (``kill 
 After every few deaths one run is spared, and everything must be whole.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

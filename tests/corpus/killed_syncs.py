@@ -8,8 +8,6 @@ that came to its end is followed by the next, of a new corpus. The counts that t
 are those of all calls together.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

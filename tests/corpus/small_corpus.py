@@ -1,7 +1,5 @@
 """A small corpus for tests: a real database and a real finder, and a model of sixteen numbers."""
 
-from __future__ import annotations
-
 import hashlib
 import zlib
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ One list of questions, each with its answer written by hand from the records bel
 in the embedded index and PostgreSQL, and in Weaviate (the stand-in of `tests.passages`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple

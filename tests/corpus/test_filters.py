@@ -1,7 +1,5 @@
 """Journals are found under every name; a filter that leaves nothing says so, and what there is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

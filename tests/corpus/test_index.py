@@ -1,7 +1,5 @@
 """Indexing: what changed and nothing else, whole again after a death anywhere."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence

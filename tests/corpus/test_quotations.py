@@ -1,7 +1,5 @@
 """A quotation is verbatim where every word, figure and sign of it stands there, and only there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A question kept up to date: complete, idempotent, safe to kill, and honest about what lacks."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

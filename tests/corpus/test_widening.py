@@ -1,7 +1,5 @@
 """A question is asked in other words, too: shown, switched off, and never at others' expense."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator
 from pathlib import Path

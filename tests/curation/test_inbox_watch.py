@@ -1,7 +1,5 @@
 """Folders that fill while somebody looks: what is filed, what is left alone, what is said."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

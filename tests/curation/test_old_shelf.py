@@ -1,7 +1,5 @@
 """Files that an older program left: held against the papers' records as soon as somebody asks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What to do next for one paper follows from what is known of it, and nothing is done."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A source whose turn is far away does not hold up a paper that another source has."""
 
-from __future__ import annotations
-
 import logging
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """When a paper of which only the abstract is here is tried again, and who is asked then."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A harvest in the stand-in internet: every paper ends, as it should, and nobody is asked twice."""
 
-from __future__ import annotations
-
 import csv
 import threading
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Whatever breaks under a harvest: nothing is lost, doubled or torn, and the rest goes on."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

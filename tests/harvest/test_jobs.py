@@ -1,7 +1,5 @@
 """Which harvest is meant: named by what was asked, found again, added to, reported."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator

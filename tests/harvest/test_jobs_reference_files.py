@@ -1,7 +1,5 @@
 """``references.ris`` and ``references.bib``: every paper once, readable by others, never torn."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

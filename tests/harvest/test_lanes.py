@@ -1,7 +1,5 @@
 """Lanes: side by side, in turn, and over when they are over."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

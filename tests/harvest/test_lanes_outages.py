@@ -1,7 +1,5 @@
 """Sites that are out are left alone, and tried again by one paper at a time."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """The room that figures, tables and files take, told before any is fetched."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

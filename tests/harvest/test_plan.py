@@ -1,7 +1,5 @@
 """Plans against what harvests of the stand-in worlds really take."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Several processes harvest and download at once, or are interrupted, in the shell."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """Several searches and lists in one harvest: every hit, each paper once, each search counted."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from pathlib import Path

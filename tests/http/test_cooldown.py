@@ -1,7 +1,5 @@
 """Whoever waits for a piece of work learns how long a site keeps it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from contextvars import copy_context

@@ -1,7 +1,5 @@
 """What a site sent is on disk before it is read, and serves whoever asks the same."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import time

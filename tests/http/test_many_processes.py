@@ -1,7 +1,5 @@
 """The promise NCBI is made: four processes with two threads each are one polite client."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

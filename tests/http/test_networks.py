@@ -4,8 +4,6 @@ Real processes behind real proxies, one of which looks into encrypted traffic, w
 internet encrypted behind them.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """Turns, on the stage clock."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

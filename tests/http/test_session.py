@@ -1,7 +1,5 @@
 """What `Web` promises, told against recorded-style answers (no socket)."""
 
-from __future__ import annotations
-
 import logging
 import time
 import traceback

@@ -1,7 +1,5 @@
 """Encrypted connections: trusted, untrusted, and never finished."""
 
-from __future__ import annotations
-
 import datetime as dt
 import ipaddress
 import ssl

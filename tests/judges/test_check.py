@@ -1,7 +1,5 @@
 """Both judges: whole papers pass however odd, everything else is rejected by its right name."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A summary of a paper is not the paper, however many works it cites."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Garbage is refused in any script; a text with few misread letters is kept with doubts."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """A text cut short is told by what it shows of the rest; short and odd whole ones are left be."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.own_words import prose, sentences

@@ -14,8 +14,6 @@
 """
 # ruff: noqa: E501, W291 - the files are as programs write them
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

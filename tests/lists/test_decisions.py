@@ -1,7 +1,5 @@
 """What screeners decided is read from each program's own files, and nothing is guessed."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.lists import screening

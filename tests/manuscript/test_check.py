@@ -1,7 +1,5 @@
 """`check` on manuscripts that cite the stand-in's papers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`check` at the doors: shell with its exit status, page, MCP."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

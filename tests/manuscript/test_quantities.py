@@ -1,7 +1,5 @@
 """Numbers of a manuscript, and when those of a cited text say the same."""
 
-from __future__ import annotations
-
 import pytest
 
 from utils.manuscript.parts import Block

@@ -1,7 +1,5 @@
 """Every form of manuscript: sentences with their places, citations, references."""
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

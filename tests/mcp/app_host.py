@@ -7,8 +7,6 @@ the one a host sets where a view declares nothing. In its own page the host writ
 view asked for and what it showed, so that a browser without a window can tell (``--dump-dom``).
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Calls over the protocol, and what every answer to one is held against."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

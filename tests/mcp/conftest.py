@@ -1,7 +1,5 @@
 """The library whose tools are called: with the toolsets that a module names in ``TOOLSETS``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

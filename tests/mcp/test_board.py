@@ -1,7 +1,5 @@
 """Toolset ``review`` as hosts meet it: an App, a resource, a text."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a harvest's status says, page by page, and what can be done about a harvest over MCP."""
 
-from __future__ import annotations
-
 import csv
 import threading
 

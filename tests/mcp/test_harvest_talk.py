@@ -1,7 +1,5 @@
 """A harvest from beginning to account, by a model that knows no more than what tools tell it."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

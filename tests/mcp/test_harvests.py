@@ -1,7 +1,5 @@
 """Harvests by MCP: begun by one call, watched by others, reported as a resource."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

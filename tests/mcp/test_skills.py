@@ -1,7 +1,5 @@
 """Skills over MCP: listed with digests, read as files, true to the tools there are."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -1,7 +1,5 @@
 """Calls as language models write them from memory: each has one meaning, and is answered."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

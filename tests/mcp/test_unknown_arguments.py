@@ -1,7 +1,5 @@
 """Input schemas do not say that they are closed (Google's SDK fails at that); every tool is."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures of texts that are not from PubMed Central: LaTeX sources, pages of arXiv and others."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

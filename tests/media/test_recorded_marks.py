@@ -1,7 +1,5 @@
 """What the texts of recorded articles call a figure or table, against what their XML holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

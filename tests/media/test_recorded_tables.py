@@ -1,7 +1,5 @@
 """Every cell of recorded articles' tables, against their XML read by another hand."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

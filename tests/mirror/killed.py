@@ -8,8 +8,6 @@ byte by byte, as of a run that nobody disturbed, and no file fetched more often 
 A process of its own, because it forks: nothing but the stand-in internet may be running here.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

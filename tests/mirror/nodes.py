@@ -5,8 +5,6 @@ It reads ``scheduler PORT`` or ``worker ADDRESS`` from its input, with what is a
 (`AMISS`), and says the new node's number.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import os

@@ -1,7 +1,5 @@
 """A small PubMed: files of a few records, made for a test, and a mirror of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures and tables: where they stand, and who speaks of them first."""
 
-from __future__ import annotations
-
 import pytest
 
 from utils.outline import floats_of, outline

@@ -1,7 +1,5 @@
 """The sections of a text by title and place."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

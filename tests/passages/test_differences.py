@@ -1,7 +1,5 @@
 """A quotation that is not verbatim says where it differs, whatever was changed in it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the embedded finder promises alone: it outlives kills, torn files and neighbours."""
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A model by its name on the Hub: fetched once, by our rules for requests, kept with its commit."""
 
-from __future__ import annotations
-
 import json
 import re
 import ssl

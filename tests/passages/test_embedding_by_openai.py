@@ -1,7 +1,5 @@
 """Vectors from OpenAI's interface: in order, patiently, and the key stays where it is."""
 
-from __future__ import annotations
-
 import json
 import math
 

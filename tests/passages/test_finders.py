@@ -5,8 +5,6 @@ stand-in that speaks its client's stubs, and against a real server where ``WEAVI
 (it is read before the tests hide the settings of whoever runs them).
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Models on this disk, run by fastembed: right vectors, and errors that name the fault."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """MiniLM with its real weights tells what is alike."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.passages.real_minilm import PACKAGES, describe_missing, lay_out_minilm

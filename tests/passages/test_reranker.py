@@ -1,7 +1,5 @@
 """A model that reads question and passage together has the last word on the order."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.corpus.small_corpus import corpus_in, fill, paper, passage

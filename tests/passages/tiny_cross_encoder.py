@@ -1,7 +1,5 @@
 """A model of pairs, as a file: the more of the words it likes a passage has, the better."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper

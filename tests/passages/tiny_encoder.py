@@ -1,7 +1,5 @@
 """A sentence model of a few kilobytes, in which each word piece has one vector anywhere."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A reading process that imports nothing but how to answer; it tells what came along."""
 
-from __future__ import annotations
-
 import sys
 
 from utils.readers.child_processes import serve_with

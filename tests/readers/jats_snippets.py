@@ -1,7 +1,5 @@
 """Small articles for the tests of the JATS reader, written for this project."""
 
-from __future__ import annotations
-
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched
 from utils.readers import jats

@@ -1,7 +1,5 @@
 """Reading processes that misbehave in a chosen way."""
 
-from __future__ import annotations
-
 
 def reader(work: str) -> str:
     """How to start a child that evaluates *work* on each ``body`` it is given."""

@@ -5,8 +5,6 @@ draw and shrinks to the few tags that matter. `articles_in_jats` and `articles_i
 articles together with the words a reader must find in them, in order.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """LaTeX submissions as arXiv sends them, made of the files a test names."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from collections.abc import Mapping

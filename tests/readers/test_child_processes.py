@@ -1,7 +1,5 @@
 """Which failures of a reading process are the file's doing, and which are not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

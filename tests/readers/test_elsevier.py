@@ -4,8 +4,6 @@ The forms are those of "Tag by Tag" (DTD 5) and of answers of the Article Retrie
 are invented.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A publisher's page becomes the article's markdown, and nothing on it can act or mislead."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

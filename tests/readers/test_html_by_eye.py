@@ -1,7 +1,5 @@
 """What a person found who read today's publisher pages beside our texts of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.readers.test_html import PROSE

@@ -1,7 +1,5 @@
 """Whole papers in pages of odd make: each part is read where it stands, once, with its marks."""
 
-from __future__ import annotations
-
 import pytest
 
 from utils.model.paper import Document, Fetched

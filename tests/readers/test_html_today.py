@@ -1,7 +1,5 @@
 """Pages as publishers serve them now: lists by roles, hidden words, parts that a click shows."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The tree of a page answers searches as BeautifulSoup does."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

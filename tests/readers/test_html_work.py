@@ -5,8 +5,6 @@ counted here, for nothing, n and 4 n of a construct. What a pattern does inside 
 for those there is a page so large that the square would take hours.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import partial

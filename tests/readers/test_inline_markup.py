@@ -1,7 +1,5 @@
 """Markup and formulas of titles and abstracts, as a person would type them."""
 
-from __future__ import annotations
-
 import pytest
 from lxml.etree import fromstring
 

@@ -1,7 +1,5 @@
 """The JATS reader: what it claims about an article, the order of parts, and hostile input."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Blocks: lists, figures, boxes, quotations, code, notes, and what nobody has heard of."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.readers.jats_snippets import article, back_of, body_of, meta_of, read

@@ -1,7 +1,5 @@
 """Emphasis: what a reader of markdown takes for it, and never through a word."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

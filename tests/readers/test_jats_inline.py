@@ -1,7 +1,5 @@
 """Running text: nothing glued, nothing gained, nothing misread as markup."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.readers.jats_snippets import article, body_of, read

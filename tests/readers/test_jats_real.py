@@ -1,7 +1,5 @@
 """The JATS reader against 259 real articles: what is in the body must be in the markdown."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """References: printed ones as printed, data composed, nothing lost, nothing glued."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.readers.jats_snippets import article, back_of, body_of, read

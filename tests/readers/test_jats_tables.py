@@ -1,7 +1,5 @@
 """Tables: spans, header rows, footnotes, and what may stand in a cell."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

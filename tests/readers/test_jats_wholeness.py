@@ -1,7 +1,5 @@
 """A body cut short is told by what the rest of the article promises; short papers are left be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """LaTeX sources as markdown, by pandoc: text, citations, figures, tables, files, limits."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 from collections.abc import Mapping

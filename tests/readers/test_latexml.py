@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - pages have long lines
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

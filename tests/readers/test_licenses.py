@@ -1,7 +1,5 @@
 """A license is named by all its terms, however it is spelled: a lost one would be a lie."""
 
-from __future__ import annotations
-
 from itertools import chain, permutations
 
 import pytest

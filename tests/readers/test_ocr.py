@@ -1,7 +1,5 @@
 """Scans: what is recognised, in which order, within which bounds, and what is said without it."""
 
-from __future__ import annotations
-
 import io
 import socket
 from types import SimpleNamespace

@@ -3,8 +3,6 @@
 The PDFs are written here by hand: one font, one content stream a page, every line placed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

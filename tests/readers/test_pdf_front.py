@@ -1,7 +1,5 @@
 """What stands before a paper's text or is set like headings: contents, roles, a clipped *Th*."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import pytest

@@ -1,7 +1,5 @@
 """What is a heading of a PDF and what only looks like one, in papers set by ReportLab."""
 
-from __future__ import annotations
-
 from html import escape
 from io import BytesIO
 

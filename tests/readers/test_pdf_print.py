@@ -1,7 +1,5 @@
 """What print shows is read as print means it: footnotes, powers, signs, accents, headings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

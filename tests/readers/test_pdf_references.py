@@ -1,7 +1,5 @@
 """Each entry of a numbered list of references is a line, however its numbers and lines are set."""
 
-from __future__ import annotations
-
 import pytest
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Flowable, Paragraph

@@ -1,7 +1,5 @@
 """Tables of PDFs come out row by row below their captions, and nothing of a table is lost."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Reader's envelope is taken apart, and what Reader could not fetch is not mistaken for text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

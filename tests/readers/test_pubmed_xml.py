@@ -1,7 +1,5 @@
 """PubMed's XML: every trap of a record, every kind of record."""
 
-from __future__ import annotations
-
 import pytest
 
 from utils.model.identifiers import Ids

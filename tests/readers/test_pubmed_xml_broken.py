@@ -1,7 +1,5 @@
 """What NCBI may send instead of records, and what an enemy may put into them."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

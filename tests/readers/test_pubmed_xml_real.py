@@ -1,7 +1,5 @@
 """PubMed's XML as NLM really sends it: three thousand oddities, ninety efetch answers, books."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Steps down a tree: every child once, in order, with what stands behind it."""
 
-from __future__ import annotations
-
 from lxml import etree
 
 from utils.readers.safe_xml import children_of, first

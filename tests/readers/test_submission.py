@@ -1,7 +1,5 @@
 """LaTeX submissions are unpacked in memory, within bounds, and their main file is found."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Harvests that never happened, as large and as strange as one likes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace

@@ -6,8 +6,6 @@ their name, digits are what counts of a number, an empty cell is none, reasons a
 semicolons and commas.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

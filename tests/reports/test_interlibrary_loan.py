@@ -1,7 +1,5 @@
 """What a library is asked for: read back as its system would, and only what is missing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

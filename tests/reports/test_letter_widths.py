@@ -1,7 +1,5 @@
 """Lines are broken by measure, and measuring stays cheap."""
 
-from __future__ import annotations
-
 import pytest
 
 from utils.reports import letter_widths

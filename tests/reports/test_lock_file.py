@@ -1,7 +1,5 @@
 """``papers.lock.json``: what is written is read back, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

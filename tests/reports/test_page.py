@@ -1,7 +1,5 @@
 """The page: what it says, that nothing in it acts, and that it asks nobody for anything."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -5,8 +5,6 @@ The words below are those of the templates ``PRISMA_2020_flow_diagram_new_SRs_v1
 the arrows those between the nodes of ``R/PRISMA_flowdiagram.R`` in the R package PRISMA2020.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

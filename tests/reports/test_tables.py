@@ -1,7 +1,5 @@
 """``papers.csv`` and ``not_retrieved.csv``: complete, linked, and harmless in a spreadsheet."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from dataclasses import replace

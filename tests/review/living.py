@@ -1,7 +1,5 @@
 """A review with included reports, and what happens to it in a year."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A review as a model and a person in a chat see it: the same as its report says, in bounds."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A review that lives: what each update tells, to whom, and what it never touches."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal

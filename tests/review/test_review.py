@@ -1,7 +1,5 @@
 """A review in the shell and in Python: what is refused, what is kept, what comes back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

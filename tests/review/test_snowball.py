@@ -4,8 +4,6 @@ Who cites whom in the world is known from ``tests.world.kinship``; what is expec
 it here.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Papers made for the shelf's tests, and a way to look at a whole shelf at once."""
 
-from __future__ import annotations
-
 import csv
 import sqlite3
 from pathlib import Path

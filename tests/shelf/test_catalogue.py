@@ -1,7 +1,5 @@
 """The database's own troubles: full, locked, read-only, of another version, healed by two."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The corpus in SQL: one record a PMID, versions, watermarks, passages; on every database."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

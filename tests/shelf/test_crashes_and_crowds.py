@@ -1,7 +1,5 @@
 """Killed at any instant, or many at once: no file is torn and all parts tell the same story."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

@@ -1,7 +1,5 @@
 """Many abstracts in one change: the same shelf as one by one, whatever is in the way."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files edited, emptied or deleted by hand while nobody looked."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

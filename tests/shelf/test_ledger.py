@@ -1,7 +1,5 @@
 """The ledger: every paper ends once, the story is whole, and others may look on."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A folder filled by the older program is read as it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What lies beside a text goes where the text goes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.shelf.papers import assert_consistent, paper, save, texts

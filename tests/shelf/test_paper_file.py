@@ -1,7 +1,5 @@
 """The text file: readable, unforgeable, read back as it was written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

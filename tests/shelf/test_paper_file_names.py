@@ -1,7 +1,5 @@
 """File names: those of the older program, and safe on every system."""
 
-from __future__ import annotations
-
 import pytest
 
 from utils.model.identifiers import Ids

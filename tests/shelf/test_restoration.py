@@ -1,7 +1,5 @@
 """Texts that the disk cut or lost, or that something else took the place of, come back."""
 
-from __future__ import annotations
-
 import logging
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nothing is written outside the shelf, over something else, or by halves."""
 
-from __future__ import annotations
-
 import errno
 import os
 import time

@@ -4,8 +4,6 @@ Every paper is saved as an abstract, as a full text and again, so that a kill me
 change. ``--count N`` ends after N papers; ``--same`` has all writers save the same papers.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sources asked at their public addresses: `mocked` answers where the network would."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

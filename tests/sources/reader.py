@@ -1,7 +1,5 @@
 """A reader with every key of a publisher's, and what they ask a route for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 Every question to a site is asked against every broken answer, at the public address.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

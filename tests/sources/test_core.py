@@ -4,8 +4,6 @@ Answers: https://api.core.ac.uk/docs/v3; that a download leads to ``core.ac.uk``
 answered 400, is the Rust crate's fastpaper-cli 0.3.0.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Europe PMC: a search, records PubMed lacks, preprints, and JATS."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Downloads that only one of the later sources can end, and what each leaves on the shelf."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

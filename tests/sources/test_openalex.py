@@ -1,7 +1,5 @@
 """OpenAlex: copies nobody else names, and a search that is paid for."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

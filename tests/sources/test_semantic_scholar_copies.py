@@ -3,8 +3,6 @@
 Rows: https://api.semanticscholar.org/api-docs/graph (``openAccessPdf``).
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sources.reader import article_of

@@ -9,8 +9,6 @@ invented papers, or over recorded articles (``World(corpus=folder)``). Also run 
 ``python -m tests.world``.
 """
 
-from __future__ import annotations
-
 import ssl
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """``python -m tests.world``: run the stand-in internet and say how to reach it."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """arXiv's query language, as its manual tells it: prefixes, phrases, brackets, AND OR ANDNOT."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import date

@@ -1,7 +1,5 @@
 """The texts of preprints as arXiv sends them: LaTeXML's HTML, LaTeX sources, licenses."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

@@ -1,7 +1,5 @@
 """Worlds to visit, each forgetful between two tests, and a clock that stands still."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 

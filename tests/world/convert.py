@@ -3,8 +3,6 @@
 Deliberately not Papershelf's: a page made by the code under test would prove nothing.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from html import escape
 from pathlib import Path

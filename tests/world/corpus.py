@@ -1,7 +1,5 @@
 """The small world: about fifty invented papers, one or more for each branch of the ladder."""
 
-from __future__ import annotations
-
 from tests.world import papers_elsewhere, papers_in_pmc, papers_mined, papers_withheld
 from tests.world.records import Corpus
 

@@ -5,8 +5,6 @@ January, as PubMed indexes records that carry only a year (facts sheet, 1.3): sl
 works and by the other does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date, timedelta
 

@@ -4,8 +4,6 @@ The letters are put where a site puts its own: raw, as escapes of JSON, as refer
 references that were escaped once more, which PubMed's records hold.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

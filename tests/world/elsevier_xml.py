@@ -4,8 +4,6 @@ Forms: Elsevier's "Tag by Tag" for DTD 5, the API's documentation (dev.elsevier.
 that clients keep as fixtures (chemdataextractor2, tests/data/elsevier).
 """
 
-from __future__ import annotations
-
 from html import escape
 from itertools import cycle
 

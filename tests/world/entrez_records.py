@@ -4,8 +4,6 @@ Members after real answers (those recorded in ../shared among them): types mixed
 numbers as text, XML inside of text, lists that may be empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple

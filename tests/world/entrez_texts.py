@@ -1,7 +1,5 @@
 """The same records as EFetch gives them: FASTA, flat files, reports, JSON lines and XML."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Callable

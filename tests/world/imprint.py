@@ -1,7 +1,5 @@
 """Journals, people and the one way to make a paper of the small world. All of it is invented."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.world.records import Journal, Record

@@ -1,7 +1,5 @@
 """What can be searched for: one entry per PubMed record, read from its own XML."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """JATS of a record: front matter, sections, a table with spans, a formula, a figure, references."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 from itertools import cycle, repeat

@@ -10,8 +10,6 @@ PubMed's files three, publishers and repositories one a second. NCBI (with BioC)
 windows of their own, see `eutils` and `jina`.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

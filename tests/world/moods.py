@@ -4,8 +4,6 @@ A mood takes the call and a function that would answer it properly, and returns 
 instead; None means *not this request*, and then the mood is not used up.
 """
 
-from __future__ import annotations
-
 import gc
 import gzip
 import random

@@ -1,7 +1,5 @@
 """Publishers' pages: three families, each with its own furniture around the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from urllib.parse import quote

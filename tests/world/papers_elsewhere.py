@@ -1,7 +1,5 @@
 """Papers that preprint servers, repositories or their publishers give away."""
 
-from __future__ import annotations
-
 from tests.world.imprint import ARXIV, BIORXIV, MEMBRANE, OLD, RICH, SIGNALS, SQUARE, TISSUE, paper
 
 PAPERS = [

@@ -1,7 +1,5 @@
 """Papers PMC, in one of its ways, gives away."""
 
-from __future__ import annotations
-
 from tests.world.imprint import MEMBRANE, OLD, RICH, SIGNALS, TISSUE, paper
 
 PAPERS = [

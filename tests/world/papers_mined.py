@@ -1,7 +1,5 @@
 """Papers of publishers' services and links for text mining, and one behind a dead link."""
 
-from __future__ import annotations
-
 from .imprint import MEMBRANE, OLD, SIGNALS, TISSUE, paper
 
 PAPERS = [

@@ -1,7 +1,5 @@
 """Papers of which only the abstract, or something that is not the paper, can be had."""
 
-from __future__ import annotations
-
 from tests.world.imprint import BOOKS, MEMBRANE, OLD, SIGNALS, TISSUE, paper
 
 PAPERS = [

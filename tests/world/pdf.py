@@ -1,7 +1,5 @@
 """A tiny PDF writer: Helvetica, one column, real text, or a page that is only a picture."""
 
-from __future__ import annotations
-
 import textwrap
 import zlib
 from functools import lru_cache

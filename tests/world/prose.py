@@ -4,8 +4,6 @@ Each topic has words of its own, so that two papers of the world are as differen
 are: judging *is it this paper* must be possible and must be able to fail. Same seed, same text.
 """
 
-from __future__ import annotations
-
 import random
 from functools import lru_cache
 

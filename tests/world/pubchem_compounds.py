@@ -1,7 +1,5 @@
 """Some compounds as PubChem describes them, and a crowd of invented ones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """PubMed XML and MEDLINE text of a record, after pubmed_250101.dtd (facts sheet, 1.4 and 11)."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 

@@ -4,8 +4,6 @@ Not PubMed's engine, but one that answers honestly over the corpus and reports w
 use in PubMed's own words (facts sheet, 1.3).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ with ``chain`` are served (PubMed-shaped record + PMCID + DOI + JATS body). Text
 for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from html import escape

@@ -1,7 +1,5 @@
 """Thousands of papers: all different, all found, all to be had as they say."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Every limit is enforced, to the request, and every answer takes its time."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

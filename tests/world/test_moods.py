@@ -1,7 +1,5 @@
 """The stand-in internet lies and breaks as it says."""
 
-from __future__ import annotations
-
 import http.client
 from urllib.parse import urlsplit
 from urllib.request import urlopen

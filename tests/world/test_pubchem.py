@@ -1,7 +1,5 @@
 """The stand-ins of PubChem and BioC answer as the real ones do; facts sheet 3.4 and 10."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The stand-in internet can be trusted: it answers as the real services do."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import signal

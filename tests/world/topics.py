@@ -1,7 +1,5 @@
 """Words of each invented study: what it is about, in what, and how it was looked at."""
 
-from __future__ import annotations
-
 import re
 
 _RAW = """

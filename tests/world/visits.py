@@ -1,7 +1,5 @@
 """How the tests of the world visit it: plain requests, nothing of Papershelf in between."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from urllib.error import HTTPError

@@ -1,7 +1,5 @@
 """Doorkeepers: the pages that come instead of a paper."""
 
-from __future__ import annotations
-
 from tests.world.wire import HTML, Reply, text
 
 

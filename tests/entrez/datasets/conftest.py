@@ -1,7 +1,5 @@
 """One dataset of genes for all tests that only read, and no process left over."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

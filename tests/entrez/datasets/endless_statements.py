@@ -3,8 +3,6 @@
 They may be answered, if within the bounds.
 """
 
-from __future__ import annotations
-
 _COUNT = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n)"
 BOUNDED = (
     f"{_COUNT} SELECT count(*) FROM n",

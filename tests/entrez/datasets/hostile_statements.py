@@ -4,8 +4,6 @@ None may be answered with rows. ``{elsewhere}`` stands for a path outside the da
 neither be read nor come into being. What may be answered within bounds: `.endless_statements`.
 """
 
-from __future__ import annotations
-
 _WRITES = """
 INSERT INTO gene(uid) VALUES ('x')
 INSERT OR REPLACE INTO gene(uid) VALUES ('7001')

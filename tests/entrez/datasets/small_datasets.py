@@ -1,7 +1,5 @@
 """Small datasets as a stage leaves them: tables by hand, and ``_dataset`` beside them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Statements nobody wrote: random trees in the SQL of several databases, whole and mangled."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Exports: every row, once, whole or not at all, in a form that spreadsheets and programs read."""
 
-from __future__ import annotations
-
 import csv
 import sys
 from pathlib import Path

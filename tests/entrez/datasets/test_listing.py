@@ -1,7 +1,5 @@
 """Which datasets there are, how long they stay, and that no name leads out of their folder."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

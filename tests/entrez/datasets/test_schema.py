@@ -1,7 +1,5 @@
 """What a dataset holds: tables, columns and relations."""
 
-from __future__ import annotations
-
 import gzip
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """SQL on a dataset: pages that lose nothing, values as they are, errors in SQLite's words."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

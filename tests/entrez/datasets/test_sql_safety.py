@@ -1,7 +1,5 @@
 """Hostile statements are refused or bounded, and never change the file or make another."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time
