@@ -10,7 +10,7 @@ from utils.readers.html.tree import ShallowSoup, every, tags
 
 PAGE = (
     "<html><head><meta name='a' content='b'><script src='x.js'></script><script>1</script></head>"
-    "<body class='one two'><h1 id='t'>Bees <em>fly</em></h1><!-- note --><p>Text <a href='#t'>up"
+    "<body class='one two'><h1 id='t'>Bees <em>fly</em></h1><p>Text <a href='#t'>up"
     "</a></p><div class='two'><ul><li>A</li><li><p>B</p></li></ul><svg:rect></svg:rect></div>"
 )
 
@@ -57,3 +57,15 @@ def test_a_changed_page_is_searched_as_it_is_now() -> None:
     assert soup.find("em").find_parent(["body", "h1"]).name == "h1"
     assert soup.find("em").find_parent(class_="one").name == "body"
     assert len(every(soup)) == len(soup.find_all(True))
+
+
+def test_comments_are_no_part_of_a_page() -> None:
+    soup = ShallowSoup("<!doctype html><p>Bees <!-- hidden -->fly</p><?target data?>")
+    assert [str(text) for text in soup.find_all(string=True)] == ["Bees fly"]
+
+
+def test_scripts_are_text_of_no_other_element() -> None:
+    soup = ShallowSoup("<div>a<script>b</script><pre> \n </pre> \n<br>c</div>")
+    assert soup.get_text() == "a \n \nc"
+    assert soup.find("script").get_text() == "b"
+    assert str(soup.find("br")) == "<br/>"

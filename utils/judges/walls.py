@@ -149,10 +149,14 @@ def _walls_in_page(soup: BeautifulSoup, url: str) -> Iterator[str]:
         yield wall
     if _has_few_words(soup):
         yield from _walls_in_words(soup)
-    code = " ".join(script.get_text() for script in soup.find_all("script", src=False))
+    elements = soup.find_all(True)
+    code = " ".join(
+        script.get_text()
+        for script in elements
+        if script.name == "script" and not script.get("src")
+    )
     if _CODE.search(code):
         yield "bot_check"
-    elements = soup.find_all(True)
     for tag in elements:
         if tag.name in ("script", "iframe", "form", "img"):
             address = str(tag.get("src") or tag.get("action") or "")
@@ -167,7 +171,9 @@ def _walls_in_page(soup: BeautifulSoup, url: str) -> Iterator[str]:
 
 def _walls_of_element(tag: Tag) -> Iterator[str]:
     """The walls one element belongs to, by its names, its address or its field's type."""
-    names = tuple(str(name) for key in ("class", "id") for name in _as_list(tag.attrs.get(key)))
+    classes = tag.attrs.get("class") or ""
+    classes = " ".join(classes) if isinstance(classes, list) else classes
+    names = f"{classes} {tag.attrs.get('id', '')}"
     yield from _walls_of_names(names)
     if tag.name == "input":
         if str(tag.get("type") or "").lower() == "password":
@@ -180,36 +186,33 @@ def _walls_of_element(tag: Tag) -> Iterator[str]:
             yield "captcha"
         elif tag.name == "form" and _LOGIN_FORM.search(address) and tag.find("input") is not None:
             yield "login"
-    names += tuple(str(tag.attrs.get(key) or "") for key in ("data-test", "data-testid"))
+    names = f"{names} {tag.attrs.get('data-test', '')} {tag.attrs.get('data-testid', '')}"
     if _names_an_offer(names) and _offers_access(tag, names):
         yield "paywall"
 
 
 @lru_cache(maxsize=4000)  # the same few names all over a page
-def _walls_of_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(wall for wall, pattern in _ELEMENTS.items() if any(map(pattern.fullmatch, names)))
+def _walls_of_names(names: str) -> tuple[str, ...]:
+    words = names.split()
+    return tuple(wall for wall, pattern in _ELEMENTS.items() if any(map(pattern.fullmatch, words)))
 
 
 @lru_cache(maxsize=4000)
-def _names_an_offer(names: tuple[str, ...]) -> bool:
-    return _PAYWALL.search(" ".join(names)) is not None
+def _names_an_offer(names: str) -> bool:
+    return _PAYWALL.search(names) is not None
 
 
-def _offers_access(tag: Tag, names: tuple[str, ...]) -> bool:
+def _offers_access(tag: Tag, names: str) -> bool:
     """Whether an element named like an offer is one that readers see.
 
     Open pages keep empty slots and pop-ups of that name (``noAccessReveal``, ``accessDenialslot``),
     and put other notes in them.
     """
     text = " ".join(tag.get_text(" ").split())
-    is_kept_closed = any(_POPUP.search(name) for name in names)
+    is_kept_closed = _POPUP.search(names) is not None
     if tag.name in ("html", "body") or not text or is_kept_closed:
         return False
     return len(text) <= _LABEL_CHARS or _OFFER.search(text) is not None
-
-
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value] if value else []
 
 
 def _walls_in_words(soup: BeautifulSoup) -> Iterator[str]:

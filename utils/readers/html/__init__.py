@@ -39,8 +39,8 @@ from .parts import (
     order_headings,
     parts_beside,
 )
-from .references import make_lists, tidy_references
-from .tree import remove
+from .references import tidy_references
+from .tree import remove, weigh
 from .visible import show_page
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def read(fetched: Fetched) -> Document:
     walls = find_walls(soup, fetched.url, claims.closed)
     links = PageLinks(soup, fetched.url)
     lost = ""
+    menus = find_menus(soup)
     made_by_latexml = is_latexml(soup)
     soup.allow_changes()
     if made_by_latexml:
@@ -125,7 +126,6 @@ def read(fetched: Fetched) -> Document:
         lost = "the page says that its conversion broke off" if is_broken(soup) else ""
         make_ordinary(soup)
     page_title = _page_title(soup, claims)
-    menus = find_menus(soup)
     markdown = _markdown(soup, claims, page_title, links)
     found = measure(markdown)
     return Document(
@@ -224,11 +224,11 @@ def _markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks)
     name_missing_tables(soup, links.url)
     fill_references(soup)
     prune(soup)
-    make_lists(soup)
     tidy_references(soup)
-    root = article_root(soup)
-    before, after = parts_beside(soup, root)
-    name_parts(root)
+    weights = weigh(soup)
+    root = article_root(soup, weights)
+    before, after = parts_beside(soup, root, weights)
+    name_parts(root, weights)
     abstracts = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
     head_openings(root, " ".join([claims.abstract, *abstracts]))
     order_headings(root, title)

@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.sections import part_of
-from .tree import Weights, every, remove, replace, sum_up, tags, weigh
+from .tree import Weights, classes, every, named, remove, replace, sum_up, tags, text_of, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -30,29 +29,36 @@ _MACHINERY = frozenset(
     )
 )
 # Site furniture by a part of its class, id or role. Never removed when it holds much of the page.
-_FURNITURE = re.compile(
-    r"nav|navbar|navigation|breadcrumbs?|cookies?|consent|onetrust|gdpr|shar(e|ing)|addthis|social"
-    r"|toolbar|toolbox|metrics|altmetric|dimensions|banner|modal|popup|tooltip|skip|skiplinks?"
-    r"|newsletter|promo|advert|advertisement|ads|doubleclick|recommend(er|ed|ations)|citedby|sidebar"
-    r"|rail|menu|pagination|pager|login|signin|printonly|feedback|survey|alerts?|masthead"
-    r"|complementary|search|searchbox|copyright|licen[cs]e|permissionstatement"
-)
+_FURNITURE = frozenset((
+    "nav", "navbar", "navigation", "breadcrumb", "breadcrumbs", "cookie", "cookies", "consent",
+    "onetrust", "gdpr", "share", "sharing", "addthis", "social", "toolbar", "toolbox", "metrics",
+    "altmetric", "dimensions", "banner", "modal", "popup", "tooltip", "skip", "skiplink",
+    "skiplinks", "newsletter", "promo", "advert", "advertisement", "ads", "doubleclick",
+    "recommender", "recommended", "recommendations", "citedby", "sidebar", "rail", "menu",
+    "pagination", "pager", "login", "signin", "printonly", "feedback", "survey", "alert",
+    "alerts", "masthead", "complementary", "search", "searchbox", "copyright", "licence",
+    "license", "permissionstatement",
+))  # fmt: skip
 # These name furniture only when the block is mostly links, or nearly empty.
-_SUSPECT = re.compile(
-    r"related|downloads?|toc|contents|footer|header|tools|actions|options|links|buttons|aside"
-    r"|comments|jump|carousel|pdf|export|cite|citation|permissions|more|view"
-)
-REFERENCES = re.compile(r"references?|reflist|refs?|reflinks|bibliography|citations")
+_SUSPECT = frozenset((
+    "related", "download", "downloads", "toc", "contents", "footer", "header", "tools", "actions",
+    "options", "links", "buttons", "aside", "comments", "jump", "carousel", "pdf", "export",
+    "cite", "citation", "permissions", "more", "view",
+))  # fmt: skip
+REFERENCES = frozenset((
+    "reference", "references", "reflist", "ref", "refs", "reflinks", "bibliography", "citations",
+))  # fmt: skip
 # Boxes that publishers without such markup put the article in, by class or id.
-_BOXES = re.compile(
-    r"hlFld-Fulltext|fulltext-view|article-body|article__body|NLM_body|maincontent|main-content"
-)
+_BOXES = frozenset((
+    "hlFld-Fulltext", "fulltext-view", "article-body", "article__body", "NLM_body", "maincontent",
+    "main-content",
+))  # fmt: skip
 # What some publishers put on the page again for their own display: captions for a lightbox, the
 # article's head beside each figure, a reference beside each number that cites it.
 _EXTRAS = re.compile(
-    r"html-fig_show|figure-viewer|lightbox"
-    r"|(figure|table)ViewerArticleInfo|dropDownAlt|html-oa-logo|callout"
-    r"|elife-reflinks-sort\S*|elife-reflink-details-cited"
+    r"(?<!\S)(?:html-fig_show|figure-viewer|lightbox"
+    r"|(?:figure|table)ViewerArticleInfo|dropDownAlt|html-oa-logo|callout"
+    r"|elife-reflinks-sort\S*|elife-reflink-details-cited)(?!\S)"
 )
 NOISE_LINKS = re.compile(
     r"\[?((view|full|display|open|load) (article|full|full size|large|larger|high res(olution)?)?"
@@ -85,15 +91,18 @@ _WHOLE_SHARE = 0.9  # a container with less than this has lost part of the artic
 _DECLARED_SHARE = 0.4  # a declared container with less than this is a teaser or a comment
 _ALL_SHARE = 0.98
 _LINKS_SHARE = 0.5  # menus and "related articles" are links; prose seldom passes a tenth
-_LONGEST_NAMES = 500  # characters of an element's names
-_NEVER = re.compile(r"html|body|main|article|table|tbody|thead|tr|td|th")
-_PROSE = re.compile(r"section|p|li|figure|h[1-6]")
-_CITATION = re.compile(r"cite|citation")
+_NEVER = frozenset((
+    "html", "body", "main", "article", "table", "tbody", "thead", "tr", "td", "th",
+))  # fmt: skip
+_PROSE = frozenset(("section", "p", "li", "figure", "h1", "h2", "h3", "h4", "h5", "h6"))
+_CITATION = frozenset(("cite", "citation"))
 _ENTRIES, _FEWEST_ENTRIES = ("li", "tr", "dd"), 3
 _MEDIA = ("img", "table", "math")
 _KEYWORDS = ("keywords", "keywords:", "key words", "key words:")
-_SIDES = re.compile(r"aside|footer|header")
-_LEAVES = re.compile(r"table|ul|ol|p|section")
+_SIDES = frozenset(("aside", "footer", "header"))
+_LEAVES = frozenset(("table", "ul", "ol", "p", "section"))
+_ARTICLES = frozenset(("article", "main"))
+_BUTTON_NODES = 3  # in the box of a button: its text, and signs
 
 
 def prune(soup: BeautifulSoup) -> None:
@@ -106,7 +115,11 @@ def prune(soup: BeautifulSoup) -> None:
         tag
         for tag in every(soup)
         if tag.name in _MACHINERY
-        or (tag.name == "span" and _COPY_BUTTON.fullmatch(text_of(tag)))
+        or (
+            tag.name == "span"
+            and len(tag.contents) <= _BUTTON_NODES
+            and _COPY_BUTTON.fullmatch(text_of(tag))
+        )
         or (_is_extra(tag) and tag.name != "math" and tag.find(["table", "math"]) is None)
     )
     remove(_furniture(soup))
@@ -131,14 +144,12 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
         if id(tag) in references:
             continue
         furniture = named(tag, _FURNITURE)
-        if _NEVER.fullmatch(tag.name) or not (
-            furniture or named(tag, _SUSPECT) or _SIDES.fullmatch(tag.name)
-        ):
+        if tag.name in _NEVER or not (furniture or named(tag, _SUSPECT) or tag.name in _SIDES):
             continue
         weight = weights[id(tag)]
         if weight > _KEEP_SHARE * weights[id(soup)] or titles[id(tag)] or _lists_keywords(tag):
             continue
-        is_prose = not furniture or _PROSE.fullmatch(tag.name)
+        is_prose = not furniture or tag.name in _PROSE
         is_empty = not weight and not media[id(tag)]
         if not (furniture or is_empty) and _introduces(tag, weights, links):
             yield from (link for link in tags(tag, ("a",)) if link.find_parent(_HEADINGS) is None)
@@ -191,11 +202,6 @@ def _introduces(box: Tag, weights: Weights, links: Weights) -> bool:
     return unlinked and whole >= 2 * weight
 
 
-def text_of(tag: Tag) -> str:
-    """The text of *tag* on one line."""
-    return " ".join(tag.get_text(" ").split())
-
-
 def _without_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
     """The texts before and after *links*, less the brackets around them or the comma between."""
     texts: dict[int, tuple[PageElement, str]] = {}
@@ -213,34 +219,8 @@ def _without_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
     return texts.values()
 
 
-def named(tag: Tag, pattern: re.Pattern[str]) -> bool:
-    """Whether a word of the element's class, id or role is *pattern*.
-
-    ``articleNavigation-bar`` has the words article, navigation and bar.
-    """
-    if not tag.attrs:
-        return False
-    names = " ".join(_names(tag, ("class", "id", "role")))
-    return bool(names) and _has_word(names[:_LONGEST_NAMES], pattern)
-
-
-@lru_cache(maxsize=4000)  # the same few names all over a page
-def _has_word(names: str, pattern: re.Pattern[str]) -> bool:
-    words = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "-", names).lower())
-    return any(pattern.fullmatch(word) for word in words)
-
-
-def _names(tag: Tag, attributes: Iterable[str]) -> list[str]:
-    names: list[str] = []
-    for attribute in attributes:
-        if value := tag.attrs.get(attribute):
-            names += value if isinstance(value, list) else [str(value)]
-    return names
-
-
-def article_root(soup: BeautifulSoup) -> Tag:
+def article_root(soup: BeautifulSoup, weights: Weights) -> Tag:
     """The element of a pruned page that is the article."""
-    weights = weigh(soup)
     page: Tag = soup.body or soup
     declared = [tag for tag in every(soup) if _is_declared(tag)]
     most = max((weights[id(tag)] for tag in declared), default=0)
@@ -249,34 +229,37 @@ def article_root(soup: BeautifulSoup) -> Tag:
         whole = [tag for tag in declared if weights[id(tag)] >= _WHOLE_SHARE * most]
         root = min(whole, key=lambda tag: weights[id(tag)])
     while True:  # follow the one child that holds everything, also down a tower of nested boxes
-        children = [
-            tag for tag in root.find_all(True, recursive=False) if not _LEAVES.fullmatch(tag.name)
-        ]
+        children = [tag for tag in root.find_all(True, recursive=False) if tag.name not in _LEAVES]
         heavy = [tag for tag in children if weights[id(tag)] >= _ALL_SHARE * weights[id(root)] > 0]
         if not heavy:
             return root
         root = heavy[0]
 
 
-def _labels(tag: Tag) -> list[str]:
-    return _names(tag, ("class", "id"))
-
-
 def _is_extra(tag: Tag) -> bool:
-    return tag.get("aria-hidden") == "true" or any(map(_EXTRAS.fullmatch, _labels(tag)))
+    if not tag.attrs:
+        return False
+    labels = " ".join((*classes(tag), str(tag.attrs.get("id") or "")))
+    return tag.attrs.get("aria-hidden") == "true" or _EXTRAS.search(labels) is not None
 
 
 def is_abstract(tag: Tag) -> bool:
     """Whether the page marks *tag* as the abstract."""
-    return tag.get("itemprop") == "abstract" or "abstract" in map(str.lower, _labels(tag))
+    if not tag.attrs:
+        return False
+    labels = (*classes(tag), str(tag.attrs.get("id") or ""))
+    return tag.attrs.get("itemprop") == "abstract" or "abstract" in map(str.lower, labels)
 
 
 def _is_declared(tag: Tag) -> bool:
     """Whether the page says that this is the article."""
-    return (
-        tag.name in ("article", "main")
-        or tag.get("role") in ("article", "main")
-        or "articleBody" in str(tag.get("itemprop") or "")
-        or "ScholarlyArticle" in str(tag.get("itemtype") or "")
-        or any(map(_BOXES.fullmatch, _labels(tag)))
+    attrs = tag.attrs
+    return tag.name in _ARTICLES or (
+        bool(attrs)
+        and (
+            attrs.get("role") in _ARTICLES
+            or "articleBody" in str(attrs.get("itemprop") or "")
+            or "ScholarlyArticle" in str(attrs.get("itemtype") or "")
+            or not _BOXES.isdisjoint((*classes(tag), str(attrs.get("id") or "")))
+        )
     )

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from bs4.element import NavigableString, Tag
 
 from ...outline.sections import NO_LIST
-from .article import REFERENCES, named, text_of
+from .article import REFERENCES
 from .claims import absolute
 from .parts import HEADINGS, name_of
-from .tree import every, remove, tags
+from .tree import every, named, remove, tags, text_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ...model.verdicts import DOUBT, Sign
 from ...outline.sections import opens, part_of
 from ...outline.words import folded
-from .article import text_of
-from .tree import every, tags
+from .tree import text_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -26,13 +25,13 @@ def find_menus(soup: BeautifulSoup) -> Menus:
     """Return the menus of a page, which reading the page takes out."""
     menus: dict[int, dict[str, bool]] = defaultdict(dict)
     targets: set[object] = set()
-    for link in tags(soup, ("a",)):
+    for link in soup.find_all("a"):
         target = str(link.get("href") or "")
         menu = link.find_parent(["ul", "ol", "nav"]) if target.startswith("#") else None
         if menu is None:
             continue
         if not targets:
-            targets = {tag.get(key) for tag in every(soup) for key in ("id", "name")}
+            targets = {tag.attrs.get(key) for tag in soup.find_all(True) for key in ("id", "name")}
         menus[id(menu)][text_of(link)] = target[1:] in targets
     return list(menus.values())
 

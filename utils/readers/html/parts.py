@@ -15,14 +15,14 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.sections import part_of
 from ...outline.words import count_words, folded
-from .article import LABEL, REFERENCES, is_abstract, named, text_of
-from .tree import Weights, every, remove, tags, weigh
+from .article import LABEL, REFERENCES, is_abstract
+from .tree import Weights, every, named, remove, tags, text_of, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
 HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
-_ABSTRACT = re.compile(r"abstract")
+_ABSTRACT = frozenset(("abstract",))
 # Headings of what is the paper's own, though it may stand beside the article's element.
 _OWN = re.compile(
     r"acknowledge?ments?|(\w+ )?digest"
@@ -78,9 +78,8 @@ class Part(NamedTuple):
     box: Tag
 
 
-def parts_beside(soup: BeautifulSoup, root: Tag) -> tuple[list[Part], list[Part]]:
+def parts_beside(soup: BeautifulSoup, root: Tag, weights: Weights) -> tuple[list[Part], list[Part]]:
     """The paper's parts outside *root*, those before it and those after it, in page order."""
-    weights = weigh(soup)
     inside = {id(tag) for tag in every(root)} | {id(root)}
     names = _boxes(soup, root, weights, inside)
     above = {id(tag) for tag in root.parents}
@@ -105,8 +104,8 @@ def _boxes(soup: BeautifulSoup, root: Tag, weights: Weights, inside: set[int]) -
     have = {name_of(heading) for heading in tags(root, HEADINGS)}
     names: dict[int, str] = {}
     for tag in tags(soup, ("section", "div", "ol", "ul")):
-        for name, pattern in (("Abstract", _ABSTRACT), ("References", REFERENCES)):
-            if weights[id(tag)] > _TEXT_CHARS and named(tag, pattern):
+        for name, words in (("Abstract", _ABSTRACT), ("References", REFERENCES)):
+            if weights[id(tag)] > _TEXT_CHARS and named(tag, words):
                 if id(tag) in inside:
                     have.add(name)
                 else:
@@ -136,9 +135,8 @@ def _box(heading: Tag, least: int, weights: Weights) -> Tag:
     return box
 
 
-def name_parts(root: Tag) -> None:
+def name_parts(root: Tag, weights: Weights) -> None:
     """Give parts a heading where the page only marks them by a class or a label."""
-    weights = weigh(root)
     part = next(filter(is_abstract, every(root)), None)
     if part is not None:
         before = part.find_previous(HEADINGS)

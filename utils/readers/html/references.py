@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.words import folded
-from .article import NOISE_LINKS, REFERENCES, named
+from .article import NOISE_LINKS, REFERENCES
 from .parts import HEADINGS, name_of
-from .tree import Weights, every, remove, tags, weigh
+from .tree import Weights, every, named, remove, tags, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -29,7 +29,7 @@ _SHARE = 0.1  # of the entries that must have a button's text for it to be one
 _BUTTON_WORDS, _KEY_WORDS = 6, 8
 _ENTRY_CHARS = 1500  # longer on average, they are no references
 _COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
-_COUNTED = re.compile(r"numeric|numbered|decimal")  # of a list that its style counts
+_COUNTED = frozenset(("numeric", "numbered", "decimal"))  # of a list that its style counts
 _REPEATED = 0.8  # of a list's entries that stand in another list
 _COPIERS = ("span", "div", "aside", "small")
 _UNHEADED = 8  # entries that a list without a name or heading must have
@@ -49,6 +49,7 @@ _NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
 def tidy_references(soup: BeautifulSoup) -> None:
     """Reduce every reference list of *soup* to its entries, and head one that has no heading."""
     weights = weigh(soup)
+    _make_lists(soup, weights)
     _itemize_headed(soup, weights)
     lists = _without_repeats(list(_lists(soup)))
     for listed in lists:
@@ -281,9 +282,8 @@ def _key(tag: Tag) -> str:
     return " ".join(words[:_KEY_WORDS]) if len(words) >= _KEY_WORDS else ""
 
 
-def make_lists(soup: BeautifulSoup) -> None:
+def _make_lists(soup: BeautifulSoup, weights: Weights) -> None:
     """Make the boxes of each reference list items, and drop numbers that the list counts itself."""
-    weights = weigh(soup)
     within: set[int] = set()
     for box in soup.find_all(["div", "section", "ol", "ul"]):
         if id(box.parent) in within:

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, Tag
 
-from .article import REFERENCES, named
-from .tree import Weights, classes, every, remove, sum_up, weigh
+from .article import REFERENCES
+from .tree import Weights, classes, every, named, remove, sum_up, text_of, weigh
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
 _HIDDEN_STYLE = re.compile(r"(?:^|;|\s)(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
 _SPOKEN_CLASS = re.compile(  # of words for screen readers
-    r"(?:u-)?(?:sr-only|visually-?hidden|off-?screen(?:-hidden)?|screen-?reader(?:-text|-only)?"
-    r"|element-invisible)",
+    r"(?<!\S)(?:u-)?(?:sr-only|visually-?hidden|off-?screen(?:-hidden)?"
+    r"|screen-?reader(?:-text|-only)?|element-invisible)(?!\S)",
     re.I,
 )
 _HIDDEN_CLASS = re.compile(
-    r"(?:u-)?(?:display-none|d-none|hide|hidden)|hidden-?js-?div"
-    r"|print-hide|no-?print|hidden-print|d-print-none",
+    r"(?<!\S)(?:(?:u-)?(?:display-none|d-none|hide|hidden)|hidden-?js-?div"
+    r"|print-hide|no-?print|hidden-print|d-print-none)(?!\S)",
     re.I,
 )
 _MARK = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[*\u2020\u2021\u00a7\u00b6#]{1,3})\W*")
 _LINKED_MARK = re.compile(r"[a-z]|[*\u2020\u2021\u00a7\u00b6#]{1,3}")
-_SET_MATH = re.compile(r"MathJax(?:_CHTML|_SVG|_Display)?|mjx-chtml")
+_SET_MATH = frozenset(("MathJax", "MathJax_CHTML", "MathJax_SVG", "MathJax_Display", "mjx-chtml"))
 _MENU_ROLES = frozenset(("menu", "tooltip"))
 _FOLDED_CHARS = 600  # hidden text that is longer is a folded part of the paper
 _PARTS = frozenset(
@@ -73,7 +73,8 @@ def show_page(soup: BeautifulSoup) -> None:
 def _show_formulas_once(soup: BeautifulSoup) -> None:
     """Keep a formula's source, not the glyphs that MathJax sets from it."""
     for tag in every(soup):
-        if tag.parent is None or not (tag.name == "mjx-container" or _has_class(tag, _SET_MATH)):
+        is_set = tag.name == "mjx-container" or not _SET_MATH.isdisjoint(classes(tag))
+        if tag.parent is None or not is_set:
             continue
         script = tag.find_next_sibling("script")
         has_tex = script is not None and str(script.get("type") or "").startswith("math/tex")
@@ -86,7 +87,7 @@ def _show_formulas_once(soup: BeautifulSoup) -> None:
 def _keep_words_of_buttons(elements: list[Tag]) -> None:
     """Keep the words of buttons that are a heading or stand in running text."""
     for button in [tag for tag in elements if tag.name == "button"]:
-        text = _line(button)
+        text = text_of(button)
         heading = button.find_parent(_HEADINGS)
         if heading is not None and len(text) >= _MOST_OF_HEADING * len(heading.get_text()):
             heading.string = _SHOWS.sub("", text)
@@ -127,18 +128,20 @@ def _place_marks(elements: list[Tag]) -> None:
     for link in [tag for tag in elements if tag.name == "a"]:
         if (
             str(link.get("href") or "").startswith("#")
-            and _LINKED_MARK.fullmatch(_line(link))
+            and _LINKED_MARK.fullmatch(text_of(link))
             and link.find_parent(["td", "th"]) is not None
             and link.find("sup") is None
             and link.find_parent("sup") is None
         ):
             link.name = "sup"
     for note in [tag for tag in elements if tag.name == "p"]:
-        mark = next((node for node in note.previous_siblings if str(node).strip()), None)
+        mark = note.previous_sibling
+        while type(mark) is NavigableString and not mark.strip():
+            mark = mark.previous_sibling
         if (
             isinstance(mark, Tag)
             and mark.name in _INLINE
-            and _MARK.fullmatch(_line(mark))
+            and _MARK.fullmatch(text_of(mark))
             and mark.find_previous_sibling(True) is None
         ):
             note.insert(0, NavigableString(" "))
@@ -152,26 +155,22 @@ def _make_headings(elements: list[Tag], weights: Weights) -> None:
         target = named.get(str(link.get("href") or "#").removeprefix("#"))
         if target is None or not 0 < weights[id(link)] == weights[id(target)]:
             continue
-        text = _line(link)
-        if len(text) > _HEADING_CHARS or _line(target) != text:
+        text = text_of(link)
+        if len(text) > _HEADING_CHARS or text_of(target) != text:
             continue
         box = target
-        while box.parent is not None and _line(box.parent) == text:
+        while box.parent is not None and text_of(box.parent) == text:
             box = box.parent
         if box.find_parent([*_HEADINGS, "li", "p"]) is None and box.find(_HEADINGS) is None:
             box.name = "h2" if box.name not in _HEADINGS else box.name
     for tag in elements:
-        level = next(filter(None, map(_LEVELS.get, classes(tag))), "")
-        if level and len(_line(tag)) <= _HEADING_CHARS and tag.find_parent(_HEADINGS) is None:
+        level = next(filter(None, map(_LEVELS.get, classes(tag))), "") if tag.attrs else ""
+        if level and len(text_of(tag)) <= _HEADING_CHARS and tag.find_parent(_HEADINGS) is None:
             tag.name = level
             label = tag.find_previous_sibling(True)
             if label is not None and "label" in classes(label):
-                tag.insert(0, NavigableString(f"{_line(label)} "))
+                tag.insert(0, NavigableString(f"{text_of(label)} "))
                 remove([label])
-
-
-def _line(tag: Tag) -> str:
-    return " ".join(tag.get_text(" ").split())
 
 
 def _hidden(elements: list[Tag], weights: Weights) -> Iterator[Tag]:
@@ -181,24 +180,20 @@ def _hidden(elements: list[Tag], weights: Weights) -> Iterator[Tag]:
     for tag in elements:
         if id(tag.parent) in references or named(tag, REFERENCES):
             references.add(id(tag))
-        if tag.name in _PARTS or held[id(tag)]:
+        if not tag.attrs or tag.name in _PARTS or id(tag) in held:
             continue
-        if not tag.attrs:
-            continue
-        is_menu = tag.get("role") in _MENU_ROLES
-        is_short = weights[id(tag)] <= _FOLDED_CHARS
-        is_folded = id(tag) not in references and _is_folded(tag)
-        if is_menu or (is_short and (is_folded or _has_class(tag, _SPOKEN_CLASS))):
+        if tag.attrs.get("role") in _MENU_ROLES:
             yield tag
+        elif weights[id(tag)] <= _FOLDED_CHARS:
+            names = " ".join(classes(tag))
+            is_folded = id(tag) not in references and _is_folded(tag, names)
+            if is_folded or _SPOKEN_CLASS.search(names):
+                yield tag
 
 
-def _is_folded(tag: Tag) -> bool:
+def _is_folded(tag: Tag, names: str) -> bool:
     return (
-        tag.has_attr("hidden")
-        or _HIDDEN_STYLE.search(str(tag.get("style") or "")) is not None
-        or _has_class(tag, _HIDDEN_CLASS)
+        "hidden" in tag.attrs
+        or _HIDDEN_STYLE.search(str(tag.attrs.get("style") or "")) is not None
+        or _HIDDEN_CLASS.search(names) is not None
     )
-
-
-def _has_class(tag: Tag, pattern: re.Pattern[str]) -> bool:
-    return any(map(pattern.fullmatch, classes(tag)))
