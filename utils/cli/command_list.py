@@ -91,6 +91,14 @@ _CORE = {
         "judge files that are not on the shelf: whole, and this paper?",
         ("page.html --id 31452104", "--pairs pairs.json"),
     ),
+    "setup": Command(
+        ".cli.setting_up",
+        "set up this installation: e-mail, folder, keys, assistants",
+        ("", "--email you@your-university.edu --host all --yes"),
+    ),
+    "setup update": Command(
+        ".cli.setting_up", "say how to bring this installation up to date", ("", "--json")
+    ),
     "setup settings": Command(".cli.upkeep", "show every setting and its value", ("", "--json")),
     "setup doctor": Command(
         ".cli.upkeep", "check keys, folder and services", ("", "--hosts 'Claude Desktop'")
@@ -118,7 +126,6 @@ _GROUPS = {
     "corpus": "keep a field's records, find passages and quotations",
     "data": "make tables of any Entrez database, ask them in SQL",
     "mirror": "keep all of PubMed on your own disk (extra mirror)",
-    "setup": "configure, check and try out this installation",
 }
 _HEADINGS = {
     "Papers": ("search", "download", "read", "list", "cite", "export"),
@@ -299,6 +306,8 @@ def introduction() -> str:
 
   {command_line("setup demo")}
       see it work, without network, key or e-mail address
+  {command_line("setup")}
+      set up: your e-mail address, the folder, keys, assistants
   {command_line("setup doctor")}
       check keys, folder and services
   {command_line("search 'words of a question'")}
@@ -308,10 +317,6 @@ def introduction() -> str:
   {command_line("--help")}
       list all commands
 
-An AI assistant starts this command itself, and speaks MCP with it. To connect one:
-
-  {command_line("setup doctor --hosts")}
-      show what to write into the settings of each assistant
-
+An AI assistant starts this command itself, and speaks MCP with it; setup connects it.
 To serve MCP here: {command_line("setup serve")} (--transport http for several people)
 """

@@ -52,7 +52,7 @@ class FileChange:
     def difference(self) -> str:
         """The change as a unified diff; empty where nothing changes."""
         old, new = (self.before or "").splitlines(), self.after.splitlines()
-        return "\n".join(difflib.unified_diff(old, new, str(self.file), "new", lineterm="", n=2))
+        return "\n".join(difflib.unified_diff(old, new, str(self.file), "new", lineterm="", n=0))
 
 
 def find_host_files(

@@ -1,0 +1,259 @@
+"""Set up this installation: its settings file, and the hosts of assistants that shall start it.
+
+On a terminal every answer is asked for; elsewhere the options say it all. Nothing is written before
+it was shown and agreed to (``--yes`` agrees), and ``--undo`` takes it back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from getpass import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..curation.installation import describe_update, journal_file, plan_settings, settings_file
+from ..curation.mcp_host_files import (
+    FileChange,
+    find_host_files,
+    plan_change,
+    undo_changes,
+    write_changes,
+)
+from ..curation.mcp_hosts import McpHost, server_command, server_entry
+from ..errors import BadRequest, PaperError
+from ..model.sites import KEYS
+from ..settings import Settings, load_settings
+from ..system.command_line import command_line
+from ..system.version import ROOT
+from .commands import Commands, command
+from .output import note, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SECRETS = {name.upper() for name, field in Settings.model_fields.items() if "Secret" in str(field)}
+
+
+def add(commands: Commands) -> None:
+    """Register the commands."""
+    setup = command(commands, "setup", _set_up)
+    setup.add_argument("--email", metavar="ADDRESS", help="yours; NCBI and Unpaywall require it")
+    setup.add_argument("--folder", metavar="FOLDER", help="where papers are kept (PAPERS_DIR)")
+    setup.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any setting; NAME=@FILE reads the value from a file, NAME= takes it out",
+    )
+    setup.add_argument(
+        "--host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an assistant to connect, such as Cursor; all: every one that is found here",
+    )
+    setup.add_argument("--yes", action="store_true", help="write without asking")
+    setup.add_argument("--dry-run", action="store_true", help="show what would be written")
+    setup.add_argument("--undo", action="store_true", help="take back what setup wrote")
+    update = command(commands, "setup update", _describe_update)
+    for parser in (setup, update):
+        parser.set_defaults(needs_library=False)
+
+
+def _describe_update(args: argparse.Namespace, _: object) -> int:
+    said = describe_update()
+    say({"command": said} if args.json else f"To bring this installation up to date:\n  {said}",
+        args.json)  # fmt: skip
+    return 0
+
+
+def _set_up(args: argparse.Namespace, _: object) -> int:
+    if args.undo:
+        sentences = undo_changes(journal_file()) or ["There is nothing to undo."]
+        for sentence in sentences:
+            say({"undone": sentence} if args.json else sentence, args.json)
+        return 0
+    values = _values_given(args)
+    asks = sys.stdin.isatty() and not (args.yes or args.dry_run or args.json)
+    if asks and not values and not args.host:
+        values = _ask_values()
+    elif not values and not args.host:
+        msg = "There is nobody to ask here, and no option says what to set up."
+        example = command_line("setup --email you@your-university.edu --host all --yes")
+        raise BadRequest(msg, f"For example: {example}")
+    _write_settings(values, args, asks=asks)
+    _connect_hosts(values, args, asks=asks)
+    if not args.json:
+        say(f"\nNext: {command_line('setup doctor')}\n"
+            f"Take it back: {command_line('setup --undo')}")  # fmt: skip
+    return 0
+
+
+def _values_given(args: argparse.Namespace) -> dict[str, str]:
+    """Return the settings that the options give, by variable.
+
+    Raises
+    ------
+    BadRequest
+        An option has no value, or its file cannot be read.
+    """
+    values: dict[str, str] = {}
+    for word in args.set:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise BadRequest(f"{word!r} has no value.", "Write it as NAME=VALUE.")
+        if value.startswith("@"):
+            try:
+                value = Path(value[1:]).read_text(encoding="utf-8-sig").strip()
+            except (OSError, ValueError) as error:
+                msg = f"The file of {name} cannot be read: {error}."
+                raise BadRequest(msg, "Correct the path behind the @.") from None
+        values[name.strip().upper()] = value
+    if args.email is not None:
+        values["PUBMED_EMAIL"] = args.email
+    if args.folder is not None:
+        values["PAPERS_DIR"] = str(Path(args.folder).expanduser().absolute())
+    _check_values(values)
+    return values
+
+
+def _check_values(values: Mapping[str, str]) -> None:
+    """Raise `BadRequest` where a value is none that the setting can have."""
+    plan_settings(values, settings_file())
+    fields = {name: field for field, names in _variables().items() for name in names}
+    given = {fields[name]: value for name, value in values.items() if value}
+    settings = load_settings(**given)
+    if "pubmed_email" in given and (fault := settings.email_fault):
+        msg = f"{given['pubmed_email']} {fault}."
+        raise BadRequest(msg, "Give an address that NCBI can reach you at.")
+
+
+def _variables() -> dict[str, list[str]]:
+    """Return the variables of each setting."""
+    return {
+        field: [str(name) for name in getattr(about.validation_alias, "choices", [field.upper()])]
+        for field, about in Settings.model_fields.items()
+    }
+
+
+def _ask_values() -> dict[str, str]:
+    """Ask for the settings that nearly everybody needs; return those that were answered."""
+    now = load_settings()
+    say("Set up Papershelf. Enter keeps what stands in brackets, Ctrl-C leaves.\n")
+    values: dict[str, str] = {}
+    values |= _ask_valid("Your e-mail address", "PUBMED_EMAIL", now.pubmed_email)
+    values |= _ask_valid("The folder for papers", "PAPERS_DIR", str(now.papers_dir))
+    say("\nKeys are optional. Each brings more:")
+    for key in KEYS:
+        kept = "set, Enter keeps it" if now.key(key.setting) else "Enter: none"
+        say(f"\n{key.setting.upper()}: {key.gives}\n  to get one: {key.page}")
+        values |= _ask_valid(f"  key [{kept}]", key.setting.upper(), "", getpass)
+    return values
+
+
+def _ask_valid(
+    question: str, name: str, usual: str, read: Callable[[str], str] = input
+) -> dict[str, str]:
+    """Ask until the answer can be used; return it by its variable, nothing for Enter."""
+    while True:
+        answer = read(f"{question} [{usual}]: " if usual else f"{question}: ").strip()
+        if not answer:
+            return {}
+        if name == "PAPERS_DIR":
+            answer = str(Path(answer).expanduser().absolute())
+        try:
+            _check_values({name: answer})
+        except BadRequest as error:
+            note(str(error))
+        else:
+            return {name: answer}
+
+
+def _write_settings(values: Mapping[str, str], args: argparse.Namespace, *, asks: bool) -> None:
+    """Show the settings and, where that is agreed to, write them."""
+    if not values:
+        return
+    file = settings_file()
+    lines = [f"  {name} = {_shown(name, value)}" for name, value in values.items()]
+    change = plan_settings(values, file)
+    _write(change, "\n".join([f"\nSettings, into {file}:", *lines]), args, asks=asks)
+    if args.dry_run:
+        return
+    in_force = load_settings()
+    fields = {name: field for field, names in _variables().items() for name in names}
+    for name, value in values.items():
+        field = fields[name]
+        now = in_force.key(field) if name in _SECRETS else getattr(in_force, field)
+        if value and now != getattr(load_settings(**{field: value}), field) and now != value:
+            note(f"warning: {name} stands in the environment or in .env, too; that one is used.")
+
+
+def _shown(name: str, value: str) -> str:
+    if not value:
+        return "(taken out)"
+    return "(hidden)" if name in _SECRETS else value
+
+
+def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks: bool) -> None:
+    """Write this server into the files of the hosts that were chosen or agreed to."""
+    found = find_host_files()
+    chosen = _chosen_hosts(args.host, found) if args.host else found if asks else {}
+    entry = server_entry(load_settings(), server_command(ROOT))
+    entry["env"] = {name: value for name, value in entry["env"].items() if name not in values}
+    for host, file in chosen.items():
+        try:
+            change = plan_change(host, file, entry)
+        except PaperError as error:
+            note(f"{host.name}: {error}")
+            continue
+        if change.difference:
+            _write(change, f"\n{host.name}:\n{change.difference}", args, asks=asks)
+        elif not args.json:
+            say(f"\n{host.name} starts this server already ({file}).")
+    if asks and not chosen:
+        say(f"\nNo assistant was found here. {command_line('setup doctor --hosts')} shows "
+            "what to paste.")  # fmt: skip
+
+
+def _chosen_hosts(names: Sequence[str], found: Mapping[McpHost, Path]) -> dict[McpHost, Path]:
+    """Return the hosts named by the options.
+
+    Raises
+    ------
+    BadRequest
+        A host is not on this machine.
+    """
+    if any(name.casefold() == "all" for name in names):
+        return dict(found)
+    by_name = {host.name.casefold(): host for host in found}
+    if missing := [name for name in names if name.casefold() not in by_name]:
+        here = ", ".join(host.name for host in found) or "none"
+        msg = f"{', '.join(missing)} was not found on this machine."
+        raise BadRequest(msg, f"Found here: {here}.")
+    return {by_name[name.casefold()]: found[by_name[name.casefold()]] for name in names}
+
+
+def _write(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bool) -> None:
+    """Show a change, and write it where that is agreed to.
+
+    Raises
+    ------
+    BadRequest
+        Nobody can be asked, and ``--yes`` was not given.
+    """
+    if not args.json:
+        say(shown)
+    writes = not args.dry_run and (args.yes or (asks and _agrees()))
+    if not (writes or args.dry_run or asks):
+        raise BadRequest("Nothing was written: nobody can be asked.", "Add --yes, or --dry-run.")
+    if writes:
+        write_changes([change], journal_file())
+    if args.json:
+        say({"what": change.about, "file": str(change.file), "written": writes}, as_json=True)
+
+
+def _agrees() -> bool:
+    return input("Write this? [Y/n] ").strip().casefold() in ("", "y", "yes")
