@@ -121,6 +121,17 @@ def test_who_has_too_few_tokens_waits_as_long_as_it_says(web, mocked, clock):
     assert 50 <= sum(clock.naps) <= 60
 
 
+def test_no_call_is_made_before_there_are_tokens_again(web, mocked, clock):
+    date = {"Date": "Wed, 21 Oct 2026 07:28:00 GMT"}
+    left = {**told("4", "2026-10-21T07:28:50+0000"), **date}  # a download may cost five
+    mocked.get(SEARCH, json=works(fullText="Moss grows."), headers=left)
+    list(full_text(PAPER, web))
+    assert not clock.naps
+    with pytest.raises(NotAvailable, match="does not know"):
+        list(full_text(article_of("10.1000/b"), web))
+    assert 50 <= sum(clock.naps) <= 60
+
+
 def test_a_spent_day_is_told_at_once_and_to_everybody(client, web, mocked):
     late = "2026-10-22T00:00:00+0000"
     date = {"Date": "Wed, 21 Oct 2026 07:28:00 GMT"}

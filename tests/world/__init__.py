@@ -21,7 +21,6 @@ from typing import Self
 
 from tests.world import eutils as _eutils
 from tests.world.citation_collection import Snapshot, small_snapshot
-from tests.world.core import Purse
 from tests.world.corpus import small_corpus
 from tests.world.crowd import crowd as crowd_of
 from tests.world.crowd import crowd_entry
@@ -36,7 +35,6 @@ from tests.world.pubchem import Bench
 from tests.world.pubmed_files import Bulk, small_bulk
 from tests.world.records import Corpus, Record
 from tests.world.services import SERVICES, SITES
-from tests.world.text_mining import WEEKLY
 from tests.world.wire import TEXT, Call, Listener, Reply, Request, dawdle, text
 from utils.model import sites
 
@@ -94,10 +92,7 @@ class World:
         self._bulk: Bulk | None = None
         self.cloud = Cloud()
         self._snapshots: list[Snapshot] | None = None
-        self.jina_networks_blocked = False
         self.openalex_credits = DAILY
-        self.core_purse = Purse()
-        self.elsevier_left = WEEKLY
         self.subscribed: set[str] = set()
         self._requests: list[Request] = []
         self._moods: list[Mood] = []
@@ -186,10 +181,7 @@ class World:
             self.gate = Gate(strict=self.latency > 0)
             self.desk = _eutils.Desk(self.gate.window(1))
             self.pubchem = Bench()
-            self.jina_networks_blocked = False
             self.openalex_credits = DAILY
-            self.core_purse = Purse()
-            self.elsevier_left = WEEKLY
             self.subscribed.clear()
 
     @property

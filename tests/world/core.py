@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -24,35 +22,9 @@ if TYPE_CHECKING:
     from tests.world import World
 
 KEY = "core-key-of-a-reader"
-PER_MINUTE, PER_DAY = 10, 1000
-_SEARCH, _DOWNLOAD = 1, 5
 _QUERY = re.compile(r'doi:"(10\.[^"]+)"')
 _WITHHELD = "Not available for public API users."
 _ANY_HIT = 4_812_377  # what a query finds whose DOI is not in quotes
-
-
-@dataclass
-class Purse:
-    """The tokens of a key: so many a minute, and so many a day."""
-
-    minute: float = 0.0
-    left: int = PER_MINUTE
-    today: int = PER_DAY
-
-    def pay(self, cost: int, at: float) -> tuple[bool, dict[str, str]]:
-        """Whether there were so many tokens, and the headers that tell what is left."""
-        if at - self.minute >= 60:
-            self.minute, self.left = at, PER_MINUTE
-        paid = cost <= min(self.left, self.today)
-        if paid:
-            self.left, self.today = self.left - cost, self.today - cost
-        midnight = (at // 86_400 + 1) * 86_400
-        again = datetime.fromtimestamp(self.minute + 60 if self.today >= cost else midnight, UTC)
-        return paid, {
-            "X_RateLimit_Limit": str(PER_MINUTE),
-            "X_RateLimit_Remaining": str(min(self.left, self.today)),
-            "X_RateLimit_Retry_After": again.strftime("%Y-%m-%dT%H:%M:%S+0000"),
-        }
 
 
 def work_id(record: Record) -> int:
@@ -68,18 +40,12 @@ def core(call: Call, world: World) -> Reply:
     if key not in {"", KEY}:
         return as_json({"message": "Invalid API key."}, 401)
     download = call.path.endswith("/download")
-    with world.lock:
-        paid, told = world.core_purse.pay(_DOWNLOAD if download else _SEARCH, call.at)
-    if not paid:
-        reply = as_json({"message": "Too many requests"}, 429, **told)
-        reply.refused = True
-        return reply
     if call.path == "/search/works/":
-        return as_json(_found(call, world, public=not key), 200, **told)
+        return as_json(_found(call, world, public=not key))
     record = _by_number(call.path.removeprefix("/works/").removesuffix("/download"), world)
     if not download or record is None or not _has_file(record):
-        return as_json({"message": "Not found"}, 404, **told)
-    return redirect(f"{world.url('core_files')}/download/{work_id(record)}.pdf", 302, **told)
+        return as_json({"message": "Not found"}, 404)
+    return redirect(f"{world.url('core_files')}/download/{work_id(record)}.pdf")
 
 
 def files(call: Call, world: World) -> Reply:

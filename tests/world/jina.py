@@ -56,12 +56,6 @@ def reader(call: Call, world: World) -> Reply:
             else call.params
         )
         target = str(posted.get("url", ""))
-    if world.jina_networks_blocked and not call.header("authorization"):
-        message = (
-            "You have been blocked from performing anonymous queries due to bad network "
-            "reputation (AS7922). Please authenticate."
-        )
-        return _failure(401, "AuthenticationRequiredError", 40103, message)
     if not re.match(r"https?://", target):
         return _failure(400, "ParamValidationError", 40001, f"Invalid URL: {target}")
     if refused := _refused(target, call, world):

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from . import World
 
 ELSEVIER_KEY, ELSEVIER_TOKEN = "elsevier-key-of-a-reader", "elsevier-token-of-the-institution"
-NOT_ENABLED = "elsevier-key-without-articles"
 WILEY_TOKEN = "4a5a3f6e-0000-4000-8000-5ad00c0ffee5"
-WEEKLY = 50_000
 SPRINGER_KEY, SPRINGER_TDM_KEY = "springer-key-of-a-reader", "springer-tdm-key/metric"
 _DOCTYPE = (
     '<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/resources/x.xsl"?>'
@@ -39,33 +37,18 @@ def _paper(doi: str, publisher: str, world: World) -> Record | None:
 def elsevier(call: Call, world: World) -> Reply:
     """``/article/doi/{doi}``: dev.elsevier.com, Article Retrieval API."""
     key, token = call.header("x-els-apikey"), call.header("x-els-insttoken")
-    if key not in {ELSEVIER_KEY, NOT_ENABLED}:  # the body is remembered, not documented
+    if key != ELSEVIER_KEY:  # the body is remembered, not documented
         return _error("APIKEY_INVALID", "API Key is not valid", 401, key)
     if token and token != ELSEVIER_TOKEN:
         said = "Institution Token is not associated with API Key"
         return _error("AUTHENTICATION_ERROR", said, 401, key)
-    if world.elsevier_left <= 0:
-        reset = str(int((call.at + 3 * 86_400) * 1000))  # documented as seconds, seen so
-        return _error(
-            "QUOTA_EXCEEDED",
-            "Quota Exceeded",
-            429,
-            key,
-            X_ELS_Status="QUOTA_EXCEEDED - Quota Exceeded",
-            X_RateLimit_Reset=reset,
-        )
-    if key == NOT_ENABLED:
-        said = "Requestor configuration settings insufficient for access to this resource."
-        return _error("AUTHENTICATION_ERROR", said, 403, key)
     record = _paper(call.path.removeprefix("/article/doi/"), "elsevier", world)
     if record is None:
         said = "The resource specified cannot be found."
         return _error("RESOURCE_NOT_FOUND", said, 404, key)
-    world.elsevier_left -= 1
     entitled = record.license.startswith("CC") or bool(token) or "elsevier" in world.subscribed
-    headers = {"X_ELS_APIKey": key, "X_RateLimit_Remaining": str(world.elsevier_left)}
     body = elsevier_xml.answer(record, entitled=entitled)
-    return text(body, XML, 200, X_ELS_Status="OK", **headers)
+    return text(body, XML, 200, X_ELS_Status="OK", X_ELS_APIKey=key)
 
 
 def _error(code: str, said: str, status: int, key: str, **headers: str) -> Reply:
