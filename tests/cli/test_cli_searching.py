@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from utils import cli, sources
-from utils.http import shared_work
+from utils.http import work
 
 
 @pytest.fixture
@@ -24,13 +24,13 @@ def silent_arxiv(settings, monkeypatch):
 
     every = [replace(one, search=search) if one.name == "arxiv" else one for one in sources.SOURCES]
     monkeypatch.setattr(sources, "SOURCES", tuple(every))
-    wait = shared_work.wait_for
+    wait = work.wait_for
 
     def wait_for_the_others(futures, longest):
         waits.append(longest)
         wait([one for at, one in enumerate(futures) if at != 2])  # arXiv is the third of four
 
-    monkeypatch.setattr(shared_work, "wait_for", wait_for_the_others)
+    monkeypatch.setattr(work, "wait_for", wait_for_the_others)
     yield waits
     gate.set()
 

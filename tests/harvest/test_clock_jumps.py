@@ -21,7 +21,7 @@ from tests.http.test_leases import HOLDER, ROOT
 from tests.processes import Process
 from tests.repeats import repeats
 from tests.world import Record, World
-from utils.http.leases import Leases
+from utils.http.locks import Leases
 
 pytestmark = pytest.mark.slow
 

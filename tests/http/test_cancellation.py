@@ -13,7 +13,7 @@ from tests.http.conftest import Site, Visit
 from tests.processes import eventually
 from utils.errors import Cancelled
 from utils.http import Cancellation, Web
-from utils.http.cancellation import sleep
+from utils.http.work import sleep
 
 SOON = 30.0
 """Seconds on a busy machine; without a cancellation each of these would take a minute."""

@@ -12,7 +12,7 @@ import pytest
 from tests.http.conftest import Site, Visit
 from utils.errors import BadContent, Unreachable
 from utils.http import Web
-from utils.http.journal import LARGE
+from utils.http.cache import LARGE
 
 BODY = bytes(range(256)) * (LARGE // 128)  # two megabytes
 HALF = len(BODY) // 2

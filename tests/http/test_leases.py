@@ -14,14 +14,14 @@ import pytest
 
 from tests.processes import Process, eventually
 from utils.errors import Unreachable
-from utils.http import leases as module
-from utils.http.leases import Leases
+from utils.http import locks as module
+from utils.http.locks import Leases
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys
 from pathlib import Path
-from utils.http.leases import Leases
+from utils.http.locks import Leases
 held = Leases(Path(sys.argv[1]))
 print(sorted(held.take(sys.argv[2:])), flush=True)
 sys.stdin.readline()

@@ -15,8 +15,8 @@ from tests.forward_proxies import Authority, Proxy, SocksProxy
 from tests.http.conftest import Site, Visit
 from tests.processes import eventually
 from utils.errors import NotAvailable, NotConfigured, Unreachable
-from utils.http import Web, proxies
-from utils.http.proxies import ProxyRules
+from utils.http import Web, network
+from utils.http.network import ProxyRules
 from utils.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -96,8 +96,8 @@ def test_the_lower_case_wins_and_an_empty_variable_is_none(monkeypatch) -> None:
 
 
 def test_the_systems_own_settings_come_last(monkeypatch) -> None:
-    monkeypatch.setattr(proxies, "system_proxies", lambda: {"https": A})
-    monkeypatch.setattr(proxies, "bypasses_system_proxies", lambda host: host == "lab.edu")
+    monkeypatch.setattr(network, "system_proxies", lambda: {"https": A})
+    monkeypatch.setattr(network, "bypasses_system_proxies", lambda host: host == "lab.edu")
     assert way("https://doi.org/x") == A
     assert way("https://lab.edu/x") == ""
     assert way("https://doi.org/x", no_proxy="doi.org") == ""
@@ -180,7 +180,7 @@ def test_a_name_with_a_private_address_is_not_asked_through_a_proxy(
 
 
 def proxied_hop():
-    from utils.http.address_policy import Request
+    from utils.http.messages import Request
 
     return Request("GET", "https://evil.org:1/x")
 

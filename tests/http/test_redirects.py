@@ -9,7 +9,8 @@ import pytest
 from tests.http.conftest import Site, Visit
 from utils.errors import NotAvailable
 from utils.http import Answer, Rate, Web
-from utils.http.address_policy import Request, follow
+from utils.http.address_policy import follow
+from utils.http.messages import Request
 
 
 def test_a_redirect_is_followed_to_its_end(site: Site, web: Web) -> None:

@@ -11,10 +11,9 @@ from tests.http.conftest import Site
 from tests.world.eutils import KEY
 from utils import Library
 from utils.errors import NotAvailable, Unreachable
-from utils.http.address_policy import Request
-from utils.http.request_log import shown_address
+from utils.http.messages import Request, shown_address
 
-LOGGER = "utils.http.request_log"
+LOGGER = "utils.http.messages"
 
 
 def lines(caplog):

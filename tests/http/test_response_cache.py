@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from utils.http import Web
-from utils.http.response_cache import ResponseCache
+from utils.http.cache import ResponseCache
 from utils.settings import Settings
 
 RAN: list[str] = []

@@ -8,7 +8,7 @@ import pytest
 
 from tests.processes import run
 from utils.errors import Unreachable
-from utils.http.shared_work import SharedWork
+from utils.http.work import SharedWork
 
 
 def counted(runs, name, gate=None, error=None):
@@ -59,7 +59,7 @@ def test_errors_are_raised_where_one_waits():
 
 def test_a_process_that_has_its_answer_does_not_stay_for_the_rest():
     program = (
-        "import threading, utils.http.shared_work as p\n"
+        "import threading, utils.http.work as p\n"
         "p.SharedWork().run_together({'x': threading.Event().wait}, 0.05)\nprint('left')"
     )
     root = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from tests.http.conftest import Site, Visit
 from tests.processes import Process, eventually
 from utils.errors import Unreachable
 from utils.http import Rate, RateLimiter
-from utils.http.slots import Slots, slots_in
+from utils.http.locks import Slots, slots_in
 from utils.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ print(len(told), flush=True)
 """
 HOLDER = """
 import sys
-from utils.http.slots import Slots
+from utils.http.locks import Slots
 
 with Slots(sys.argv[1]).hold("site", 1, 5):
     print("held", flush=True)
@@ -193,7 +193,7 @@ def test_where_nothing_can_be_locked_a_process_still_counts_its_own(
     def unable(*_: object) -> bool:
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr("utils.http.slots._lock", unable)
+    monkeypatch.setattr("utils.http.locks._lock_byte", unable)
     slots = Slots(path)
     for _ in range(3):
         with slots.hold("site", 1, 0), pytest.raises(TimeoutError), slots.hold("site", 1, 0.01):

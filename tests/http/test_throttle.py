@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from utils.http import Rate, RateLimiter
-from utils.http.throttle import Throttle
+from utils.http.retry import Throttle
 from utils.settings import Settings
 
 DOI, EVERY = "https://doi.org/10.1/x", 1.0

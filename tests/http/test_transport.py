@@ -14,7 +14,7 @@ import pytest
 from tests.http.conftest import Site, Visit
 from utils.errors import BadContent, NotAvailable, Unreachable
 from utils.http import Web
-from utils.http.address_policy import Request
+from utils.http.messages import Request
 from utils.settings import Settings
 
 CUT_GZIP = gzip.compress(b"x" * 999, mtime=0)[:-9]

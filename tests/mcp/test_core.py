@@ -12,7 +12,7 @@ from mcp import MCPError
 
 from tests.processes import LAST_RESORT_S
 from utils import Library
-from utils.http.shared_work import SharedWork
+from utils.http.work import SharedWork
 from utils.mcp import build
 from utils.mcp.answers import UNTRUSTED
 

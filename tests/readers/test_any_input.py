@@ -32,7 +32,7 @@ from tests.world.pdf import pdf_of
 from tests.world.pubmed_xml import pubmed_article
 from utils import readers as formats
 from utils.errors import BadRequest, PaperError
-from utils.http.answer import SECRETS, redact
+from utils.http.messages import SECRETS, redact
 from utils.http.retry import retry_after
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Notice, Paper, StoredPaper

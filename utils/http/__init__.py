@@ -9,11 +9,10 @@ long they are ready to wait) and `Cancellation` (end the work).
 Importing this room is cheap: requests, urllib3, backoff and diskcache load with the first request.
 """
 
-from .answer import MAX_BYTES, Answer, not_older_than, redact
-from .cancellation import Cancellation
-from .patience import Patience
+from .messages import MAX_BYTES, Answer, not_older_than, redact
 from .rate_limiter import Cooldown, Rate, RateLimiter
 from .session import Web
+from .work import Cancellation, Patience
 
 __all__ = [
     "MAX_BYTES",

@@ -20,16 +20,16 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, urldefrag, urljoin, urlsplit
 
 from ..errors import NotAvailable
-from .answer import KEYS, Answer, names_secrets
+from .messages import KEYS, Answer, Request, names_secrets
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -234,22 +234,6 @@ class AddressPolicy:
             "Set PAPERS_ALLOW_PRIVATE_NETWORK=true if that is your own mirror.",
             blocked=True,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request as it will be sent.
-
-    ``cookies`` live as long as the chain of the request's redirects.
-    """
-
-    method: str
-    url: str
-    params: Mapping[str, Any] | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    form: Mapping[str, Any] | None = None
-    json: Any = None
-    cookies: Any = None
 
 
 def is_redirect(answer: Answer) -> bool:

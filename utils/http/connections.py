@@ -36,8 +36,8 @@ from urllib3.exceptions import NewConnectionError
 
 from ..errors import Cancelled, NotAvailable, NotConfigured
 from .address_policy import AddressPolicy, is_public
-from .cancellation import Cancellation
-from .proxies import Proxy
+from .network import Proxy
+from .work import Cancellation
 
 CONNECT_S = 10.0
 QUIET_S = 60.0

@@ -57,10 +57,10 @@ def check_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
     """
     web.transport.check()
     yield _check_proxies(web, urls)
-    from . import trust
+    from . import network
 
     yield Check(
-        "certificates", "ok", f"believed: {', '.join(trust.describe_sources(web.settings))}"
+        "certificates", "ok", f"believed: {', '.join(network.describe_trust(web.settings))}"
     )
 
 

@@ -39,11 +39,9 @@ from urllib.parse import urlsplit
 from ..errors import StoreFailed, Unreachable
 from ..system.sharing import make_folder
 from ..system.sqlite import file_transaction, is_damaged, set_aside
-from .cancellation import sleep
-from .patience import may_wait, turn_limit
-from .retry import LONGEST, long_pause
-from .slots import slots_in
-from .throttle import FACTOR_MAX, FACTOR_MAX_SHARED, SLOW_S, Throttle
+from .locks import slots_in
+from .retry import FACTOR_MAX, FACTOR_MAX_SHARED, LONGEST, SLOW_S, Throttle, long_pause
+from .work import may_wait, sleep, turn_limit
 
 if TYPE_CHECKING:
     from ..settings import Settings

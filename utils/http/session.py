@@ -18,16 +18,15 @@ from urllib.parse import urlsplit
 
 from ..errors import NotAvailable, PaperError, Unreachable
 from . import address_policy
-from .address_policy import MOST, Request, follow, is_redirect
-from .answer import MAX_BYTES, Answer, redact
-from .leases import Leases
+from .address_policy import MOST, follow, is_redirect
+from .locks import Leases
+from .messages import MAX_BYTES, Answer, Request, redact
 from .rate_limiter import Rate, RateLimiter
 from .retry import CLOSED_S, WORTH_RETRYING, long_pause, retry_after, with_retries
 
 if TYPE_CHECKING:
     from ..settings import Settings
-    from .journal import Journal, Page
-    from .response_cache import ResponseCache
+    from .cache import Journal, PendingEntry, ResponseCache
     from .transport import Transport
 
 _BREATH_S = 1.0  # nothing leaves for a site that answers 503 and names no time
@@ -64,7 +63,7 @@ class _Call:
     limit: int
     follow: bool = True
     on_retry: Missed | None = None
-    page: Page | None = None
+    page: PendingEntry | None = None
 
 
 class Web:
@@ -150,7 +149,7 @@ class Web:
 
     def recall(self, url: str, params: Mapping[str, Any] | None = None) -> Answer | None:
         """The journal's answer to such a `get` with *kept*, if it may be used; sends nothing."""
-        from .journal import request_name
+        from .cache import request_name
 
         return self.journal.fresh(
             request_name(Request("GET", url, params, self._headers(None, plain=False)))
@@ -176,14 +175,14 @@ class Web:
     @cached_property
     def cache(self) -> ResponseCache:
         """Small answers worth remembering; opened on first use."""
-        from .response_cache import ResponseCache
+        from .cache import ResponseCache
 
         return ResponseCache(self.settings.papers_dir / ".papershelf" / "cache")
 
     @cached_property
     def journal(self) -> Journal:
         """What sites sent for papers; opened on first use."""
-        from .journal import FOLDER, Journal
+        from .cache import FOLDER, Journal
 
         return Journal(self.settings.papers_dir / ".papershelf" / FOLDER)
 
@@ -196,7 +195,7 @@ class Web:
 
     def _ask_once(self, call: _Call) -> Answer:
         """The journal's answer, or the site's, asked by one thread of all processes at a time."""
-        from .journal import Page, request_name
+        from .cache import PendingEntry, request_name
 
         name = request_name(call.hop)
         if answer := self._recall(name, call):
@@ -204,7 +203,7 @@ class Web:
         with self.leases.hold(f"address {name}", redact(call.hop.url)):
             if answer := self._recall(name, call):  # who held it before has asked
                 return answer
-            return self._ask(replace(call, page=Page(self.journal, name)))
+            return self._ask(replace(call, page=PendingEntry(self.journal, name)))
 
     def _recall(self, name: str, call: _Call) -> Answer | None:
         """The journal's answer, if it passes the checks of this call."""

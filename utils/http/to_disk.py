@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from ..errors import BadContent, NotAvailable, Unreachable
 from ..system import safe_files
 from . import address_policy
-from .address_policy import MOST, Request
-from .answer import Answer
+from .address_policy import MOST
+from .messages import Answer, Request
 from .retry import WORTH_RETRYING, retry_after
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..errors import BadRequest, NothingFound, PaperError
-from ..http.cancellation import raise_if_cancelled
+from ..http.work import raise_if_cancelled
 from ..library import Library
 from ..model.job import Job
 from .long_calls import LONGEST_WAIT_S, LongCalls, tell

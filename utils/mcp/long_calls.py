@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from ..errors import Unreachable
 from ..http import Cancellation, Cooldown
-from ..http.shared_work import LONGEST_ANSWER_S, SharedWork
+from ..http.work import LONGEST_ANSWER_S, SharedWork
 
 LONGEST_WAIT_S = 50.0
 """Of a call that asks to wait: hosts give a call up after a minute (TypeScript SDK's default)."""

@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from ..corpus.stored_records import timestamp
 from ..errors import NotFound
-from ..http.shared_work import LONGEST_ANSWER_S
+from ..http.work import LONGEST_ANSWER_S
 from ..library import Library
 from ..model.passage import Filters
 from .advice import DOTTED
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..corpus.search import ScoredPassage
     from ..corpus.stored_records import CorpusRecord, SyncResult
 
-# A call has twenty seconds (`..http.patience`): most of them for PubMed, some for the index.
+# A call has twenty seconds (`..http.work`): most of them for PubMed, some for the index.
 _SYNC_S, _CALL_S = 12.0, 17.0
 _MOVES_BACK = ToolAnnotations(
     read_only_hint=False, idempotent_hint=True, destructive_hint=True, open_world_hint=False

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, PaperError
-from ..http.answer import MAX_BYTES
+from ..http.messages import MAX_BYTES
 from ..model.objects import OBJECT_KINDS, Grid, ObjectKind, PaperObject
 from ..model.paper import StoredPaper
 from ..outline import labels_in

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import EmptyStore, PaperError, StoreFailed
-from ..http.answer import is_fresh
+from ..http.messages import is_fresh
 from ..settings import Settings
 from ..system import safe_files
 from .generations import connect

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..errors import PaperError
-from ..http.answer import is_fresh
+from ..http.messages import is_fresh
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..settings import Settings

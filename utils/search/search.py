@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..http import Web
-from ..http.shared_work import SharedWork
+from ..http.work import SharedWork
 from ..model.dates import year_text
 from ..model.paper import NO_HITS, SearchResult
 from ..model.sites import SEARCHED

@@ -31,7 +31,7 @@ from typing import Any
 
 from ..errors import BadContent, NotAvailable, RefusedRequest, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
-from ..http.answer import MAX_BYTES
+from ..http.messages import MAX_BYTES
 from ..model.identifiers import Ids, arxiv_version
 from ..model.paper import Author, Fetched, Media, Notice, Paper, SearchResult, paper_from, to_row
 from ..model.site import Address

@@ -1,7 +1,7 @@
 """Readers of untrusted JSON: any member may be missing, null or of another type.
 
 What a site sends is hostile input also where it is well-formed. These readers never fail: a value
-of the wrong type counts as absent. Texts are clean: `..http.answer.Answer` sees to that.
+of the wrong type counts as absent. Texts are clean: `..http.Answer` sees to that.
 """
 
 from __future__ import annotations

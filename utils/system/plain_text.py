@@ -3,7 +3,7 @@
 Titles, abstracts and pages come from the web. A control sequence in one can rewrite a terminal,
 a direction override can turn a sentence round, invisible letters can carry words nobody sees, and
 half a surrogate pair cannot be written as UTF-8 at all. `clean_text` is the one function that takes
-them out; what a site answers passes it where bytes become values (`..http.answer.Answer`,
+them out; what a site answers passes it where bytes become values (`..http.Answer`,
 `..readers.safe_xml`, `unescaped`), so that no source can forget it.
 
 Which characters go: ECMA-48's controls (C0 and C1), Unicode's bidi controls and marks, its tag

@@ -1,23 +1,28 @@
-"""The answer of a site: its bytes, its address without secrets, and how old it may be to be reused.
+"""What is sent to a site and what comes back: requests, answers, and their line in the log.
 
-A caller that asks anew (``force``, ``--retry``, another round of a harvest) wants no earlier
-answer. The limit travels in the context of the work, past code that need not know of it.
+Addresses are shown without keys, tokens and addresses of people (`redact`). A caller that wants no
+earlier answer (``force``, ``--retry``, another round of a harvest) sets `not_older_than`; the limit
+travels in the context of the work.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ..errors import Unreachable
-from ..system.plain_text import clean_text, clean_values
+from ..system.plain_text import clean_text, clean_values, shortened
+
+if TYPE_CHECKING:
+    from .connections import RequestContext
 
 MAX_BYTES = 64 * 1024 * 1024
 """The largest answer we take, in bytes after decompression."""
@@ -31,6 +36,22 @@ DAYS = 1.0
 _DAY = 86400.0
 _ESCAPE = re.compile(r"\\[ubf]")
 _since: ContextVar[float] = ContextVar("papershelf_since", default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request as it will be sent.
+
+    ``cookies`` live as long as the chain of the request's redirects.
+    """
+
+    method: str
+    url: str
+    params: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, Any] | None = None
+    json: Any = None
+    cookies: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +143,43 @@ def not_older_than(at: float) -> Iterator[None]:
 def is_fresh(at: float, days: float = DAYS) -> bool:
     """Whether an answer given *at* a time may be used; a clock set back does not make it old."""
     return at >= _since.get() and abs(time.time() - at) <= days * _DAY
+
+
+log = logging.getLogger(__name__)
+_LONGEST = 1000
+# Links to stored objects are good for whoever has them (AWS Signature Version 4, CloudFront).
+_SIGNED = ("signature", "credential", "security-token", "policy", "key-pair-id")
+
+
+@contextmanager
+def logged(hop: Request, context: RequestContext) -> Iterator[None]:
+    """Log what is sent inside: method, address without keys, status, milliseconds on the wire."""
+    if not log.isEnabledFor(logging.DEBUG):
+        yield
+        return
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        about = {
+            "method": hop.method,
+            "url": shown_address(hop),
+            "status": context.status or None,
+            "ms": round(1000 * (time.monotonic() - began)),
+        }
+        words = (hop.method, about["url"], context.status or "no answer", about["ms"])
+        log.debug("%s %s: %s, %d ms", *words, extra=about)
+
+
+def shown_address(hop: Request) -> str:
+    """The address of a request with its parameters, also those of a form; without any key.
+
+    >>> shown_address(Request("POST", "https://a.org/x", form={"id": [1, 2], "api_key": "1"}))
+    'https://a.org/x?id=1&id=2'
+    """
+    parts = urlsplit(hop.url)
+    sent = {**(hop.params or {}), **(hop.form or {})}
+    more = urlencode({name: v for name, v in sent.items() if v is not None}, doseq=True)
+    pairs = parse_qsl("&".join(filter(None, (parts.query, more))), keep_blank_values=True)
+    kept = [(name, v) for name, v in pairs if not name.lower().endswith(_SIGNED)]
+    return shortened(redact(urlunsplit(parts._replace(query=urlencode(kept)))), _LONGEST)

@@ -1,12 +1,17 @@
-"""The journal: answers of sites about papers, on disk before anybody reads or judges them.
+"""Answers kept on the disk: the cache of small ones, and the journal of what sites sent for papers.
 
-All processes of a shelf share it. A harvest that was killed, or is repeated, takes the answers it
-already had, and a request made again carries the validators of the last answer. Entries lie in an
-index like that of the response cache (diskcache: SQLite, limits of size and age), bodies that are
-not small beside it, by checksum (`..system.bodies`).
+The response cache remembers which PMCID, which open copy, which abstract. It lies in diskcache,
+which by default unpickles what it finds: whoever can write the folder could run code
+(CVE-2025-69872, no fixed release). So pickles are refused, as values and as keys, and the folder is
+made for its owner only. Everything in it can be asked again: a cache that cannot be opened, read or
+written fails no download.
 
-Kept of an answer: status, type, validators, the address without secrets, and the body. No cookie,
-no key, and no header that could echo one.
+The journal keeps answers about papers before they are read or judged, shared by all processes of a
+shelf. A harvest that was killed, or is repeated, takes the answers that it already had, and a
+request made again carries the validators of the last answer. Entries lie in an index like the
+response cache, bodies that are not small beside it, by checksum (`..system.bodies`). Kept of an
+answer: status, type, validators, the address without secrets, and the body. No cookie, no key, and
+no header that could echo one.
 
 A large body that broke off is kept, and the rest is requested (RFC 9110, 14), but only where the
 site says how long the body is, which one it is (a strong ETag, or a date of change that is safely
@@ -17,28 +22,219 @@ that a new one comes whole; an answer that begins elsewhere is refused, and the 
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import json
 import logging
 import os
 import re
+import shutil
+import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
+from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any
 
+import diskcache
+from diskcache.core import MODE_PICKLE
+
 from ..errors import BadContent, StoreFailed, Unreachable
 from ..system import bodies
-from ..system.sharing import inherit_group, make_folder
-from .address_policy import Request
-from .answer import DAYS, SECRETS, Answer, is_fresh, redact
-from .response_cache import ResponseCache
+from ..system.sharing import create_shared, inherit_group, make_folder
+from .messages import DAYS, SECRETS, Answer, Request, is_fresh, redact
 
 log = logging.getLogger(__name__)
+
+_DAY_S = 86400.0
+_SIZE = 256 * 1024 * 1024
+_PAGES = 512  # of 4 KB that SQLite keeps; the system keeps more of the file
+_PRAGMAS = "SELECT key, value FROM Settings WHERE key LIKE 'sqlite_%'"
+_TROUBLE = (OSError, sqlite3.Error, zlib.error, ValueError, TypeError, diskcache.Timeout)
+
+
+class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
+    """Compressed JSON; nothing is ever unpickled, whatever a row says it is."""
+
+    def fetch(self, mode: int, filename: str, value: Any, read: bool) -> Any:
+        """A value, unless it is a pickle."""
+        if mode == MODE_PICKLE:
+            msg = "pickled cache value refused"
+            raise ValueError(msg)
+        return super().fetch(mode, filename, value, read)
+
+    def get(self, key: Any, raw: bool) -> Any:
+        """A key, unless it is a pickle."""
+        if not raw:
+            msg = "pickled cache key refused"
+            raise ValueError(msg)
+        return super().get(key, raw)
+
+    def _write(self, full_path: str, *given: Any, **options: Any) -> Any:
+        """A large value, in a file of its own."""
+        path = Path(full_path)
+        make_folder(path.parent, 0o700)
+        written = super()._write(full_path, *given, **options)
+        inherit_group(path)
+        return written
+
+
+class _OneConnection(diskcache.Cache):  # type: ignore[misc]
+    """A cache with one connection for all threads, under a lock.
+
+    diskcache opens one for each thread and keeps it, with thousands of pages in memory.
+    """
+
+    _shared: sqlite3.Connection | None = None
+
+    @property
+    def _con(self) -> sqlite3.Connection:
+        if self._shared is None:
+            self._shared = sqlite3.connect(
+                Path(self._directory) / "cache.db",
+                timeout=self._timeout,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            with suppress(sqlite3.OperationalError):  # a new file has no settings yet
+                for name, value in self._shared.execute(_PRAGMAS).fetchall():
+                    self.reset(name, value, update=False)
+        return self._shared
+
+    def close(self) -> None:
+        """Close the connection; the next use opens another one."""
+        if self._shared is not None:
+            self._shared.close()
+            self._shared = None
+
+
+class ResponseCache:
+    """Remembers JSON values by kind and name for a number of days.
+
+    Parameters
+    ----------
+    folder : Path
+        Made (0700) on first use; never on import or construction.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._turn = threading.RLock()
+        self._cache: Any = None
+        self._pid = os.getpid()
+        self._lost = False
+        self._warned: set[str] = set()
+
+    def get(self, kind: str, name: str) -> Any | None:
+        """What was kept under *kind* and *name*; None when nothing, too old, or unreadable."""
+        return self.get_many(kind, [name]).get(name)
+
+    def get_many(self, kind: str, names: Iterable[str]) -> dict[str, Any]:
+        """What was kept for each of *names*; the unknown ones are left out."""
+        found = {name: self._use(methodcaller("get", f"{kind}:{name}")) for name in names}
+        return {name: kept for name, kept in found.items() if kept is not None}
+
+    def put(self, kind: str, name: str, value: Any, days: float) -> None:
+        """Remember a JSON *value* for a number of *days*."""
+        self.put_many(kind, {name: value}, days)
+
+    def put_many(self, kind: str, values: Mapping[str, Any], days: float) -> None:
+        """Remember JSON values by name, all or none of them."""
+
+        def put(cache: Any) -> None:
+            with cache.transact():
+                for name, value in values.items():
+                    cache.set(f"{kind}:{name}", value, expire=days * _DAY_S)
+
+        self._use(put)
+
+    def forget(self, kind: str, name: str) -> None:
+        """Remove what was kept."""
+        self._use(lambda cache: cache.delete(f"{kind}:{name}"))
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._turn:
+            if self._cache is not None:
+                self._cache.close()
+                self._cache = None
+
+    def _use(self, use: Callable[[Any], Any]) -> Any:
+        """Call *use* with the cache; None where that fails, or there can be no cache."""
+        with self._turn:
+            if (cache := self._open()) is None:
+                return None
+            try:
+                return use(cache)
+            except _TROUBLE as error:
+                self._note(error)
+        return None
+
+    def _open(self) -> Any:
+        """The cache, opened on first use; None where that is impossible."""
+        with self._turn:
+            if self._pid != os.getpid():  # after a fork: the connection is our parent's
+                self._cache, self._pid = None, os.getpid()
+            if self._cache is None and not self._lost:
+                self._cache = self._open_cache()
+                self._lost = self._cache is None
+            return self._cache
+
+    def _open_cache(self) -> Any:
+        for again in (True, False):
+            try:
+                for folder in (self._folder.parent, self._folder):
+                    make_folder(folder, 0o700)
+                create_shared(self._folder / diskcache.core.DBNAME)
+                return _OneConnection(
+                    str(self._folder),
+                    timeout=5,
+                    disk=SafeJSONDisk,
+                    size_limit=_SIZE,
+                    # Beyond the limit the oldest go first; reading never writes.
+                    eviction_policy="least-recently-stored",
+                    # A mapped file that somebody cuts short kills the process (SIGBUS).
+                    sqlite_mmap_size=0,
+                    sqlite_cache_size=_PAGES,
+                )
+            except _TROUBLE as error:
+                if not (again and _is_damaged(error)):
+                    log.warning("Nothing can be remembered in %s (%s).", self._folder, error)
+                    return None
+                self._set_aside()
+        return None
+
+    def _note(self, error: Exception) -> None:
+        """Warn once of each error; set a damaged file aside."""
+        why = str(error) or "another process kept it busy"  # diskcache's Timeout says nothing
+        if why not in self._warned:
+            log.warning("The memory in %s failed (%s): it is done without.", self._folder, why)
+        self._warned.add(why)
+        if _is_damaged(error):
+            self.close()
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        log.warning("The memory in %s is damaged and was set aside.", self._folder)
+        aside = self._folder.with_name(self._folder.name + ".damaged")
+        try:
+            shutil.rmtree(aside, ignore_errors=True)
+            self._folder.replace(aside)
+        except OSError:
+            self._lost = True
+
+
+def _is_damaged(error: Exception) -> bool:
+    """Whether the file itself is broken, not merely busy, full or read-only."""
+    return isinstance(error, sqlite3.DatabaseError) and not isinstance(
+        error, sqlite3.OperationalError
+    )
+
+
 FOLDER = "fetched"
 _SMALL = 8 * 1024  # bytes that lie in the index itself
 _HEADERS = ("Content-Type", "ETag", "Last-Modified")
@@ -98,7 +294,7 @@ class Journal:
             return None  # what another version wrote counts as forgotten
 
     def fresh(self, name: str, misses: float = DAYS) -> Answer | None:
-        """An answer that may be used now (see `.answer`); an error for *misses* days only."""
+        """Return an answer that may be used now; one that is an error for *misses* days only."""
         kept = self.recall(name)
         if kept is None or not is_fresh(kept.at, misses if kept.answer.status >= 400 else DAYS):
             return None
@@ -162,7 +358,7 @@ class Journal:
         try:
             if sweeps:
                 self.bodies.sweep()
-                sweep(self.folder / "parts")
+                sweep_parts(self.folder / "parts")
             return self.bodies.put(body)
         except StoreFailed as error:
             self._warn_once(error)
@@ -174,7 +370,7 @@ class Journal:
         self._warned = True
 
 
-class Page:
+class PendingEntry:
     """The place in the journal of one request under way.
 
     Parameters
@@ -187,9 +383,9 @@ class Page:
     def __init__(self, journal: Journal, name: str) -> None:
         self._journal = journal
         self._name = name
-        self._part = Part(journal.folder / "parts", name, journal.index)
+        self._part = PartialBody(journal.folder / "parts", name, journal.index)
 
-    def ask(self, hop: Request, carry: Callable[[Request, Part], Answer]) -> Answer:
+    def ask(self, hop: Request, carry: Callable[[Request, PartialBody], Answer]) -> Answer:
         """Send a request with *carry*, for the rest of a body or only if it has changed, if it may.
 
         Raises
@@ -255,7 +451,7 @@ def _anonymous_pairs(given: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
     return sorted(pairs, key=lambda pair: pair[0])
 
 
-class Part:
+class PartialBody:
     """What has come of one large body.
 
     Parameters
@@ -316,7 +512,7 @@ class Part:
     def close(self) -> None:
         """Stop writing; the part can be resumed later."""
         if self._file:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 self._file.close()
             self._file = None
 
@@ -325,7 +521,7 @@ class Part:
         self.close()
         if self._path.exists():
             self._index.forget("part", self._name)
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 self._path.unlink()
 
     def _begin_whole(self, headers: Mapping[str, str]) -> None:
@@ -373,11 +569,11 @@ class Part:
             return 0
 
 
-def sweep(folder: Path) -> None:
+def sweep_parts(folder: Path) -> None:
     """Delete the parts nobody resumed within `KEPT_DAYS`."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         for path in folder.glob("*.part"):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 if path.stat().st_mtime < time.time() - KEPT_DAYS * 86400:
                     path.unlink()
 
