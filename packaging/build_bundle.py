@@ -55,7 +55,7 @@ def manifest() -> dict[str, Any]:
     The tools are those of the toolsets that the bundle offers by default. ``tools_generated`` says
     that there may be more: the user can choose further toolsets.
     """
-    from utils.system.version import version
+    from utils.system.process import version
 
     path = ROOT / "packaging" / "manifest.json"
     written: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -32,7 +32,7 @@ if not TYPE_CHECKING:  # a checker that saw it would believe that every name is 
     def __getattr__(name: str) -> Any:
         """Import a name when it is used: the command handles signals before these slow imports."""
         if name == "__version__":
-            from .system.version import version
+            from .system.process import version
 
             return version()
         if name not in _HOMES:

@@ -6,8 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from .system.signals import end_at_once_on_signals
-from .system.streams import prepare_streams
+from .system.process import end_at_once_on_signals, prepare_streams
 
 if TYPE_CHECKING:
     from .settings import Settings

@@ -36,7 +36,7 @@ from .model.site import Key
 from .model.site_list import SiteKeys
 from .model.sites import KEYS, SITES, WITH_TEXT
 from .plugins import plugins
-from .system.version import IN_CHECKOUT, ROOT, version
+from .system.process import IN_CHECKOUT, ROOT, version
 
 ENV_FILE: Path | None = ROOT / ".env" if IN_CHECKOUT else Path(".env")
 TOOLSETS: dict[str, tuple[str, ...]] = {

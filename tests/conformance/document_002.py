@@ -40,7 +40,7 @@ from tests.conformance.items import (
 )  # fmt: skip
 from tests.conformance.settings import secret, setting
 from tests.world import Request
-from utils.system.version import version
+from utils.system.process import version
 
 item = partial(Item, "002")
 FIELDS = ("pmid", "title", "abstract", "authors", "year", "journal", "doi", "pmcid")

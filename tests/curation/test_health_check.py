@@ -10,7 +10,7 @@ import pytest
 from tests.world import World
 from utils import Library, cli
 from utils.sources import SOURCES
-from utils.system.version import version
+from utils.system.process import version
 
 
 def test_the_system_comes_first(library):

@@ -23,8 +23,7 @@ from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.mirror import pmc
 from utils.mirror.engines import Lost, cluster, engine_of
 from utils.mirror.pmc import Choice
-from utils.system.signals import INTERRUPTED
-from utils.system.version import version
+from utils.system.process import INTERRUPTED, version
 
 pytestmark = [
     pytest.mark.extras("pyarrow", "duckdb", "distributed"),

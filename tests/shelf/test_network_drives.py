@@ -17,7 +17,7 @@ import pytest
 from tests.processes import run
 from utils import Library
 from utils.errors import StoreFailed
-from utils.system import file_systems
+from utils.system import locks
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="knows Linux's mounts")
 
@@ -50,9 +50,9 @@ int flock(int f, int c) { errno = FAULT; return FAULT ? -1 : 0; }
 @pytest.fixture
 def drive(monkeypatch: pytest.MonkeyPatch) -> None:
     """All folders lie on NFS, and none was examined yet."""
-    monkeypatch.setattr(file_systems, "kind_of", lambda _: "nfs4")
-    monkeypatch.setattr(file_systems, "_examined", set())
-    monkeypatch.setattr(file_systems, "_held", {})
+    monkeypatch.setattr(locks, "file_system_of", lambda _: "nfs4")
+    monkeypatch.setattr(locks, "_examined", set())
+    monkeypatch.setattr(locks, "_held", {})
 
 
 def locks_that(fault: str, tmp_path: Path) -> str:
@@ -120,18 +120,18 @@ def other(folder: Path, name: str) -> str:
 
 @pytest.mark.usefixtures("drive")
 def test_a_shelf_on_a_network_drive_is_for_one_machine_at_a_time(tmp_path: Path) -> None:
-    file_systems.require_locks(tmp_path)
+    locks.require_locks(tmp_path)
     assert other(tmp_path, "") == "let in\n"
     told = other(tmp_path, "elsewhere")
-    assert f"the machine {file_systems.platform.node()} is using it" in told
-    file_systems._held.pop(tmp_path).close()  # this process has ended
+    assert f"the machine {locks.platform.node()} is using it" in told
+    locks._held.pop(tmp_path).close()  # this process has ended
     assert other(tmp_path, "elsewhere") == "let in\n"
     assert other(tmp_path, "") == "let in\n"
 
 
 def test_a_local_disk_is_not_even_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_systems, "_examined", set())
-    monkeypatch.setattr(file_systems.subprocess, "run", None)
-    assert file_systems.kind_of(tmp_path) in file_systems._LOCAL
-    file_systems.require_locks(tmp_path)
-    assert file_systems.kind_of(Path("/proc/self")) == "proc"
+    monkeypatch.setattr(locks, "_examined", set())
+    monkeypatch.setattr(locks.subprocess, "run", None)
+    assert locks.file_system_of(tmp_path) in locks._LOCAL
+    locks.require_locks(tmp_path)
+    assert locks.file_system_of(Path("/proc/self")) == "proc"

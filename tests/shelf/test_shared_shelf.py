@@ -19,7 +19,7 @@ from tests.processes import run
 from tests.world import World
 from utils import Library
 from utils.settings import Settings
-from utils.system import sharing
+from utils.system import safe_files
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB, ANNA, BEN = 64_000, 64_001, 64_002
@@ -121,7 +121,7 @@ def test_all_that_one_person_writes_the_others_can_read_and_change(
         needed = 0o2770 if stat.S_ISDIR(status.st_mode) else 0o660
         assert status.st_mode & needed == needed, path
         assert status.st_gid == LAB, path
-        if stat.S_ISDIR(status.st_mode) and sharing.PRIVATE in path.parts:
+        if stat.S_ISDIR(status.st_mode) and safe_files.PRIVATE in path.parts:
             assert not status.st_mode & 0o007, path
     assert owners == {ANNA, BEN}
 
@@ -180,7 +180,7 @@ def test_without_the_wish_what_is_private_stays_private_in_a_group_folder(librar
 def test_handing_over_leaves_logs_hidden_files_and_links_alone(
     settings: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sharing, "_requested", set())
+    monkeypatch.setattr(safe_files, "_requested", set())
     folder, outside = tmp_path / "papers", tmp_path / "outside.txt"
     folder.mkdir()
     for path in (outside, folder / ".env", folder / "papershelf.log", folder / "a.txt"):
@@ -196,7 +196,7 @@ def test_handing_over_leaves_logs_hidden_files_and_links_alone(
     for path in (outside, folder / ".env", folder / "papershelf.log"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
     assert (folder / "a.txt").stat().st_mode & 0o060 == 0o060
-    assert sharing.is_group(folder / ".papershelf" / "raw")
+    assert safe_files.is_group(folder / ".papershelf" / "raw")
 
 
 def test_people_who_share_a_shelf_share_one_pace_unless_they_chose_a_place(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from tests.examples import ALL
 from tests.processes import Process, run
 from tests.readers.reading_children import reader
-from utils.system.signals import interruptible
+from utils.system.process import interruptible
 
 pytestmark = pytest.mark.slow
 

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
-from ..system.sharing import access_error
-from ..system.signals import INTERRUPTED, interruptible
-from ..system.streams import note_replaced, prepare_streams
-from ..system.version import version
+from ..system.process import INTERRUPTED, interruptible, note_replaced, prepare_streams, version
+from ..system.safe_files import access_error
 from .command_list import COMMANDS as COMMANDS
 from .command_list import help_of
 from .commands import Verb

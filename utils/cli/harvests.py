@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
-from ..system.signals import INTERRUPTED
+from ..system.process import INTERRUPTED
 from .commands import Commands, command
 from .harvest_plans import plan_text, space_text
 from .harvest_progress import outcomes_text, watch

@@ -1,6 +1,6 @@
 """Who holds a lock in PostgreSQL, and since when: so that who waits for it can be told.
 
-Of a lock on a file: `..system.holders`. PostgreSQL shows who holds an advisory lock in ``pg_locks``
+Of a lock on a file: `..system.locks`. PostgreSQL shows who holds an advisory lock in ``pg_locks``
 (a key of 64 bits as its two halves, ``objsubid`` 1) and ``pg_stat_activity``; what is another
 role's reads as null there
 (https://www.postgresql.org/docs/current/view-pg-locks.html, …/monitoring-stats.html).
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, text
 
 from ..model.paper import moment
-from ..system.holders import UNKNOWN, me
+from ..system.locks import UNKNOWN
 from ..system.plain_text import one_line
 
 _LONGEST = 200
@@ -38,7 +38,7 @@ class Lock(NamedTuple):
 
 def sign_connection(connection: Connection) -> None:
     """Have the server show who holds the locks of this connection."""
-    name = f"papershelf: {me()}".encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
+    name = f"papershelf: {describe_process()}".encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
     connection.execute(text("SELECT set_config('application_name', :name, false)"), {"name": name})
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..model.passage import Passage
-from ..system.steady_clock import SteadyClock
+from ..system.process import SteadyClock
 from .names import Name, names_in
 from .texts import Text, Texts
 

@@ -49,9 +49,16 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from ..errors import BadRequest, StoreBusy, StoreFailed
 from ..settings import Settings
 from ..system import sqlite
-from ..system.holders import holder_in_file, sign_file
-from ..system.safe_files import PRIVATE, disk, exclusive_lock, make_folder
-from ..system.sharing import access_error, create_shared, inherit_group
+from ..system.locks import read_holder, sign_holder
+from ..system.safe_files import (
+    PRIVATE,
+    access_error,
+    create_shared,
+    disk,
+    exclusive_lock,
+    inherit_group,
+    make_folder,
+)
 from .holders import Lock, holder_at_server, sign_connection
 
 VERSION = 2
@@ -416,7 +423,7 @@ class Connections:
                 except sqlite3.Error as error:
                     raise self._store_error(error) from error
 
-            yield Lock(acquire, partial(sign_file, signed), partial(holder_in_file, signed))
+            yield Lock(acquire, partial(sign_holder, signed), partial(read_holder, signed))
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:

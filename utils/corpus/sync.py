@@ -23,7 +23,7 @@ from ..search.pubmed.search import sweep
 from ..sources import Query
 from ..sources.eutils import BATCH
 from ..sources.pubmed import LAST_HIT, fetch, fetch_first_hits
-from ..system.steady_clock import SteadyClock
+from ..system.process import SteadyClock
 from .stored_records import SyncResult
 from .sync_jobs import BEGINNING, Stretch, SyncJob
 

@@ -29,7 +29,7 @@ from ..settings import Settings
 from ..shelf import Shelf
 from ..shelf.verdicts import describe_due
 from ..sources import Source
-from ..system.version import version
+from ..system.process import version
 
 _BUSY = "RATE_LIMIT"
 _REQUIRED = frozenset({"pubmed", "pmc"})

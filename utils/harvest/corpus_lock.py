@@ -20,8 +20,8 @@ from ..model.job import Harvested
 from ..reports import ByName, Difference, Differences, Lock, Locked, compare
 from ..shelf.ledger import Ledger
 from ..system.plain_text import cell, one_line
+from ..system.process import version
 from ..system.safe_files import make_folder, replacing, write_whole
-from ..system.version import version
 from .jobs import Harvest, of_list
 
 TABLE, SUMMARY = "differences.csv", "differences.txt"

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..model.sites import SITES
-from ..system.steady_clock import SteadyClock
+from ..system.process import SteadyClock
 
 _LOOK_AGAIN_S = 0.25  # whether a batch has waited long enough
 _M_ARENA_MAX, _ARENAS = -8, 2  # the first as in glibc's malloc.h

@@ -45,7 +45,7 @@ from diskcache.core import MODE_PICKLE
 
 from ..errors import BadContent, StoreFailed, Unreachable
 from ..system import bodies
-from ..system.sharing import create_shared, inherit_group, make_folder
+from ..system.safe_files import create_folder, create_shared, inherit_group
 from .messages import DAYS, SECRETS, Answer, Request, is_fresh, redact
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
     def _write(self, full_path: str, *given: Any, **options: Any) -> Any:
         """A large value, in a file of its own."""
         path = Path(full_path)
-        make_folder(path.parent, 0o700)
+        create_folder(path.parent, 0o700)
         written = super()._write(full_path, *given, **options)
         inherit_group(path)
         return written
@@ -188,7 +188,7 @@ class ResponseCache:
         for again in (True, False):
             try:
                 for folder in (self._folder.parent, self._folder):
-                    make_folder(folder, 0o700)
+                    create_folder(folder, 0o700)
                 create_shared(self._folder / diskcache.core.DBNAME)
                 return _OneConnection(
                     str(self._folder),
@@ -553,7 +553,7 @@ class PartialBody:
 
     def _open(self, mode: str) -> None:
         try:
-            make_folder(self._path.parent, 0o700)
+            create_folder(self._path.parent, 0o700)
             how = os.O_TRUNC if mode == "wb" else os.O_APPEND
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | how, 0o600)
             inherit_group(self._path)

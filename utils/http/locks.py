@@ -29,7 +29,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import StoreFailed, Unreachable
-from ..system.sharing import inherit_group, make_folder
+from ..system.safe_files import create_folder, inherit_group
 from ..system.sqlite import connect, file_transaction, is_damaged, lock, set_aside, try_lock
 from .work import POLL_S, raise_if_cancelled
 
@@ -187,7 +187,7 @@ class Leases:
         with self._changed:
             if self._alive_file:
                 return
-            make_folder(self._folder, 0o700)
+            create_folder(self._folder, 0o700)
             self._remove_dead()
             path = self._path(self._holder)
             taken = lock(db := connect(path, _PATIENCE_S))

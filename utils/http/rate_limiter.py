@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from ..errors import StoreFailed, Unreachable
-from ..system.sharing import make_folder
+from ..system.safe_files import create_folder
 from ..system.sqlite import file_transaction, is_damaged, set_aside
 from .locks import slots_in
 from .retry import FACTOR_MAX, FACTOR_MAX_SHARED, LONGEST, SLOW_S, Throttle, long_pause
@@ -378,7 +378,7 @@ class RateLimiter:
         for folder in (self._folder, self._settings.papers_dir / ".papershelf" / "pace"):
             for _ in range(2):  # the second time without a damaged file
                 try:
-                    make_folder(folder, 0o700)
+                    create_folder(folder, 0o700)
                     with file_transaction(folder / _FILE, _SCHEMAS):
                         pass
                 except (OSError, sqlite3.Error) as error:

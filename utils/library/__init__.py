@@ -11,7 +11,7 @@ from typing import Unpack
 
 from ..errors import BadRequest
 from ..settings import Overrides, Settings, load_settings
-from ..system import sharing
+from ..system import safe_files
 from .reading import ReadVerbs
 from .searching import SearchVerbs
 from .upkeep import UpkeepVerbs
@@ -43,4 +43,4 @@ class Library(SearchVerbs, ReadVerbs, UpkeepVerbs):
             raise BadRequest(msg, 'Give single settings by name: Library(papers_dir="corpus").')
         self.settings = settings or load_settings(**overrides)
         if self.settings.papers_shared:
-            sharing.request_sharing(self.settings.papers_dir)
+            safe_files.request_sharing(self.settings.papers_dir)

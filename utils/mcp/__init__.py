@@ -15,7 +15,7 @@ from ..errors import PaperError
 from ..library import Library
 from ..logs import begin_logs, propagate_logs
 from ..settings import load_settings
-from ..system.version import version
+from ..system.process import version
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP

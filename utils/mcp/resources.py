@@ -20,7 +20,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 
 from ..errors import PaperError
 from ..library import Library
-from ..system.version import version
+from ..system.process import version
 from .answers import UNTRUSTED, in_room
 from .long_calls import run_in_thread
 from .rendering import fenced

@@ -351,7 +351,7 @@ def _tools(source: str) -> dict[str, str]:
     """What made it: other versions of these may write the same rows as other bytes."""
     from importlib.metadata import version as version_of
 
-    from ..system.version import version
+    from ..system.process import version
     from .parts import READERS
 
     libraries = {name: version_of(name) for name in ("pyarrow", "duckdb", "lxml")}

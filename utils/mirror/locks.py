@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ..errors import StoreBusy, StoreFailed
-from ..system.holders import holder_in_file, sign_file
+from ..system.locks import read_holder, sign_holder
 from ..system.sqlite import has_no_room, try_lock
 
 
@@ -31,9 +31,9 @@ def alone(path: Path, what: str) -> Iterator[None]:
             hint = "Free some space on the disk." if has_no_room(error) else ""
             raise StoreFailed(f"{path} cannot be locked: {error}.", hint) from error
         if not mine:
-            holder = holder_in_file(signed)
+            holder = read_holder(signed)
             msg = f"Another process is at work on {what}: {holder}."
             hint = "Nothing was done. Wait until it is, and run it again."
             raise StoreBusy(msg, hint, holder=holder, retryable=True)
-        sign_file(signed)
+        sign_holder(signed)
         yield

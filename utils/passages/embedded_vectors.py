@@ -39,8 +39,7 @@ from numpy.typing import NDArray
 
 from ..model.passage import Filters
 from ..system import sqlite
-from ..system.safe_files import disk, sync_folder
-from ..system.sharing import inherit_group
+from ..system.safe_files import disk, inherit_group, sync_folder
 from .embedded_schema import condition, fact, set_facts
 
 EXACT = 20_000

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import StoreFailed
 from ..model.passage import Filters
 from ..system.plain_text import encodable
-from ..system.safe_files import disk, make_folder
-from ..system.sharing import inherit_group
+from ..system.safe_files import disk, inherit_group, make_folder
 from .embedded_schema import HINT, Entry
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from ..model.job import Harvested, Job
 from ..model.paper import now
 from ..model.versions import NAMES
 from ..system.plain_text import one_line, plain_json
+from ..system.process import version
 from ..system.safe_files import disk, replacing
-from ..system.version import version
 
 T = TypeVar("T")
 

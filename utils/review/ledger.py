@@ -22,7 +22,7 @@ from ..lists.pasted import Entry
 from ..model.job import Search
 from ..model.paper import Paper, now, paper_from, to_row
 from ..system import safe_files, sqlite
-from ..system.version import version
+from ..system.process import version
 
 FILE = "review.db"
 VERSION = 1

@@ -26,8 +26,8 @@ from ..model.paper import now
 from ..reports import prisma
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
+from ..system.process import version
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
-from ..system.version import version
 from . import tables
 from .exchange import Program, exported
 from .indexes import DIRECTIONS, Direction

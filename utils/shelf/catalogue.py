@@ -24,7 +24,7 @@ from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast, 
 from ..errors import StoreFailed
 from ..model.paper import Kind
 from ..model.versions import STAND_INS
-from ..system import sharing, sqlite
+from ..system import safe_files, sqlite
 from ..system.plain_text import encodable
 from ..system.safe_files import exclusive_lock
 from .catalogue_schema import VERSION, WORDS, create_tables, has_words, read_version
@@ -276,7 +276,7 @@ class Catalogue:
             return
         with self._turn, self._lend() as one:
             if self._read_only:
-                if access_error := sharing.access_error(self.path) or sharing.access_error(
+                if access_error := safe_files.access_error(self.path) or safe_files.access_error(
                     self.path.parent
                 ):
                     raise access_error
@@ -306,7 +306,7 @@ class Catalogue:
                 raise CatalogueBroken(str(error)) from error
             if not isinstance(error, sqlite3.OperationalError):
                 raise
-            if access_error := sharing.access_error(self.path):
+            if access_error := safe_files.access_error(self.path):
                 raise access_error from error
             hint = "Free some disk space, and see that its folder can be written."
             if sqlite.is_busy(error):

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from ..errors import DamagedStore, InUse, StoreFailed
-from ..system import sharing, sqlite
+from ..system import safe_files, sqlite
 from .ledger_schema import in_memory
 
 _PATIENCE_S = 30.0
@@ -74,7 +74,7 @@ def lock_path(path: Path) -> Path:
 
 def store_error(path: Path, error: Exception) -> StoreFailed:
     """Return the error to raise for what SQLite or the disk said about a ledger."""
-    if access_error := sharing.access_error(path):
+    if access_error := safe_files.access_error(path):
         return access_error
     msg = f"The ledger {path.name} could not be used: {error}."
     hint = "Free some disk space, and see that its folder can be written."

@@ -18,8 +18,8 @@ from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
 from ..model.versions import STAND_INS, best_for, meant
-from ..system import safe_files, sharing
-from ..system.file_systems import require_locks
+from ..system import safe_files
+from ..system.locks import require_locks
 from . import paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry, healing
 from .listing import ListingFilter
@@ -457,9 +457,9 @@ class Shelf:
 
     def _require_access(self) -> None:
         """Share the shelf if that is requested; raise where another person's rights bar us."""
-        if access_error := sharing.access_error(self._private, "look into", reading=True):
+        if access_error := safe_files.access_error(self._private, "look into", reading=True):
             raise access_error
-        sharing.share_if_requested(self.folder)
+        safe_files.share_if_requested(self.folder)
         if self._private.is_dir():
             require_locks(self._private)
 

@@ -17,7 +17,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import safe_files, sharing
+from . import safe_files
 
 FOLDER = "bodies"
 KEPT_DAYS = 30.0
@@ -68,7 +68,7 @@ class Bodies:
             try:
                 with part.open("xb") as file:
                     part.chmod(0o600)
-                    sharing.inherit_group(part)
+                    safe_files.inherit_group(part)
                     file.write(gzip.compress(body, _LEVEL, mtime=0))
                 part.replace(path)
             finally:
@@ -111,7 +111,7 @@ class Bodies:
             room -= file.size
             age = now - file.at
             too_much = room < 0 and file.size > 0
-            if age > safe_files.STALE_AFTER and (age > KEPT_DAYS * _DAY or too_much):
+            if age > safe_files.STALE_AFTER_S and (age > KEPT_DAYS * _DAY or too_much):
                 with contextlib.suppress(OSError):
                     file.path.unlink()
                     swept += 1

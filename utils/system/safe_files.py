@@ -1,8 +1,17 @@
-"""Writing files so that no reader ever sees half of one, and never outside the shelf.
+"""Files that no reader sees half of, that stay on the shelf, and that its people can share.
 
-A file is written beside its target, flushed to the disk and renamed over it: a reader sees the
-old bytes or the new ones, also after ``kill -9`` or a power cut. Errors of the operating system
+Whole: a file is written beside its target, flushed to the disk and renamed over it. A reader sees
+the old bytes or the new ones, also after ``kill -9`` or a power cut. Errors of the operating system
 become `StoreFailed` with the file's name and what to do about it.
+
+Shared: a folder with the setgid bit that its group may write to is a group's, as everywhere on
+Unix. What is made in one follows it, whatever the umask of its maker: files can be read and written
+by the group (0660), folders likewise, and pass it on (2770). So nobody has to agree on anything but
+the folder. A shelf's private part is made a group's only on request (``PAPERS_SHARED``), and tells
+for the whole shelf whether it is; on Windows a folder's own list of rights is inherited.
+
+`create_folder` raises `OSError`, for callers that can do without; `make_folder` raises
+`StoreFailed`.
 """
 
 from __future__ import annotations
@@ -11,18 +20,18 @@ import contextlib
 import errno
 import os
 import secrets
+import shlex
+import stat
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TextIO
 
 from ..errors import BadRequest, StoreFailed
-from . import sharing
 from .plain_text import encodable
 
-PRIVATE = sharing.PRIVATE
-STALE_AFTER = 3600.0
+STALE_AFTER_S = 3600.0
 _FLUSHES = 16
 _PIECE = 1 << 16
 _HINTS = {
@@ -53,8 +62,8 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
     except OSError as error:
         # An open file that fails is known to the system by a number only.
         where = path if isinstance(error.filename, int) else error.filename or path
-        if error.errno in _FORBIDDEN and (access_error := sharing.access_error(Path(where), doing)):
-            raise access_error from error
+        if error.errno in _FORBIDDEN and (barred := access_error(Path(where), doing)):
+            raise barred from error
         msg = f"Could not {doing} {where}: {error.strerror or error}."
         hint = _HINTS.get(error.errno or 0, "Check the disk and the folder in PAPERS_DIR.")
         raise StoreFailed(msg, hint, file=str(where)) from error
@@ -63,7 +72,7 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
 def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Create *folder* and its parents; *mode* also corrects one that is too open."""
     with disk(folder, "create"):
-        sharing.make_folder(folder, mode)
+        make_folder(folder, mode)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -107,7 +116,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
     try:
         with disk(part):
             file = part.open("x", encoding="utf-8", errors="replace", newline="")
-            sharing.inherit_group(part)
+            inherit_group(part)
         with file:
             yield file
             with disk(part):
@@ -192,7 +201,7 @@ def write_part(part: Path, data: bytes) -> None:
     """Write a new file and have its bytes on the disk."""
     # "x": never follow or reuse something somebody has put there.
     with disk(part), part.open("xb") as file:
-        sharing.inherit_group(part)
+        inherit_group(part)
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -251,7 +260,7 @@ def exclusive_lock(path: Path) -> Iterator[None]:
         yield
         return
     with disk(path, "lock"), path.open("ab") as file:
-        sharing.inherit_group(path)
+        inherit_group(path)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -263,7 +272,7 @@ def sweep(folder: Path) -> int:
         for entry in found:
             if entry.name.startswith(".") and entry.name.endswith(".part"):
                 with contextlib.suppress(OSError):
-                    if entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_AFTER:
+                    if entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_AFTER_S:
                         Path(entry.path).unlink()
                         swept += 1
     return swept
@@ -303,3 +312,224 @@ def confined(folder: Path, wanted: str) -> Path:
     if target.suffix.lower() not in {".txt", ".md"}:
         raise BadRequest(f"{wanted!r} does not end in .txt or .md.", hint)
     return target
+
+
+PRIVATE = ".papershelf"
+
+_GROUP_FOLDER = stat.S_ISGID | stat.S_IRWXG
+_GROUP_FILE = stat.S_IRGRP | stat.S_IWGRP
+_OTHERS = stat.S_IRWXO
+_requested: set[Path] = set()
+
+
+def request_sharing(shelf: Path) -> None:
+    """Request that *shelf* be shared with its folder's group on first use. No disk access yet."""
+    if os.name != "nt":
+        _requested.add(shelf.absolute())
+
+
+def is_group(folder: Path) -> bool:
+    """Whether *folder* itself is a group's."""
+    return _mode_of(folder) & _GROUP_FOLDER == _GROUP_FOLDER
+
+
+def inherit_group(path: Path) -> None:
+    """Give the group its rights on *path*, just made, if its folder is a group's.
+
+    Another person's file stays as it is: whoever made it has done the same.
+    """
+    if not _is_shared(path.parent):
+        return
+    with suppress(OSError):
+        _grant_group(path)
+
+
+def _is_shared(folder: Path) -> bool:
+    """Whether what is made in *folder* is to be a group's: in a shelf, its private part tells."""
+    if os.name == "nt":
+        return False
+    return (_mode_of(folder / PRIVATE) or _mode_of(folder)) & _GROUP_FOLDER == _GROUP_FOLDER
+
+
+def _mode_of(path: Path) -> int:
+    """0 where there is nothing, or nothing for us."""
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return 0
+
+
+def create_shared(path: Path) -> None:
+    """Create a group's database as an empty file that the group may write to.
+
+    SQLite gives a new file no more than 0644, and the files beside it what the first one has.
+    """
+    if not _is_shared(path.parent):
+        return
+    with suppress(OSError):  # it is there; or SQLite is refused as well, and says so
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        _grant_group(path)
+
+
+def create_folder(folder: Path, mode: int = 0o777) -> None:
+    """Create *folder* and its parents; *mode* also corrects one that is too open.
+
+    Raises
+    ------
+    OSError
+        The disk refuses, or it is somebody else's and too open.
+    """
+    for one in reversed((folder, *folder.parents)):
+        if not one.is_dir():
+            private = one == folder or PRIVATE in one.parts
+            one.mkdir(mode if private else 0o777, exist_ok=True)
+            inherit_group(one)
+        if one.name == PRIVATE:
+            share_if_requested(one.parent)
+    if mode == 0o777 or is_group(folder):
+        return
+    if folder.name != PRIVATE and _is_shared(folder.parent):
+        inherit_group(folder)
+    elif stat.S_IMODE(folder.stat().st_mode) != mode:
+        folder.chmod(mode)
+
+
+def share_if_requested(shelf: Path) -> None:
+    """Give our files of a shelf to its folder's group, once, if that was requested."""
+    private = shelf / PRIVATE
+    if shelf.absolute() not in _requested or not private.is_dir() or is_group(private):
+        return
+    group = shelf.stat().st_gid
+    for path in (shelf, *_shelf_paths(shelf)):
+        with suppress(OSError):  # gone by now, or the file system knows no modes
+            _hand_over(path, group, closed=path != shelf and PRIVATE in path.parts)
+    if not is_group(private):
+        _requested.discard(shelf.absolute())  # somebody else's, or no such thing here: not again
+
+
+def _hand_over(path: Path, group: int, *, closed: bool) -> None:
+    status = path.lstat()
+    if os.geteuid() not in (0, status.st_uid) or stat.S_ISLNK(status.st_mode):
+        return
+    if status.st_gid != group:
+        os.chown(path, -1, group)
+    _grant_group(path, closed=closed)
+
+
+def _shelf_paths(shelf: Path) -> Iterator[Path]:
+    """The paths of a shelf, its private folder last: its mode says that all are shared."""
+    for root, folders, files in os.walk(shelf, topdown=False):
+        inside = Path(root).relative_to(shelf).parts
+        hidden = [name for name in inside if name.startswith(".")]
+        if hidden in ([], [PRIVATE]):
+            shown = (name for name in (*files, *folders) if hidden or not name.startswith("."))
+            yield from (Path(root, name) for name in shown if ".log" not in name)
+    yield shelf / PRIVATE
+
+
+def _grant_group(path: Path, *, closed: bool = False) -> None:
+    """Add the group's rights; *closed* removes those of others."""
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        return
+    wanted = stat.S_IMODE(mode) | (_GROUP_FOLDER if stat.S_ISDIR(mode) else _GROUP_FILE)
+    if closed:
+        wanted &= ~_OTHERS
+    if wanted != stat.S_IMODE(mode):
+        path.chmod(wanted)
+
+
+# -- other people's files ----------------------------------------------------------------------
+
+
+def access_error(path: Path, doing: str = "use", *, reading: bool = False) -> StoreFailed | None:
+    """The error if another person's file or folder bars us from *path*, else None.
+
+    *reading* asks for the right to read only.
+    """
+    if os.name == "nt" or (found := _find_barrier(path, reading)) is None:
+        return None
+    culprit, status = found
+    owner = _user_name(status.st_uid)
+    whose = "it" if culprit == path else culprit
+    msg = f"Could not {doing} {path}: {whose} belongs to {owner}"
+    shelf = _shelf_of(path)
+    if not _is_shelf(shelf):
+        msg += "."
+    elif not is_group(shelf / PRIVATE):
+        msg += ", who has not shared it."
+    elif status.st_gid in (os.getegid(), *os.getgroups()):
+        msg += ", and its group may not write to it."
+    else:
+        msg += f" and to the group {_group_name(status.st_gid)}, and you are not in it."
+    return StoreFailed(msg, _remedy(shelf, culprit, status, owner), file=str(path), owner=owner)
+
+
+def _find_barrier(path: Path, reading: bool) -> tuple[Path, os.stat_result] | None:
+    """The nearest existing path to *path*, if it is another person's and closed to us."""
+    for one in (path, *path.parents):
+        try:
+            status = one.stat()
+        except OSError:
+            continue
+        needed = (
+            os.R_OK | (0 if reading else os.W_OK) | (os.X_OK if stat.S_ISDIR(status.st_mode) else 0)
+        )
+        closed = status.st_uid != os.geteuid() and not os.access(one, needed)
+        return (one, status) if closed else None
+    return None
+
+
+def _remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> str:
+    """What to do about it, in commands that can be pasted."""
+    elsewhere = "or point PAPERS_DIR at a folder of your own."
+    if not _is_shelf(shelf):
+        return f"Ask {owner} for a folder there, {elsewhere}"
+    if not is_group(shelf / PRIVATE):
+        where = shlex.quote(str(shelf))
+        share = f"PAPERS_SHARED=true server.py status --papers-dir {where}"
+        if not is_group(shelf) or shelf.stat().st_gid not in (os.getegid(), *os.getgroups()):
+            share = f"chgrp GROUP {where} && {share}"
+        return (
+            f"To share this shelf, {owner} runs once: {share} – and all of you set "
+            f"PAPERS_SHARED=true; {elsewhere}"
+        )
+    if status.st_gid in (os.getegid(), *os.getgroups()):
+        rights = "g+rwxs" if stat.S_ISDIR(status.st_mode) else "g+rw"
+        return f"{owner} runs: chmod {rights} {shlex.quote(str(culprit))} – {elsewhere}"
+    group = _group_name(status.st_gid)
+    join = f"sudo usermod -aG {shlex.quote(group)} {shlex.quote(_user_name(os.geteuid()))}"
+    return f"Have yourself added ({join}) and sign in again, {elsewhere}"
+
+
+def _shelf_of(path: Path) -> Path:
+    inside = next((one for one in (path, *path.parents) if one.name == PRIVATE), None)
+    if inside is not None:
+        return inside.parent
+    return next((one for one in (path, *path.parents) if (one / PRIVATE).exists()), path.parent)
+
+
+def _is_shelf(folder: Path) -> bool:
+    try:
+        (folder / PRIVATE).lstat()
+    except PermissionError:
+        return True  # whose it is does not even let us look
+    except OSError:
+        return False
+    return True
+
+
+def _user_name(number: int) -> str:
+    import pwd
+
+    with suppress(KeyError):
+        return pwd.getpwuid(number).pw_name
+    return f"user {number}"
+
+
+def _group_name(number: int) -> str:
+    import grp
+
+    with suppress(KeyError):
+        return grp.getgrgid(number).gr_name
+    return str(number)

@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from .safe_files import disk, exclusive_lock
-from .sharing import create_shared
+from .safe_files import create_shared, disk, exclusive_lock
 
 FILES = ("", "-wal", "-shm")
 """What a database in WAL mode consists of, as endings of its file's name."""

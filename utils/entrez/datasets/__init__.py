@@ -92,7 +92,7 @@ class Datasets:
         StoreFailed
             The disk refuses.
         """
-        from ...system.version import version
+        from ...system.process import version
         from .building import build
         from .listing import DAYS, moment, sweep
         from .tables import Notes

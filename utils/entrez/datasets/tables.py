@@ -31,8 +31,7 @@ from typing import Any, Literal, TypeAlias
 from ...errors import InvariantFailed, StoreFailed
 from ...system import sqlite
 from ...system.plain_text import clean_text
-from ...system.safe_files import disk, part_of, sync_folder
-from ...system.sharing import inherit_group
+from ...system.safe_files import disk, inherit_group, part_of, sync_folder
 
 ABOUT = "_dataset"
 """The table in which a dataset is described."""

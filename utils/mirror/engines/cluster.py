@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Self
 
 from ...errors import BadRequest, NotConfigured, Unreachable
-from ...system.version import version
+from ...system.process import version
 from ..parts import READERS
 from . import attempt
 

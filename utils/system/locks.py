@@ -1,9 +1,12 @@
-"""Whether locks work on a shelf's file system; tried once, and only on network drives.
+"""Locks of files: whether a file system keeps them, and which process holds one.
 
 SQLite and everything else here that several processes may write relies on locks. Some network
 drives refuse them (NFS without its lock service, some SMB and FUSE mounts), some give one lock to
-two. A database in WAL mode is for the processes of one machine only, which share memory.
+two. A database in WAL mode is for the processes of one machine only, which share memory. So a
+shelf's file system is tried once, and only on network drives (`require_locks`).
 https://www.sqlite.org/lockingv3.html#how_to_corrupt, https://www.sqlite.org/wal.html
+
+A file beside a lock names its holder (`sign_holder`), for the message to whoever waits for it.
 """
 
 from __future__ import annotations
@@ -16,12 +19,13 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import StoreFailed
-from .safe_files import part_of, remove
-from .sharing import inherit_group
+from .plain_text import one_line
+from .safe_files import inherit_group, part_of, remove
 
 if sys.platform != "win32":
     import fcntl
@@ -35,7 +39,7 @@ _LOCAL = {
     *("vfat", "exfat", "squashfs", "iso9660", "udf", "rootfs", "ecryptfs"),
 }
 _PATIENCE_S = 20.0
-_TURN_S = 0.05
+_POLL_S = 0.05
 # In a process of its own: a drive may not answer at all, and of the locks that SQLite takes, a
 # process sees only those of others.
 _PROBE = """
@@ -70,7 +74,7 @@ def require_locks(folder: Path) -> None:
     """
     if folder in _examined:
         return
-    kind = kind_of(folder)
+    kind = file_system_of(folder)
     if kind and kind not in _LOCAL and os.access(folder, os.W_OK):
         if fault := _lock_fault(folder):
             msg = f"{folder} lies on a network drive ({kind}) that cannot keep a shelf: {fault}."
@@ -79,7 +83,7 @@ def require_locks(folder: Path) -> None:
     _examined.add(folder)
 
 
-def kind_of(folder: Path) -> str:
+def file_system_of(folder: Path) -> str:
     """The kind of file system a folder lies on, as Linux calls it; empty where nobody says."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
@@ -146,7 +150,7 @@ def _claim_for_machine(folder: Path, kind: str) -> None:
             )
             hint = f"Wait until {name} is done, or work there; or {_local_disk_hint(folder)}"
             raise StoreFailed(msg, hint, file=str(folder))
-        time.sleep(_TURN_S)
+        time.sleep(_POLL_S)
     _held[folder] = file
 
 
@@ -182,3 +186,28 @@ def _local_disk_hint(folder: Path) -> str:
         f"keep the shelf on a local disk (export PAPERS_DIR=~/papers) and copy it when it is "
         f"done: rsync -a ~/papers/ {here}"
     )
+
+
+UNKNOWN = "Another process"
+_HOLDER_CHARS = 200
+
+
+def describe_process() -> str:
+    """How others are told of this process."""
+    return f"Process {os.getpid()} on {platform.node() or 'a machine without a name'}"
+
+
+def sign_holder(path: Path) -> None:
+    """Write beside a lock that this process has it; a disk that refuses is none of its business."""
+    since = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
+    with suppress(OSError):
+        path.touch(mode=0o600)
+        inherit_group(path)
+        path.write_text(f"{describe_process()}, since {since}", encoding="utf-8")
+
+
+def read_holder(path: Path) -> str:
+    """Who signed last."""
+    with suppress(OSError):
+        return one_line(path.read_text("utf-8", "replace")[:_HOLDER_CHARS]) or UNKNOWN
+    return UNKNOWN

@@ -1,0 +1,174 @@
+"""The running process: its version, standard streams, the signals that end it, and its clock.
+
+Signals (Ctrl-C, SIGTERM, a terminal that was closed) end the program at any moment, imports
+included, with exit status 130 and no traceback. No file of ours is ever half written, and child
+processes end when they see that their parent is gone. Standard input, output and error are made fit
+to be read and written in any locale.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+INTERRUPTED = 130
+_LAST_RESORT_S = 10.0
+_Handler = Callable[[int, "FrameType | None"], Any]
+
+
+def end_at_once_on_signals() -> None:
+    """From now on, exit at once on each of these signals."""
+    _set_handler(_exit)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Have the first such signal raise `KeyboardInterrupt` here, and a second one exit at once.
+
+    Python loses an exception that is raised while it tidies up (in ``__del__``, in the import
+    machinery), and may leave a lock taken: so ten seconds later the process exits anyway. Where
+    something made another exception of it (Python 3.11, while a class is made), it is that again.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    before = _set_handler(_interrupt)
+    try:
+        yield
+    except Exception as error:
+        if _comes_of_an_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _comes_of_an_interrupt(error: BaseException) -> bool:
+    """Whether it was made of an interrupt; what an interrupt was answered with is another thing."""
+    cause = error.__cause__
+    return cause is not None and (
+        isinstance(cause, KeyboardInterrupt) or _comes_of_an_interrupt(cause)
+    )
+
+
+def _set_handler(handler: _Handler) -> dict[int, Any]:
+    """Set *handler*, and return the handlers before; a signal that is ignored (nohup) stays so."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    replaced = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
+    for number in replaced:
+        signal.signal(number, handler)
+    return replaced
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    _set_handler(_exit)
+    last_resort = threading.Timer(_LAST_RESORT_S, os._exit, [INTERRUPTED])
+    last_resort.daemon = True
+    last_resort.start()
+    raise KeyboardInterrupt
+
+
+def _exit(_number: int, _frame: FrameType | None) -> NoReturn:
+    os._exit(INTERRUPTED)
+
+
+_REPLACING = "papershelf-replace"
+_replaced: list[str] = []
+
+
+def prepare_streams() -> None:
+    """Make files and pipes UTF-8, and let a console show `?` for a letter that it does not have."""
+    _fill_closed()
+    codecs.register_error(_REPLACING, _replace_letters)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if stream.isatty():
+            stream.reconfigure(errors=_REPLACING)
+        else:
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def note_replaced() -> None:
+    """Say once, on standard error, that the console could not show some letters."""
+    if not _replaced:
+        return
+    _replaced.clear()
+    sys.stderr.write(
+        "This console cannot show every letter: each missing one is a `?`. Set it to UTF-8 (on "
+        "Windows: chcp 65001), or redirect the output into a file.\n"
+    )
+
+
+def _replace_letters(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        return codecs.replace_errors(error)  # type: ignore[return-value]
+    _replaced.append(error.object[error.start : error.end])
+    return "?" * (error.end - error.start), error.end
+
+
+def _fill_closed() -> None:
+    """Put the null device where a standard stream is closed (`>&-`).
+
+    Else the next file that is opened gets its number, and a stray line of output lands in it.
+    Writing to a closed standard output still fails, as it does for every program.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        try:
+            os.fstat(number)
+        except OSError:  # the lowest number that is free is the one that is given
+            os.open(os.devnull, os.O_RDONLY if number < 2 else os.O_WRONLY)
+        stream = os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)
+        setattr(sys, name, stream)
+
+
+class SteadyClock:
+    """`time.time` that never goes back. Not safe for threads: whoever owns it has a lock."""
+
+    def __init__(self) -> None:
+        self._seen = 0.0
+        self._lost = 0.0
+
+    def now(self) -> float:
+        """Seconds; only the distance between two readings means anything."""
+        reading = time.time() + self._lost
+        if (back := self._seen - reading) > 0:
+            self._lost += back
+            reading = self._seen
+        self._seen = reading
+        return reading
+
+
+ROOT = Path(__file__).resolve().parents[2]
+IN_CHECKOUT = (ROOT / "server.py").exists()
+
+
+@cache
+def version() -> str:
+    """Return the version of Papershelf; in a checkout, the one that its pyproject.toml names."""
+    if IN_CHECKOUT:
+        text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+        found = re.search(r'^version = "(.+)"', text, re.M)
+        return found[1] if found else "0"
+    from importlib import metadata
+
+    return metadata.version("papershelf")
