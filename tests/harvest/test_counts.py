@@ -11,7 +11,7 @@ import pytest
 from tests.harvests import assert_complete, done, ids_of
 from tests.world import World
 from utils import Library
-from utils.shelf import Shelf, index_table, ledger_rows, record
+from utils.shelf import Shelf, ledger_file, listing, record
 
 pytestmark = pytest.mark.slow
 
@@ -59,9 +59,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     count(Shelf, "find_texts", "look-ups")
     count(record.Record, "from_row", "records read")
-    count(ledger_rows, "paper_from", "papers read")
-    count(index_table, "cell", "cells")
-    for remembered in (record._record_from, ledger_rows.read_paper, index_table._to_csv):
+    count(ledger_file, "paper_from", "papers read")
+    count(listing, "cell", "cells")
+    for remembered in (record._record_from, ledger_file.read_paper, listing._to_csv):
         remembered.cache_clear()
     return counts
 

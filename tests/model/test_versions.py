@@ -22,7 +22,7 @@ from utils.model.paper import Fetched, Paper, StoredPaper
 from utils.model.versions import meant, only_a_preprint, serves
 from utils.reports import read_lock
 from utils.shelf import Shelf
-from utils.shelf.ledger_schema import VERSION, migrate
+from utils.shelf.ledger_file import VERSION, migrate
 
 PREPRINT = "2509.11015"
 DOI = "10.9101/j.2025.0015"

@@ -13,7 +13,7 @@ from tests.shelf.papers import assert_consistent, index, paper, save
 from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author
 from utils.shelf import Shelf
-from utils.shelf.index_table import COLUMNS, IndexTable
+from utils.shelf.listing import COLUMNS, IndexTable
 
 
 def test_every_save_is_in_the_index_at_once(shelf: Shelf) -> None:

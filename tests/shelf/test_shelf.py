@@ -430,9 +430,7 @@ def test_listing_finds_words_kinds_years_and_journals(shelf: Shelf) -> None:
 
 
 def test_listing_without_fts5_finds_the_same(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "utils.shelf.catalogue_schema.WORDS", "CREATE VIRTUAL TABLE words USING fts9 (x)"
-    )
+    monkeypatch.setattr("utils.shelf.catalogue.WORDS", "CREATE VIRTUAL TABLE words USING fts9 (x)")
     save(shelf, replace(paper(pmid="1"), title="Zebrafish hearts"))
     save(shelf, replace(paper(pmid="2"), title="Mouse hearts"))
     assert [s.paper.ids.pmid for s in shelf.list(text="zebrafish hearts")[1]] == ["1"]

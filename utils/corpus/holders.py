@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, text
 
 from ..model.paper import moment
-from ..system.locks import UNKNOWN
+from ..system.locks import UNKNOWN, describe_process
 from ..system.plain_text import one_line
 
 _LONGEST = 200

@@ -15,7 +15,7 @@ from ..outline import floats_of, outermost, outline, section_words
 from ..outline.floats import Float
 from ..passages.anchors import anchors_of
 from ..shelf import Shelf
-from ..shelf.text_file import TextFile
+from ..shelf.shelf import TextFile
 
 _MOST_OPEN = 16
 

@@ -17,7 +17,7 @@ from ..model.paper import Fetched, StoredPaper
 from ..outline import floats_of, outline, section_words
 from ..outline.floats import Float
 from ..shelf import Shelf
-from ..shelf.text_file import TextFile
+from ..shelf.shelf import TextFile
 from ..system.plain_text import lowered, one_line, raised
 
 _RULE = re.compile(r"\|?(?:\s*:?-{3,}:?\s*\|)+\s*:?-*:?\s*")

@@ -3,10 +3,10 @@
 Start at `.shelf.Shelf`: find, save, list, rebuild. Below it:
 
 - `.paper_file` names a text's file and writes its header; `.record` is the truth for programs.
-- `.shelf_writer` changes files; `.reconciliation` (`.adoption`, `.restoration`) brings the
-  catalogue in line with them; `.verdicts` and `.quarantine` keep what judges and people decided.
-- `.catalogue` finds (`.catalogue_schema`, `.listing`); `.index_table` writes ``index.csv``.
-- `.ledger` (`.ledger_schema`, `.ledger_rows`, `.ledger_names`, `.ledger_file`) keeps a harvest.
+- `.shelf_writer` changes files; `.reconciliation` and `.adoption` bring the catalogue in line with
+  them; `.verdicts` and `.quarantine` keep what judges and people decided.
+- `.catalogue` finds; `.listing` lists, and writes ``index.csv``.
+- `.ledger` keeps a harvest, in the file that `.ledger_file` describes.
 
 Imports readers, outline, lists, model and system; never sites, HTTP or MCP.
 """

@@ -3,10 +3,14 @@
 Files are the truth and this is an index over them. A catalogue of an older version, or a damaged
 one, is set aside and made again from the files; no data are migrated.
 
+``papers`` has one row a text, with its record and its row of ``index.csv``; ``names`` maps every
+identifier to the texts of one paper; ``words`` is the full-text index over title and abstract,
+where SQLite was built with FTS5. ``unfinished`` names the files that a writer is about to change,
+so that what a killed writer left half done is finished by the next one.
+
 WAL lets readers go on while somebody writes. ``synchronous=FULL`` costs one flush per save, next
 to six for the paper's files, and keeps a promise: a paper reported as saved is found by every
-name also after a power cut. ``unfinished`` says which files a writer was about to change, so that
-what a killed one left half done is finished by whoever comes next.
+name also after a power cut.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import logging
 import os
 import sqlite3
 import threading
@@ -27,8 +32,74 @@ from ..model.versions import STAND_INS
 from ..system import safe_files, sqlite
 from ..system.plain_text import encodable
 from ..system.safe_files import exclusive_lock
-from .catalogue_schema import VERSION, WORDS, create_tables, has_words, read_version
 from .listing import ListingFilter
+
+log = logging.getLogger(__name__)
+VERSION = 2
+_TABLES = """
+CREATE TABLE schema_version (version INTEGER NOT NULL);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE papers (
+    id INTEGER PRIMARY KEY,
+    file TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    version TEXT NOT NULL,
+    year TEXT NOT NULL,
+    journal TEXT NOT NULL,
+    retracted INTEGER NOT NULL,
+    filed INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
+CREATE INDEX papers_version ON papers (version);
+CREATE INDEX papers_filed ON papers (filed);
+CREATE TABLE names (
+    name TEXT NOT NULL,
+    paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE,
+    PRIMARY KEY (name, paper)
+) WITHOUT ROWID;
+CREATE INDEX names_paper ON names (paper);
+CREATE TABLE unfinished (file TEXT PRIMARY KEY, task TEXT NOT NULL, pid INTEGER NOT NULL,
+    since REAL NOT NULL) WITHOUT ROWID;
+CREATE VIEW texts AS SELECT id,
+    json_extract(record, '$.stored.paper.title') AS title,
+    json_extract(record, '$.stored.paper.abstract') AS abstract FROM papers;
+"""
+WORDS = """
+CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content_rowid='id',
+    tokenize="unicode61 remove_diacritics 2");
+"""
+
+
+def read_version(connection: sqlite3.Connection) -> int | None:
+    """Return the version of the tables; None when there are none yet."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
+    if connection.execute(query).fetchone() is None:
+        return None
+    row = connection.execute("SELECT version FROM schema_version").fetchone()
+    return int(row[0]) if row else None
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables, inside the caller's transaction."""
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    try:
+        connection.execute(WORDS)
+    except sqlite3.OperationalError as error:
+        log.info("SQLite without FTS5 (%s): listings by word look through every paper.", error)
+    connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))
+
+
+def has_words(connection: sqlite3.Connection) -> bool:
+    """Return whether there is a full-text index."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'words'"
+    return connection.execute(query).fetchone() is not None
+
 
 _PATIENCE_MS = 60_000
 _MOST_IDLE = 8  # connections, of two megabytes at most
@@ -38,8 +109,8 @@ _FORGET = """INSERT INTO words (words, rowid, title, abstract)
 _LEARN = (
     "INSERT INTO words (rowid, title, abstract) SELECT id, title, abstract FROM texts WHERE id = ?"
 )
-P = ParamSpec("P")
-T = TypeVar("T")
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
 
 class CatalogueBroken(Exception):
@@ -528,11 +599,13 @@ class Repairable(Protocol):
 H = TypeVar("H", bound=Repairable)
 
 
-def healing(method: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P], T]:
+def healing(
+    method: Callable[Concatenate[H, Params], Result],
+) -> Callable[Concatenate[H, Params], Result]:
     """Rebuild a damaged catalogue from the files, then call *method* again."""
 
     @functools.wraps(method)
-    def guarded(self: H, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def guarded(self: H, /, *args: Params.args, **kwargs: Params.kwargs) -> Result:
         try:
             return method(self, *args, **kwargs)
         except CatalogueBroken as error:

@@ -29,25 +29,28 @@ from ..model.paper import Attempt, Paper, StoredPaper, now, to_row
 from ..system import safe_files, sqlite
 from ..system.plain_text import encodable
 from .ledger_file import (
-    connect,
-    damage_error,
-    exclusive_lock,
-    lock_path,
-    name_other_harvests,
-    store_error,
-)
-from .ledger_names import Listed, asks_for_preprint, names_of
-from .ledger_rows import (
+    INSERT_ASKED,
+    VERSION,
     Asked,
+    PapersByName,
     asked_row,
+    asks_for_preprint,
     attempt_row,
+    connect,
+    create_file,
+    damage_error,
     end_values,
+    exclusive_lock,
     ids_row,
+    lock_path,
+    migrate,
+    name_other_harvests,
+    names_of,
     read_paper,
     read_state,
+    store_error,
     to_json,
 )
-from .ledger_schema import INSERT_ASKED, VERSION, create_file, migrate
 
 log = logging.getLogger(__name__)
 _MADE_AGAIN = (
@@ -313,7 +316,7 @@ class Ledger:
         such, is a report of its own.
         """
         with self._writing() as db:
-            listed = Listed(db, papers)
+            listed = PapersByName(db, papers)
             same = {n: first for n, paper in papers.items() if (first := listed.enter(n, paper))}
             known = {n: paper for n, paper in papers.items() if n not in same}
             names = [(name, n) for n, paper in known.items() for name in names_of(paper.ids)]

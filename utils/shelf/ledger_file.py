@@ -1,18 +1,137 @@
-"""The file of a ledger: how it is opened and locked, and what its errors mean."""
+"""The file of a ledger: its tables and their version, how it is opened and locked, its rows.
+
+``names`` maps every name of a looked-up paper to the first of the list that had it
+(`PapersByName`); ``round`` counts how often a paper was reopened, and an attempt belongs to the
+round it was made in. Version 2 says which version of the paper a text is, and tells records from
+abstracts; a ledger of version 1 is migrated when it is opened. Values are turned into columns, and
+back, by the functions from `asked_row` on.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
+from typing import Any, get_args
 
 from ..errors import DamagedStore, InUse, StoreFailed
+from ..lists.pasted import Entry
+from ..model.identifiers import Ids
+from ..model.job import State
+from ..model.paper import Attempt, Paper, StoredPaper, paper_from, to_row
+from ..model.versions import meant
 from ..system import safe_files, sqlite
-from .ledger_schema import in_memory
+from ..system.plain_text import encodable
+
+TABLES = """
+CREATE TABLE job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE papers (
+    number INTEGER PRIMARY KEY,
+    asked TEXT NOT NULL,
+    ids TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'pending',
+    round INTEGER NOT NULL DEFAULT 0,
+    rung TEXT NOT NULL DEFAULT '',
+    paper TEXT,
+    file TEXT NOT NULL DEFAULT '',
+    source TEXT NOT NULL DEFAULT '',
+    via TEXT NOT NULL DEFAULT '',
+    license TEXT NOT NULL DEFAULT '',
+    version TEXT NOT NULL DEFAULT '',
+    sha256 TEXT NOT NULL DEFAULT '',
+    reason TEXT NOT NULL DEFAULT '',
+    detail TEXT NOT NULL DEFAULT '',
+    ended_at TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX papers_state ON papers (state);
+CREATE TABLE names (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE attempts (
+    at_number INTEGER NOT NULL, round INTEGER NOT NULL, source TEXT NOT NULL,
+    outcome TEXT NOT NULL, detail TEXT NOT NULL, url TEXT NOT NULL, status INTEGER NOT NULL,
+    seconds REAL NOT NULL, at TEXT NOT NULL
+);
+CREATE INDEX attempts_number ON attempts (at_number);
+"""
+INSERT_ASKED = "INSERT INTO papers (asked, ids, paper) VALUES (?, ?, ?)"
+VERSION = 2
+_TO_2 = (
+    "ALTER TABLE papers ADD COLUMN version TEXT NOT NULL DEFAULT ''",
+    """UPDATE papers SET version = 'preprint'
+    WHERE state = 'full_text' AND via IN ('arxiv', 'europepmc_preprint')""",
+    """UPDATE papers SET version = 'published' WHERE state = 'full_text'
+    AND via IN ('pmc_cloud', 'efetch', 'europepmc', 'publisher', 'jina')""",
+    """UPDATE papers SET state = 'record' WHERE state = 'abstract'
+    AND trim(coalesce(json_extract(paper, '$.abstract'), '')) = ''""",
+    "PRAGMA user_version = 2",
+)
+
+
+def migrate(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
+    """Migrate a ledger of an earlier version; returns the connection to use, and the version.
+
+    Where the shelf is read-only, a copy in memory is migrated.
+
+    Raises
+    ------
+    sqlite3.Error
+        It cannot be read, or the disk refuses.
+    """
+    if (version := sqlite.version(db)) != 1:
+        return db, version
+    try:
+        _migrate_to_2(db)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+            raise
+        db = copy_to_memory(db)
+        _migrate_to_2(db)
+        db.execute("PRAGMA query_only = ON")
+    return db, sqlite.version(db)
+
+
+def _migrate_to_2(db: sqlite3.Connection) -> None:
+    with sqlite.transaction(db):
+        if sqlite.version(db) == 1:  # no other process was faster
+            for statement in _TO_2:
+                db.execute(statement)
+
+
+def copy_to_memory(db: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy of *db*, which is closed."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with closing(db):
+        db.backup(copy)
+    return copy
+
+
+def create_file(
+    path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str, str | None]]
+) -> None:
+    """Make the file of a new ledger, all or nothing, with the job's facts and what was asked for.
+
+    Raises
+    ------
+    sqlite3.Error, OSError
+        The disk refused.
+    """
+    part = path.with_suffix(".part")
+    # Also what belonged to a file that was deleted by hand: SQLite would take it for this one's.
+    for name in (part.name, f"{part.name}-journal", f"{path.name}-wal", f"{path.name}-shm"):
+        path.with_name(name).unlink(missing_ok=True)
+    with closing(sqlite.connect(part, patience_s=0)) as db:
+        db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION};")
+        db.executemany("INSERT INTO job VALUES (?, ?)", facts.items())
+        db.executemany(INSERT_ASKED, papers)
+        db.execute("COMMIT")
+        db.execute("PRAGMA journal_mode = WAL")  # of two who did this later, one would be refused
+    part.replace(path)
+
 
 _PATIENCE_S = 30.0
 _NAMED = 5  # harvests that a hint names, the newest
@@ -36,7 +155,7 @@ def _open_copy(path: Path) -> sqlite3.Connection:
         for part in (path, path.with_name(f"{path.name}-wal")):
             if part.exists():
                 shutil.copy(part, folder)
-        db = in_memory(_open(Path(folder, path.name)))
+        db = copy_to_memory(_open(Path(folder, path.name)))
     db.execute("PRAGMA query_only = ON")
     return db
 
@@ -106,3 +225,111 @@ def name_other_harvests(path: Path) -> str:
     named = get_close_matches(path.stem, names, 1) or names[:_NAMED]
     more = f" and {len(names) - len(named)} more" if len(names) > len(named) else ""
     return f"There are: {', '.join(named)}{more}." if names else "There is none on this shelf yet."
+
+
+Asked = tuple[str, Ids] | Entry
+"""What was asked for, and the identifiers in it; without any, what a list says of the paper."""
+
+
+def asked_row(entry: Asked) -> tuple[str, str, str | None]:
+    """Return what was asked for, as the table of papers has it."""
+    asked, ids, paper = Entry(*entry)
+    described = to_json(to_row(paper)) if paper and not ids else None
+    return encodable(asked), ids_row(ids), described
+
+
+def ids_row(ids: Ids) -> str:
+    """Return identifiers as the table of papers has them; ``{}`` for none."""
+    named = {name: value for name, value in to_row(ids).items() if value}
+    return to_json(named)
+
+
+def end_values(
+    stored: StoredPaper, sha256: str, reason: str = "", detail: str = ""
+) -> dict[str, str]:
+    """Return what the table of papers has of a paper that ended with a file."""
+    return {
+        "state": stored.kind,
+        "paper": to_json(to_row(stored.paper)),
+        "file": Path(stored.path).name,
+        "source": stored.source,
+        "via": stored.via,
+        "license": stored.license,
+        "version": stored.version,
+        "sha256": sha256,
+        "reason": reason,
+        "detail": encodable(detail),
+    }
+
+
+def attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
+    """Return an attempt as the table of attempts has it."""
+    return (
+        attempt.source,
+        attempt.outcome,
+        encodable(attempt.detail),
+        encodable(attempt.url),
+        attempt.status,
+        attempt.seconds,
+        attempt.at,
+    )
+
+
+def read_state(text: str) -> State:
+    """Return the state that a row names; an unknown one counts as pending."""
+    states: tuple[State, ...] = get_args(State)
+    return next((state for state in states if state == text), "pending")
+
+
+@lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
+def read_paper(row: str) -> Paper:
+    """Read back the paper that a row holds as JSON."""
+    return paper_from(json.loads(row))
+
+
+def to_json(value: Any) -> str:
+    """Return *value* as compact JSON."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+class PapersByName:
+    """Finds, among the papers of a list, those that share a name with newly identified ones.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+        Of the ledger; it is being written to.
+    papers : Mapping[int, Paper]
+        Those that are to be entered.
+    """
+
+    def __init__(self, db: sqlite3.Connection, papers: Mapping[int, Paper]) -> None:
+        names = json.dumps([name for paper in papers.values() for name in names_of(paper.ids)])
+        owned = "SELECT name, number FROM names WHERE name IN (SELECT value FROM json_each(?))"
+        self._owners: dict[str, int] = dict(db.execute(owned, (names,)))
+        told = """SELECT number, ids, asked FROM papers
+            WHERE number IN (SELECT value FROM json_each(?))"""
+        rows = db.execute(told, (json.dumps([*papers, *self._owners.values()]),)).fetchall()
+        self._ids = {number: Ids(**json.loads(ids)) for number, ids, _ in rows}
+        self._asked: dict[int, str] = {number: asked for number, _, asked in rows}
+
+    def enter(self, number: int, paper: Paper) -> int:
+        """Take a paper in; 0, or the number of the one before it that is the same."""
+        names = names_of(paper.ids)
+        for first in sorted({self._owners[name] for name in names if name in self._owners}):
+            as_asked = {asks_for_preprint(self._asked[one]) for one in (first, number)}
+            if first != number and len(as_asked) == 1 and not paper.ids.clash(self._ids[first]):
+                return first
+        self._ids[number] = paper.ids
+        self._owners = dict.fromkeys(names, number) | self._owners
+        return 0
+
+
+def names_of(ids: Ids) -> list[str]:
+    """The names of a paper, but for those that no database can hold."""
+    return [name for name in ids.names() if name == encodable(name)]
+
+
+def asks_for_preprint(asked: str) -> bool:
+    """Whether what was asked for is the preprint of a paper."""
+    return meant(Ids.maybe(asked)) == "preprint"

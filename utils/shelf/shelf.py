@@ -1,8 +1,9 @@
 """The shelf: the folder of papers, found by any name, changed all or nothing.
 
-The one class others use of this room. The files are the truth; the catalogue in ``.papershelf``
-finds them at once and is made again from them when it is lost or damaged. Nothing is created
-until the first write.
+The one class of this package that others use. The files are the truth; the catalogue in
+``.papershelf`` finds them at once and is made again from them when it is lost or damaged. Nothing
+is created until the first write. `TextFile` is the key for what is computed from a text and kept in
+memory.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
@@ -469,3 +471,26 @@ class Shelf:
         self._catalogue.move_aside()
         self._opened = False
         self._ready(create=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A text by the facts of which one at least changes when its file or its raw bytes do.
+
+    Two keys are equal if path, size, times and checksum are; the paper and its shelf are only
+    carried along, to read the text with.
+    """
+
+    path: str
+    sha256: str
+    saved_at: str
+    size: int
+    mtime_ns: int
+    stored: StoredPaper = field(compare=False)
+    shelf: Shelf = field(compare=False)
+
+    @classmethod
+    def of(cls, stored: StoredPaper, shelf: Shelf) -> TextFile:
+        """Return the key of a text as it is now; a missing file has the size -1."""
+        stamp = safe_files.stamp(Path(stored.path))
+        return cls(stored.path, stored.sha256, stored.saved_at, *stamp, stored, shelf)

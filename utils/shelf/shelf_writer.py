@@ -27,7 +27,7 @@ from ..system import bodies, safe_files
 from ..system.bodies import Bodies
 from . import adoption, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
-from .index_table import IndexTable, to_line
+from .listing import IndexTable, to_line
 from .record import (
     ADOPTED,
     WITHOUT_TEXT,
