@@ -72,7 +72,7 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
 def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Create *folder* and its parents; *mode* also corrects one that is too open."""
     with disk(folder, "create"):
-        make_folder(folder, mode)
+        create_folder(folder, mode)
 
 
 def write_whole(path: Path, data: bytes) -> None:
