@@ -75,7 +75,7 @@ class Plugin(NamedTuple):
         Sites by the module that holds their ``SOURCE``. Its addresses, keys and route names are
         those of the site.
     record_source : str, optional
-        A module that has the functions of `.sources.local.RecordSource`.
+        A module that has the functions of `.sources.source.RecordSource`.
     routes : str, optional
         ``module:function``: takes the settings and returns routes to texts on this machine, by the
         name of the source that each goes before.

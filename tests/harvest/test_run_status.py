@@ -14,7 +14,7 @@ from tests.harvests import assert_complete, done, ids_of
 from tests.world import Record, World
 from tests.world.wire import Call, Reply
 from utils import Library
-from utils.harvest.bulk import CountedReader
+from utils.harvest.bulk import ReaderQueue
 from utils.harvest.lanes import Outages
 from utils.model.job import Wait
 from utils.shelf.ledger import Ledger
@@ -181,7 +181,7 @@ def test_the_report_is_there_and_says_so_before_the_slowest_site_is_done(
 def test_reading_is_behind_where_texts_have_waited_for_a_while(monkeypatch) -> None:
     monkeypatch.setattr("utils.harvest.bulk.time.monotonic", time.time)
     release = threading.Event()
-    reading = CountedReader(lambda *_: release.wait(60), cores=2)
+    reading = ReaderQueue(lambda *_: release.wait(60), cores=2)
     threads = [threading.Thread(target=reading) for _ in range(5)]
     for thread in threads:
         thread.start()

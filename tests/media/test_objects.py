@@ -16,7 +16,7 @@ from utils import Library, cli
 from utils.errors import NotFound
 from utils.media import Kept, PaperObjects, long_rows, objects_in, objects_of
 from utils.media.long_table import table_csv
-from utils.model.objects import Grid
+from utils.model.paper import Grid
 
 
 @pytest.fixture

@@ -100,13 +100,13 @@ def test_a_drive_with_working_locks_keeps_a_shelf(library: Library) -> None:
 _OTHER = """
 import sys
 from pathlib import Path
-from utils.system import file_systems
+from utils.system import locks
 from utils.errors import StoreFailed
-file_systems.kind_of = lambda _: "nfs4"
+locks.file_system_of = lambda _: "nfs4"
 if sys.argv[2]:
-    file_systems.platform.node = lambda: sys.argv[2]
+    locks.platform.node = lambda: sys.argv[2]
 try:
-    file_systems.require_locks(Path(sys.argv[1]))
+    locks.require_locks(Path(sys.argv[1]))
     print("let in")
 except StoreFailed as refused:
     print(refused.message, refused.hint)

@@ -10,9 +10,14 @@ from utils.errors import EntrezFailed, NotConfigured, PaperError, Unreachable
 from utils.sources import Query
 from utils.sources.europepmc import fetch_linked
 from utils.sources.eutils import ask, contact, fetch_database, shown_url, uses_post
-from utils.sources.eutils_links import fetch_matches, fetch_paper_links
-from utils.sources.eutils_summaries import esummary, fetch_summaries
-from utils.sources.eutils_vocabulary import fetch_spelling, find_terms
+from utils.sources.eutils_services import (
+    esummary,
+    fetch_matches,
+    fetch_paper_links,
+    fetch_spelling,
+    fetch_summaries,
+    find_terms,
+)
 from utils.sources.pubmed import Hits, esearch, fetch_records
 
 UTILITIES = {

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from .output import counted, span
 
 if TYPE_CHECKING:
-    from ..harvest.media_space import MediaSpace
-    from ..harvest.plan import Plan
+    from ..harvest.plan import MediaSpace, Plan
 
 
 def space_text(space: MediaSpace, kinds: str, most_mb: int) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest, PaperError
-from ..model.objects import OBJECT_KINDS, ObjectKind
+from ..model.paper import OBJECT_KINDS, ObjectKind
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import megabytes_option

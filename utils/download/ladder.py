@@ -26,7 +26,7 @@ from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper
 from ..model.versions import NAMES, OTHER_VERSION, fits, serves
 from ..shelf import Shelf, is_foreign, judge_again, known_by_name_only
 from ..sources import Source, ask_in_halves
-from ..sources.local import local_routes
+from ..sources.source import local_routes
 from .climb import Action, Climb, DownloadRequest, IsAway, Rung, find_servable, next_action
 from .records import with_registered_terms
 

@@ -22,7 +22,7 @@ from ..errors import BadContent, EntrezFailed, NotAvailable, SourceMiss, Unreach
 from ..http import Answer, Web
 from ..readers.safe_xml import parse
 from ..sources.eutils import efetch
-from ..sources.eutils_summaries import SILENT, Summaries, esummary
+from ..sources.eutils_services import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
 from ..system.plain_text import one_line, plain_json
 from .databases import Form

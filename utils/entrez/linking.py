@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from ..errors import BadRequest, SourceMiss
 from ..http import Web
 from ..sources.eutils import fetch_database
-from ..sources.eutils_links import LinkList, LinkSet, fetch_link_names, fetch_links
+from ..sources.eutils_services import LinkList, LinkSet, fetch_link_names, fetch_links
 from ..sources.loose_json import mappings, text
 from ..system.plain_text import one_line, shortened
 from .databases import Database, plain_name

@@ -16,7 +16,7 @@ from ..errors import BadContent, EntrezFailed, NothingFound
 from ..http import Web
 from ..search.pubmed.search import checked, find_every_pmid
 from ..sources import Query
-from ..sources.eutils_summaries import SILENT
+from ..sources.eutils_services import SILENT
 from ..system.plain_text import one_line, shortened
 from .databases import Database, Form
 from .datasets.trees import Page

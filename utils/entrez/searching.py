@@ -17,7 +17,7 @@ from ..http import Web
 from ..search.pubmed.search import checked
 from ..sources import Query
 from ..sources.eutils import Hits, count, esearch
-from ..sources.eutils_vocabulary import fetch_spelling
+from ..sources.eutils_services import fetch_spelling
 from ..system.plain_text import one_line, shortened
 from .databases import DATABASES, Database
 from .histories import History, remember

@@ -1,12 +1,10 @@
 """Thousands of papers: every text that can lawfully be had, as fast as the sites allow.
 
 Each rung of the ladder is a lane with threads of its own, so that all sites are asked side by
-side and none waits for another: records and abstracts come in batches first, then each paper
-moves from rung to rung. A site that is out is passed over, and its papers come back to it later
-in the run. Everything a paper goes through is in the ledger before and after it happens; a run
-that was killed is taken up by running it again.
-
-Counting the texts that wait to be read.
+side and none waits for another: papers without an identifier are identified (`identify`), records
+and abstracts come in batches, then each paper moves from rung to rung. A site that is out is passed
+over, and its papers come back to it later in the run. Everything a paper goes through is in the
+ledger before and after it happens; a run that was killed is continued by running it again.
 """
 
 from __future__ import annotations
@@ -30,15 +28,16 @@ from ..download.ladder import Ladder, Step, lease_name
 from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
 from ..http import Patience, not_older_than
+from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import most_informative
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_answered
 from ..model.versions import OTHER_VERSION, meant, serves
 from ..readers.reader_processes import read_in_child
+from ..search.resolve import Resolution, resolve
 from ..shelf import body_of, known_by_name_only
 from ..shelf.ledger import Ledger
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
-from .nameless import IDENTIFIED_AT_ONCE, identify, why_nameless
 from .run_status import Progress, StatusReporter
 
 log = logging.getLogger(__name__)
@@ -71,7 +70,7 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
         The disk is full or broken; what is pending stays pending.
     """
     ladder.web.settings.require_email("NCBI")
-    reading = CountedReader(read_in_child)
+    reading = ReaderQueue(read_in_child)
     ladder = replace(ladder, read=reading)
     harvest = _Harvest(ledger, ladder, prefer_pmc=prefer_pmc)
     harvest.start()
@@ -170,9 +169,9 @@ class _Harvest:
                     self.ledger.record_identity(number, found.ids, str(found))
                     self.lanes.put(_LOOK_UP, number)
                 elif found.status != "could_not_tell":
-                    self.ledger.fail(number, "no_identifier", why_nameless(found))
+                    self.ledger.fail(number, "no_identifier", explain_nameless(found))
                 elif not self._schedule_return(number, _IDENTIFY):
-                    self.ledger.fail(number, "could_not_tell", why_nameless(found))
+                    self.ledger.fail(number, "could_not_tell", explain_nameless(found))
 
     def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
         """Look papers up; those that somebody knows, by number. Duplicates end here."""
@@ -504,8 +503,8 @@ def _reason(error: PaperError) -> str:
     return "could_not_tell" if isinstance(error, Unreachable) else "bad_request"
 
 
-class CountedReader:
-    """Reads like the function it is given, and knows how many texts wait for a core.
+class ReaderQueue:
+    """Reads like the function it is given, and counts the texts that wait for a core.
 
     Parameters
     ----------
@@ -543,3 +542,36 @@ class CountedReader:
     def _count(self, one: int) -> None:
         with self._lock:
             self._inside += one
+
+
+IDENTIFIED_AT_ONCE = 50
+_LOOK_HINT = "Look at them (server.py resolve LIST), and put the right identifier into the list."
+
+
+def identify(
+    ledger: Ledger, numbers: Sequence[int], ladder: Ladder
+) -> Iterator[tuple[int, Resolution]]:
+    """What some papers of a job are, by what its list says of them.
+
+    Those that were reopened are looked for again; see `..search.resolve`.
+    """
+    asked = ledger.wanted(numbers)
+    for anew in (False, True):
+        chosen = [number for number, (*_, round_) in asked.items() if bool(round_) is anew]
+        entries = (Entry(asked[number][1], Ids(), ledger.paper(number)) for number in chosen)
+        yield from zip(chosen, resolve(entries, ladder.web, ladder.sources, anew=anew), strict=True)
+
+
+def explain_nameless(found: Resolution) -> str:
+    """Why a paper has no identifier still, with what it may be."""
+    head = f"“{found.asked}” came without an identifier"
+    may_be = f"It may be {'; or '.join(map(str, found.candidates))}." if found.candidates else ""
+    if found.status == "could_not_tell":
+        return f"{head}, and could not be looked for: {found.message} {may_be}".strip()
+    if found.status == "unreadable":
+        return f"{head}, and says too little to be looked for."
+    if not found.candidates:
+        return f"{head}, and nothing like it was found."
+    return f"{head}, and no paper is it for sure. {found.message} {may_be} {_LOOK_HINT}".replace(
+        "  ", " "
+    )

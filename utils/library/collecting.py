@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import BadRequest
-from ..model.objects import ObjectKind
+from ..model.paper import ObjectKind
 from .rooms import Rooms
 
 if TYPE_CHECKING:
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from ..errors import PaperError
     from ..harvest.corpus_lock import Rebuilt
     from ..harvest.jobs import Asked, Harvest
-    from ..harvest.media_space import MediaSpace
-    from ..harvest.plan import Plan
+    from ..harvest.plan import MediaSpace, Plan
     from ..lists.pasted import Entry
     from ..mirror import Mirror
     from ..model.identifiers import Ids
@@ -178,8 +177,8 @@ class CollectVerbs(Rooms):
         *,
         query: Sequence[Query] = (),
     ) -> MediaSpace:
-        """What the objects of a plan's papers would take; see `..harvest.media_space`."""
-        from ..harvest.media_space import media_space
+        """What the objects of a plan's papers would take; see `..harvest.plan`."""
+        from ..harvest.plan import media_space
 
         return media_space(plan.in_pmc, kinds, list(papers), query, self._ladder)
 

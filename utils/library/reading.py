@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from ..model.objects import OBJECT_KINDS, ObjectKind
+from ..model.paper import OBJECT_KINDS, ObjectKind
 from .collecting import CollectVerbs
 
 if TYPE_CHECKING:

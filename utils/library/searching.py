@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from .rooms import Rooms
 
 if TYPE_CHECKING:
-    from ..download.id_conversion import Converted
+    from ..download.records import Converted
     from ..entrez.article_text import ArticleText
     from ..errors import PaperError
     from ..harvest.jobs import Asked
@@ -219,8 +219,8 @@ class SearchVerbs(Rooms):
         return article_text(paper, self.web, section=section, start=start, max_chars=max_chars)
 
     def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
-        """The other names of many papers; see `..download.id_conversion.convert`."""
-        from ..download.id_conversion import convert
+        """The other names of many papers; see `..download.records.convert`."""
+        from ..download.records import convert
         from ..sources import SOURCES
 
         return convert([str(one) for one in ids], self.web, SOURCES)

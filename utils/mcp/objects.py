@@ -22,7 +22,7 @@ from .tool import ADDS_FILES, READS_SHELF, AnyPaper, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..media import Kept
-    from ..model.objects import Grid
+    from ..model.paper import Grid
 
 _LISTED = 50  # objects of one answer
 _IN_LIST, _ALONE = 300, 4000  # characters of a caption

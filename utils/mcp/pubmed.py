@@ -22,7 +22,7 @@ from .long_calls import LongCalls
 from .tool import READS_WEB, DateType, MaxDate, MinDate, Sort, Start, Tool, Types, Word, tool
 
 if TYPE_CHECKING:
-    from ..download.id_conversion import Converted
+    from ..download.records import Converted
     from ..model.paper import Paper
     from ..search.pubmed.details import Details
     from ..search.pubmed.relationships import Related, Relations

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, PaperError
 from ..http.messages import MAX_BYTES
-from ..model.objects import OBJECT_KINDS, Grid, ObjectKind, PaperObject
-from ..model.paper import StoredPaper
+from ..model.paper import OBJECT_KINDS, Grid, ObjectKind, PaperObject, StoredPaper
 from ..outline import labels_in
 from ..shelf import Shelf
 from ..shelf.paper_file import objects_folder

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..errors import NotAvailable, PaperError
-from ..model.objects import PaperObject
-from ..model.paper import Fetched, StoredPaper
+from ..model.paper import Fetched, PaperObject, StoredPaper
 from ..readers.licenses import license_name
 from ..shelf import Shelf
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..errors import BadContent
-from ..model.objects import Grid, PaperObject
-from ..model.paper import Fetched, StoredPaper
+from ..model.paper import Fetched, Grid, PaperObject, StoredPaper
 from ..outline import floats_of, outline, section_words
 from ..outline.floats import Float
 from ..shelf import Shelf

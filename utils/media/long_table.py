@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import BadRequest, require_pyarrow
-from ..model.objects import Grid, PaperObject
-from ..model.paper import StoredPaper
+from ..model.paper import Grid, PaperObject, StoredPaper
 from ..shelf import Shelf
 from ..system.plain_text import encodable, figure_cell
 from ..system.safe_files import make_folder, replacing

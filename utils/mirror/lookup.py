@@ -1,4 +1,4 @@
-"""A mirror as a `..sources.local.RecordSource`: asked before PubMed, also offline.
+"""A mirror as a `..sources.source.RecordSource`: asked before PubMed, also offline.
 
 By PMID, DOI or PMCID. A generation that is older than a week is used only
 where the network is not: a paper may have been retracted since. Whoever asks anew is not given one

@@ -1,14 +1,16 @@
-"""What we talk about: papers, documents and how we came by them (identifiers: `.identifiers`)."""
+"""The nouns of the whole program: papers, documents, what they hold, and how they were fetched.
+
+Identifiers are in `.identifiers`, the meaning of verdicts in `.verdicts`, versions in `.versions`.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from .doubts import Doubts
 from .identifiers import Ids
 from .verdicts import Sign
 
@@ -432,3 +434,79 @@ def paper_from(row: dict[str, Any]) -> Paper:
     for name in ("languages", "publication_types", "mesh", "keywords", "categories"):
         made[name] = tuple(row.get(name, ()))
     return Paper(**made)
+
+
+__all__ = ["Doubts", "Glyph", "PageDoubts"]
+
+Glyph = tuple[str, str]
+"""The name of a font, and what it calls the letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageDoubts:
+    """The doubts about one page.
+
+    Of its ``letters``, so many are ``lost`` because they have no code, and ``unplaced`` because
+    they are of a table that could not be rebuilt; ``words`` counts those with a letter from another
+    font; ``recognised`` is how sure text recognition is, 1 for printed text.
+    """
+
+    letters: int
+    lost: int = 0
+    unplaced: int = 0
+    words: Mapping[str, int] = field(default_factory=dict)
+    recognised: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """The doubts about a PDF: of its ``pages``, and the places of ``foreign`` letters in words."""
+
+    pages: tuple[PageDoubts, ...] = ()
+    foreign: Mapping[str, Mapping[int, Glyph]] = field(default_factory=dict)
+
+
+ObjectKind = Literal["figure", "table", "supplement"]
+OBJECT_KINDS: tuple[ObjectKind, ...] = get_args(ObjectKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The cells of a table as plain text: what spans several rows stands in each of them.
+
+    ``head`` are the rows above the body, from the widest heading to the narrowest, spans filled;
+    all rows are equally long. ``notes`` stand under the table.
+    """
+
+    head: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Each column's name: its headings from top to bottom, each said once."""
+        named = (
+            " / ".join(dict.fromkeys(filter(None, levels)))
+            for levels in zip(*self.head, strict=True)
+        )
+        return tuple(named) if self.head else ("",) * self.width
+
+    @property
+    def width(self) -> int:
+        """How many columns it has."""
+        return len((self.head or self.rows or ((),))[0])
+
+
+@dataclass(frozen=True, slots=True)
+class PaperObject:
+    """One figure, table or supplementary file, as the paper's text or XML names it.
+
+    ``files`` are the names (or addresses) the article gives its images or files, ``grid`` the
+    cells of a table that is not an image.
+    """
+
+    kind: ObjectKind
+    label: str
+    caption: str = ""
+    files: tuple[str, ...] = field(default=())
+    grid: Grid | None = None

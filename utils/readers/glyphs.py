@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ..model.doubts import Doubts, Glyph, PageDoubts
-from ..model.paper import Document, Paper
+from ..model.paper import Document, Doubts, Glyph, PageDoubts, Paper
 
 _LEAST = 3  # letters that a word has beside those it proves
 _WORD = re.compile(r"[^\W\d_]+")

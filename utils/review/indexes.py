@@ -17,8 +17,8 @@ from ..model.identifiers import IdName, Ids
 from ..settings import Settings
 from ..sources import icite, openalex, opencitations, semantic_scholar
 from ..sources.europepmc import Kind, Linked, fetch_linked
-from ..sources.eutils_links import LinkName, fetch_paper_links
-from ..sources.local import find_citations
+from ..sources.eutils_services import LinkName, fetch_paper_links
+from ..sources.source import find_citations
 
 Direction = Literal["backward", "forward"]
 DIRECTIONS: tuple[Direction, ...] = ("backward", "forward")

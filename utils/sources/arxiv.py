@@ -38,8 +38,7 @@ from ..model.site import Address
 from .arxiv_query import LAST, SHAKY, ArxivQuery, arxiv_query
 from .loose_json import LONGEST_NAME, whole
 from .publisher import require_picture
-from .recent_searches import remembered
-from .source import Lookup, Query, Route, Source, one_by_one, recall_papers
+from .source import Lookup, Query, Route, Source, one_by_one, recall_papers, remembered
 
 _IDS_PER_REQUEST = 100
 _FIRST_HTML = "2023-12"

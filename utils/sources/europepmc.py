@@ -23,8 +23,7 @@ from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResu
 from ..model.site import Address
 from ..system.plain_text import one_line, unescaped
 from .loose_json import mapping, mappings, short_text, text, whole
-from .recent_searches import remembered
-from .source import Lookup, Query, Route, Source, one_by_one, whole_days
+from .source import Lookup, Query, Route, Source, one_by_one, remembered, whole_days
 
 LONGEST_WALK = 10_000
 """Hits that are passed over to reach a page whose mark is unknown: pages have no numbers."""

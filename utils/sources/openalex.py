@@ -33,8 +33,7 @@ from . import unpaywall
 from .europepmc import Kind, Linked, without_html
 from .loose_json import mapping, mappings, short_text, text, whole
 from .publisher import MOST, OpenCopy, distinct, fetch_copies
-from .recent_searches import remembered
-from .source import Query, Route, Source, one_by_one, whole_days
+from .source import Query, Route, Source, one_by_one, remembered, whole_days
 
 LAST_HIT = 10_000
 """OpenAlex pages through so many works of a search only."""

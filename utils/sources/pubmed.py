@@ -18,8 +18,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult, to_row
 from ..model.site import Address, Key
 from .eutils import BATCH, RATE, ask, shown_url, total_of, uses_post, warnings_of
-from .recent_searches import remembered
-from .source import Lookup, Query, Source, recall_papers
+from .source import Lookup, Query, Source, recall_papers, remembered
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
 LAST_HIT = 9_999

@@ -20,7 +20,6 @@ from ..model.paper import Paper, SearchResult
 from ..model.site import Key
 from .europepmc import Kind, Linked
 from .loose_json import mapping, text
-from .recent_searches import remembered
 from .semantic_scholar_graph import (
     ADDRESS,
     BEYOND,
@@ -40,7 +39,7 @@ from .semantic_scholar_graph import (
     recall_reply,
     scholar_paper,
 )
-from .source import Lookup, Query, Source, whole_days
+from .source import Lookup, Query, Source, remembered, whole_days
 
 __all__ = ["SOURCE", "ScholarPage", "ScholarPaper"]
 

@@ -6,31 +6,37 @@ fields. Adding a site = one file with its ``SOURCE`` + its name in `SOURCE_NAMES
 
 `whole_days` is for sites that take whole days only: PubMed takes ``2024`` or ``2024/02`` as they
 are; Europe PMC and OpenAlex want the first day and the last, and know only the day of publication.
+`remembered` keeps the answers of searches for ten minutes: a model repeats its searches word by
+word. `local_routes`, `find_records` and `find_citations` are what plugins have on this machine;
+they are asked before any site.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
-from typing import TypedDict, TypeVar
+from typing import Any, Protocol, TypedDict, TypeVar
 
 from ..errors import BadRequest, NotConfigured, SourceMiss, Unreachable
 from ..http import Rate, Web
 from ..model.dates import first_day, last_day, read_date
 from ..model.identifiers import IdName, Ids
-from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from
+from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from, to_row
 from ..model.site import Address, KeptBy, Key, Site, SiteRoute
+from ..plugins import import_part, plugins
+from ..settings import Settings
 
 TEXT_MINING_TERMS = (
     "For your own research only: not to be passed on, and deleted when the project ends."
 )
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
-A = TypeVar("A")
+Item = TypeVar("Item")
+Reply = TypeVar("Reply")
 
 
 def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
@@ -148,11 +154,11 @@ def one_by_one(
 
 
 def ask_in_halves(
-    asked: Sequence[T],
-    ask: Callable[[Sequence[T]], Iterable[tuple[T, A]]],
+    asked: Sequence[Item],
+    ask: Callable[[Sequence[Item]], Iterable[tuple[Item, Reply]]],
     who: str,
     odd: type[SourceMiss] | tuple[()] = (),
-) -> Iterator[tuple[T, A | SourceMiss | NotConfigured, bool]]:
+) -> Iterator[tuple[Item, Reply | SourceMiss | NotConfigured, bool]]:
     """Yield each item *asked* about with its answer, and whether the service is down.
 
     An error is the answer for all items of a batch. A batch that fails for its content is asked
@@ -269,3 +275,97 @@ def whole_days(query: Query, site: str) -> tuple[str, str]:
     require_dates(query)
     first = first_day(query.min_date).isoformat() if query.min_date else ""
     return first, last_day(query.max_date).isoformat() if query.max_date else ""
+
+
+RECENT_DAYS = 10 / (24 * 60)
+_SEARCH_KIND = "search"
+
+
+def remembered(
+    source: str, search: Callable[[Query, Web], SearchResult]
+) -> Callable[[Query, Web], SearchResult]:
+    """Return *search*, which answers the same query from the cache for ten minutes.
+
+    A page that lacks some of its papers is not kept.
+    """
+
+    @wraps(search)
+    def search_once(query: Query, web: Web) -> SearchResult:
+        name = json.dumps([source, to_row(query)], sort_keys=True)
+        if isinstance(kept := web.cache.get(_SEARCH_KIND, name), dict):
+            return _result_from(kept)
+        found = search(query, web)
+        if len(found.papers) == min(query.max_results, max(0, found.total - query.start)):
+            web.cache.put(_SEARCH_KIND, name, to_row(found), RECENT_DAYS)
+        return found
+
+    return search_once
+
+
+def _result_from(row: dict[str, Any]) -> SearchResult:
+    papers = tuple(map(paper_from, row["papers"]))
+    return SearchResult(**{**row, "papers": papers, "warnings": tuple(row["warnings"])})
+
+
+class Citation(Protocol):
+    """The paper at the other end of a citation, and the indexes that list the citation."""
+
+    @property
+    def pmid(self) -> int:
+        """The paper's PMID."""
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """Keys of `CitationTable.indexes`."""
+
+
+class CitationTable(Protocol):
+    """Citations on this machine."""
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+
+    @property
+    def indexes(self) -> Mapping[str, str]:
+        """The names for people of the indexes it is made of, by their keys."""
+
+    def cited(self, pmids: Iterable[int]) -> Mapping[int, Sequence[Citation]]:
+        """Return what papers cite; raise `StoreFailed` where it cannot be read."""
+
+    def citing(self, pmids: Iterable[int]) -> Mapping[int, Sequence[Citation]]:
+        """Return what cites papers; raise `StoreFailed` where it cannot be read."""
+
+
+class RecordSource(Protocol):
+    """Records and citations of PubMed on this machine."""
+
+    def records(self, wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
+        """Return the records of papers that it has."""
+
+    def citations(self, settings: Settings, *, fresh: bool = False) -> CitationTable | None:
+        """Return the table of citations, or None; with *fresh* only one that is up to date."""
+
+
+def find_records(wanted: Sequence[Ids], settings: Settings) -> dict[Ids, Paper]:
+    """Return the records of papers that are on this machine, outside the shelf."""
+    found: dict[Ids, Paper] = {}
+    for source in _record_sources():
+        found |= source.records([ids for ids in wanted if ids not in found], settings)
+    return found
+
+
+def find_citations(settings: Settings, *, fresh: bool = False) -> CitationTable | None:
+    """Return the first table of citations that is on this machine, or None."""
+    found = (source.citations(settings, fresh=fresh) for source in _record_sources())
+    return next((table for table in found if table), None)
+
+
+def local_routes(settings: Settings) -> list[tuple[str, Route]]:
+    """Return the routes that need no network, each with the source it goes before."""
+    offers = (import_part(plugin.routes) for plugin in plugins() if plugin.routes)
+    return [pair for offer in offers for pair in offer(settings).items()]
+
+
+def _record_sources() -> Iterator[RecordSource]:
+    return (import_part(one.record_source) for one in plugins() if one.record_source)

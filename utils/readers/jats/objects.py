@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from ...model.objects import Grid, ObjectKind, PaperObject
-from ...model.paper import Fetched
+from ...model.paper import Fetched, Grid, ObjectKind, PaperObject
 from ...system.plain_text import lowered, raised
 from ..safe_xml import first
 from . import choose_article, parse, plain_walk

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ...model.objects import Grid
+from ...model.paper import Grid
 from ..safe_xml import children_of, first
 from .text import in_cell, one_line, unbold
 from .walk import HREF, Block, Element, Walk

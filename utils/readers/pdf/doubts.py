@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ...model.doubts import Glyph
+from ...model.paper import Glyph
 from .characters import Characters
 
 _WORD = re.compile(r"[^\W\d_]{3,40}")
@@ -61,7 +61,7 @@ class NotedDoubts:
             self._pages.append({"letters": 1, "lost": 1, "words": {}})
 
     def answer(self) -> dict[str, Any]:
-        """The pages (see `...model.doubts.PageDoubts`), and those words.
+        """The pages (see `...model.paper.PageDoubts`), and those words.
 
         ``foreign`` has each word with the places of the letters that are from another font, and
         what identifies each glyph.

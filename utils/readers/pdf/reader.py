@@ -13,9 +13,8 @@ from typing import Any
 
 from ...errors import BadContent
 from ...judges.thresholds import SCAN_MAX_WORDS_PER_PAGE
-from ...model.doubts import Doubts, PageDoubts
 from ...model.identifiers import Ids
-from ...model.paper import Document, Fetched, Paper, Verdict
+from ...model.paper import Document, Doubts, Fetched, PageDoubts, Paper, Verdict
 from ...outline.sections import measure
 from ...outline.words import count_words
 from .. import extractor

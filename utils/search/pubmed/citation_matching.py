@@ -13,7 +13,7 @@ from typing import Literal
 
 from ...errors import BadRequest
 from ...http import Web
-from ...sources.eutils_links import BATCH, FIELDS, fetch_matches
+from ...sources.eutils_services import BATCH, FIELDS, fetch_matches
 from ...system.plain_text import sendable
 
 _ROUNDS = 6

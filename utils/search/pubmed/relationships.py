@@ -18,10 +18,9 @@ from ...model.paper import Paper
 from ...sources import openalex as openalex_links
 from ...sources import semantic_scholar as semantic_scholar_links
 from ...sources.europepmc import Kind, Linked, fetch_linked
-from ...sources.eutils_links import Link, LinkName, fetch_paper_links
-from ...sources.local import find_citations, find_records
+from ...sources.eutils_services import Link, LinkName, fetch_paper_links
 from ...sources.pubmed import fetch
-from ...sources.source import recall_papers
+from ...sources.source import find_citations, find_records, recall_papers
 
 Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
 MOST = 50

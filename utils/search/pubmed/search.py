@@ -21,7 +21,7 @@ from ...errors import BadRequest, Unreachable
 from ...http import Web
 from ...model.paper import NO_HITS, SearchResult
 from ...sources import Query, Source
-from ...sources.eutils_summaries import Summary, fetch_summaries
+from ...sources.eutils_services import Summary, fetch_summaries
 from ...sources.pubmed import (
     LAST_HIT,
     Hits,

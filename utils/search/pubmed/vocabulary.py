@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...errors import BadRequest
 from ...http import Web
-from ...sources.eutils_vocabulary import MeshTerm, fetch_spelling, fetch_terms, find_terms
+from ...sources.eutils_services import MeshTerm, fetch_spelling, fetch_terms, find_terms
 from ...system.plain_text import sendable
 from .search import LONGEST_QUERY
 
