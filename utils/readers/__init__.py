@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
 from ..model.versions import by_host, only_a_preprint
-from .glyphs import mended
 from .licenses import best_license
 
 __all__ = [
@@ -130,7 +129,12 @@ def extract(fetched: Fetched, paper: Paper) -> Document:
     BadContent
         No text can be read in it.
     """
-    return with_provenance(mended(reader_of(fetched.media).read(fetched), paper), fetched, paper)
+    document = reader_of(fetched.media).read(fetched)
+    if document.doubts is not None:
+        from .pdf.glyphs import correct_letters
+
+        document = correct_letters(document, paper)
+    return with_provenance(document, fetched, paper)
 
 
 def reader_of(media: Media) -> ModuleType:

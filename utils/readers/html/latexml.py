@@ -17,7 +17,7 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from ...judges.likeness import families_in
 from ...model.identifiers import Ids
-from ..displayed import displayed
+from ..formulas import displayed
 from .claims import Claims
 from .tree import remove
 

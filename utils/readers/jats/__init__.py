@@ -18,8 +18,8 @@ from typing import Final
 from ...errors import BadContent
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
+from ..formulas import MATH_BLOCK, MATH_INLINE
 from ..safe_xml import children_of, first
-from .blocks import BLOCK, BLOCK_INLINE, write_footnotes, write_section
 from .claims import (
     OTHER_ABSTRACTS,
     abstract_of,
@@ -30,12 +30,10 @@ from .claims import (
     main_abstract,
     title_of,
 )
-from .inline import INLINE, PLAIN
-from .mathml import MATH_BLOCK, MATH_INLINE
+from .elements import BLOCK, BLOCK_INLINE, INLINE, PLAIN, write_footnotes, write_section
 from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
 from .tables import TABLE_BLOCK
-from .text import tidy, unchanged
-from .walk import LANG, Element, Inline, Walk, text_of
+from .walk import LANG, Element, Inline, Walk, text_of, tidy, unchanged
 from .wholeness import find_signs
 
 __all__ = ["Parsed", "choose_article", "parse", "plain_walk", "read", "read_article"]
@@ -49,7 +47,7 @@ _SUB_ARTICLES: Final = ("sub-article", "response")
 _NAMED_ENTITY: Final = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|&([A-Za-z]\w*);", re.S)
 _HALF_PAIR: Final = re.compile(
     rb"&#(?:x0*d[89a-f][0-9a-f]{2}|0*(?:5529[6-9]|55[3-9]\d\d|5[67]\d{3})"
-    rb"|x?0*[1-4]);",  # and what no XML may hold, with which `.text` marks
+    rb"|x?0*[1-4]);",  # and what no XML may hold, with which `.walk` marks
     re.I,
 )
 # Letters that print nothing, by which some typesetters indent; before a vowel they are Korean.

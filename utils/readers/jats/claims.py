@@ -15,8 +15,7 @@ from typing import Final
 from ...model.identifiers import Ids
 from .. import licenses
 from ..safe_xml import first
-from .text import tidy
-from .walk import HREF, Element, Walk, text_of
+from .walk import HREF, Element, Walk, text_of, tidy
 
 _NOTICE_TYPES: Final = frozenset(
     {"retraction", "partial-retraction", "correction", "addendum", "expression-of-concern"}

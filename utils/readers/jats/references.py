@@ -13,8 +13,7 @@ import re
 from typing import Final
 
 from ..safe_xml import children_of, first
-from .text import MARKS, one_line, tidy
-from .walk import Block, Element, Inline, Walk, has_own_text
+from .walk import MARKS, Block, Element, Inline, Walk, has_own_text, one_line, tidy
 
 _SYNONYMS: Final = re.compile(
     r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"

@@ -15,8 +15,7 @@ from typing import Final
 
 from ...model.paper import Grid
 from ..safe_xml import children_of, first
-from .text import in_cell, one_line, unbold
-from .walk import HREF, Block, Element, Walk
+from .walk import HREF, Block, Element, Walk, in_cell, one_line, unbold
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach

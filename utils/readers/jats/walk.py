@@ -1,20 +1,30 @@
 """One walk over an article's tree, from which the markdown falls out block by block.
 
-A `Walk` knows how to go down and where the text goes; what a tag *means* stands in two tables it is
+A `Walk` goes down the tree and collects the text; what a tag *means* stands in two tables it is
 given: ``inline`` (tag → markdown text) and ``block`` (tag → adds blocks to the walk). A tag in
 neither is never dropped: it is a container if there are blocks in it, running text if not. Text and
 tails are kept in order, so blocks never stick together and inline elements never gain blanks.
+
+Papers are full of ``*``, ``<`` and ``_``. Only the ones a markdown reader would take for markup get
+a backslash, so that the text stays searchable. Rules: CommonMark 0.31 and GitHub's tables.
+
+A reader of markdown takes ``*`` for emphasis only where blanks, signs and letters stand around it
+as CommonMark 0.31 (6.2) says. What an element's neighbours print is known only when the line is
+complete; until then control characters, which no XML may hold, stand for the marks. Then the marks
+are moved off blanks and punctuation at their edges (``*Ptdsr-*null`` becomes ``*Ptdsr*-null``), and
+left out where they would split a word, which nobody could search for.
 """
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import quote
 
 from ..safe_xml import children_of
-from .text import escape, guard_start, one_line, tidy, unbold
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -29,18 +39,74 @@ _DEEPEST = 80
 _LOWEST_HEADING = 6
 HREF = "{http://www.w3.org/1999/xlink}href"
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_SPECIAL = re.compile(
+    r"""
+    [\\`*_<$&\]~]                     # first the sign, which is found fast; then whether it counts
+    (?: (?<=\\)(?=[!-/:-@\[-`{-~]|$)  # a backslash that would escape what follows
+      | (?<=[`$])                     # dollars enclose mathematics here
+      | (?<=\*)(?!(?<=\s\*)\s)        # a star, unless blanks stand on both sides
+      | (?<=_)(?:(?<![^\W_]_)|(?![^\W_]))  # an underscore at the edge of a word
+      | (?<=<)(?=[A-Za-z/!?]|$)       # the beginning of a tag
+      | (?<=&)(?=\#?\w+;)             # what looks like an entity was meant literally
+      | (?<=\])(?=\()                 # [1](2) is no link
+      | (?<=~)(?=~)
+    )
+    """,
+    re.X,
+)
+_BLOCK_START = re.compile(
+    r"(?:\#{1,6}(?=\s|$)|>|[-+*](?=\s|$)|-{3,}$|={3,}$|\||\[(?=[^\]]*\]:)|(\d{1,9})([.)])(?=\s|$))"
+)
+_BLOCK_STARTERS = frozenset("#>-+*=|[0123456789")
+_SAFE_LINK = re.compile(r"(?:https?://|ftp://|mailto:)[^\s<>]+", re.I)
+# A line break next to these only lays out the XML.
+_LAYOUT = re.compile(r"(?<=[(\[“‘])\n|\n(?=[)\],;:”’]|\.(?![\d.]))")
+# Some raise each number of ``[1, 2]`` and each bracket by itself.
+_RAISED_LIST = re.compile(
+    r"<sup>\[</sup>\n?((?:<sup>[^<>]{1,20}</sup>[\n ,–-]{0,3}){1,50})<sup>\]</sup>"
+)
+_BREAK = re.compile(r" ?<br> ?")
+_HUNDREDS = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"))
+_ROMAN = (*_HUNDREDS, (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_BARE_DOI = re.compile(r"10\.\d{4,9}/\S+")
+ITALIC: Final = ("\x01", "\x02")
+BOLD: Final = ("\x03", "\x04")
+MARKS: Final = "".join(ITALIC + BOLD)
+_WRITTEN: Final = {"\x01": "*", "\x02": "*", "\x03": "**", "\x04": "**"}
+_BEGINS: Final = {"\x02": "\x01", "\x04": "\x03"}
+_MARK: Final = re.compile(f"([{MARKS}])")
+_WORD: Final = re.compile(r"[^\W_]")
+_MOVABLE: Final = r".,;:!?'\"’‘“”–—‐‑…/=+\-"
+# Round brackets may be a link's.
+_LEADING: Final = (re.compile(rf"\s+|[{_MOVABLE}()]+"), re.compile(rf"\s+|[{_MOVABLE}]+"))
+_TRAILING: Final = (
+    re.compile(rf"(?:\s+|(?:[{_MOVABLE}()]|\\_)+)\Z"),
+    re.compile(rf"(?:\s+|(?:[{_MOVABLE}]|\\_)+)\Z"),
+)
+_EDGE: Final = 40  # characters of a text's end that may be moved
+_TIMES: Final = 4  # blanks, signs, blanks again: then it is no emphasis
 
 
-def text_of(el: Element, between: str = "") -> str:
-    """All text in the element, whatever the tags."""
-    return between.join(map(str, el.itertext()))
+def escape(text: str) -> str:
+    r"""Mark what markdown would misread.
 
-
-def has_own_text(el: Element, children: list[Element]) -> bool:
-    """Whether text stands before, between or behind the element's *children*."""
-    if (text := el.text) and not text.isspace():
-        return True
-    return any((tail := child.tail) and not tail.isspace() for child in children)
+    >>> escape("P*<a> but p < 0.05 and q * r, id_no, US$5")
+    'P\\*\\<a> but p < 0.05 and q * r, id_no, US\\$5'
+    """
+    # Most texts have no sign at all, and looking for each is faster than one pattern for all.
+    if (
+        "<" in text
+        or "*" in text
+        or "_" in text
+        or "](" in text
+        or "&" in text
+        or "$" in text
+        or "~~" in text
+        or "\\" in text
+        or "`" in text
+    ):
+        return _SPECIAL.sub(r"\\\g<0>", text)
+    return text
 
 
 class Walk:
@@ -251,3 +317,230 @@ class Walk:
         if self.footnotes and not self._nested:
             self.blocks.extend(self.footnotes)
             self.footnotes = []
+
+
+def text_of(el: Element, between: str = "") -> str:
+    """All text in the element, whatever the tags."""
+    return between.join(map(str, el.itertext()))
+
+
+def has_own_text(el: Element, children: list[Element]) -> bool:
+    """Whether text stands before, between or behind the element's *children*."""
+    if (text := el.text) and not text.isspace():
+        return True
+    return any((tail := child.tail) and not tail.isspace() for child in children)
+
+
+def unchanged(text: str) -> str:
+    """The text as it is, where no markdown is written."""
+    return text
+
+
+def tidy(text: str) -> str:
+    """One line, single blanks, none at the ends."""
+    # Only the plain blank is printable. Most texts are seen to be tidy faster than they are made.
+    if text.isprintable() and "  " not in text:
+        return text.strip(" ")
+    return " ".join(text.split())
+
+
+def one_line(text: str) -> str:
+    r"""Markdown on one tidy line, as print would set it.
+
+    Line breaks that only lay out the XML leave no blank inside brackets or before a comma, and
+    emphasis is written where its neighbours are known.
+
+    >>> one_line("a (\n*b*\n) x<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup><sup>]</sup>")
+    'a (*b*) x<sup>[1, 2]</sup>'
+    """
+    text = with_emphasis(text)
+    if "\n" in text:
+        lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
+        text = _LAYOUT.sub("", "\n".join(lines))
+        text = _RAISED_LIST.sub(_raised_once, text).replace("\n", " ")
+    text = tidy(text)
+    return _BREAK.sub("<br>", text) if "<br>" in text else text
+
+
+def _raised_once(match: re.Match[str]) -> str:
+    return f"<sup>[{re.sub('</?sup>', '', match[1]).rstrip()}]</sup>"
+
+
+def guard_start(text: str) -> str:
+    r"""Keep a paragraph from beginning like a heading, list, quote or table.
+
+    >>> guard_start("1. This is a sentence"), guard_start("# 5")
+    ('1\\. This is a sentence', '\\# 5')
+    """
+    if text[:1] not in _BLOCK_STARTERS or not (match := _BLOCK_START.match(text)):
+        return text
+    if match[1]:
+        return f"{match[1]}\\{match[2]}{text[match.end() :]}"
+    return "\\" + text
+
+
+def unbold(text: str) -> str:
+    """Text without the bold marks around all of it, where bold goes without saying.
+
+    >>> unbold("**Ethics**"), unbold("**a** and **b**")
+    ('Ethics', '**a** and **b**')
+    """
+    inner = text[2:-2]
+    whole = text.startswith("**") and text.endswith("**") and "**" not in inner
+    return inner if whole and inner[:1] != "*" and inner[-1:] not in {"*", "\\"} else text
+
+
+def in_cell(text: str) -> str:
+    r"""Text that may stand in a cell of a pipe table.
+
+    >>> in_cell("a|b")
+    'a\\|b'
+    """
+    return text.replace("|", "\\|").replace("\n", "<br>")
+
+
+def link(text: str, href: str, kind: str = "") -> str:
+    """A link with a harmless scheme; the bare address where text and address are the same.
+
+    *text* is markdown already. Anything but http, https, ftp and mailto leaves the text alone.
+
+    >>> link("site", "https://example.org/a b(c)"), link("x", "javascript:alert(1)")
+    ('[site](https://example.org/a%20b%28c%29)', 'x')
+    """
+    href = href.strip()
+    if _BARE_DOI.fullmatch(href) and kind == "doi":
+        href = f"https://doi.org/{href}"
+    href = quote(href, safe="!#$%&'*+,/:;=?@[]~")
+    if not _SAFE_LINK.fullmatch(href):
+        return text
+    bare = text.replace("\\", "").strip()
+    if not bare or _address(bare) == _address(href):
+        return bare or href
+    return f"[{text}]({href})"
+
+
+def _address(url: str) -> str:
+    return re.sub(r"^(?:https?://(?:dx\.|www\.)?(?:doi\.org/)?|mailto:|www\.)", "", url).rstrip("/")
+
+
+def block_quote(blocks: list[str]) -> str:
+    """Blocks as one block quote; empty without any text."""
+    text = "\n\n".join(blocks)
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else ""
+
+
+def is_nested_list(blocks: list[str]) -> bool:
+    """Whether the blocks of a list item are a line with a list under it."""
+    return len(blocks) == 2 and blocks[1].lstrip().startswith(("- ", "1. "))
+
+
+def roman(number: int) -> str:
+    """A number in small Roman numerals.
+
+    >>> roman(1994)
+    'mcmxciv'
+    """
+    made = ""
+    for value, letters in _ROMAN:
+        made += letters * (number // value)
+        number %= value
+    return made
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A code block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def with_emphasis(text: str) -> str:
+    r"""A line with its emphasis as markdown.
+
+    >>> with_emphasis("\x01Ptdsr-\x02null \x03n\x04th, sp\x01. nov\x02")
+    '*Ptdsr*-null nth, sp. *nov*'
+    """
+    if "\x01" in text or "\x03" in text:
+        return _Line(text).markdown()
+    return text
+
+
+class _Line:
+    """A line cut at its marks: texts at even places, marks at odd ones."""
+
+    def __init__(self, text: str) -> None:
+        # Marks of a kind that meet are one.
+        text = text.replace("\x02\x01", "").replace("\x04\x03", "")
+        self._parts = _MARK.split(text)
+        self._with_links = "](" in text
+
+    def markdown(self) -> str:
+        """The line, each mark written, moved or left out; inner ones first."""
+        parts = self._parts
+        begun: list[int] = []
+        for at in range(1, len(parts), 2):
+            mark = parts[at]
+            if mark not in _BEGINS:
+                begun.append(at)
+            elif begun and parts[begun[-1]] == _BEGINS[mark]:
+                start = begun.pop()
+                within_its_kind = any(parts[place] == _BEGINS[mark] for place in begun)
+                if within_its_kind or not self._holds(start, at):
+                    parts[start] = parts[at] = ""
+            else:
+                parts[at] = ""
+        return "".join([_WRITTEN.get(part, part) for part in parts])
+
+    def _holds(self, start: int, end: int) -> bool:
+        """Whether marks at *start* and *end* are read as emphasis, maybe moved inwards."""
+        if not any(map(_WORD.search, self._parts[start + 1 : end : 2])):
+            return False
+        return self._opens(start) and self._closes(end)
+
+    def _opens(self, at: int) -> bool:
+        for _ in range(_TIMES):
+            before, after = self._before(at), self._after(at)
+            if after.isalnum():
+                return not before.isalnum()
+            # Between two signs a mark could as well end what began before.
+            if after and not after.isspace() and (not before or before.isspace()):
+                return True
+            inner = self._parts[at + 1]
+            moved = _LEADING[self._with_links].match(inner)
+            if moved is None:
+                return False
+            self._parts[at - 1] += moved[0]
+            self._parts[at + 1] = inner[moved.end() :]
+        return False
+
+    def _closes(self, at: int) -> bool:
+        for _ in range(_TIMES):
+            before, after = self._before(at), self._after(at)
+            if before.isalnum():
+                return not after.isalnum()
+            if before and not before.isspace() and (not after or after.isspace()):
+                return True
+            inner = self._parts[at - 1]
+            edge = max(0, len(inner) - _EDGE)
+            moved = _TRAILING[self._with_links].search(inner, edge)
+            if moved is None:
+                return False
+            self._parts[at + 1] = moved[0] + self._parts[at + 1]
+            self._parts[at - 1] = inner[: moved.start()]
+        return False
+
+    def _before(self, at: int) -> str:
+        """The character before a mark, other marks passed over."""
+        while (at := at - 1) >= 0:
+            part = self._parts[at]
+            if part and part not in _WRITTEN:
+                return part[-1]
+        return ""
+
+    def _after(self, at: int) -> str:
+        """The character behind a mark."""
+        while (at := at + 1) < len(self._parts):
+            part = self._parts[at]
+            if part and part not in _WRITTEN:
+                return part[0]
+        return ""

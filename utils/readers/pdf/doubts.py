@@ -3,7 +3,7 @@
 A font maps its glyphs to characters, and the map may be wrong: where a typesetter had *ł* in a font
 of its own, the PDF may call it *B* ("SkaBa" for "Skała"). Nothing in the file says so, but such a
 letter stands in a word of another font. Here those words are noted, page by page; which letters
-they really have, only the paper's record can prove (`..glyphs`). Runs only in the child process of
+they really have, only the paper's record can prove (`.glyphs`). Runs only in the child process of
 `.child`.
 """
 

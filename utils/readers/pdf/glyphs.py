@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ..model.paper import Document, Doubts, Glyph, PageDoubts, Paper
+from ...model.paper import Document, Doubts, Glyph, PageDoubts, Paper
 
 _LEAST = 3  # letters that a word has beside those it proves
 _WORD = re.compile(r"[^\W\d_]+")
 _ODD = re.compile(r"[a-z][A-Z][a-z]")
 
 
-def mended(document: Document, paper: Paper) -> Document:
+def correct_letters(document: Document, paper: Paper) -> Document:
     """*document* with the letters put right that *paper*'s names and title prove to be misnamed.
 
     Its ``confidence`` says of each page which part of its letters is beyond doubt.
@@ -27,7 +27,7 @@ def mended(document: Document, paper: Paper) -> Document:
     doubts = document.doubts
     if doubts is None:
         return document
-    right = _right_words(doubts, paper, document.markdown) if doubts.foreign else {}
+    right = _corrected_words(doubts, paper, document.markdown) if doubts.foreign else {}
     return replace(
         document,
         markdown=_replaced(document.markdown, right),
@@ -38,10 +38,10 @@ def mended(document: Document, paper: Paper) -> Document:
     )
 
 
-def _right_words(doubts: Doubts, paper: Paper, markdown: str) -> dict[str, str]:
+def _corrected_words(doubts: Doubts, paper: Paper, markdown: str) -> dict[str, str]:
     """The words with a misnamed letter, and what they are."""
     proven = dict(_proven(doubts, _words_of(paper)))
-    said = {word: _put_right(word, places, proven) for word, places in doubts.foreign.items()}
+    said = {word: _correct_word(word, places, proven) for word, places in doubts.foreign.items()}
     written = Counter(_WORD.findall(markdown)) if proven else Counter()
     noted = Counter[str]()
     for page in doubts.pages:
@@ -76,7 +76,7 @@ def _meant(word: str, places: Mapping[int, Glyph], other: str) -> Iterator[tuple
         yield from ((glyph, other[at]) for at, glyph in places.items() if not other[at].isascii())
 
 
-def _put_right(word: str, places: Mapping[int, Glyph], proven: Mapping[Glyph, str]) -> str:
+def _correct_word(word: str, places: Mapping[int, Glyph], proven: Mapping[Glyph, str]) -> str:
     known = {at: proven[glyph] for at, glyph in places.items() if glyph in proven}
     return "".join(known.get(at, letter) for at, letter in enumerate(word))
 
