@@ -93,7 +93,7 @@ BREAKAGES = (
     ),
     Breakage(
         "an address that is shown contains no key",
-        "utils/http/answer.py",
+        "utils/http/messages.py",
         "    if names_secrets(query):\n",
         "    if False:\n",
         (*_HTTP, "tests/test_key_leaks.py"),
@@ -121,7 +121,7 @@ BREAKAGES = (
     ),
     Breakage(
         "two threads do not hold one lease",
-        "utils/http/leases.py",
+        "utils/http/locks.py",
         "free = set(names) - self._ours",
         "free = set(names)",
         _HTTP,
@@ -198,7 +198,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a text that the disk cut is made again",
-        "utils/shelf/restoration.py",
+        "utils/shelf/reconciliation.py",
         'return b"\\0" in data or',
         "return False and",
         _SHELF,

@@ -13,7 +13,7 @@ from shutil import get_terminal_size
 from ..errors import BadRequest
 from ..plugins import OWN, Command, plugins
 from ..system.command_line import command_line
-from ..system.version import version
+from ..system.process import version
 
 _CORE = {
     "search": Command(

@@ -12,7 +12,7 @@ import os
 import sys
 
 from ..errors import BadRequest
-from ..system.version import IN_CHECKOUT
+from ..system.process import IN_CHECKOUT
 from .command_list import members, split_name, top_names
 from .commands import Commands, command, parser_of
 from .output import note

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import BadRequest, NotConfigured
 from ..settings import Settings, user_settings_file, uv_path
-from ..system.version import IN_CHECKOUT, ROOT
+from ..system.process import IN_CHECKOUT, ROOT
 from .mcp_host_files import FileChange, read_text
 
 SETTINGS = "settings"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .version import IN_CHECKOUT
+from .process import IN_CHECKOUT
 
 PROGRAM = "uv run server.py" if IN_CHECKOUT else "papershelf"
 
