@@ -26,7 +26,7 @@ from ..errors import BadRequest, PaperError
 from ..model.sites import KEYS
 from ..settings import Settings, load_settings
 from ..system.command_line import command_line
-from ..system.version import ROOT
+from ..system.process import ROOT
 from .commands import Commands, command
 from .output import note, say
 
