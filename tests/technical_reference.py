@@ -158,7 +158,7 @@ def databases() -> str:
 
 
 def deviations() -> str:
-    from tests.conformance.ledger import deviations
+    from quality.conformance.ledger import deviations
 
     return _table(
         ("document", "paragraph", "asked for", "what is done instead, or why"), deviations()

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conformance import doors
-from tests.conformance.items import Item, over
-from tests.conformance.ledger import DOCUMENTS, LEDGER
+from quality.conformance import doors
+from quality.conformance.items import Item, over
+from quality.conformance.ledger import DOCUMENTS, LEDGER
 from tests.world import World
 
 DOORS: dict[str, Callable[[list[Item], doors.Stage], doors.Answers]] = {

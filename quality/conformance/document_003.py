@@ -5,8 +5,8 @@ import re
 from functools import partial
 from typing import Any
 
-from tests.conformance.examples import CLOSED, PMID, SNAKE, UNSAID, WHOLE
-from tests.conformance.items import (
+from quality.conformance.examples import CLOSED, PMID, SNAKE, UNSAID, WHOLE
+from quality.conformance.items import (
     Check,
     Item,
     Met,

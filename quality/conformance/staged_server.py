@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.conformance.shared_clock import SharedClock
+from quality.conformance.shared_clock import SharedClock
 
 if __name__ == "__main__":
     stage = SharedClock(Path(os.environ["STAGE_CLOCK"]))

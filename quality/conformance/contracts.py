@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.examples import (
+from quality.conformance.examples import (
     CLOSED,
     NAMELESS,
     NARROW,
@@ -20,7 +20,7 @@ from tests.conformance.examples import (
     WHOLE,
     of,
 )  # fmt: skip
-from tests.conformance.items import (
+from quality.conformance.items import (
     Check,
     Item,
     Met,
@@ -42,7 +42,7 @@ from tests.conformance.items import (
     takes,
     that,
 )  # fmt: skip
-from tests.conformance.settings import secret, setting
+from quality.conformance.settings import secret, setting
 from tests.own_words import paper as whole
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper

@@ -1,6 +1,6 @@
 """Checks of the settings as a door shows them."""
 
-from tests.conformance.items import Check, Met
+from quality.conformance.items import Check, Met
 
 
 def _shown(met: Met, name: str) -> str:

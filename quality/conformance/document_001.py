@@ -6,8 +6,17 @@ from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from tests.conformance.examples import CLOSED, NARROW, OPENAI, PAPERS, PLAIN, SLOW, UNKNOWN, UNSAID
-from tests.conformance.items import (
+from quality.conformance.examples import (
+    CLOSED,
+    NARROW,
+    OPENAI,
+    PAPERS,
+    PLAIN,
+    SLOW,
+    UNKNOWN,
+    UNSAID,
+)
+from quality.conformance.items import (
     Item,
     Met,
     all_of,
@@ -24,7 +33,7 @@ from tests.conformance.items import (
     takes,
     that,
 )  # fmt: skip
-from tests.conformance.settings import setting
+from quality.conformance.settings import setting
 
 item = partial(Item, "001")
 OURS = PAPERS.branch("supplemented")  # PubMed revises it meanwhile

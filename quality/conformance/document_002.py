@@ -7,7 +7,7 @@ import tomllib
 from functools import partial
 from pathlib import Path
 
-from tests.conformance.examples import (
+from quality.conformance.examples import (
     CLOSED,
     ENVELOPE,
     GUEST,
@@ -20,7 +20,7 @@ from tests.conformance.examples import (
     WHOLE,
     of,
 )  # fmt: skip
-from tests.conformance.items import (
+from quality.conformance.items import (
     Check,
     Item,
     Met,
@@ -38,7 +38,7 @@ from tests.conformance.items import (
     that,
     waited,
 )  # fmt: skip
-from tests.conformance.settings import secret, setting
+from quality.conformance.settings import secret, setting
 from tests.world import Request
 from utils.system.process import version
 

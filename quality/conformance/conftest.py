@@ -4,5 +4,5 @@ import pytest
 
 _DOCUMENTS = (f"document_{number:03}" for number in range(5))
 pytest.register_assert_rewrite(
-    *(f"tests.conformance.{name}" for name in ("items", "settings", "contracts", *_DOCUMENTS))
+    *(f"quality.conformance.{name}" for name in ("items", "settings", "contracts", *_DOCUMENTS))
 )

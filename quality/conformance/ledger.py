@@ -2,12 +2,12 @@
 
 Each item names its document and paragraph, is called over every door that offers it, and is checked
 by one function. Where the product does otherwise, the item says why, and the check holds the
-product to what it does instead. ``python -m tests.conformance`` prints it.
+product to what it does instead. ``python -m quality.conformance`` prints it.
 """
 
 from collections.abc import Iterator
 
-from tests.conformance import (
+from quality.conformance import (
     contracts,
     document_000,
     document_001,

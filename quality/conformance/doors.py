@@ -17,8 +17,8 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from pydantic import SecretStr
 
-from tests.conformance.items import Item, Met
-from tests.conformance.shared_clock import SharedClock
+from quality.conformance.items import Item, Met
+from quality.conformance.shared_clock import SharedClock
 from tests.endpoint import SECRET, Endpoint
 from tests.world import World
 from tests.world.eutils import KEY
@@ -159,7 +159,7 @@ def stdio(items: list[Item], stage: Stage) -> Answers:
     answers = {}
     for settings, group in _openings(items):
         environment = stage.environment("stdio", settings) | {"STAGE_CLOCK": str(stage.clock.path)}
-        words = ["-m", "tests.conformance.staged_server"]
+        words = ["-m", "quality.conformance.staged_server"]
         transport = StdioTransport(sys.executable, words, env=environment, cwd=str(ROOT))
         shelf = Path(environment["PAPERS_DIR"])
         answers |= anyio.run(_ask, transport, group, stage, shelf)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.operations import Operation, operation
+from quality.conformance.operations import Operation, operation
 from tests.world import Request, World
 
 

@@ -6,7 +6,7 @@ import json
 from functools import partial
 from typing import Any
 
-from tests.conformance.examples import (
+from quality.conformance.examples import (
     CLOSED,
     ENVELOPE,
     GUEST,
@@ -20,7 +20,7 @@ from tests.conformance.examples import (
     UNKNOWN,
     WHOLE,
 )  # fmt: skip
-from tests.conformance.items import (
+from quality.conformance.items import (
     Check,
     Item,
     Met,
@@ -38,7 +38,7 @@ from tests.conformance.items import (
     takes,
     that,
 )  # fmt: skip
-from tests.conformance.settings import secret, setting
+from quality.conformance.settings import secret, setting
 
 item = partial(Item, "000")
 ARTICLE = {"query_term": "cells", "max_results": 3, "fetch_brief_summaries": 2}

@@ -3,7 +3,7 @@
 # ruff: noqa: E501 - an item is a line of the table
 from functools import partial
 
-from tests.conformance.examples import (
+from quality.conformance.examples import (
     ARXIV_ID,
     ENVELOPE,
     KEYED,
@@ -14,7 +14,7 @@ from tests.conformance.examples import (
     UNKNOWN,
     WHOLE,
 )  # fmt: skip
-from tests.conformance.items import (
+from quality.conformance.items import (
     Check,
     Item,
     all_of,
@@ -32,7 +32,7 @@ from tests.conformance.items import (
     that,
     waited,
 )  # fmt: skip
-from tests.conformance.settings import secret
+from quality.conformance.settings import secret
 from tests.world import Request
 
 item = partial(Item, "004")

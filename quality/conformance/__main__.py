@@ -1,7 +1,7 @@
-"""``python -m tests.conformance``: the ledger as a table in markdown, with its totals."""
+"""``python -m quality.conformance``: the ledger as a table in markdown, with its totals."""
 
 # ruff: noqa: T201 - it is there to print
-from tests.conformance.ledger import LEDGER, totals
+from quality.conformance.ledger import LEDGER, totals
 
 
 def main() -> None:
