@@ -166,14 +166,9 @@ def deviations() -> str:
 
 
 TABLES = {
-    "settings": settings,
-    "tools": tools,
-    "sources": sources,
-    "rates": rates,
-    "verdicts": verdicts,
-    "databases": databases,
-    "deviations": deviations,
-}
+    "settings": settings, "tools": tools, "sources": sources, "rates": rates, "verdicts": verdicts,
+    "databases": databases, "deviations": deviations,
+}  # fmt: skip
 
 
 def site_list() -> str:

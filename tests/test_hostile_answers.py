@@ -19,14 +19,10 @@ pytestmark = pytest.mark.slow
 
 ONLY_SLOW = {"drip", "slow_headers"}  # told apart by the clock: see tests/http
 BRANCH_OF = {
-    "pmc_cloud": "pmc_cloud",
-    "eutils": "efetch_only",
-    "europepmc": "europepmc_only",
-    "arxiv": "arxiv",
-    "unpaywall": "unpaywall_html",
-    "publisher": "publisher_html",
+    "pmc_cloud": "pmc_cloud", "eutils": "efetch_only", "europepmc": "europepmc_only",
+    "arxiv": "arxiv", "unpaywall": "unpaywall_html", "publisher": "publisher_html",
     "jina_reader": "jina_only",
-}
+}  # fmt: skip
 
 
 def shelf_bytes(folder):

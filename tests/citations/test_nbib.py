@@ -46,25 +46,12 @@ def read(text: str) -> list[dict[str, object]]:
 def test_a_record_has_the_tags_of_pubmed() -> None:
     [record] = read(to_nbib(MOSS))
     expected = {
-        "PMID": "7",
-        "OWN": "NLM",
-        "VI": "12",
-        "IP": "3",
-        "DP": "2019 May 3",
-        "TI": "On E. coli & moss.",
-        "PG": "101-12",
-        "LID": "10.1000/moss [doi]",
-        "FAU": ["van der Roe, Jane A"],
-        "AU": ["van der Roe JA"],
-        "CN": ["The Moss Group"],
-        "TA": "J Tests",
-        "JT": "Journal of tests",
-        "PMC": "PMC9",
-        "OT": ["peat"],
-        "MH": ["*Moss/growth"],
-        "PT": ["Journal Article"],
-        "AID": ["10.1000/moss [doi]"],
-    }
+        "PMID": "7", "OWN": "NLM", "VI": "12", "IP": "3", "DP": "2019 May 3",
+        "TI": "On E. coli & moss.", "PG": "101-12", "LID": "10.1000/moss [doi]",
+        "FAU": ["van der Roe, Jane A"], "AU": ["van der Roe JA"], "CN": ["The Moss Group"],
+        "TA": "J Tests", "JT": "Journal of tests", "PMC": "PMC9", "OT": ["peat"],
+        "MH": ["*Moss/growth"], "PT": ["Journal Article"], "AID": ["10.1000/moss [doi]"],
+    }  # fmt: skip
     assert {name: record[name] for name in expected} == expected
     assert str(record["AB"]) == MOSS.abstract.strip()
 

@@ -92,25 +92,16 @@ class Calls:
         preprints = [one.arxiv for one in papers if one.arxiv]
         anything = [*pmids, *dois, *pmcids, *preprints, f"https://doi.org/{dois[0]}"]
         self._known: dict[str, Sequence[str]] = {
-            "pmid": [*pmids, "39999999", f"0{pmids[0]}"],
-            "source": pmids,
-            "doi": [*dois, "10.9999/nobody.knows"],
-            "pmcid": [*pmcids, "PMC9999999"],
-            "arxiv": [*preprints, "2401.99999"],
-            "id": anything,
-            "paper": [*anything, *[LAST_FILE] * len(anything)],
-            "job": [LAST_JOB],
-            "database": DATABASES,
-            "to_database": DATABASES,
-            "dataset": [LAST_DATASET],
-            "sql": STATEMENTS,
-            "history": ["h_0123456789abcdef"],
+            "pmid": [*pmids, "39999999", f"0{pmids[0]}"], "source": pmids,
+            "doi": [*dois, "10.9999/nobody.knows"], "pmcid": [*pmcids, "PMC9999999"],
+            "arxiv": [*preprints, "2401.99999"], "id": anything,
+            "paper": [*anything, *[LAST_FILE] * len(anything)], "job": [LAST_JOB],
+            "database": DATABASES, "to_database": DATABASES, "dataset": [LAST_DATASET],
+            "sql": STATEMENTS, "history": ["h_0123456789abcdef"],
             "tool_name": [*OPERATIONS, "search_pubmed", "entrez_qery"],
             "file": ["found.csv", "found.parquet", "../found.csv"],
-            "year": ["2024", "2025", "20", ""],
-            "min_date": DATES,
-            "max_date": DATES,
-        }
+            "year": ["2024", "2025", "20", ""], "min_date": DATES, "max_date": DATES,
+        }  # fmt: skip
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for tool in self._turns:

@@ -44,22 +44,12 @@ def examples(world: World) -> dict[str, Any]:
     paper, preprint = world.paper("pmc_cloud"), world.paper("arxiv")
     citation = {"journal": paper.journal.short, "year": "2025", "author": "Keller A", "key": "1"}
     one: dict[str, Any] = {
-        "ligand": "CXCL12",
-        "receptor": "CXCR4",
-        "arxiv_id": preprint.arxiv,
-        "doi": paper.doi,
-        "job_id": JOB,
-        "citations": [citation],
-        "quotes": [{"text": paper.plain_title}],
-        "doc_id": f"pmid:{paper.pmid}",
-        "query_key": "tour",
-        "last_edat": "2025-01-01",
-        "quote": paper.plain_title,
-        "text": paper.plain_title,
-        "tool_name": "search_pubmed",
-        "file": "index.csv",
-        "review": REVIEW,
-    }
+        "ligand": "CXCL12", "receptor": "CXCR4", "arxiv_id": preprint.arxiv, "doi": paper.doi,
+        "job_id": JOB, "citations": [citation], "quotes": [{"text": paper.plain_title}],
+        "doc_id": f"pmid:{paper.pmid}", "query_key": "tour", "last_edat": "2025-01-01",
+        "quote": paper.plain_title, "text": paper.plain_title, "tool_name": "search_pubmed",
+        "file": "index.csv", "review": REVIEW,
+    }  # fmt: skip
     one |= dict.fromkeys(
         ("pmid", "source_pmid", "paper", "identifier", "paper_id", "key"), paper.pmid
     )

@@ -49,14 +49,10 @@ def corpus_in(folder: Path, *, vectors: bool = True, **settings: Any) -> Corpus:
 def paper(pmid: str, **about: Any) -> Paper:
     """A record as PubMed would have it."""
     usual: dict[str, Any] = {
-        "ids": Ids(pmid=pmid),
-        "title": f"Paper {pmid}",
-        "journal": "Reef Studies",
-        "published": "2024-05-11",
-        "entered": "2024-06-02",
-        "revised": "2024-06-15",
+        "ids": Ids(pmid=pmid), "title": f"Paper {pmid}", "journal": "Reef Studies",
+        "published": "2024-05-11", "entered": "2024-06-02", "revised": "2024-06-15",
         "publication_types": ("Journal Article",),
-    }
+    }  # fmt: skip
     return Paper(**{**usual, **about})
 
 

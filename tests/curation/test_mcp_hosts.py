@@ -85,17 +85,11 @@ def test_a_line_for_the_shell_of_windows_is_quoted_its_way():
 
 
 OTHER = {
-    "pubmed_email": EMAIL,
-    "papers_dir": "/shelf",
-    "papers_sources": ("pmc", "arxiv"),
-    "papers_shared": True,
-    "papers_retry_abstract_days": 7.5,
-    "papers_ca_bundle": "/ca.pem",
-    "https_proxy": "http://proxy.lab:3128",
-    "mcp_toolsets": ("core", "review"),
-    "hub_base_url": "http://mirror.lab",
-    "ncbi_request_delay_ms": 500,
-}
+    "pubmed_email": EMAIL, "papers_dir": "/shelf", "papers_sources": ("pmc", "arxiv"),
+    "papers_shared": True, "papers_retry_abstract_days": 7.5, "papers_ca_bundle": "/ca.pem",
+    "https_proxy": "http://proxy.lab:3128", "mcp_toolsets": ("core", "review"),
+    "hub_base_url": "http://mirror.lab", "ncbi_request_delay_ms": 500,
+}  # fmt: skip
 
 
 def test_every_setting_in_force_is_handed_over_and_read_back(monkeypatch):

@@ -12,13 +12,8 @@ from utils.model.identifiers import Ids
 
 pytestmark = pytest.mark.anyio
 SLIPS = [
-    "PMCx12",
-    "10.10/short",
-    "banana",
-    "123456789012",
-    "https://example.org/paper",
-    "3145 2104x",
-]
+    "PMCx12", "10.10/short", "banana", "123456789012", "https://example.org/paper", "3145 2104x",
+]  # fmt: skip
 TOOLSETS = ("core", "pubmed")
 
 

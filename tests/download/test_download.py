@@ -15,51 +15,25 @@ from utils.model.identifiers import Ids
 pytestmark = pytest.mark.story
 
 FULL_TEXT_BY = {
-    "pmc_cloud": "pmc_cloud",
-    "pmc_cloud_versions": "pmc_cloud",
-    "pmc_manuscript": "pmc_cloud",
-    "efetch_only": "efetch",
-    "europepmc_only": "europepmc",
-    "retracted": "pmc_cloud",
-    "retraction_notice": "pmc_cloud",
-    "concern": "pmc_cloud",
-    "correction_notice": "pmc_cloud",
-    "editorial": "pmc_cloud",
-    "non_english": "pmc_cloud",
-    "arxiv": "arxiv",
-    "unpaywall_pdf": "unpaywall",
-    "unpaywall_html": "unpaywall",
-    "unpaywall_pmc_url": "efetch",
-    "publisher_html": "publisher",
-    "publisher_pdf": "publisher",
-    "publisher_multi_hop": "publisher",
-    "publisher_meta_refresh": "publisher",
-    "publisher_picky": "publisher",
-    "scholar_copy": "semantic_scholar",
-    "jina_only": "jina",
-    "doi_only": "publisher",
+    "pmc_cloud": "pmc_cloud", "pmc_cloud_versions": "pmc_cloud", "pmc_manuscript": "pmc_cloud",
+    "efetch_only": "efetch", "europepmc_only": "europepmc", "retracted": "pmc_cloud",
+    "retraction_notice": "pmc_cloud", "concern": "pmc_cloud", "correction_notice": "pmc_cloud",
+    "editorial": "pmc_cloud", "non_english": "pmc_cloud", "arxiv": "arxiv",
+    "unpaywall_pdf": "unpaywall", "unpaywall_html": "unpaywall", "unpaywall_pmc_url": "efetch",
+    "publisher_html": "publisher", "publisher_pdf": "publisher", "publisher_multi_hop": "publisher",
+    "publisher_meta_refresh": "publisher", "publisher_picky": "publisher",
+    "scholar_copy": "semantic_scholar", "jina_only": "jina", "doi_only": "publisher",
     "sici": "publisher",
-}
+}  # fmt: skip
 ACCEPTED = {"pmc_manuscript", "unpaywall_pdf", "unpaywall_html", "scholar_copy"}
 ABSTRACT_BECAUSE = {
-    "embargoed": "paywall",
-    "paywall": "paywall",
-    "scanned_pdf": "scanned",
-    "wrong_paper": "wrong_paper",
-    "captcha": "bot_check",
-    "captcha_200": "bot_check",
-    "bot_check": "bot_check",
-    "cookie_wall": "cookie_wall",
-    "login": "login",
-    "error_page": "error_page",
-    "gone": "not_offered",
-    "partial": "abstract_only",
-    "front_matter_only": "not_offered",
-    "abstract_only": "skipped",
-    "no_abstract": "skipped",
-    "book_chapter": "skipped",
-    "html_as_pdf": "login",
-}
+    "embargoed": "paywall", "paywall": "paywall", "scanned_pdf": "scanned",
+    "wrong_paper": "wrong_paper", "captcha": "bot_check", "captcha_200": "bot_check",
+    "bot_check": "bot_check", "cookie_wall": "cookie_wall", "login": "login",
+    "error_page": "error_page", "gone": "not_offered", "partial": "abstract_only",
+    "front_matter_only": "not_offered", "abstract_only": "skipped", "no_abstract": "skipped",
+    "book_chapter": "skipped", "html_as_pdf": "login",
+}  # fmt: skip
 
 
 def ids_of(record):

@@ -61,13 +61,9 @@ BIBTEX = r"""% my library
 @article{last, doi = {10.1000/last}, doi = {10.1000/again}}
 """
 BIBTEX_NAMES = [
-    ["doi:10.1000/a_b_c", "pmid:31452104", "pmcid:PMC5"],
-    [],
-    ["arxiv:2601.00001"],
-    ["doi:10.1000/same-key"],
-    [],
-    ["doi:10.1000/last"],
-]
+    ["doi:10.1000/a_b_c", "pmid:31452104", "pmcid:PMC5"], [], ["arxiv:2601.00001"],
+    ["doi:10.1000/same-key"], [], ["doi:10.1000/last"],
+]  # fmt: skip
 NBIB = """
 PMID- 31452104
 DP  - 2019 Aug

@@ -17,14 +17,9 @@ _TEXT = {"pmc_cloud", "pmc_cloud_versions"}
 def _bibtex(key: str, record: Record, **changed: str) -> str:
     authors = " and ".join(f"{family}, {given}" for family, given in record.authors)
     fields = {
-        "author": authors,
-        "title": record.plain_title,
-        "journal": record.journal.title,
-        "year": record.year,
-        "volume": record.volume,
-        "doi": record.doi,
-        **changed,
-    }
+        "author": authors, "title": record.plain_title, "journal": record.journal.title,
+        "year": record.year, "volume": record.volume, "doi": record.doi, **changed,
+    }  # fmt: skip
     inside = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
     return f"@article{{{key},\n{inside}\n}}\n"
 

@@ -18,24 +18,14 @@ from utils.mcp.delivery import FORMS, Host, host_name
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 FORM = {
-    "claude-code": "structured",
-    "codex-mcp-client": "structured",
-    "Visual Studio Code": "structured",
-    "Visual-Studio-Code": "structured",
-    "Visual Studio Code - Insiders": "structured",
-    "openai-mcp": "structured",
-    "gemini-cli-mcp-client": "text",
-    "gemini-cli-mcp-client-papershelf": "text",
-    "claude-ai": "text",
-    "claude-ai (via mcp-remote 0.1.18)": "text",
-    "cursor-vscode": "text",
-    "Goose": "text",
-    "github-copilot-developer": "text",
-    "mcp": "both",
-    "opencode": "both",
-    "claude-codec": "both",
-    "": "both",
-}
+    "claude-code": "structured", "codex-mcp-client": "structured",
+    "Visual Studio Code": "structured", "Visual-Studio-Code": "structured",
+    "Visual Studio Code - Insiders": "structured", "openai-mcp": "structured",
+    "gemini-cli-mcp-client": "text", "gemini-cli-mcp-client-papershelf": "text",
+    "claude-ai": "text", "claude-ai (via mcp-remote 0.1.18)": "text", "cursor-vscode": "text",
+    "Goose": "text", "github-copilot-developer": "text", "mcp": "both", "opencode": "both",
+    "claude-codec": "both", "": "both",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "form"), FORM.items(), ids=FORM.keys())

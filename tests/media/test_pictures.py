@@ -195,14 +195,10 @@ def test_which_licences_let_programs_copy() -> None:
 
 # Pages of eight publishers, and how many figures each has.
 RECORDED = {
-    "bmc/1471-2148-14-70": 3,
-    "elife/e04407": 12,
-    "mdpi/04-00932": 5,
-    "peerj/727": 4,
-    "plosone/journal.pone.0111303": 5,
-    "springer/s40643-016-0099-3": 5,
+    "bmc/1471-2148-14-70": 3, "elife/e04407": 12, "mdpi/04-00932": 5, "peerj/727": 4,
+    "plosone/journal.pone.0111303": 5, "springer/s40643-016-0099-3": 5,
     "tandf/20550308.2015.1135230": 8,
-}
+}  # fmt: skip
 
 
 @pytest.mark.shared

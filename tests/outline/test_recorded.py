@@ -13,15 +13,10 @@ from utils.readers import jats
 pytestmark = pytest.mark.shared
 # The publishers' words for the sections right under <body>; a title may say more than they do.
 TYPES: dict[str, Role] = {
-    "intro": "introduction",
-    "introduction": "introduction",
-    "methods": "methods",
-    "materials|methods": "methods",
-    "results": "results",
-    "discussion": "discussion",
-    "conclusions": "conclusion",
-    "conclusion": "conclusion",
-}
+    "intro": "introduction", "introduction": "introduction", "methods": "methods",
+    "materials|methods": "methods", "results": "results", "discussion": "discussion",
+    "conclusions": "conclusion", "conclusion": "conclusion",
+}  # fmt: skip
 # May be raised, never lowered. Publishers type a "Discussion" as conclusions, or one of three
 # kinds of pesticides as methods.
 ROLE_FLOOR = 0.99

@@ -124,18 +124,10 @@ def weaviate_real() -> Iterator[Finder]:
 def passage(number: int, text: str, **about: Any) -> Passage:
     """A passage of paper *number*."""
     usual: dict[str, Any] = {
-        "paper": f"pmid:{number}",
-        "chunk_id": "abstract:0",
-        "section": "Abstract",
-        "ordinal": 0,
-        "start": 0,
-        "end": len(text),
-        "kind": "abstract",
-        "title": "A paper",
-        "year": 2020,
-        "journal": "Reef Studies",
-        "publication_types": ("Journal Article",),
-    }
+        "paper": f"pmid:{number}", "chunk_id": "abstract:0", "section": "Abstract", "ordinal": 0,
+        "start": 0, "end": len(text), "kind": "abstract", "title": "A paper", "year": 2020,
+        "journal": "Reef Studies", "publication_types": ("Journal Article",),
+    }  # fmt: skip
     digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
     return Passage(**{**usual, "text": text, "digest": digest, **about})
 
@@ -579,17 +571,10 @@ def test_the_class_has_the_properties_of_the_contract(weaviate: Finder, stand_in
     made = stand_in.classes["PubMedChunk"]
     kinds = {each["name"]: each["dataType"][0] for each in made["properties"]}
     contract = {
-        "pmid": "text",
-        "chunk_id": "text",
-        "text": "text",
-        "journal": "text",
-        "pub_types": "text[]",
-        "year": "int",
-        "quality_total": "int",
-        "edat": "date",
-        "lr": "date",
+        "pmid": "text", "chunk_id": "text", "text": "text", "journal": "text",
+        "pub_types": "text[]", "year": "int", "quality_total": "int", "edat": "date", "lr": "date",
         "source_url": "text",
-    }
+    }  # fmt: skip
     assert contract.items() <= kinds.items()
     kept = stand_in.objects["PubMedChunk"][MICE.uuid]["properties"]
     assert kept["pmid"] == "2"

@@ -152,19 +152,11 @@ class _Handler(BaseHTTPRequestHandler):
 def _completed(given: dict[str, Any]) -> dict[str, Any]:
     """A class with what Weaviate fills in by itself, and the client reads."""
     hnsw = {
-        "distance": "cosine",
-        "ef": -1,
-        "efConstruction": 128,
-        "maxConnections": 32,
-        "dynamicEfMin": 100,
-        "dynamicEfMax": 500,
-        "dynamicEfFactor": 8,
-        "skip": False,
-        "vectorCacheMaxObjects": 10**12,
-        "flatSearchCutoff": 40000,
-        "filterStrategy": "acorn",
+        "distance": "cosine", "ef": -1, "efConstruction": 128, "maxConnections": 32,
+        "dynamicEfMin": 100, "dynamicEfMax": 500, "dynamicEfFactor": 8, "skip": False,
+        "vectorCacheMaxObjects": 10**12, "flatSearchCutoff": 40000, "filterStrategy": "acorn",
         "cleanupIntervalSeconds": 300,
-    }
+    }  # fmt: skip
     vectors = {
         name: {**config, "vectorIndexConfig": {**hnsw, **config.get("vectorIndexConfig", {})}}
         for name, config in given.get("vectorConfig", {}).items()
@@ -181,20 +173,15 @@ def _completed(given: dict[str, Any]) -> dict[str, Any]:
         "multiTenancyConfig": {"enabled": False},
         "replicationConfig": {"factor": 1, "asyncEnabled": False},
         "shardingConfig": {
-            "virtualPerPhysical": 128,
-            "desiredCount": 1,
-            "actualCount": 1,
-            "desiredVirtualCount": 128,
-            "actualVirtualCount": 128,
-            "key": "_id",
-            "strategy": "hash",
+            "virtualPerPhysical": 128, "desiredCount": 1, "actualCount": 1,
+            "desiredVirtualCount": 128, "actualVirtualCount": 128, "key": "_id", "strategy": "hash",
             "function": "murmur3",
         },
         **given,
         "invertedIndexConfig": inverted,
         "properties": [_property(each) for each in given.get("properties", [])],
         "vectorConfig": vectors,
-    }
+    }  # fmt: skip
 
 
 def _property(given: dict[str, Any]) -> dict[str, Any]:

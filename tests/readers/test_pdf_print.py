@@ -85,12 +85,8 @@ def test_a_heading_on_two_lines_is_one_even_if_the_second_is_a_title_of_papers()
 
 def test_numbered_titles_are_headings_where_each_follows_the_one_before() -> None:
     titles = (
-        "1 Introduction",
-        "2 Methods",
-        "2.1 Birds",
-        "2.2 Songs timed by ear",
-        "2.3 mm of rain",
-    )
+        "1 Introduction", "2 Methods", "2.1 Birds", "2.2 Songs timed by ear", "2.3 mm of rain",
+    )  # fmt: skip
     page: list[Line] = []
     for at, title in enumerate(titles):
         page += lines_of((title,), 760 - 90 * at)

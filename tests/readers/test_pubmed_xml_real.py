@@ -50,24 +50,16 @@ def features(paper: Paper) -> dict[str, bool]:
     """What the index calls a record's features, as we read them."""
     kinds = {notice.kind for notice in paper.notices}
     return {
-        "noabs": not paper.abstract,
-        "vern": bool(paper.vernacular_title),
-        "mesh": bool(paper.mesh),
-        "kw": bool(paper.keywords),
-        "transtitle": paper.title.startswith("["),
-        "oneauth": len(paper.authors) == 1,
-        "noauth": not paper.authors,
+        "noabs": not paper.abstract, "vern": bool(paper.vernacular_title), "mesh": bool(paper.mesh),
+        "kw": bool(paper.keywords), "transtitle": paper.title.startswith("["),
+        "oneauth": len(paper.authors) == 1, "noauth": not paper.authors,
         "Collective": any(author.collective for author in paper.authors),
-        "orcid": any(author.orcid for author in paper.authors),
-        "nopagin": not paper.pages,
-        "otherabs": bool(paper.other_abstracts),
-        "pmc": bool(paper.ids.pmcid),
-        "cc:RetractionIn": "retraction" in kinds,
-        "cc:ErratumIn": "erratum" in kinds,
-        "cc:CommentIn": "comment" in kinds,
-        "cc:UpdateIn": "update" in kinds,
+        "orcid": any(author.orcid for author in paper.authors), "nopagin": not paper.pages,
+        "otherabs": bool(paper.other_abstracts), "pmc": bool(paper.ids.pmcid),
+        "cc:RetractionIn": "retraction" in kinds, "cc:ErratumIn": "erratum" in kinds,
+        "cc:CommentIn": "comment" in kinds, "cc:UpdateIn": "update" in kinds,
         "cc:ExpressionOfConcernIn": "expression_of_concern" in kinds,
-    }
+    }  # fmt: skip
 
 
 def test_the_bulk_files_are_read_whole_and_in_order(

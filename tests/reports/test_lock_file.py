@@ -150,15 +150,10 @@ def test_every_kind_of_change_is_named(tmp_path: Path) -> None:
     found = compare(
         lock,
         [
-            paper(1),
-            paper(2, sha256="b" * 64),
-            paper(3, paper=withdrawn, sha256="c" * 64),
-            paper(4, **abstract),
-            paper(5, state="failed"),
-            paper(6),
-            paper(8),
+            paper(1), paper(2, sha256="b" * 64), paper(3, paper=withdrawn, sha256="c" * 64),
+            paper(4, **abstract), paper(5, state="failed"), paper(6), paper(8),
         ],
-    )
+    )  # fmt: skip
 
     def pmids(name: str) -> list[str]:
         return [difference.ids.pmid for difference in getattr(found, name)]

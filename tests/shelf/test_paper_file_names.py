@@ -12,29 +12,11 @@ def test_plain_dois_are_named_as_the_older_program_did() -> None:
 
 
 HARD = [
-    "10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2",
-    'a"b',
-    "a|b",
-    "a?b",
-    "a*b",
-    "a\\b",
-    "a\nb",
-    "a\x00b",
-    "a\u202eb",
-    "größe",
-    "../../etc/passwd",
-    "..",
-    ".hidden",
-    "trailing.",
-    "trailing ",
-    " leading",
-    "-rf",
-    "con",
-    "COM1.x",
-    "nul",
-    "x" * 300,
+    "10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2", 'a"b', "a|b", "a?b",
+    "a*b", "a\\b", "a\nb", "a\x00b", "a\u202eb", "größe", "../../etc/passwd", "..", ".hidden",
+    "trailing.", "trailing ", " leading", "-rf", "con", "COM1.x", "nul", "x" * 300,
     "10.1/" + "ü" * 200,
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", HARD, ids=range(len(HARD)))

@@ -16,31 +16,11 @@ from utils.shelf import Shelf
 from utils.system.safe_files import sweep, write_new, write_whole
 
 REFUSED = [
-    "../x.txt",
-    "sub/../../x.txt",
-    "sub/../x.txt",
-    "/etc/x.txt",
-    "/x.txt",
-    ".papershelf/x.txt",
-    ".papershelf/records/x.txt",
-    "sub/.hidden/x.txt",
-    ".x.txt",
-    "x\x00.txt",
-    "x\n.txt",
-    "",
-    " ",
-    ".",
-    "x",
-    "x.py",
-    "index.csv",
-    "index.jsonl",
-    "x.txt.exe",
-    "out/x.txt",
-    "link.txt",
-    "loop/x.txt",
-    "..\\x.txt",
-    "C:\\x.txt",
-]
+    "../x.txt", "sub/../../x.txt", "sub/../x.txt", "/etc/x.txt", "/x.txt", ".papershelf/x.txt",
+    ".papershelf/records/x.txt", "sub/.hidden/x.txt", ".x.txt", "x\x00.txt", "x\n.txt", "", " ",
+    ".", "x", "x.py", "index.csv", "index.jsonl", "x.txt.exe", "out/x.txt", "link.txt",
+    "loop/x.txt", "..\\x.txt", "C:\\x.txt",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("wanted", REFUSED)

@@ -16,21 +16,16 @@ from utils.model.paper import Author
 from utils.sources.crossref import fetch_mining_copies, find_works, look_up, recall
 
 WORK = {
-    "DOI": "10.1000/a",
-    "type": "journal-article",
-    "title": ["Moss", None],
+    "DOI": "10.1000/a", "type": "journal-article", "title": ["Moss", None],
     "subtitle": ["a field study"],
     "abstract": "<jats:p>Moss <jats:italic>grows</jats:italic>.</jats:p>",
     "author": [{"given": "Ada", "family": "Roe", "ORCID": "http://orcid.org/0-1"}, {"name": "Lab"}],
-    "container-title": ["Journal of Tests"],
-    "short-container-title": ["J Tests"],
-    "ISSN": ["1234-5678"],
-    "issued": {"date-parts": [[2025, 3]]},
-    "article-number": "e17",
+    "container-title": ["Journal of Tests"], "short-container-title": ["J Tests"],
+    "ISSN": ["1234-5678"], "issued": {"date-parts": [[2025, 3]]}, "article-number": "e17",
     "reference-count": 12,
     "updated-by": [{"type": "retraction", "DOI": "10.1000/n"}, {"type": "new_version"}],
     "update-to": [{"type": "correction", "DOI": "10.1000/b"}],
-}
+}  # fmt: skip
 SICI = "10.1002/(SICI)1097-4636(199823)39:2<266::AID-JBM14>3.0.CO;2-#"
 ADDRESS = "https://api.crossref.org/v1/works"
 

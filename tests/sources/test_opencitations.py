@@ -12,13 +12,9 @@ from utils.sources.opencitations import fetch_linked
 
 BASE = "https://api.opencitations.net/index/v2"
 NAMES = [
-    "omid:br/061 doi:10.1000/A pmid:7 doi:10.1000/b",
-    "omid:br/062",
-    "doi:../etc pmid:x",
-    7,
-    "pmid:7 doi:10.1000/a omid:br/061",
-    "omid:br/063 pmid:8",
-]
+    "omid:br/061 doi:10.1000/A pmid:7 doi:10.1000/b", "omid:br/062", "doi:../etc pmid:x", 7,
+    "pmid:7 doi:10.1000/a omid:br/061", "omid:br/063 pmid:8",
+]  # fmt: skip
 FOUND = [Linked(pmid="7", doi="10.1000/a"), Linked(pmid="8")]
 
 

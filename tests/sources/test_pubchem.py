@@ -215,16 +215,9 @@ def test_odd_types_in_a_list_of_cids_are_left_out(library, monkeypatch, cids):
 
 def test_odd_values_of_properties_are_left_out(library, monkeypatch):
     row = {
-        "CID": 2244,
-        "Title": "A\u202ename\n\x1b[2J",
-        "MolecularWeight": "inf",
-        "ExactMass": True,
-        "XLogP": "9" * 400,
-        "TPSA": [],
-        "Charge": 1.5,
-        "SMILES": "C" * 6000,
-        "HeavyAtomCount": -3,
-    }
+        "CID": 2244, "Title": "A\u202ename\n\x1b[2J", "MolecularWeight": "inf", "ExactMass": True,
+        "XLogP": "9" * 400, "TPSA": [], "Charge": 1.5, "SMILES": "C" * 6000, "HeavyAtomCount": -3,
+    }  # fmt: skip
     rows = [row, None, {"CID": 1, "Title": "?"}]
     answering(monkeypatch, {"PropertyTable": {"Properties": rows}})
     [compound] = fetch_compounds([ASPIRIN], library.web).values()

@@ -116,11 +116,7 @@ def _words(text: str) -> list[str]:
 
 def _text(paper: Preprint, field: str) -> str:
     texts = {
-        "ti": paper.printed_title,
-        "au": " , ".join(paper.printed_names),
-        "abs": paper.summary,
-        "co": paper.comment,
-        "jr": paper.journal_ref,
-        "rn": "",
-    }
+        "ti": paper.printed_title, "au": " , ".join(paper.printed_names), "abs": paper.summary,
+        "co": paper.comment, "jr": paper.journal_ref, "rn": "",
+    }  # fmt: skip
     return texts[field] if field in texts else " | ".join(texts.values())

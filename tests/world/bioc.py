@@ -63,12 +63,8 @@ def _placed(record: Record) -> Iterator[dict[str, Any]]:
         infons = {"section_type": section, "type": kind, **more}
         lists: dict[str, Any] = {"sentences": [], "annotations": [], "relations": []}
         yield {
-            "bioctype": "BioCPassage",
-            "offset": offset,
-            "infons": infons,
-            "text": words,
-            **lists,
-        }
+            "bioctype": "BioCPassage", "offset": offset, "infons": infons, "text": words, **lists,
+        }  # fmt: skip
         offset += len(words.encode()) + 1
 
 

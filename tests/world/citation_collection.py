@@ -90,14 +90,10 @@ def _article(at: int, one: Snapshot) -> dict[str, Any]:
 def _file(call: Call, at: int, one: Snapshot) -> dict[str, Any]:
     md5 = one.md5 or hashlib.md5(one.data, usedforsecurity=False).hexdigest()
     return {
-        "id": at,
-        "name": one.name,
-        "size": len(one.data),
-        "is_link_only": False,
-        "download_url": f"{call.host}/citation_collection/files/{at}",
-        "supplied_md5": md5,
+        "id": at, "name": one.name, "size": len(one.data), "is_link_only": False,
+        "download_url": f"{call.host}/citation_collection/files/{at}", "supplied_md5": md5,
         "computed_md5": md5,
-    }
+    }  # fmt: skip
 
 
 def _sent(call: Call, one: Snapshot) -> Reply:

@@ -74,13 +74,9 @@ def _found(call: Call, world: World, *, public: bool) -> dict[str, Any]:
     works = [_work(record, world, public=public)] if record and record.core else []
     return {
         "totalHits": len(works) if asked else _ANY_HIT,
-        "limit": int(call.params.get("limit", "10")),
-        "offset": 0,
-        "scrollId": None,
-        "results": works,
-        "tooks": [],
-        "esTook": 12,
-    }
+        "limit": int(call.params.get("limit", "10")), "offset": 0, "scrollId": None,
+        "results": works, "tooks": [], "esTook": 12,
+    }  # fmt: skip
 
 
 def _work(record: Record, world: World, *, public: bool) -> dict[str, Any]:
@@ -90,30 +86,23 @@ def _work(record: Record, world: World, *, public: bool) -> dict[str, Any]:
     words = _words(record) if record.core in {"file", "text", "stub"} else None
     links = [{"type": "display", "url": f"https://core.ac.uk/works/{number}"}]
     return {
-        "acceptedDate": "",
-        "arxivId": None,
+        "acceptedDate": "", "arxivId": None,
         "authors": [{"name": f"{family}, {given}"} for family, given in record.authors],
-        "citationCount": 0,
-        "contributors": [],
+        "citationCount": 0, "contributors": [],
         "outputs": [f"https://api.core.ac.uk/v3/outputs/{number}"],
         "createdDate": f"{record.entered}T08:21:07",
         "abstract": " ".join(plain(part) for _, part in abstract(record)),
-        "documentType": "research",
-        "doi": record.doi,
-        "downloadUrl": own,
-        "fullText": _WITHHELD if public else words,
-        "id": number,
-        "identifiers": [{"identifier": record.doi, "type": "DOI"}],
-        "title": record.plain_title,
-        "language": {"code": "en", "name": "English"},
-        "pubmedId": record.pmid or None,
+        "documentType": "research", "doi": record.doi, "downloadUrl": own,
+        "fullText": _WITHHELD if public else words, "id": number,
+        "identifiers": [{"identifier": record.doi, "type": "DOI"}], "title": record.plain_title,
+        "language": {"code": "en", "name": "English"}, "pubmedId": record.pmid or None,
         "publishedDate": f"{record.published}T00:00:00",
         "publisher": f"'{record.journal.publisher}'",
         "sourceFulltextUrls": [item] if record.core == "elsewhere" else [],
         "yearPublished": int(record.year),
         "journals": [{"title": record.journal.title, "identifiers": [record.journal.issn]}],
         "links": [{"type": "download", "url": own}, *links] if own else links,
-    }
+    }  # fmt: skip
 
 
 def _words(record: Record) -> str:

@@ -99,26 +99,15 @@ def _work(record: Record, world: World) -> dict[str, Any]:
     if record.mined.startswith("crossref"):
         link.append(_mining_link(record, world))
     return {
-        "DOI": record.doi,
-        "type": "journal-article",
-        "title": [record.title],
-        "container-title": [record.journal.title],
-        "publisher": record.journal.publisher,
-        "author": _authors(record),
-        "issued": date,
-        "published-online": date,
-        "volume": record.volume,
-        "issue": record.issue,
-        "page": record.pages,
-        "ISSN": [record.journal.issn],
-        "link": link,
-        "reference-count": len(references(record)),
-        "is-referenced-by-count": 0,
-        "URL": f"https://doi.org/{record.doi}",
-        "resource": {"primary": {"URL": landing(record, world)}},
-        **_told_late(record),
+        "DOI": record.doi, "type": "journal-article", "title": [record.title],
+        "container-title": [record.journal.title], "publisher": record.journal.publisher,
+        "author": _authors(record), "issued": date, "published-online": date,
+        "volume": record.volume, "issue": record.issue, "page": record.pages,
+        "ISSN": [record.journal.issn], "link": link, "reference-count": len(references(record)),
+        "is-referenced-by-count": 0, "URL": f"https://doi.org/{record.doi}",
+        "resource": {"primary": {"URL": landing(record, world)}}, **_told_late(record),
         **_license(record),
-    }
+    }  # fmt: skip
 
 
 # The fields of links and licenses: Crossref, "Text and data mining for researchers", and the

@@ -238,19 +238,13 @@ def _concept(n: int, uid: int) -> Row:
 
 
 KINDS = {
-    "gene": Kind(672, 30, _gene),
-    "protein": Kind(6_552_299, 40, _sequence("protein")),
-    "nuccore": Kind(237_757_283, 40, _sequence("nuccore")),
-    "taxonomy": Kind(9606, 24, _taxon),
-    "clinvar": Kind(65_533, 30, _variant),
-    "snp": Kind(268, 1_200, _snp),
-    "assembly": Kind(11_968_211, 12, _assembly),
-    "biosample": Kind(2_672_871, 130, _biosample),
-    "sra": Kind(155_791, 20, _experiment),
-    "bioproject": Kind(257_197, 10, _project),
-    "gds": Kind(200_000_001, 10, _series),
-    "medgen": Kind(336_030, 15, _concept),
-}
+    "gene": Kind(672, 30, _gene), "protein": Kind(6_552_299, 40, _sequence("protein")),
+    "nuccore": Kind(237_757_283, 40, _sequence("nuccore")), "taxonomy": Kind(9606, 24, _taxon),
+    "clinvar": Kind(65_533, 30, _variant), "snp": Kind(268, 1_200, _snp),
+    "assembly": Kind(11_968_211, 12, _assembly), "biosample": Kind(2_672_871, 130, _biosample),
+    "sra": Kind(155_791, 20, _experiment), "bioproject": Kind(257_197, 10, _project),
+    "gds": Kind(200_000_001, 10, _series), "medgen": Kind(336_030, 15, _concept),
+}  # fmt: skip
 KINDS["nucleotide"] = KINDS["nuccore"]
 
 

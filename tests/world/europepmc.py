@@ -89,15 +89,10 @@ def _linked(pmid: str, kind: str, call: Call, world: World) -> Reply:
 def _cited(record: Record) -> dict[str, Any]:
     people = [f"{family} {initials(given)}" for family, given in record.authors]
     return {
-        "id": record.pmid,
-        "source": "MED",
-        "title": f"{record.title}.",
-        "authorString": ", ".join(people) + ".",
-        "journalAbbreviation": record.journal.short,
-        "pubYear": int(record.year),
-        "citedByCount": 0,
-        "match": "Y",
-    }
+        "id": record.pmid, "source": "MED", "title": f"{record.title}.",
+        "authorString": ", ".join(people) + ".", "journalAbbreviation": record.journal.short,
+        "pubYear": int(record.year), "citedByCount": 0, "match": "Y",
+    }  # fmt: skip
 
 
 def _search(call: Call, world: World) -> Reply:
@@ -118,13 +113,9 @@ def _search(call: Call, world: World) -> Reply:
     page = found[start : start + int(size)]
     kind = params.get("resultType", "lite")
     request = {
-        "queryString": params["query"],
-        "resultType": kind,
-        "cursorMark": mark,
-        "pageSize": int(size),
-        "sort": params.get("sort", ""),
-        "synonym": False,
-    }
+        "queryString": params["query"], "resultType": kind, "cursorMark": mark,
+        "pageSize": int(size), "sort": params.get("sort", ""), "synonym": False,
+    }  # fmt: skip
     if params.get("format", "xml") != "json":
         rows = "".join(f"<result><id>{r.pmid or r.pmcid}</id></result>" for r in page)
         return text(
@@ -245,17 +236,12 @@ def _core(record: Record) -> dict[str, Any]:
     core: dict[str, Any] = {
         "authorList": {"author": authors},
         "journalInfo": {
-            "volume": record.volume,
-            "issue": record.issue,
-            "yearOfPublication": int(year),
-            "monthOfPublication": int(month),
-            "journal": journal,
+            "volume": record.volume, "issue": record.issue, "yearOfPublication": int(year),
+            "monthOfPublication": int(month), "journal": journal,
         },
-        "abstractText": text_of,
-        "pubTypeList": {"pubType": list(record.types)},
-        "license": record.license.lower(),
-        "firstPublicationDate": record.published,
-    }
+        "abstractText": text_of, "pubTypeList": {"pubType": list(record.types)},
+        "license": record.license.lower(), "firstPublicationDate": record.published,
+    }  # fmt: skip
     return core if text_of else {key: core[key] for key in core if key != "abstractText"}
 
 

@@ -88,15 +88,11 @@ def _utility(path: str) -> Callable[[Call, World], Reply]:
     from tests.world import eutils_small, eutils_words
 
     known = {
-        "/esearch.fcgi": esearch,
-        "/efetch.fcgi": efetch,
-        "/esummary.fcgi": eutils_small.esummary,
-        "/elink.fcgi": eutils_small.elink,
-        "/epost.fcgi": eutils_small.epost,
-        "/einfo.fcgi": eutils_small.einfo,
-        "/espell.fcgi": eutils_words.espell,
+        "/esearch.fcgi": esearch, "/efetch.fcgi": efetch, "/esummary.fcgi": eutils_small.esummary,
+        "/elink.fcgi": eutils_small.elink, "/epost.fcgi": eutils_small.epost,
+        "/einfo.fcgi": eutils_small.einfo, "/espell.fcgi": eutils_words.espell,
         "/ecitmatch.cgi": eutils_words.ecitmatch,
-    }
+    }  # fmt: skip
     return known.get(path, lambda call, world: text("Not Found", TEXT, 404))
 
 

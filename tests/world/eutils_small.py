@@ -72,32 +72,23 @@ def _summary(name: str, record: Record | None) -> dict[str, Any]:
     date = record.published.replace("-", "/")
     year, month, _ = record.published.split("-")
     return {
-        "uid": name,
-        "pubdate": f"{year} {MONTHS[int(month) - 1]}",
-        "epubdate": "",
+        "uid": name, "pubdate": f"{year} {MONTHS[int(month) - 1]}", "epubdate": "",
         "source": record.journal.short,
         "authors": [{"name": who, "authtype": "Author", "clusterid": ""} for who in people],
-        "lastauthor": people[-1] if people else "",
-        "title": escape(f"{record.title}."),
-        "volume": record.volume,
-        "issue": record.issue,
-        "pages": record.pages,
-        "lang": [record.language],
-        "essn": record.journal.issn,
-        "pubtype": list(record.types),
+        "lastauthor": people[-1] if people else "", "title": escape(f"{record.title}."),
+        "volume": record.volume, "issue": record.issue, "pages": record.pages,
+        "lang": [record.language], "essn": record.journal.issn, "pubtype": list(record.types),
         "articleids": [
             {"idtype": kind, "idtypen": number, "value": value}
             for kind, number, value in ids
             if value
         ],
         "history": [{"pubstatus": "entrez", "date": f"{record.entered.replace('-', '/')} 06:00"}],
-        "attributes": ["Has Abstract"] if record.abstract != "none" else [],
-        "pmcrefcount": 0,
+        "attributes": ["Has Abstract"] if record.abstract != "none" else [], "pmcrefcount": 0,
         "fulljournalname": record.journal.title,
-        "elocationid": f"doi: {record.doi}" if record.doi else "",
-        "sortpubdate": f"{date} 00:00",
+        "elocationid": f"doi: {record.doi}" if record.doi else "", "sortpubdate": f"{date} 00:00",
         "sortfirstauthor": people[0] if people else "",
-    }
+    }  # fmt: skip
 
 
 def _summary_xml(name: str, row: dict[str, Any]) -> str:

@@ -142,16 +142,11 @@ def mesh_summary(uid: str) -> dict[str, Any]:
         for number in term.tree
     ] or [{"parent": 1000048, "treenum": "@3065", "children": []}]
     return {
-        "uid": uid,
-        "ds_recordtype": term.kind,
-        "ds_meshui": term.ui,
-        "ds_meshterms": list(term.names),
-        "ds_scopenote": term.note,
-        "ds_subheading": ["genetics", "therapy"] if term.tree else [],
-        "ds_idxlinks": places,
-        "ds_yearintroduced": "2000",
-        "ds_seerelated": [],
-    }
+        "uid": uid, "ds_recordtype": term.kind, "ds_meshui": term.ui,
+        "ds_meshterms": list(term.names), "ds_scopenote": term.note,
+        "ds_subheading": ["genetics", "therapy"] if term.tree else [], "ds_idxlinks": places,
+        "ds_yearintroduced": "2000", "ds_seerelated": [],
+    }  # fmt: skip
 
 
 def _uid(number: str) -> int:

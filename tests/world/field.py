@@ -215,24 +215,17 @@ def _made(number: int) -> Record:
         doi = f"10.48550/arXiv.{arxiv}"
     first = number * 10 % 4000 + 1
     given: dict[str, Any] = {
-        "topic": _topic(number),
-        "pmid": str(_FIRST_PMID + number),
+        "topic": _topic(number), "pmid": str(_FIRST_PMID + number),
         "pmcid": f"PMC{_FIRST_PMID + number}" if "efetch" in particular else "",
-        "doi": "" if branch == "abstract_only" else doi,
-        "arxiv": arxiv,
-        "authors": _authors(number),
-        "published": _published(number),
-        "entered": _entered(number),
-        "volume": str(1 + number % 40),
-        "issue": str(1 + number % 12),
-        "pages": f"{first}-{first + 8}",
-        "abstract": "plain" if number % 3 else "structured",
+        "doi": "" if branch == "abstract_only" else doi, "arxiv": arxiv,
+        "authors": _authors(number), "published": _published(number), "entered": _entered(number),
+        "volume": str(1 + number % 40), "issue": str(1 + number % 12),
+        "pages": f"{first}-{first + 8}", "abstract": "plain" if number % 3 else "structured",
         "words": 1150 + number % 5 * 150,
         "features": frozenset({"table", "figure"} if number % 4 == 0 else ()),
-        "mesh": (_topic(number).capitalize(),),
-        "license": _LICENSES[number % len(_LICENSES)],
+        "mesh": (_topic(number).capitalize(),), "license": _LICENSES[number % len(_LICENSES)],
         "site": journal.publisher.split()[0].lower(),
-    }
+    }  # fmt: skip
     if branch == "retracted":
         given["notices"] = (("RetractionIn", f"{journal.short}. 2026;1(1):{first}", ""),)
     return Record(branch=branch, title=_title(number), journal=journal, **{**given, **particular})

@@ -35,16 +35,11 @@ def icite(call: Call, world: World) -> Reply:
 def _row(record: Record, world: World) -> dict[str, Any]:
     cited_by = [int(other.pmid) for other in kinship.citing(record, world)]
     return {
-        "pmid": int(record.pmid),
-        "year": int(record.year),
-        "title": record.plain_title,
+        "pmid": int(record.pmid), "year": int(record.year), "title": record.plain_title,
         "authors": ", ".join(f"{given} {family}" for family, given in record.authors),
-        "journal": record.journal.short,
-        "is_research_article": record.kind == "article",
-        "citation_count": len(cited_by),
-        "provisional": False,
-        "cited_by_clin": [],
+        "journal": record.journal.short, "is_research_article": record.kind == "article",
+        "citation_count": len(cited_by), "provisional": False, "cited_by_clin": [],
         "cited_by": cited_by,
         "references": [int(other.pmid) for other in kinship.cited(record, world)],
         "doi": record.doi,
-    }
+    }  # fmt: skip

@@ -79,16 +79,12 @@ def entry_of(record: Record) -> Entry:
     abstract = _all(root, ".//AbstractText")
     people = [_name(node) for node in root.iterfind(".//Author")]
     fields = {
-        "title": title,
-        "abstract": abstract,
-        "tiab": f"{title} | {abstract}",
-        "authors": " | ".join(people),
-        "first": people[0] if people else "",
+        "title": title, "abstract": abstract, "tiab": f"{title} | {abstract}",
+        "authors": " | ".join(people), "first": people[0] if people else "",
         "journal": f"{_all(root, './/Journal/Title')} | {_all(root, './/ISOAbbreviation')}",
-        "mesh": _all(root, ".//DescriptorName"),
-        "types": _all(root, ".//PublicationType"),
+        "mesh": _all(root, ".//DescriptorName"), "types": _all(root, ".//PublicationType"),
         "language": _all(root, ".//Language"),
-    }
+    }  # fmt: skip
     everything = " | ".join(
         [
             *(fields[key] for key in ("tiab", "authors", "journal", "mesh")),

@@ -102,13 +102,9 @@ def _front(record: Record) -> str:
 def _ids(record: Record) -> str:
     number, version = record.number, max(record.cloud, default=1)
     ids = {
-        "pmcid": record.pmcid,
-        "pmcid-ver": f"{record.pmcid}.{version}" if record.pmcid else "",
-        "pmcaid": number,
-        "pmcaiid": number,
-        "pmid": record.pmid,
-        "doi": record.doi,
-    }
+        "pmcid": record.pmcid, "pmcid-ver": f"{record.pmcid}.{version}" if record.pmcid else "",
+        "pmcaid": number, "pmcaiid": number, "pmid": record.pmid, "doi": record.doi,
+    }  # fmt: skip
     return "".join(
         f'<article-id pub-id-type="{kind}">{escape(value)}</article-id>'
         for kind, value in ids.items()
@@ -174,13 +170,9 @@ def _text(paragraphs: tuple[str, ...], numbers: Iterator[int]) -> str:
 
 def _extras(record: Record) -> str:
     made = {
-        "table": _TABLE,
-        "formula": _FORMULA,
-        "figure": _FIGURE,
-        "box": _BOX,
-        "greek": _GREEK,
+        "table": _TABLE, "formula": _FORMULA, "figure": _FIGURE, "box": _BOX, "greek": _GREEK,
         "supplement": _SUPPLEMENT,
-    }
+    }  # fmt: skip
     return "".join(xml for feature, xml in made.items() if feature in record.features)
 
 

@@ -36,13 +36,9 @@ _WALLED = {
 
 def _failure(status: int, name: str, number: int, message: str, **headers: str) -> Reply:
     told = {
-        "data": None,
-        "code": status,
-        "name": name,
-        "status": number,
-        "message": message,
+        "data": None, "code": status, "name": name, "status": number, "message": message,
         "readableMessage": f"{name}: {message}",
-    }
+    }  # fmt: skip
     return as_json(told, status, **headers)
 
 
@@ -84,14 +80,10 @@ def _refused(target: str, call: Call, world: World) -> Reply | None:
             return None
         wait = max(1, int(60 - (call.at - window[0])) + 1)
     told = {
-        "data": None,
-        "retryAfter": wait,
-        "code": 429,
-        "name": "RateLimitTriggeredError",
-        "status": 42903,
-        "message": "Per IP rate limit exceeded",
+        "data": None, "retryAfter": wait, "code": 429, "name": "RateLimitTriggeredError",
+        "status": 42903, "message": "Per IP rate limit exceeded",
         "readableMessage": "RateLimitTriggeredError",
-    }
+    }  # fmt: skip
     return replace(as_json(told, 429, Retry_After=str(wait)), refused=True)
 
 

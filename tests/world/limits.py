@@ -36,27 +36,16 @@ class Limit:
 
 
 LIMITS = {
-    "crossref": Limit(5, at_once=1),
-    "crossref, polite": Limit(10, at_once=3),
-    "crossref list": Limit(1, at_once=1),
-    "crossref list, polite": Limit(3, at_once=3),
-    "arxiv": Limit(1, 3, at_once=1),
-    "arxiv_oai": Limit(1, 3, at_once=1),
-    "europepmc": Limit(5),
-    "unpaywall": Limit(10),
-    "openalex": Limit(100),
-    "openalex_content": Limit(10),
-    "core": Limit(10, 60),
-    "semantic_scholar": Limit(1),
-    "elsevier": Limit(10),
-    "springer": Limit(100, 60),
-    "wiley": Limit(35, 600),
-    "pubchem": Limit(5),
-    "pmc_cloud": Limit(1000, at_once=16),
-    "pubmed_files": Limit(10, at_once=3),
+    "crossref": Limit(5, at_once=1), "crossref, polite": Limit(10, at_once=3),
+    "crossref list": Limit(1, at_once=1), "crossref list, polite": Limit(3, at_once=3),
+    "arxiv": Limit(1, 3, at_once=1), "arxiv_oai": Limit(1, 3, at_once=1), "europepmc": Limit(5),
+    "unpaywall": Limit(10), "openalex": Limit(100), "openalex_content": Limit(10),
+    "core": Limit(10, 60), "semantic_scholar": Limit(1), "elsevier": Limit(10),
+    "springer": Limit(100, 60), "wiley": Limit(35, 600), "pubchem": Limit(5),
+    "pmc_cloud": Limit(1000, at_once=16), "pubmed_files": Limit(10, at_once=3),
     **dict.fromkeys(("meadow", "harbour", "summit", "repository", "core_files"), Limit(1)),
     **dict.fromkeys(("opencitations", "icite", "citation_collection"), Limit(1)),
-}
+}  # fmt: skip
 
 
 class Gate:

@@ -214,18 +214,13 @@ def _work(record: Record, world: World) -> dict[str, Any]:
     first, _, last = record.pages.partition("-")
     kept = bool(record.openalex_file)
     return {
-        "id": names["openalex"],
-        "doi": names["doi"] or None,
-        "title": record.title,
-        "display_name": record.title,
-        "publication_year": int(record.year),
+        "id": names["openalex"], "doi": names["doi"] or None, "title": record.title,
+        "display_name": record.title, "publication_year": int(record.year),
         "publication_date": record.published,
-        "ids": {name: value for name, value in names.items() if value},
-        "language": "en",
+        "ids": {name: value for name, value in names.items() if value}, "language": "en",
         "primary_location": own,
         "best_oa_location": copies[0] if copies else _free_place(own) if kept else None,
-        "has_content": {"pdf": kept, "grobid_xml": False},
-        "locations": [own, *copies],
+        "has_content": {"pdf": kept, "grobid_xml": False}, "locations": [own, *copies],
         "type": _type(record),
         "open_access": {"is_oa": bool(copies), "oa_status": "green" if copies else "closed"},
         "authorships": [_authorship(f"{given} {family}") for family, given in record.authors],
@@ -235,12 +230,10 @@ def _work(record: Record, world: World) -> dict[str, Any]:
             "first_page": first,
             "last_page": last,
         },
-        "is_retracted": record.retracted,
-        "cited_by_count": 0,
-        "referenced_works": [],
+        "is_retracted": record.retracted, "cited_by_count": 0, "referenced_works": [],
         "referenced_works_count": 0,
         "abstract_inverted_index": _inverted(" ".join(plain(body) for _, body in abstract(record))),
-    }
+    }  # fmt: skip
 
 
 def _free_place(own: dict[str, Any]) -> dict[str, Any]:

@@ -181,26 +181,19 @@ def _metadata(record: Record, version: int) -> dict[str, Any]:
         return f"{folder}.{kind}?md5={hashlib.md5(content).hexdigest()}" if content else None
 
     return {
-        "pmcid": record.pmcid,
-        "version": version,
-        "pmid": int(record.pmid) if record.pmid else None,
-        "doi": record.doi or None,
-        "mid": "NIHMS2000003" if record.manuscript else None,
-        "title": record.plain_title,
+        "pmcid": record.pmcid, "version": version,
+        "pmid": int(record.pmid) if record.pmid else None, "doi": record.doi or None,
+        "mid": "NIHMS2000003" if record.manuscript else None, "title": record.plain_title,
         "citation": f"{record.journal.short}. {record.year}; {record.volume}({record.issue})",
-        "is_pmc_openaccess": not record.manuscript,
-        "is_manuscript": record.manuscript,
-        "is_historical_ocr": False,
-        "is_retracted": record.retracted,
-        "license_code": record.license,
-        "xml_url": url("xml"),
-        "pdf_url": url("pdf"),
+        "is_pmc_openaccess": not record.manuscript, "is_manuscript": record.manuscript,
+        "is_historical_ocr": False, "is_retracted": record.retracted,
+        "license_code": record.license, "xml_url": url("xml"), "pdf_url": url("pdf"),
         "text_url": url("txt"),
         "media_urls": [
             f"{folder.rpartition('/')[0]}/{name}?md5={hashlib.md5(data).hexdigest()}"
             for name, data in media(record).items()
         ],
-    }
+    }  # fmt: skip
 
 
 def _listing(call: Call, world: World) -> Reply:

@@ -67,13 +67,9 @@ def _sentence(template: str, topic: dict[str, tuple[str, ...]], dice: random.Ran
     words = {"a": a, "b": b, "c": c, "s": s, "m": m}
     capital = {key.upper(): word[:1].upper() + word[1:] for key, word in words.items()}
     numbers = {
-        "n": f"{dice.uniform(1.4, 9.6):.1f}",
-        "h": dice.randint(2, 24),
-        "p": dice.randint(11, 89),
-        "k": dice.randint(24, 190),
-        "j": dice.randint(11, 23),
-        "d": dice.randint(1, 9),
-    }
+        "n": f"{dice.uniform(1.4, 9.6):.1f}", "h": dice.randint(2, 24), "p": dice.randint(11, 89),
+        "k": dice.randint(24, 190), "j": dice.randint(11, 23), "d": dice.randint(1, 9),
+    }  # fmt: skip
     return template.format(**words, **capital, **numbers)
 
 

@@ -31,14 +31,10 @@ _STANDARDIZE = (
     "escaped or data packed in a MIME form?"
 )
 _LOG = (
-    "error: ",
-    "status: 400",
-    "output: Caught ncbi::CException: Standardization failed",
-    "Output Log:",
-    "Record 1: Warning: Cactvs Ensemble cannot be created from input string",
-    "Record 1: Error: Unable to convert input into a compound object",
-    "",
-)
+    "error: ", "status: 400", "output: Caught ncbi::CException: Standardization failed",
+    "Output Log:", "Record 1: Warning: Cactvs Ensemble cannot be created from input string",
+    "Record 1: Error: Unable to convert input into a compound object", "",
+)  # fmt: skip
 
 
 @dataclass
@@ -201,13 +197,9 @@ def _not_found(kind: str) -> Reply:
 
 
 _ANSWERS: dict[str, Any] = {
-    "called": _called,
-    "properties": _properties,
-    "information": _information,
-    "related": _related,
-    "formula": _formula,
-    "listed": _listed,
-}
+    "called": _called, "properties": _properties, "information": _information, "related": _related,
+    "formula": _formula, "listed": _listed,
+}  # fmt: skip
 
 
 def autocomplete(call: Call, world: World) -> Reply:

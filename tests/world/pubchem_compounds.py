@@ -17,24 +17,10 @@ class Known:
     """
 
     PROPERTIES: ClassVar[tuple[str, ...]] = (
-        "Title",
-        "MolecularFormula",
-        "MolecularWeight",
-        "ExactMass",
-        "IUPACName",
-        "SMILES",
-        "ConnectivitySMILES",
-        "InChI",
-        "InChIKey",
-        "XLogP",
-        "TPSA",
-        "Complexity",
-        "Charge",
-        "HBondDonorCount",
-        "HBondAcceptorCount",
-        "RotatableBondCount",
-        "HeavyAtomCount",
-    )
+        "Title", "MolecularFormula", "MolecularWeight", "ExactMass", "IUPACName", "SMILES",
+        "ConnectivitySMILES", "InChI", "InChIKey", "XLogP", "TPSA", "Complexity", "Charge",
+        "HBondDonorCount", "HBondAcceptorCount", "RotatableBondCount", "HeavyAtomCount",
+    )  # fmt: skip
 
     cid: int
     names: tuple[str, ...]

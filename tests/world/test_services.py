@@ -84,14 +84,8 @@ def test_the_world_runs_by_hand_and_prints_its_environment(tmp_path: Path) -> No
     root = Path(__file__).resolve().parents[2]
     record = tmp_path / "requests.jsonl"
     command = [
-        sys.executable,
-        "-m",
-        "tests.world",
-        "--mood",
-        "down:idconv",
-        "--record",
-        str(record),
-    ]
+        sys.executable, "-m", "tests.world", "--mood", "down:idconv", "--record", str(record),
+    ]  # fmt: skip
     with Process(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         lines = iter(process.stdout.readline, "PUBMED_EMAIL=tester@lab.edu\n")  # the last one

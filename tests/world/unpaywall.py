@@ -33,30 +33,19 @@ def _answer(record: Record, world: World) -> dict[str, Any]:
     copies = locations(record, world, record.unpaywall)
     best = copies[0] if copies else None
     return {
-        "doi": record.doi.lower(),
-        "doi_url": f"https://doi.org/{record.doi.lower()}",
-        "title": record.plain_title,
-        "genre": "journal-article",
-        "is_paratext": False,
-        "published_date": record.published,
-        "year": int(record.year),
-        "journal_name": record.journal.title,
-        "journal_issn_l": record.journal.issn,
-        "publisher": record.journal.publisher,
-        "is_oa": bool(best),
-        "oa_status": "green" if best else "closed",
-        "has_repository_copy": bool(best),
-        "best_oa_location": best,
-        "first_oa_location": best,
-        "oa_locations": copies,
-        "oa_locations_embargoed": [],
-        "updated": "2026-01-06T00:00:00",
-        "data_standard": 2,
+        "doi": record.doi.lower(), "doi_url": f"https://doi.org/{record.doi.lower()}",
+        "title": record.plain_title, "genre": "journal-article", "is_paratext": False,
+        "published_date": record.published, "year": int(record.year),
+        "journal_name": record.journal.title, "journal_issn_l": record.journal.issn,
+        "publisher": record.journal.publisher, "is_oa": bool(best),
+        "oa_status": "green" if best else "closed", "has_repository_copy": bool(best),
+        "best_oa_location": best, "first_oa_location": best, "oa_locations": copies,
+        "oa_locations_embargoed": [], "updated": "2026-01-06T00:00:00", "data_standard": 2,
         "z_authors": [
             {"author_position": "first", "raw_author_name": f"{given} {family}"}
             for family, given in record.authors
         ],
-    }
+    }  # fmt: skip
 
 
 def locations(record: Record, world: World, kind: str) -> list[dict[str, Any]]:
@@ -64,32 +53,20 @@ def locations(record: Record, world: World, kind: str) -> list[dict[str, Any]]:
     item = f"{world.url('repository')}/item/{quote(record.doi, safe='')}"
     pmc = f"https://www.ncbi.nlm.nih.gov/pmc/articles/{record.pmcid}"
     urls: dict[str, tuple[str | None, str]] = {
-        "pdf": (f"{item}/download", item),
-        "scan": (f"{item}/download", item),
-        "dead": (f"{item}/download", item),
-        "fake_pdf": (f"{item}/download", item),
-        "html": (None, item),
-        "landing": (None, item),
-        "pmc": (f"{pmc}/pdf/main.pdf", pmc),
+        "pdf": (f"{item}/download", item), "scan": (f"{item}/download", item),
+        "dead": (f"{item}/download", item), "fake_pdf": (f"{item}/download", item),
+        "html": (None, item), "landing": (None, item), "pmc": (f"{pmc}/pdf/main.pdf", pmc),
         "publisher": (None, landing(record, world)),
-    }
+    }  # fmt: skip
     if kind not in urls:
         return []
     pdf, page = urls[kind]
     return [
         {
-            "url": pdf or page,
-            "url_for_pdf": pdf,
-            "url_for_landing_page": page,
-            "evidence": "oa repository (via OAI-PMH doi match)",
-            "license": "cc-by",
-            "version": "acceptedVersion",
-            "host_type": "repository",
-            "is_best": True,
-            "oa_date": None,
-            "pmh_id": None,
-            "endpoint_id": None,
-            "repository_institution": None,
+            "url": pdf or page, "url_for_pdf": pdf, "url_for_landing_page": page,
+            "evidence": "oa repository (via OAI-PMH doi match)", "license": "cc-by",
+            "version": "acceptedVersion", "host_type": "repository", "is_best": True,
+            "oa_date": None, "pmh_id": None, "endpoint_id": None, "repository_institution": None,
             "updated": "2026-01-05T00:00:00",
         }
-    ]
+    ]  # fmt: skip

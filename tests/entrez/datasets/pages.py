@@ -15,22 +15,13 @@ def summaries(database: str, *rows: dict) -> Page:
 def gene(uid: str, name: str, *, mim: list[str], places: list[dict]) -> dict:
     """A summary as the database gene gives it."""
     return {
-        "uid": uid,
-        "name": name,
-        "description": f"{name} &lt;i&gt;repair&lt;/i&gt; associated",
-        "status": "",
-        "currentid": "",
-        "chromosome": "17" if name == "BRCA1" else "X",
-        "geneticsource": "genomic",
-        "maplocation": "17q21.31",
-        "otheraliases": "IRIS, PSCP",
-        "nomenclaturesymbol": name,
-        "mim": mim,
-        "genomicinfo": places,
-        "geneweight": 381221,
+        "uid": uid, "name": name, "description": f"{name} &lt;i&gt;repair&lt;/i&gt; associated",
+        "status": "", "currentid": "", "chromosome": "17" if name == "BRCA1" else "X",
+        "geneticsource": "genomic", "maplocation": "17q21.31", "otheraliases": "IRIS, PSCP",
+        "nomenclaturesymbol": name, "mim": mim, "genomicinfo": places, "geneweight": 381221,
         "summary": "",
         "organism": {"scientificname": "Homo sapiens", "commonname": "human", "taxid": 9606},
-    }
+    }  # fmt: skip
 
 
 PLACE = {"chrloc": "17", "chraccver": "NC_000017.11", "chrstart": 43125363, "exoncount": 24}

@@ -43,15 +43,10 @@ def dataset(
 
 def _gene(number: int) -> tuple[Any, ...]:
     return (
-        str(7000 + number),
-        f"GEN{number}",
-        f"the gene number {number}, δ",
-        str(number % 5 + 1),
-        number * 10,
-        -number / 4,
-        f"2026-{number % 12 + 1:02d}-01",
+        str(7000 + number), f"GEN{number}", f"the gene number {number}, δ", str(number % 5 + 1),
+        number * 10, -number / 4, f"2026-{number % 12 + 1:02d}-01",
         json.dumps({"tags": [f"t{number}", "x"]}),
-    )
+    )  # fmt: skip
 
 
 def written(

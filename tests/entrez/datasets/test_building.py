@@ -175,15 +175,8 @@ def test_no_pages_and_empty_pages_are_empty_datasets(file):
 
 def test_names_of_fields_are_safe(file):
     record = {
-        "uid": "1",
-        "order": 1,
-        "Order": 2,
-        "a b": 3,
-        "a_b": 4,
-        "1st": 5,
-        "δ": 6,
-        "x" * 500: 7,
-    }
+        "uid": "1", "order": 1, "Order": 2, "a b": 3, "a_b": 4, "1st": 5, "δ": 6, "x" * 500: 7,
+    }  # fmt: skip
     record |= {"drop table gene; --": 8, "other_fields": 9, "group": [1], "position": [{"uid": 2}]}
     check(build([rows_page(record)], file, ABOUT))
     assert list(columns(file, "gene"))[:6] == ["uid", "order_", "order_2", "a_b", "a_b_2", "n_1st"]

@@ -8,13 +8,9 @@ from utils.errors import BadRequest, Unreachable
 
 def printed(record, **changes):
     return {
-        "journal": record.journal.short,
-        "year": record.year,
-        "volume": record.volume,
-        "first_page": record.pages.split("-")[0],
-        "author": record.authors[0][0],
-        **changes,
-    }
+        "journal": record.journal.short, "year": record.year, "volume": record.volume,
+        "first_page": record.pages.split("-")[0], "author": record.authors[0][0], **changes,
+    }  # fmt: skip
 
 
 def test_a_reference_is_matched_under_the_callers_key(library, world):

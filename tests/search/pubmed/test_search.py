@@ -12,32 +12,25 @@ from utils.sources import Query
 from utils.sources.pubmed import with_dates
 
 BAD = {
-    "empty": Query("  "),
-    "open bracket": Query("(a AND b"),
-    "closed before opened": Query(")a AND b("),
-    "open tag": Query("a[ti AND b"),
-    "open quote": Query('"a AND b'),
-    "too many": Query("a", max_results=1001),
-    "none": Query("a", max_results=0),
-    "negative start": Query("a", start=-1),
-    "sort": Query("a", sort_by="newest"),
-    "date type": Query("a", date_type="epub"),
+    "empty": Query("  "), "open bracket": Query("(a AND b"),
+    "closed before opened": Query(")a AND b("), "open tag": Query("a[ti AND b"),
+    "open quote": Query('"a AND b'), "too many": Query("a", max_results=1001),
+    "none": Query("a", max_results=0), "negative start": Query("a", start=-1),
+    "sort": Query("a", sort_by="newest"), "date type": Query("a", date_type="epub"),
     "one date that is none": Query("a", min_date="2020-5-"),
     "a month of 13": Query("a", min_date="2020-13"),
     "the other date is none": Query("a", max_date="soon"),
     "no date": Query("a", min_date="last year", max_date="2020"),
     "no such day": Query("a", min_date="2020/02/30", max_date="2020/03"),
-    "month 13": Query("a", min_date="2020/13", max_date="2021"),
-    "control": Query("a\x00b"),
-    "half a pair": Query("a\ud800"),
-    "too long": Query("a" * 20_001),
+    "month 13": Query("a", min_date="2020/13", max_date="2021"), "control": Query("a\x00b"),
+    "half a pair": Query("a\ud800"), "too long": Query("a" * 20_001),
     "no type": Query("a", publication_types=("",)),
     "quoted nothing": Query("a", publication_types=('""',)),
     "control in a type": Query("a", publication_types=("Re\x1bview",)),
     "101 types": Query("a", publication_types=("Review",) * 101),
     "long date": Query("a", min_date="2020" * 999, max_date="2020"),
     "backwards": Query("a", min_date="2021", max_date="2020"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("query", BAD.values(), ids=BAD.keys())
