@@ -1,1 +1,1 @@
-"""Years of a corpus and of a mirror, played at random with kills: what is kept is always whole."""
+"""Harvests, syncs, indexes and mirrors killed at random, and years of them: what is kept is whole."""

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from tests.corpus.killed_syncs import ended, library_of, sync_till
+from quality.histories.sync_deaths import ended, library_of, sync_till
 from tests.killed import Stage
 from tests.world import Record, World
 from tests.world.pubmed_xml import pubmed_article

@@ -30,8 +30,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from quality.histories.mirror_deaths import in_a_child
 from tests.killed import Stage
-from tests.mirror.killed import in_a_child
 from tests.mirror.small_mirror import article, mirror_of, titles, updated
 from tests.world import World
 from tests.world.pubmed_files import Bulk, name_of, packed

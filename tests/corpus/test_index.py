@@ -552,7 +552,7 @@ def test_a_run_may_be_killed_at_any_step(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "tests.corpus.killed_indexing",
+        "quality.histories.indexing_deaths",
         str(tmp_path),
         "7",
         str(share(15)),

@@ -443,7 +443,7 @@ def test_a_term_that_finds_nothing_is_an_answer(database, web, crowd):
 def test_a_sync_may_be_killed_at_any_step(tmp_path, database):
     root = Path(__file__).resolve().parents[2]
     command = [
-        sys.executable, "-m", "tests.corpus.killed_syncs", str(tmp_path), "7", str(share(25)),
+        sys.executable, "-m", "quality.histories.sync_deaths", str(tmp_path), "7", str(share(25)),
     ]  # fmt: skip
     ran = run(command, cwd=root)
     assert ran.returncode == 0, ran.stderr

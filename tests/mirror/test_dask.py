@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mirror.killed import bulk_of
+from quality.histories.mirror_deaths import bulk_of
 from tests.mirror.nodes import ROOT, Nodes, is_there, kill
 from tests.mirror.small_mirror import articles, bytes_of, mirror_of, updated
 from tests.processes import Process

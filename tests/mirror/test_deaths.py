@@ -28,8 +28,8 @@ DEATHS = int(os.environ.get("MIRROR_DEATHS", share(24)))
 
 
 def test_many_deaths_lose_and_double_nothing(tmp_path):
-    """See `tests.mirror.killed` for what is examined after each."""
-    command = [sys.executable, "-m", "tests.mirror.killed", tmp_path, 1, DEATHS]
+    """See `quality.histories.mirror_deaths` for what is examined after each."""
+    command = [sys.executable, "-m", "quality.histories.mirror_deaths", tmp_path, 1, DEATHS]
     done = run([str(word) for word in command], cwd=ROOT, check=True)
     assert sum(json.loads(done.stdout)["deaths"].values()) >= DEATHS
 

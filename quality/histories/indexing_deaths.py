@@ -1,4 +1,6 @@
-"""Indexing, killed again and again: ``python -m tests.corpus.killed_indexing FOLDER SEED KILLS``.
+"""Indexing, killed again and again.
+
+``python -m quality.histories.indexing_deaths FOLDER SEED KILLS``.
 
 Between two deaths papers come, change, are retracted and vanish. Every child dies before or after a
 commit or a change of the finder drawn by lot, or at any instant at all (``kill -9`` from outside).

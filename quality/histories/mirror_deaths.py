@@ -1,4 +1,6 @@
-"""Mirrors that are killed again and again: ``python -m tests.mirror.killed FOLDER SEED KILLS``.
+"""Mirrors that are killed again and again.
+
+``python -m quality.histories.mirror_deaths FOLDER SEED KILLS``.
 
 A child brings a mirror up to date and dies by ``kill -9`` at a random one of its steps (what it
 sends, flushes, renames, deletes or commits), or a worker of it does at any instant; the next child

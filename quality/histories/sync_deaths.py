@@ -1,4 +1,6 @@
-"""Syncs that are killed again and again: ``python -m tests.corpus.killed_syncs FOLDER SEED KILLS``.
+"""Syncs that are killed again and again.
+
+``python -m quality.histories.sync_deaths FOLDER SEED KILLS``.
 
 Every child takes up the same sync and dies before or after a commit or a request drawn by lot, or
 at any instant. After every death the database is read without Papershelf's help: what was merged
