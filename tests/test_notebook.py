@@ -13,8 +13,7 @@ import pytest
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 
-pytest.importorskip("pandas", reason="needs the notebook group: uv run --group notebook pytest")
-pytest.importorskip("matplotlib", reason="needs the notebook group")
+pytestmark = pytest.mark.extras("pandas", "matplotlib")
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "explore_papers.ipynb"
 
 
