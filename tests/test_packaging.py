@@ -33,9 +33,9 @@ def builder():
     return module
 
 
-@pytest.fixture
-def bundle(builder, tmp_path):
-    return builder.bundle(tmp_path / "dist", LOCK)
+@pytest.fixture(scope="module")
+def bundle(builder, tmp_path_factory):
+    return builder.bundle(tmp_path_factory.mktemp("dist"), LOCK)
 
 
 def about(bundle):
