@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests.examples import has_turn
 from tests.mcp.calling import answer, call
 from utils import Library, cli
 from utils.errors import BadRequest
@@ -15,6 +16,12 @@ SLIPS = [
     "PMCx12", "10.10/short", "banana", "123456789012", "https://example.org/paper", "3145 2104x",
 ]  # fmt: skip
 TOOLSETS = ("core", "pubmed")
+
+
+def slips(turn: int) -> pytest.MarkDecorator:
+    """Try every third slip, beginning at *turn*, so that all occur; all with ``EXAMPLES=all``."""
+    chosen = [slip for at, slip in enumerate(SLIPS) if has_turn(at - turn)]
+    return pytest.mark.parametrize("slip", chosen)
 
 
 @pytest.fixture
@@ -50,7 +57,7 @@ def mixed(good, slip):
     return [*good[:2], slip, *good[2:]]
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(0)
 async def test_download_papers(library, good, slip):
     found = await answer(library, "download_papers", papers=mixed(good, slip))
     rows = {row["paper"]: row for row in found["papers"]}
@@ -59,21 +66,21 @@ async def test_download_papers(library, good, slip):
     assert slip[:12] in rows[slip]["message"]
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(1)
 async def test_read_papers(library, good, slip):
     rows = (await answer(library, "read_papers", papers=mixed(good, slip)))["papers"]
     assert [bool(row.get("parts")) for row in rows] == [True, True, False, True, False]
     assert slip[:12] in rows[2]["why"]
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(2)
 async def test_cite_papers(library, good, slip):
     rows = (await answer(library, "cite_papers", papers=mixed(good, slip)))["references"]
     assert ["reference" in row for row in rows] == [True, True, False, True, False]
     assert slip[:12] in rows[2]["why"]
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(0)
 async def test_convert_ids(library, good, slip):
     rows = (await answer(library, "convert_ids", ids=mixed(good, slip)))["records"]
     statuses = [row["status"] for row in rows]
@@ -81,7 +88,7 @@ async def test_convert_ids(library, good, slip):
     assert slip[:12] in rows[2]["message"]
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(1)
 async def test_fetch_article_details(library, world, slip):
     pmids = [world.paper("pmc_cloud").pmid, slip, world.paper("paywall").pmid]
     found = await answer(library, "fetch_article_details", pmids=pmids)
@@ -91,7 +98,7 @@ async def test_fetch_article_details(library, world, slip):
 
 
 @pytest.mark.parametrize("how", ["ids", "lists"])
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(2)
 async def test_harvest_papers(library, good, slip, how):
     papers = mixed(good, slip)
     asked = {"ids": papers} if how == "ids" else {"lists": {"one": papers[:3], "two": papers[3:]}}
@@ -107,7 +114,7 @@ async def test_harvest_papers(library, good, slip, how):
     assert "identifier" in json.dumps(named)
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(0)
 def test_the_shell_typed(shell, good, slip):
     status, rows = shell("download", *mixed(good, slip))
     assert status == 1
@@ -117,7 +124,7 @@ def test_the_shell_typed(shell, good, slip):
     assert sum(row.get("kind") == "full_text" for row in rows) == 3
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(1)
 @pytest.mark.parametrize("verb", ["download", "cite"])
 def test_the_shell_piped(shell, good, slip, verb):
     status, rows = shell(verb, "-", piped="\n".join(mixed(good, slip)))
@@ -126,7 +133,7 @@ def test_the_shell_piped(shell, good, slip, verb):
     assert sum("error" not in row for row in rows) == 3
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(2)
 def test_the_shell_harvests_what_can_be_read(shell, good, slip, tmp_path):
     (tmp_path / "list.txt").write_text("\n".join(mixed(good, slip)), encoding="utf-8")
     status, rows = shell("harvest", "list.txt")
@@ -135,7 +142,7 @@ def test_the_shell_harvests_what_can_be_read(shell, good, slip, tmp_path):
     assert rows[-1]["counts"]["failed"] == 2
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@slips(0)
 def test_python(library, good, slip):
     papers = mixed(good, slip)
     outcomes = list(library.download_many(papers))

@@ -85,6 +85,7 @@ def test_the_text_of_the_tools_costs_less_than_their_structure(tour):
     assert sum(text for text, _ in wholes) < 0.9 * sum(wire for _, wire in wholes)
 
 
+@pytest.mark.slow
 def test_words_from_elsewhere_are_fenced_in_every_tool(tour):
     for name, structure, text in tour:
         assert ("untrusted" in structure) == bool(FENCE.search(text)), name

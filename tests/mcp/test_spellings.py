@@ -106,14 +106,17 @@ def names(world):
     return {**named, "other": closed.pmid}
 
 
-@pytest.mark.parametrize(("tool", "slip"), SLIPS, ids=[f"{t} {json.dumps(a)}" for t, a in SLIPS])
-async def test_a_slip_with_one_meaning_is_answered(library, names, tool, slip):
+@pytest.mark.parametrize("tool", dict.fromkeys(tool for tool, _ in SLIPS))
+async def test_slips_with_one_meaning_are_answered(library, names, tool):
     if tool == "read_paper":
         library.download(names["pmid"])
-    result = await call(library, tool, filled(slip, names))
-    if result.is_error:
-        error = json.loads(result.content[0].text)["error"]
-        assert error["code"] == _OF_CORPUS.get(tool), error
+    faults = {}
+    for slip in [slip for name, slip in SLIPS if name == tool]:
+        result = await call(library, tool, filled(slip, names))
+        error = json.loads(result.content[0].text)["error"] if result.is_error else {}
+        if error and error["code"] != _OF_CORPUS.get(tool):
+            faults[json.dumps(slip)] = error
+    assert not faults
 
 
 @pytest.mark.parametrize(
