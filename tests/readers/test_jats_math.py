@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.readers.jats_snippets import body_of
-from utils.readers.formulas import tex
+from utils.readers.jats.formulas import tex
 
 I = "<mml:mi>{}</mml:mi>".format  # noqa: E741
 N = "<mml:mn>{}</mml:mn>".format

@@ -17,7 +17,7 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from ...judges.likeness import families_in
 from ...model.identifiers import Ids
-from ..formulas import displayed
+from ..jats.formulas import displayed
 from .claims import Claims
 from .tree import remove
 

@@ -19,7 +19,7 @@ from bs4.element import NavigableString, PageElement, Tag
 from markdownify import ATX, MarkdownConverter
 
 from ...errors import BadContent
-from ..formulas import latex, plain_tex, without_bars
+from ..jats.formulas import latex, plain_tex, without_bars
 from ..safe_xml import parse
 from .links import PageLinks
 from .tree import remove

@@ -18,7 +18,6 @@ from typing import Final
 from ...errors import BadContent
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
-from ..formulas import MATH_BLOCK, MATH_INLINE
 from ..safe_xml import children_of, first
 from .claims import (
     OTHER_ABSTRACTS,
@@ -31,6 +30,7 @@ from .claims import (
     title_of,
 )
 from .elements import BLOCK, BLOCK_INLINE, INLINE, PLAIN, write_footnotes, write_section
+from .formulas import MATH_BLOCK, MATH_INLINE
 from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
 from .tables import TABLE_BLOCK
 from .walk import LANG, Element, Inline, Walk, text_of, tidy, unchanged

@@ -14,9 +14,9 @@ from typing import Final
 
 from ...model.paper import Fetched, Grid, ObjectKind, PaperObject
 from ...system.plain_text import lowered, raised
-from ..formulas import MATH_INLINE
 from ..safe_xml import first
 from . import choose_article, parse, plain_walk
+from .formulas import MATH_INLINE
 from .tables import grid_of
 from .walk import HREF, Element, Inline, Walk
 

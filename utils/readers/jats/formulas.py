@@ -19,8 +19,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from .jats.walk import HREF, Block, Element, Inline, Walk, has_own_text, text_of, tidy
-from .safe_xml import children_of, first
+from ..safe_xml import children_of, first
+from .walk import HREF, Block, Element, Inline, Walk, has_own_text, text_of, tidy
 
 _DEEPEST: Final = 60
 _FONTS: Final = {
