@@ -1,1 +1,1 @@
-"""Harvests, syncs, indexes and mirrors killed at random, and years of them: what is kept is whole."""
+"""Harvests, syncs, indexes and mirrors, killed at random for years: what is kept is whole."""

@@ -47,14 +47,6 @@ def test_an_answer_of_any_form_is_read_or_refused(library, monkeypatch, name):
         assert "\x1b" not in refused
 
 
-@every
-@pytest.mark.parametrize("mood", ["down", "reset", "garbage", "storm"])
-def test_trouble_is_never_an_empty_answer(library, world, name, mood):
-    world.mood(mood)
-    with pytest.raises(PaperError):
-        UTILITIES[name](library.web)
-
-
 def test_connections_that_ncbi_resets_by_chance_are_no_failures(library, world):
     world.mood("resets", "eutils")
     for _ in range(12):

@@ -1,7 +1,7 @@
 """Every pair of tools as the first calls of a fresh process: stdio and HTTP, both protocol eras.
 
 A process has first calls only once, so several tools are called at once in each, such that every
-two meet in one. ``python -m tests.mcp.first_calls`` sends all of these groups in every way;
+two meet in one. ``python -m quality.clients.first_calls`` sends all of these groups in every way;
 ``--at-once 2`` takes a process for each pair alone.
 """
 

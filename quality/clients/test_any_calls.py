@@ -1,11 +1,11 @@
 """Every tool of every toolset under arguments of every kind: a valid result or the envelope."""
 
+from quality.clients.any_calls import InMemory
 from tests.clients.any_arguments import Caller, Calls, make_calls
-from tests.clients.any_calls import InMemory
 from tests.examples import ALL
 from utils import Library
 
-CALLS = 650 if ALL else 250  # tests/clients/any_calls.py makes as many as one likes
+CALLS = 650 if ALL else 250  # quality/clients/any_calls.py makes as many as one likes
 
 
 def test_any_call_gets_a_valid_result_or_the_envelope(settings, world, capfd):

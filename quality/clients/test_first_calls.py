@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import anyio
 import pytest
 
+from quality.clients.first_calls import AT_ONCE, ERAS, WAYS, Prepared, faults_of, groups, prepare
 from tests.clients.python_clients import PatientWorld
 from tests.examples import has_turn
-from tests.mcp.first_calls import AT_ONCE, ERAS, WAYS, Prepared, faults_of, groups, prepare
 from utils import Library
 from utils.mcp.toolsets import tools
 

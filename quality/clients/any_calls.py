@@ -1,6 +1,6 @@
 """Any call gets a valid result or the envelope: as many as one likes, beside the suite.
 
-``python -m tests.clients.any_calls 10000 [--seed N] [--way stdio|memory]`` makes half of the calls
+``python -m quality.clients.any_calls 10000 [--seed N] [--way stdio|memory]`` makes half of them
 over stdio, to a process of its own, byte by byte, and half in memory; then prints what came of
 each tool's calls, and every defect with the call that showed it.
 """
