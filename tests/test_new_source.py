@@ -52,7 +52,7 @@ SOURCE = Source(
 LOOK = """
 import json, sys
 from pathlib import Path
-from tests import technical_reference
+from docs import reference
 from utils import Library
 from utils.harvest import plan
 from utils.search.fused_results import by_trust
@@ -92,7 +92,7 @@ print(json.dumps({
     "doctor": [checks.get("glade"), checks.get("GLADE_API_KEY")],
     "tools": asyncio.run(told()),
     "reference": [
-        technical_reference.settings(), technical_reference.sources(), technical_reference.rates()
+        reference.addresses(), reference.sources(), reference.rates()
     ],
 }))
 """
@@ -114,8 +114,8 @@ def copy(tmp_path):
     here = tmp_path / "checkout"
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "utils", here / "utils", ignore=ignore)
-    (here / "tests").mkdir()
-    for name in ("tests/technical_reference.py", "pyproject.toml", "server.py"):
+    (here / "docs").mkdir()
+    for name in ("docs/reference.py", "pyproject.toml", "server.py"):
         shutil.copy(ROOT / name, here / name)
     return here
 
@@ -137,9 +137,7 @@ def seen(copy, world, tmp_path, monkeypatch):
     monkeypatch.setitem(services.SERVICES, "glade", known(world))
     (copy / "utils/sources/glade.py").write_text(SOURCE, encoding="utf-8")
     inserted(copy / "utils/sources/__init__.py", '    "publisher",\n', '    "glade",\n')
-    written = (
-        "from tests.technical_reference import SITE_LIST as f, site_list as s; f.write_text(s())"
-    )
+    written = "from docs.reference import SITE_LIST as f, site_list as s; f.write_text(s())"
     run([sys.executable, "-c", written], cwd=copy, check=True)
     doi = world.paper("paywall").doi
     done = run(
@@ -164,8 +162,8 @@ def test_a_source_is_known_everywhere_by_one_file_and_one_line(seen):
     assert site[0] == "ok"
     assert key == ["warning", "not set (optional)", "texts of this year's papers at Glade, too"]
     assert "GLADE_API_KEY" in seen["tools"]
-    settings, sources, rates = seen["reference"]
-    assert re.search(r"\| `GLADE_BASE_URL` \| https://api\.glade\.test/v1 \|", settings)
+    addresses, sources, rates = seen["reference"]
+    assert re.search(r"\| `GLADE_BASE_URL` \| https://api\.glade\.test/v1 \|", addresses)
     assert "| `glade` | Glade: texts of papers by DOI | – | `glade` | DOI |" in sources
     assert "| `glade` | glade | 0.25 |" in rates
 

@@ -1,8 +1,8 @@
 """In which form a host is given an answer: as structure, as text, or both.
 
 Hosts show a model different parts of a result, and those that show text blocks only would hide what
-stands in the structure alone. Who shows what (evidence in TECHNICAL_REFERENCE.md, *Which host shows
-its model what*): `FORMS`. A host that is not named there may be a program that needs the structure
+stands in the structure alone. Who shows what (evidence in docs/pages/explanation/assistants.md):
+`FORMS`. A host that is not named there may be a program that needs the structure
 or show its model either part, so both are complete; `text` is what every host shows.
 
 The name is that of ``clientInfo``: said once at ``initialize``, or with every request (2026-07-28,

@@ -1,6 +1,6 @@
 """The facts of the sources that are needed before a source is imported.
 
-Written by ``python -m tests.technical_reference`` from the files in ``sources/``: change those.
+Written by ``python -m docs.reference`` from the files in ``sources/``: change those.
 """
 
 # ruff: noqa: E501

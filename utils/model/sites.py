@@ -2,7 +2,7 @@
 
 Settings, reports and the shelf need an address, a key or a route's name without the time that it
 takes to import all sources. So `.site_list` repeats these facts of the files in ``sources/``;
-``python -m tests.technical_reference`` writes it. Sites of plugins come after our own.
+``python -m docs.reference`` writes it. Sites of plugins come after our own.
 
 The order matters: lookups are tried from top to bottom until a paper is known, and the full-text
 ladder follows ``PAPERS_SOURCES``, whose default is this order, too.
