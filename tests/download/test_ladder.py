@@ -11,7 +11,8 @@ import pytest
 from tests.harvests import library_of
 from tests.world import World
 from utils import Library
-from utils.download.climb import Rung
+from utils import readers as formats
+from utils.download.climb import DownloadRequest, Rung
 from utils.download.ladder import Step
 from utils.download.records import look_up
 from utils.errors import (
@@ -23,8 +24,10 @@ from utils.errors import (
     Unreachable,
 )
 from utils.http import Web
+from utils.judges.comparison import describe_copy
 from utils.model.identifiers import Ids
-from utils.model.paper import Fetched, Paper
+from utils.model.paper import Document, Fetched, Paper
+from utils.model.verdicts import Comparison, Copy
 from utils.sources import Route, Source
 
 Found = Iterator[tuple[Paper, Fetched | SourceMiss]]
@@ -213,6 +216,43 @@ def test_of_several_candidates_the_first_whole_one_is_kept_and_no_more_asked_for
     [climb] = ask(library, Site(answer), papers[:1])
     assert outcomes([climb]) == [["not_offered", "wrong_paper", "saved"]]
     assert taken == ["miss", "other", "whole"]
+
+
+def test_a_text_is_compared_with_a_part_that_was_refused_and_with_the_journal(
+    library: Library, papers: list[Paper], articles: dict[str, Fetched]
+) -> None:
+    part = Copy("site", "", 5000, 0, ())
+    seen: list[Comparison] = []
+
+    def read(fetched: Fetched, paper: Paper, *, comparison: Comparison) -> Document:
+        seen.append(comparison)
+        if len(seen) == 1:
+            raise BadContent("cut", verdict="partial", copy=part._asdict())
+        return formats.read(fetched, paper, comparison=comparison)
+
+    ladder = replace(library._ladder, read=read)
+    whole = articles[papers[0].ids.pmcid]
+    site = Site(lambda asked: ((asked[0], whole) for _ in range(2)))
+    climb = ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
+    for _ in range(2):
+        [step] = ladder.ask(site.rung, [ladder.begin_step(climb)])
+        ladder.take(site.rung, replace(step, document=None, fetched=None), climb)
+    assert [comparison.copies for comparison in seen] == [(), (part,), (part,)]
+    assert step.document is not None
+    assert "the copy from site has 5000" in step.document.evidence
+
+
+def test_a_text_is_compared_with_the_full_text_on_the_shelf(
+    library: Library, papers: list[Paper], articles: dict[str, Fetched]
+) -> None:
+    site = Site(lambda asked: iter([(asked[0], articles[asked[0].ids.pmcid])]))
+    climb = library._ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
+    [step] = library._ladder.ask(site.rung, [library._ladder.begin_step(climb)])
+    assert library._ladder.take(site.rung, step, climb)
+    again = library._ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
+    [copy] = library._ladder.begin_step(again).copies
+    assert step.document is not None
+    assert copy == describe_copy(step.document.markdown, "efetch", step.document.version)
 
 
 def test_a_full_disk_is_nobodys_outcome(

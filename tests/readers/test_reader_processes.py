@@ -14,7 +14,7 @@ from utils import readers as formats
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Notice, Paper
-from utils.model.verdicts import Sign
+from utils.model.verdicts import Comparison, Copy, Sign
 from utils.readers import reader_processes
 
 HTML = (
@@ -45,6 +45,17 @@ def test_signs_come_back_as_they_were() -> None:
 def test_a_text_is_the_same_wherever_it_is_read(library, world: World, jats: Fetched) -> None:
     paper = library.find(world.paper("pmc_cloud").pmid).paper
     assert reader_processes.read_in_child(jats, paper) == formats.read(jats, paper)
+
+
+def test_a_text_is_compared_with_other_copies_wherever_it_is_read(
+    library, world: World, jats: Fetched
+) -> None:
+    paper = library.find(world.paper("pmc_cloud").pmid).paper
+    comparison = Comparison((Copy("jina", "", 100_000, 0, ()),), (9000,) * 8)
+    for read in (formats.read, reader_processes.read_in_child):
+        document = read(jats, paper, comparison=comparison)
+        assert document.verdict == "doubtful"
+        assert "the copy from jina has 100000" in document.evidence
 
 
 def test_a_refusal_is_the_same_too() -> None:

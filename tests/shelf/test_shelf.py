@@ -95,6 +95,23 @@ def test_an_abstract_never_replaces_a_full_text(shelf: Shelf) -> None:
     assert_consistent(shelf)
 
 
+def test_the_lengths_of_a_journals_papers_are_those_of_whole_ones_of_the_same_kind(
+    shelf: Shelf,
+) -> None:
+    kinds = (["Review"], ["Letter"], [], ["Journal Article"], ["Journal Article"])
+    for number, types in enumerate(kinds):
+        about = replace(paper(doi=f"10.1/{number}"), publication_types=tuple(types))
+        verdict: Verdict = "doubtful" if number == 4 else "full_text"
+        save(shelf, about, f"text {number}", verdict=verdict, body_words=100 + number)
+    asked = paper(doi="10.1/9")
+    assert sorted(shelf.words_in_journal(asked)) == [102, 103]
+    [own] = shelf.find_texts(Ids(doi="10.1/2"))
+    assert shelf.words_in_journal(asked, Path(own.path).name) == (103,)
+    assert shelf.words_in_journal(replace(asked, publication_types=("Review",))) == (100,)
+    assert shelf.words_in_journal(replace(asked, publication_types=("Letter",))) == ()
+    assert shelf.words_in_journal(replace(asked, journal="Another")) == ()
+
+
 def test_a_partial_text_never_replaces_a_whole_one(shelf: Shelf) -> None:
     about = paper(doi="10.1/a")
     save(shelf, about, "part", verdict="partial")

@@ -21,7 +21,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal
 
 from .. import readers as formats
@@ -30,6 +32,7 @@ from ..errors import BadRequest, NotFound, StoreFailed
 from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
+from ..model.verdicts import Comparison
 from ..readers import JUDGES, Read, judge_fetched
 from ..readers.reader_processes import read_in_child
 from ..shelf import ADOPTED, Shelf, judge_again, with_judgement
@@ -252,6 +255,8 @@ def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) 
     StoreFailed
         The file cannot be read.
     """
+    words = shelf.words_in_journal(stored.paper, Path(stored.path).name)
+    read = partial(read, comparison=Comparison(journal_words=words))
     raw = _raw_of(stored, shelf)
     if raw and raw.ours and formats.is_ours(raw.extractor):
         return with_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))

@@ -35,6 +35,7 @@ from ..model.paper import (
     now,
     who_answered,
 )
+from ..model.verdicts import Copy
 from ..model.versions import (
     NAMES,
     OTHER_VERSION,
@@ -111,7 +112,8 @@ class Climb:
     ``find_texts`` finds everything the shelf has of it, and is called when that is first needed;
     ``record`` is the paper, or why it could not be looked up. ``passed`` names the rungs that need
     no further question, ``standing`` holds the attempts of those that answered not long ago, and
-    ``names`` are identifiers that only the shelf has.
+    ``names`` are identifiers that only the shelf has. ``copies`` are other texts of the paper,
+    refused parts among them, with which the next one is compared; None until they are looked up.
     """
 
     request: DownloadRequest
@@ -123,6 +125,7 @@ class Climb:
     standing: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)
     texts: list[StoredPaper] | None = None
     names: Ids = field(default_factory=Ids)
+    copies: list[Copy] | None = None
 
     @property
     def paper(self) -> Paper:
@@ -140,6 +143,10 @@ class Climb:
         return any(
             one.kind == "full_text" and text_slot(one) == version for one in self._find_once()
         )
+
+    def full_texts(self) -> list[StoredPaper]:
+        """Return the full texts that the shelf has of the paper."""
+        return [one for one in self._find_once() if one.kind == "full_text"]
 
     def hold(self, stored: StoredPaper) -> None:
         """Take note of a text that was put on the shelf, or changed there."""

@@ -219,7 +219,7 @@ def _act(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperEr
                 return _serve(climb, stored)
             case Ask(rung, notes):
                 climb.note(notes)
-                step = Step(climb.paper, climb.request.wants)
+                step = ladder.begin_step(climb)
                 with patience.applied():
                     ladder.ask(rung, [step])
                 has_stand_in = has_stand_in or bool(step.document)
@@ -232,7 +232,7 @@ def _act(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperEr
                 due, step = postponed[rung.via]
                 if not has_stand_in:
                     _announce_wait(climb, rung, due)
-                    [step] = ladder.ask(rung, [Step(climb.paper, climb.request.wants)])
+                    [step] = ladder.ask(rung, [ladder.begin_step(climb)])
             case Fail(error):
                 return _serve_unreached(climb, error)
             case Settle(notes):

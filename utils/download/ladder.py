@@ -13,7 +13,7 @@ for.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,10 +21,12 @@ from typing import Any
 from .. import readers as formats
 from ..errors import BadContent, NotAvailable, NotConfigured, SourceMiss, Unreachable
 from ..http import Web
+from ..judges.comparison import describe_copy
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version
+from ..model.verdicts import Comparison, Copy
 from ..model.versions import NAMES, OTHER_VERSION, fits, serves
-from ..shelf import Shelf, is_foreign, judge_again, known_by_name_only
+from ..shelf import Shelf, body_of, is_foreign, judge_again, known_by_name_only
 from ..sources import Source, ask_in_halves
 from ..sources.source import local_routes
 from .climb import Action, Climb, DownloadRequest, IsAway, Rung, find_servable, next_action
@@ -37,11 +39,13 @@ class Step:
 
     ``stay_away_s`` says how many seconds the site asked not to be asked again; ``service_down``
     whether the rung's own service did not answer, not one of the hosts it leads to. ``wants`` is
-    the version asked for.
+    the version asked for. The text is compared with ``copies``, to which it is added if it does
+    not end the climb.
     """
 
     paper: Paper
     wants: Version = "published"
+    copies: list[Copy] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     fetched: Fetched | None = None
     document: Document | None = None
@@ -82,7 +86,7 @@ class Ladder:
     shelf: Shelf
     sources: Sequence[Source]
     order: Sequence[str]
-    read: Callable[[Fetched, Paper], Document] = formats.read
+    read: formats.Read = formats.read
     only_local: bool = False
 
     @cached_property
@@ -107,6 +111,15 @@ class Ladder:
             for paper, found in route.fetch(papers, self.web)
             if isinstance(found, Fetched)
         }
+
+    def begin_step(self, climb: Climb) -> Step:
+        """Return the step of a climb on its next rung."""
+        if climb.copies is None:
+            climb.copies = [*map(self._describe, climb.full_texts())]
+        return Step(climb.paper, climb.request.wants, climb.copies)
+
+    def _describe(self, stored: StoredPaper) -> Copy:
+        return describe_copy(body_of(self.shelf.read_text(stored)), stored.via, stored.version)
 
     def begin(self, request: DownloadRequest, **known: Any) -> Climb:
         """Return the climb for a request; *known* are the fields of `Climb` known already."""
@@ -186,16 +199,21 @@ class Ladder:
         if not candidate.version:
             candidate = replace(candidate, version=rung.route.version)
         try:
-            document = self.read(candidate, step.paper)
+            words = self.shelf.words_in_journal(step.paper)
+            comparison = Comparison(tuple(step.copies), words)
+            document = self.read(candidate, step.paper, comparison=comparison)
             self._raise_if_rejected(step.paper.ids, document)
         except BadContent as bad:
             self.shelf.quarantine(step.paper.ids, candidate, bad.outcome, bad.message)
+            if part := bad.details.get("copy"):
+                step.copies.append(Copy(**part))
             step.note(rung.via, bad.outcome, str(bad), candidate.url, candidate.status)
             return False
         step.fetched, step.document = candidate, document
         outcome, detail = "saved", document.evidence
         if not step.served:
             outcome, detail = OTHER_VERSION, f"The {NAMES[document.version]}: {detail}"
+            step.copies.append(describe_copy(document.markdown, rung.via, document.version))
         step.note(rung.via, outcome, detail, candidate.url, candidate.status)
         return True
 

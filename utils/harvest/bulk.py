@@ -32,6 +32,7 @@ from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import most_informative
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_answered
+from ..model.verdicts import Copy
 from ..model.versions import OTHER_VERSION, meant, serves
 from ..readers.reader_processes import read_in_child
 from ..search.resolve import Resolution, resolve
@@ -103,6 +104,8 @@ class _Harvest:
         self.lanes = Lanes([first, nameless, again, *map(self._lane, ladder.rungs)])
         # The versions meant by what was asked, where it is not the published one.
         self._wanted_versions: dict[int, Version] = {}
+        # Texts that later ones are compared with, by the number of the paper.
+        self._copies: dict[int, list[Copy] | None] = {}
         self._stopped = threading.Event()
         self.status = StatusReporter(ledger, self.lanes, self.outages, ladder.rungs, ladder.web)
 
@@ -372,7 +375,9 @@ class _Harvest:
 
     def _ask(self, rung: Rung, climbs: Mapping[int, Climb]) -> set[int]:
         """Ask one rung for papers, and keep what it has; return those that need another rung."""
-        steps = {n: Step(climb.paper, climb.request.wants) for n, climb in climbs.items()}
+        for number, climb in climbs.items():
+            climb.copies = self._copies.get(number)
+        steps = {n: self.ladder.begin_step(climb) for n, climb in climbs.items()}
         self.ledger.begin_rung(list(climbs), rung.via)
         try:
             since = self.ledger.asked_since(list(climbs))
@@ -389,6 +394,9 @@ class _Harvest:
             with self._isolate(number, step.attempts):
                 if self._take_result(number, rung, step, climbs[number]):
                     unserved.add(number)
+                    self._copies[number] = step.copies
+                else:
+                    self._copies.pop(number, None)
         return unserved
 
     def _take_result(self, number: int, rung: Rung, step: Step, climb: Climb) -> bool:

@@ -15,11 +15,13 @@ from typing import Final, NoReturn
 
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
-from ..model.verdicts import DOUBT, MEANINGS, Sign
+from ..model.verdicts import ALONE, DOUBT, MEANINGS, Comparison, Sign
 from ..outline.sections import blocks, divides_research
 from ..outline.words import count_words
 from . import commentary, language, wholeness
 from . import thresholds as limits
+from .comparison import SHORT_KINDS
+from .comparison import find_signs as compare
 from .evidence import Evidence, gather
 from .identity import identify
 from .signs import Case, Finder, Finding, weigh
@@ -35,13 +37,6 @@ FINDERS: Final[tuple[Finder, ...]] = (
 )
 
 
-# PubMed's publication types; abstracts of meetings stand on pages such as P11 and S204.
-_SHORT_KINDS = frozenset((
-    "Address", "Autobiography", "Bibliography", "Biography", "Comment", "Congress", "Editorial",
-    "Festschrift", "Interview", "Introductory Journal Article", "Lecture", "Letter",
-    "Meeting Abstract", "News", "Newspaper Article", "Patient Education Handout",
-    "Personal Narrative", "Portrait",
-))  # fmt: skip
 # Of notices about another paper; PubMed has had two names for the second.
 _NOTICES = frozenset((
     "Published Erratum", "Retraction Notice", "Retraction of Publication", "Expression of Concern",
@@ -66,8 +61,10 @@ def reject(finding: Finding) -> NoReturn:
     raise BadContent(msg, meaning.hint, verdict=finding.verdict, evidence=finding.evidence)
 
 
-def judge(document: Document, paper: Paper) -> Document:
+def judge(document: Document, paper: Paper, comparison: Comparison = ALONE) -> Document:
     """Return *document* as full text of *paper*, ``full_text`` or ``doubtful``, with the evidence.
+
+    *comparison* holds other copies and other papers of the journal, where there is a shelf.
 
     Raises
     ------
@@ -78,7 +75,8 @@ def judge(document: Document, paper: Paper) -> Document:
     same = identify(document, paper)
     if same.signs and document.route == "copy":  # only a text that agrees vouches for another site
         reject(Finding("wrong_paper", "; ".join([same.signs[0].words, same.evidence])))
-    whole = completeness(document, paper, same.signs)
+    compared = compare(document, comparison)
+    whole = completeness(document, paper, (*same.signs, *compared))
     if whole.refuses and whole.verdict != "partial":
         reject(whole)
     # Another paper is no part of this one; a part that names this paper may not show its subject.
@@ -331,7 +329,7 @@ def _text_words(found: Evidence) -> int:
 def _is_short_kind(paper: Paper) -> bool:
     """Whether the record says that it is a letter, an editorial, an abstract of a meeting."""
     is_supplement = _SUPPLEMENT_PAGE.fullmatch(paper.pages) is not None
-    return is_supplement or not _SHORT_KINDS.isdisjoint(paper.publication_types)
+    return is_supplement or not SHORT_KINDS.isdisjoint(paper.publication_types)
 
 
 def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:

@@ -150,3 +150,10 @@ UNKNOWN_LETTERS_SHARES: Final = (0.01, 0.05)
 COMMENTARY_MENTIONS_PER_1000: Final = (6, 12)  # mentions in 1,000 words
 COMMENTARY_MIN_MENTIONS: Final = 6
 COMMENTARY_SHARE: Final = 0.5  # of the words under headings
+
+# Of other copies and of the journal (`.comparison`). Measured on 20 recorded PDFs and pages beside
+# their XML, and on the seven and six recorded papers of two journals.
+COPY_WORDS_SHARE: Final = 0.65  # of another copy's words; media of one text differ by .70 to 1.42
+COPY_MIN_SECTIONS: Final = 2  # headings with text that make a text one with headings
+JOURNAL_MIN_PAPERS: Final = 8  # papers of the journal on the shelf
+JOURNAL_SHORTEST_SHARE: Final = 0.6  # of the words of the shortest of these; recorded: .80 and .88

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from .paper import Verdict
+    from .paper import Verdict, Version
 
 WITH_OCR = 'uv sync --extra ocr (or: pip install "papershelf[ocr]"), then ask again with --force.'
 BY_HAND = "Download the PDF in your browser and drop it into the inbox."
@@ -38,6 +38,27 @@ class Sign(NamedTuple):
     words: str
     verdict: Verdict = "partial"
     only_doubts: bool = False
+
+
+class Copy(NamedTuple):
+    """Another copy of a paper's text: how it came, and what was counted in it."""
+
+    via: str
+    version: Version
+    words: int
+    references: int
+    sections: tuple[str, ...]
+
+
+class Comparison(NamedTuple):
+    """What a text is compared with: other copies, and the words of the journal's other papers."""
+
+    copies: tuple[Copy, ...] = ()
+    journal_words: tuple[int, ...] = ()
+
+
+ALONE: Final = Comparison()
+"""Nothing to compare with."""
 
 
 def outcome_of(verdict: Verdict) -> Outcome:

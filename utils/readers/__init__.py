@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
+from ..model.verdicts import ALONE, Comparison
 from ..model.versions import by_host, only_a_preprint
 from .licenses import best_license
 
@@ -93,25 +94,39 @@ _WORDS: tuple[tuple[re.Pattern[bytes], Version], ...] = (
 )
 
 
-def read(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
+def read(
+    fetched: Fetched,
+    paper: Paper,
+    *,
+    identified: bool = False,
+    comparison: Comparison = ALONE,
+) -> Document:
     """Convert what was fetched, and make sure that it is this paper, in full.
 
     What is *identified* already (a file by its name, without a record to compare it with) is only
-    checked for being the whole of a paper.
+    checked for being the whole of a paper. *comparison* is what `judges.comparison` compares with.
 
     Raises
     ------
     BadContent
         It is something else; ``details["verdict"]`` says what: a login page, a captcha, a stub,
-        another paper.
+        another paper. ``details["copy"]`` describes the part of a paper that came, as
+        `judges.comparison.Copy`.
     """
     from ..judges.check import judge
 
+    document = None
     try:
         document = extract(fetched, paper)
         by_name = identified and not document.ids.shares(paper.ids)
-        document = judge(replace(document, ids=paper.ids) if by_name else document, paper)
+        named = replace(document, ids=paper.ids) if by_name else document
+        document = judge(named, paper, comparison)
     except BadContent as bad:
+        if document and bad.outcome == "partial":
+            from ..judges.comparison import describe_copy
+
+            part = describe_copy(document.markdown, fetched.via, document.version)
+            bad.details["copy"] = part._asdict()
         raise _refusal(bad, fetched) from bad
     if not is_ours(document.extractor):
         document = replace(document, evidence=f"{document.evidence}; read by {document.extractor}")

@@ -15,19 +15,27 @@ from typing import Any
 from ..errors import BadContent
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, paper_from, to_row
-from ..model.verdicts import Sign
+from ..model.verdicts import ALONE, Comparison, Copy, Sign
 from . import read
 from .child_processes import ChildFailed, Children, serve_with
 
 _MOST_CHILDREN = 4  # each takes about 80 MB; sites allow a dozen papers a second at most
 
 
-def read_in_child(fetched: Fetched, paper: Paper, *, identified: bool = False) -> Document:
+def read_in_child(
+    fetched: Fetched,
+    paper: Paper,
+    *,
+    identified: bool = False,
+    comparison: Comparison = ALONE,
+) -> Document:
     """Read as `readers.read` does, in a child process."""
     if fetched.media == "pdf":
-        return read(fetched, paper, identified=identified)  # PDFs have children of their own
+        # PDFs have children of their own.
+        return read(fetched, paper, identified=identified, comparison=comparison)
     sent = {**asdict(replace(fetched, body=b"", ids=Ids())), "body": "", "ids": asdict(fetched.ids)}
     job = {"fetched": sent, "paper": to_row(paper), "identified": identified}
+    job["comparison"] = comparison
     try:
         answer = _children().ask(json.dumps(job).encode() + b"\n" + fetched.body)
     except ChildFailed as error:
@@ -65,7 +73,11 @@ def _answer(job: bytes) -> dict[str, Any]:
     row = about["fetched"]
     fetched = Fetched(**{**row, "body": body, "ids": Ids(**row["ids"])})
     paper = paper_from(about["paper"])
+    copies, journal_words = about["comparison"]
+    comparison = Comparison(tuple(Copy(*one) for one in copies), tuple(journal_words))
+    identified = about["identified"]
     try:
-        return {"document": asdict(read(fetched, paper, identified=about["identified"]))}
+        document = read(fetched, paper, identified=identified, comparison=comparison)
+        return {"document": asdict(document)}
     except BadContent as bad:
         return {"refused": {"message": bad.message, "hint": bad.hint, "details": bad.details}}

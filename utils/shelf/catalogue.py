@@ -56,6 +56,7 @@ CREATE TABLE papers (
 CREATE INDEX papers_file ON papers (file COLLATE NOCASE);
 CREATE INDEX papers_version ON papers (version);
 CREATE INDEX papers_filed ON papers (filed);
+CREATE INDEX papers_journal ON papers (journal);
 CREATE TABLE names (
     name TEXT NOT NULL,
     paper INTEGER NOT NULL REFERENCES papers (id) ON DELETE CASCADE,
@@ -471,6 +472,16 @@ class Catalogue:
         marks = ",".join("?" * len(kinds))
         query = f"SELECT file FROM papers WHERE kind IN ({marks}) ORDER BY filed, file"  # noqa: S608
         return [str(row[0]) for row in self._rows(query, tuple(kinds))]
+
+    def words_in_journal(self, journal: str, most: int) -> list[tuple[str, int, list[str]]]:
+        """File, words and publication types of the newest whole papers of a journal."""
+        query = """SELECT file, json_extract(record, '$.words'),
+            json_extract(record, '$.stored.paper.publication_types') FROM papers
+            WHERE journal = ? AND kind = 'full_text'
+            AND json_extract(record, '$.stored.verdict') = 'full_text'
+            ORDER BY filed DESC LIMIT ?"""
+        rows = self._rows(query, (encodable(journal), most))
+        return [(str(file), int(str(words)), json.loads(str(types))) for file, words, types in rows]
 
     def lacking(self) -> list[tuple[str, str]]:
         """Identifiers (as JSON) and title of every paper without a full text."""

@@ -11,12 +11,15 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import get_args
 
 from ..errors import BadRequest, NotFound, StoreFailed
+from ..judges.comparison import article_kind
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
 from ..model.versions import STAND_INS, best_for, meant
@@ -39,6 +42,8 @@ from .shelf_writer import ShelfWriter, file_together
 from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
+_JOURNAL_CACHE_S = 600
+_MOST_OF_JOURNAL = 200  # papers
 _KEPT = {"full_text", "doubtful", "partial", "by_hand"}
 
 
@@ -59,6 +64,7 @@ class Shelf:
         self._stock = Reconciler(self._writer)
         self._catalogue.fill = self._stock.fill
         self._opened = False
+        self._journals: dict[str, tuple[float, list[tuple[str, int, list[str]]]]] = {}
         self.verdicts = Verdicts(self._writer, self._survey, self.heal)
 
     def __enter__(self) -> Shelf:
@@ -104,6 +110,23 @@ class Shelf:
         if entries and all(e.kind != "full_text" and self._untouched(e) for e in entries):
             return []
         return [stored for stored in self.find_texts(ids) if stored.kind == "full_text"]
+
+    @healing
+    def words_in_journal(self, paper: Paper, without: str = "") -> tuple[int, ...]:
+        """Return the words of the journal's whole papers of the same kind, *without* one file.
+
+        The catalogue is asked once in ten minutes for each journal.
+        """
+        kind = article_kind(paper.publication_types)
+        if not paper.journal or kind == "short" or not self._ready():
+            return ()
+        asked_at, rows = self._journals.get(paper.journal, (-inf, []))
+        if time.monotonic() - asked_at > _JOURNAL_CACHE_S:
+            rows = self._catalogue.words_in_journal(paper.journal, _MOST_OF_JOURNAL)
+            self._journals[paper.journal] = time.monotonic(), rows
+        return tuple(
+            n for file, n, types in rows if file != without and article_kind(types) == kind
+        )
 
     @healing
     def absent(self, many: Iterable[Ids]) -> set[Ids]:
