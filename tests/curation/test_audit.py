@@ -26,6 +26,7 @@ from utils.errors import BadContent, BadRequest, StoreFailed
 from utils.judges import check
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
+from utils.model.verdicts import Comparison
 from utils.shelf import Shelf, paper_file
 from utils.shelf.ledger import Ledger
 from utils.shelf.record import sha256
@@ -141,10 +142,10 @@ def stricter(monkeypatch):
     def install(pick, verdict="paywall"):
         judge = check.judge
 
-        def judged(document: Document, paper: Paper) -> Document:
+        def judged(document: Document, paper: Paper, comparison: Comparison) -> Document:
             if pick(paper):
                 raise BadContent("It sells.", verdict=verdict, evidence="it sells itself")
-            return judge(document, paper)
+            return judge(document, paper, comparison)
 
         monkeypatch.setattr(check, "judge", judged)
         raise_judges(monkeypatch)
@@ -211,8 +212,8 @@ def test_doubts_are_kept_with_the_text_and_a_better_copy_is_asked_for(
 ):
     one, judge = held[0], check.judge
 
-    def judged(document: Document, paper: Paper) -> Document:
-        found = judge(document, paper)
+    def judged(document: Document, paper: Paper, comparison: Comparison) -> Document:
+        found = judge(document, paper, comparison)
         if paper.ids.shares(one.paper.ids):
             return replace(found, verdict="doubtful", evidence="section 3 is missing")
         return found
@@ -276,7 +277,7 @@ def test_a_rejected_text_that_passes_today_is_served_again(library, held, strict
     with pytest.MonkeyPatch.context() as patch:
         judge = check.judge
 
-        def refuse(document, paper):
+        def refuse(*_):
             raise BadContent("It sells.", verdict="paywall", evidence="it sells itself")
 
         patch.setattr(check, "judge", refuse)
@@ -298,7 +299,7 @@ def test_a_harvest_that_counted_a_rejected_text_asks_for_it_again(library, world
     with pytest.MonkeyPatch.context() as patch:
         refuse = BadContent("It sells.", verdict="paywall", evidence="it sells itself")
 
-        def judged(document, paper):
+        def judged(*_):
             raise refuse
 
         patch.setattr(check, "judge", judged)

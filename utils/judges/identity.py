@@ -27,11 +27,12 @@ from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..model.versions import PREPRINT_DOI
 from ..outline.sections import blocks
 from ..outline.words import count_words, folded, shingles
-from .agreement import find_other_body, is_same_language
+from .agreement import find_other_body, is_other_language, is_same_language
 from .likeness import authors_shared, contained
 from .thresholds import (
     ABSTRACT_MIN_CHARS,
     ABSTRACT_MIN_WORDS,
+    HEAD_CHARS,
     HIGHLIGHTS_MIN_BULLETS,
     LONE_TITLE_MIN_WORDS,
     NEAR_TITLE_LIKENESS,
@@ -45,6 +46,7 @@ from .thresholds import (
     SOME_ABSTRACT_SHARE,
     SOME_AUTHORS_SHARE,
     TITLE_MIN_WORDS,
+    YEARS_APART,
 )
 from .titles import (
     TitleDifference,
@@ -65,6 +67,13 @@ DERIVED: Final = frozenset((
     "perspective", "lesson", "subgroup", "response", "summary", "follow",
 ))  # fmt: skip
 _HEADING: Final = re.compile(r"^# (.+)$", re.M)
+_DOI: Final = re.compile(r"\b10\.\d{4,9}/[^\s\"<>()\[\]]+")
+# 2019;12:34, or a word for publication before the year.
+_PRINTED_YEAR: Final = re.compile(
+    r"\b((?:19|20)\d\d)\s?;\s?[\w(]"
+    r"|(?:\u00a9|copyright|published|accepted)[^\n]{0,25}?\b((?:19|20)\d\d)\b",
+    re.I,
+)
 _PART_OF_DOI: Final = re.compile(r"\.(?:[a-z]\d{3}|\d{3})")
 _VERSION_DOI: Final = re.compile(r"(10\.12688/.+(?=\.\d)|.+(?=[./]v\d))[./]v?\d{1,2}")
 
@@ -112,6 +121,7 @@ class Likeness:
         self.document = document
         self.paper = paper
         self.opening = document.markdown[:OPENING_CHARS]
+        self.head = self.opening[:HEAD_CHARS]
         self.titles = [title for title in (paper.title, paper.vernacular_title) if title]
         self.families = tuple(author.family or author.collective for author in paper.authors)
         self.theirs = self._find_title()
@@ -161,7 +171,8 @@ class Likeness:
     def has_other_heading(self) -> bool:
         """Whether the first heading is another title, and this one is printed nowhere."""
         heading = _HEADING.search(self.opening)
-        agrees = (self.abstract or 0.0) >= SOME_ABSTRACT_SHARE
+        printed = shingles(folded(self.opening))  # an abstract in a page's tags is not printed
+        agrees = contained(self.paper.abstract, printed) >= SOME_ABSTRACT_SHARE
         if heading is None or agrees or self.is_printed or self.is_other_language:
             return False
         return self._is_other(heading[1])
@@ -172,7 +183,7 @@ class Likeness:
         if self.paper.title.startswith("["):
             return True
         told = self.paper.abstract or self.paper.title
-        return not is_same_language(folded(told), folded(self.opening))
+        return is_other_language(folded(told), folded(self.opening))
 
     def _is_other(self, theirs: str) -> bool:
         told = [compare(ours, theirs) for ours in self.titles]
@@ -198,6 +209,27 @@ class Likeness:
         if not self.families:
             return None
         return authors_shared(self.families, self.document.authors, self.opening)
+
+    @property
+    def prints_no_author(self) -> bool:
+        """Whether the text prints none of the authors, whatever a page's tags say."""
+        return bool(self.families) and not authors_shared(self.families, (), self.opening)
+
+    @cached_property
+    def other_year(self) -> str:
+        """The year in the text's head if it is far from the record's; else empty."""
+        printed = ["".join(years) for years in _PRINTED_YEAR.findall(self.head)]
+        ours = self.paper.year
+        apart = [abs(int(year) - int(ours)) for year in printed] if ours.isdigit() else []
+        return printed[0] if apart and min(apart) >= YEARS_APART else ""
+
+    @cached_property
+    def other_doi(self) -> str:
+        """The DOI in the text's head if the paper is not named there; else empty."""
+        printed = {doi.rstrip(".,;)").lower() for doi in _DOI.findall(self.head)}
+        known = {self.paper.ids.doi, self.document.ids.doi} - {""}
+        is_known = any(doi.startswith(one) for doi in printed for one in known)
+        return next(iter(printed)) if known and len(printed) == 1 and not is_known else ""
 
     @cached_property
     def abstract(self) -> float | None:
@@ -283,7 +315,13 @@ def _find_signs(likeness: Likeness) -> Iterator[Sign]:
         words = f"titles differ: {likeness.difference.marks}"
         yield Sign("title marks", DOUBT, words, "wrong_paper")
     elif likeness.has_other_heading:
-        yield Sign("other heading", DOUBT, "the text is headed by another title", "wrong_paper")
+        weight = REFUSE if likeness.prints_no_author else DOUBT
+        yield Sign("other heading", weight, "the text is headed by another title", "wrong_paper")
+    if likeness.other_year:
+        words = f"the text is of {likeness.other_year}, the paper of {likeness.paper.year}"
+        yield Sign("other year", DOUBT, words, "wrong_paper")
+    if likeness.other_doi:
+        yield Sign("other DOI", DOUBT, f"the text prints {likeness.other_doi}", "wrong_paper")
     if likeness.is_other_abstract:
         yield Sign("other abstract", DOUBT, "the text has another abstract", "wrong_paper")
 

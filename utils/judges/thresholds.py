@@ -113,23 +113,28 @@ TYPO_PREFIX_LETTERS: Final = (
     4  # letters at its beginning that must agree: prefixes tell words apart
 )
 OPENING_CHARS: Final = 6000  # characters in which a text says what it is
+HEAD_CHARS: Final = 2500  # characters in which a text prints its own year and DOI
+YEARS_APART: Final = 3  # years between two editions; a preprint is two years older at most
 NOTICE_OPENING_CHARS: Final = 600  # characters in which a correction says that it is one
 
 # Of a body that is about its abstract (`.agreement`), measured on 305 recorded papers.
 BODY_MIN_WORDS: Final = 500  # words of a body that is compared
 ABSTRACT_MIN_PAIRS: Final = 20  # pairs of content words in the abstract
-# of these pairs: refused; doubted, or refused beside few long words; doubted beside few long words
-BODY_PAIRS_SHARES: Final = (0.05, 0.11, 0.17)
+# of these pairs: refused; doubted, or refused beside few words of abstract or title; refused beside
+# very few words of the title; doubted beside few long words
+BODY_PAIRS_SHARES: Final = (0.05, 0.11, 0.15, 0.17)
 # of the abstract's long words: few enough to doubt, to refuse; papers have 0.52 at least
 BODY_LONG_WORDS_SHARES: Final = (0.5, 0.6)
 LONG_MIN_LETTERS: Final = 6  # letters of a long word of an abstract
 SCRAPED_ABSTRACT_SHARE: Final = 0.9  # of a text's abstract in a record's: the page was recorded
 TITLE_MIN_LONG_WORDS: Final = 5  # long words of a title that stands for an abstract
-BODY_TITLE_WORDS_SHARE: Final = 0.4  # of these words; 250 recorded papers have half of them
+# of these words: doubted without an abstract (250 recorded papers have half); very few, few
+BODY_TITLE_WORDS_SHARES: Final = (0.4, 0.55, 0.75)
 CONTENT_MIN_LETTERS: Final = 4  # letters of a content word
 REPEATED_PARAGRAPH_SHARE: Final = 0.3  # of a paragraph's four-word runs: it is the abstract's own
 SMALL_MAX_LETTERS: Final = 3  # letters of the words that hold a language together
 SMALL_WORDS_COMPARED: Final = 8  # the commonest of them in an abstract or title
+SMALL_WORDS_MIN: Final = 3  # different ones in a title that shows its language
 # the commonest in the body; of the 8, English has 4 at least there, a translation 3 at most
 SMALL_WORDS_OF_BODY: Final = 16
 SMALL_WORDS_SHARE: Final = 0.045  # of the body's words; English in English has 0.076 at least
