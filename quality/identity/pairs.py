@@ -15,10 +15,10 @@ from quality.lab.dress import composed
 from quality.lab.kinds import HELD_OUT, TUNING, Half, register, rendered, without_abstract
 from quality.lab.manuscript import Block, Manuscript, sentences, uncited
 from quality.lab.sources import manuscripts
-from utils.judges.likeness import family_name
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Media, Paper
 from utils.outline.words import folded
+from utils.readers.author_names import family_name
 
 Relation = Literal["near", "true"]
 MEDIA: tuple[Media, ...] = ("html", "html", "html", "markdown", "markdown", "pdf")

@@ -53,7 +53,7 @@ def page(body: str, head: str = "", url: str = "https://publisher.test/a") -> Do
     return html.read(Fetched(body=sent, media="html", url=url, source="publisher", via="publisher"))
 
 
-def article(paper: Paper = PAPER, times: int = 8, extra: str = "") -> Document:
+def article(paper: Paper = PAPER, times: int = 18, extra: str = "") -> Document:
     """A page with abstract, two sections of *times* paragraphs in all, and three references."""
     cited = "<p>Such colours were seen before [1], as was rain [2], and both later [3].</p>"
     return page(
@@ -228,7 +228,7 @@ def test_papers_in_other_scripts_pass() -> None:
     )
     body = "".join(
         f"巣箱は南斜面に置かれ、{n}日目の正午に開かれた。学習した花の色に戻る採餌蜂を観察者が{n}回数えた[{n}]。"
-        for n in range(1, 30)
+        for n in range(1, 60)
     )
     paper = replace(
         PAPER,
@@ -238,7 +238,7 @@ def test_papers_in_other_scripts_pass() -> None:
     )
     document = page(
         f"<h1>採餌蜂における色の記憶</h1><h2>要旨</h2><p>{abstract}</p><h2>方法</h2><p>{body}</p>"
-        f"<h2>文献</h2><ol>{'<li>佐藤. 採餌蜂. 2001.</li>' * 29}</ol>"
+        f"<h2>文献</h2><ol>{'<li>佐藤. 採餌蜂. 2001.</li>' * 59}</ol>"
     )
     assert verdict(document, paper) == "full_text"
     closed = page(f"<h1>採餌蜂における色の記憶</h1><h2>要旨</h2><p>{abstract}</p>")

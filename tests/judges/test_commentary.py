@@ -52,6 +52,31 @@ def test_headings_of_reviews_and_supplements_tell_what_a_text_is(name: str) -> N
     assert weigh(find_signs(case), "").verdict == verdict
 
 
+def verdict_of(said: str) -> str:
+    paper = Paper(Ids(), title="Bees and light", abstract=ABSTRACT)
+    case = Case(Document(f"# Bees and light\n\n{said}"), paper, ABSTRACT)
+    return weigh(find_signs(case), "").verdict
+
+
+def test_quotations_of_what_somebody_says_make_news() -> None:
+    told = "\n\n".join(sentences(100))
+    quoted = "\n\n".join(f"“{text}” says the first author." for text in sentences(6, 200))
+    interview = "\n\n".join(f"“{text}” (woman, 34)" for text in sentences(6, 200))
+    assert verdict_of(f"{told}\n\n{quoted}") == "doubtful"
+    assert verdict_of(f"{told}\n\n{interview}") == "full_text"
+
+
+def test_points_without_sentences_are_slides() -> None:
+    def slides(number: int) -> str:
+        points = [f"- {' '.join(text.split()[:9])}" for text in sentences(number, 200)]
+        return "\n".join(points)
+
+    told = "\n\n".join(sentences(100))
+    assert verdict_of(f"{told}\n\n{slides(120)}") == "doubtful"
+    assert verdict_of(f"{told}\n\n{slides(10)}") == "full_text"
+    assert verdict_of("\n".join(f"- {text}" for text in sentences(100))) == "full_text"
+
+
 def test_research_on_publishing_is_only_doubted() -> None:
     assert outcome(2, "How authors write papers") == "doubtful"
 

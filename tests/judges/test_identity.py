@@ -7,8 +7,7 @@ import pytest
 from tests.judges.test_check import ABSTRACT, PAPER, article
 from tests.own_words import prose
 from utils.judges.agreement import find_other_body
-from utils.judges.identity import identify
-from utils.judges.likeness import authors_shared
+from utils.judges.identity import authors_shared, identify
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document
 from utils.model.verdicts import DOUBT, REFUSE
@@ -51,6 +50,25 @@ def test_a_text_of_the_paper_is_the_same_without_doubts(text):
 )
 def test_marks_are_overridden_by_neither_authors_nor_abstract(title):
     assert identify(retitled(NAMELESS, title), PAPER).answer == "other"
+
+
+HEADED = NAMED.markdown.replace(PAPER.title, "Winter grazing of red deer in the upper valleys")
+
+
+@pytest.mark.parametrize(("authors", "answer"), [("", "other"), ("Doe, Öztürk and Li", "same")])
+def test_tags_of_a_paper_above_the_article_of_other_people_are_not_the_paper(authors, answer):
+    text = HEADED.replace(PAPER.abstract, OTHER_ABSTRACT).replace("##", f"{authors}\n\n##", 1)
+    found = identify(replace(NAMED, markdown=text, abstract=PAPER.abstract), PAPER)
+    assert found.answer == answer
+    assert "headed by another title" in f"{found.evidence} {found.signs}"
+
+
+def test_a_text_printed_years_after_the_paper_is_doubted():
+    paper = replace(PAPER, published="2004")
+    for line, doubted in (("Hive 2019;12:3-9", True), ("Hive 2005;2:3-9", False), ("2019", False)):
+        text = NAMED.markdown.replace("## Abstract", f"{line}\n\n## Abstract")
+        found = identify(replace(NAMED, markdown=text), paper)
+        assert [sign.name for sign in found.signs] == ["other year"] * doubted
 
 
 def test_marks_beside_the_papers_own_identifier_make_a_doubt():

@@ -273,7 +273,8 @@ def test_a_list_counted_twice_over_does_not_refuse_a_whole_paper() -> None:
         f"Roe{chr(97 + n % 26)} A. Bees and the light of the hive. Hive {n}, 12-15 (1980)."
         for n in range(60)
     )
-    markdown = text(introduction=cites(*range(1, 21)), discussion=cites(*range(1, 21)))
+    introduction = f"{cites(*range(1, 21))} {prose(900)}"
+    markdown = text(introduction=introduction, discussion=cites(*range(1, 21)))
     counted = measure(f"{markdown}\n\n## References\n\n{entries}")
     document = Document(f"{markdown}\n\n## References\n\n{entries}", references=counted.references)
     for recorded, outcome in ((20, "full_text"), (0, "doubtful"), (60, "partial")):

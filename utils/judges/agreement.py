@@ -105,7 +105,9 @@ def _body_of(markdown: str, abstract: list[str]) -> _Body:
         if is_heading or part == "references":
             continue
         paragraph = folded(text)
-        if runs and len((own := shingles(paragraph)) & runs) > limits.REPEATED_PARAGRAPH_SHARE * len(own):
+        if runs and len(
+            (own := shingles(paragraph)) & runs
+        ) > limits.REPEATED_PARAGRAPH_SHARE * len(own):
             continue
         words += paragraph
         pairs |= _content_pairs(paragraph)
@@ -113,5 +115,7 @@ def _body_of(markdown: str, abstract: list[str]) -> _Body:
 
 
 def _content_pairs(words: list[str]) -> set[tuple[str, str]]:
-    content = [word for word in words if len(word) >= limits.CONTENT_MIN_LETTERS and not word.isdigit()]
+    content = [
+        word for word in words if len(word) >= limits.CONTENT_MIN_LETTERS and not word.isdigit()
+    ]
     return set(pairwise(content))

@@ -1,7 +1,8 @@
 """Find texts about a paper that are not the paper: summaries, digests, news, reviews, supplements.
 
 Such a text speaks of "the authors" and "this paper" many times as often as the paper itself does,
-or stands under headings that name it.
+quotes what people told a reporter, is made of points without sentences, or stands under headings
+that name it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..model.verdicts import DOUBT, REFUSE, Sign
+from ..outline.sections import blocks
 from ..outline.words import count_words, without_markup
 from . import thresholds as limits
 from .signs import Case
@@ -28,6 +30,15 @@ _ON_PUBLISHING: Final = re.compile(
 )
 # Publication types of PubMed that are about a paper by their kind.
 _REMARKS: Final = frozenset(("Comment", "Editorial", "Letter", "News", "Published Erratum"))
+# “…,” says the first author; said Roe.
+_SAID: Final = re.compile(
+    r"[\u201d\"\u00bb]\s?,?\s?(?:(?:s?he|they)\s)?"
+    r"(?:says|said|explain(?:s|ed)|add(?:s|ed)|note[sd]|tells|told|writes|wrote)\b"
+    r"|\b(?:says|said|explains)\s(?:the|a|one|its|first|lead|senior|co-?author|dr|prof|study)\b",
+    re.I,
+)
+_ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\(?\d{1,2}[.)])\s")
+_ENDED: Final = re.compile(r"[.!?:;\u3002][\"\u201d)\]\d\s,\u2013-]*$")
 _TALK: Final = re.compile(
     r"\W*(?:(?:reviewer|referee)s?\b|(?:public|peer) reviews?\b|decision letter"
     r"|(?:author\S{0,2} )?(?:response|reply)\b"
@@ -45,6 +56,9 @@ def find_signs(case: Case) -> Iterator[Sign]:
     """Yield the signs that a text tells about a paper, or adds to one."""
     yield from _mentions(case)
     yield from _headings(case)
+    if case.evidence.abstract:
+        yield from _quotations(case)
+        yield from _points(case)
 
 
 def _mentions(case: Case) -> Iterator[Sign]:
@@ -62,6 +76,27 @@ def _mentions(case: Case) -> Iterator[Sign]:
     words = f'speaks {mentions} times of "the authors" or "this paper"'
     weight = REFUSE if is_clear and found.abstract else DOUBT
     yield Sign("about the paper", weight, words, "not_a_paper")
+
+
+def _quotations(case: Case) -> Iterator[Sign]:
+    """Find what people told a reporter: quotations with who said them."""
+    text = case.evidence.text
+    said = len(_SAID.findall(text))
+    if said >= limits.SAID_MIN and 1000 * said > limits.SAID_PER_1000 * count_words(text):
+        yield Sign("news", DOUBT, f"quotes {said} times what somebody says", "not_a_paper")
+
+
+def _points(case: Case) -> Iterator[Sign]:
+    """Find slides and posters: most of the text is points, not sentences."""
+    points = 0
+    for part, level, text in blocks(case.document.markdown):
+        for line in text.split("\n") if part in ("lead", "body") and not level else ():
+            if _ITEM.match(line) and not _ENDED.search(line):
+                length = count_words(line)
+                points += length if length < limits.POINT_MAX_WORDS else 0
+    words = max(points, case.evidence.prose)
+    if points > limits.POINTS_SHARE * words:
+        yield Sign("points", DOUBT, f"{points} of {words} words are points of lists", "not_a_paper")
 
 
 def _headings(case: Case) -> Iterator[Sign]:

@@ -430,7 +430,7 @@ def stretches(block: str) -> Iterator[Stretch]:
     """Class a block of markdown (no heading), in pieces of `_STRETCH` words at most."""
     if block.lstrip().startswith("|"):
         for row in block.split("\n"):
-            stretch = _classify(row, None)  # a list of references may be laid out as a table
+            stretch = _classify(row)  # a list of references may be laid out as a table
             is_reference = stretch.kind == "reference" and stretch.length >= _SHORTEST_ENTRY
             yield stretch if is_reference else stretch._replace(kind="float")
         return
@@ -440,20 +440,16 @@ def stretches(block: str) -> Iterator[Stretch]:
             yield _classify(part, "float" if is_caption and at < _CAPTION_PARTS else None)
 
 
-def kind_of(text: str) -> Kind:
-    """The kind of a stretch of text.
+def _classify(text: str, known: Kind | None = None) -> Stretch:
+    """Return a stretch, and what it is unless that is *known*.
 
-    >>> kind_of("We measured the growth of the mice after two weeks and found no difference.")
+    >>> _classify("We measured the growth of the mice after two weeks and found none.").kind
     'prose'
-    >>> kind_of("Doe J, Roe RA. Growth of mice. J Mouse 2010;12:34-45.")
+    >>> _classify("Doe J, Roe RA. Growth of mice. J Mouse 2010;12:34-45.").kind
     'reference'
-    >>> kind_of("Department of Medicine, University of Kiel, Kiel, Germany")
+    >>> _classify("Department of Medicine, University of Kiel, Kiel, Germany").kind
     'name'
     """
-    return _classify(text, None).kind
-
-
-def _classify(text: str, known: Kind | None) -> Stretch:
     plain = without_markup(text)
     found = _WORD.findall(plain)
     words = tuple(word.lower() for word in found)

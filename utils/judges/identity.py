@@ -27,27 +27,8 @@ from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..model.versions import PREPRINT_DOI
 from ..outline.sections import blocks
 from ..outline.words import count_words, folded, shingles
+from . import thresholds as limits
 from .agreement import find_other_body, is_other_language, is_same_language
-from .likeness import authors_shared, contained
-from .thresholds import (
-    ABSTRACT_MIN_CHARS,
-    ABSTRACT_MIN_WORDS,
-    HEAD_CHARS,
-    HIGHLIGHTS_MIN_BULLETS,
-    LONE_TITLE_MIN_WORDS,
-    NEAR_TITLE_LIKENESS,
-    NOTICE_OPENING_CHARS,
-    OPENING_CHARS,
-    OTHER_ABSTRACT_SHARE,
-    OTHER_AUTHORS_SHARE,
-    SAME_ABSTRACT_SHARE,
-    SAME_TITLE_LIKENESS,
-    SCRAPED_ABSTRACT_SHARE,
-    SOME_ABSTRACT_SHARE,
-    SOME_AUTHORS_SHARE,
-    TITLE_MIN_WORDS,
-    YEARS_APART,
-)
 from .titles import (
     TitleDifference,
     amends,
@@ -67,11 +48,10 @@ DERIVED: Final = frozenset((
     "perspective", "lesson", "subgroup", "response", "summary", "follow",
 ))  # fmt: skip
 _HEADING: Final = re.compile(r"^# (.+)$", re.M)
-_DOI: Final = re.compile(r"\b10\.\d{4,9}/[^\s\"<>()\[\]]+")
-# 2019;12:34, or a word for publication before the year.
+# Of the line that says where a text appeared: 2019;12:34, (c) 2019, Published: 5 May 2019.
 _PRINTED_YEAR: Final = re.compile(
-    r"\b((?:19|20)\d\d)\s?;\s?[\w(]"
-    r"|(?:\u00a9|copyright|published|accepted)[^\n]{0,25}?\b((?:19|20)\d\d)\b",
+    r"\b((?:19|20)\d\d)\s?;\s?[(eS]?\d{1,3}\b"
+    r"|(?:\u00a9|copyright|published(?: online)?:)[^\n]{0,25}?\b((?:19|20)\d\d)\b",
     re.I,
 )
 _PART_OF_DOI: Final = re.compile(r"\.(?:[a-z]\d{3}|\d{3})")
@@ -109,7 +89,7 @@ def identify(document: Document, paper: Paper) -> Identity:
     is_same = _agrees_despite_clash(likeness) if clash else _is_same(likeness)
     is_open = (
         not (is_same or clash or likeness.is_other_abstract)
-        and likeness.title >= NEAR_TITLE_LIKENESS
+        and likeness.title >= limits.NEAR_TITLE_LIKENESS
     )
     return Identity("same" if is_same else "unknown" if is_open else "other", evidence)
 
@@ -120,8 +100,8 @@ class Likeness:
     def __init__(self, document: Document, paper: Paper) -> None:
         self.document = document
         self.paper = paper
-        self.opening = document.markdown[:OPENING_CHARS]
-        self.head = self.opening[:HEAD_CHARS]
+        self.opening = document.markdown[: limits.OPENING_CHARS]
+        self.head = self.opening[: limits.HEAD_CHARS]
         self.titles = [title for title in (paper.title, paper.vernacular_title) if title]
         self.families = tuple(author.family or author.collective for author in paper.authors)
         self.theirs = self._find_title()
@@ -157,13 +137,15 @@ class Likeness:
     @property
     def is_announced(self) -> bool:
         """Whether a notice was asked for, and a print is headed as one."""
-        announces = bool(self.document.pages) and amends(self.opening[:NOTICE_OPENING_CHARS])
+        announces = bool(self.document.pages) and amends(
+            self.opening[: limits.NOTICE_OPENING_CHARS]
+        )
         return announces and is_notice(self.paper.title)
 
     @cached_property
     def has_other_title(self) -> bool:
         """Whether the text's own title tells of another paper."""
-        if self.headed >= SAME_TITLE_LIKENESS or self.is_other_language:
+        if self.headed >= limits.SAME_TITLE_LIKENESS or self.is_other_language:
             return False
         return self._is_other(self.theirs)
 
@@ -172,7 +154,7 @@ class Likeness:
         """Whether the first heading is another title, and this one is printed nowhere."""
         heading = _HEADING.search(self.opening)
         printed = shingles(folded(self.opening))  # an abstract in a page's tags is not printed
-        agrees = contained(self.paper.abstract, printed) >= SOME_ABSTRACT_SHARE
+        agrees = contained(self.paper.abstract, printed) >= limits.SOME_ABSTRACT_SHARE
         if heading is None or agrees or self.is_printed or self.is_other_language:
             return False
         return self._is_other(heading[1])
@@ -187,7 +169,7 @@ class Likeness:
 
     def _is_other(self, theirs: str) -> bool:
         told = [compare(ours, theirs) for ours in self.titles]
-        is_title = bool(told) and telling_words(theirs) > TITLE_MIN_WORDS
+        is_title = bool(told) and telling_words(theirs) > limits.TITLE_MIN_WORDS
         return is_title and all(one.marks or one.swapped for one in told)
 
     @property
@@ -199,8 +181,8 @@ class Likeness:
     def is_telling(self) -> bool:
         """Whether the title tells the paper from others; if nothing else agrees, by more words."""
         authors, abstract = self.authors or 0.0, self.abstract or 0.0
-        agrees = authors >= SOME_AUTHORS_SHARE or abstract >= SOME_ABSTRACT_SHARE
-        least = TITLE_MIN_WORDS if agrees else LONE_TITLE_MIN_WORDS
+        agrees = authors >= limits.SOME_AUTHORS_SHARE or abstract >= limits.SOME_ABSTRACT_SHARE
+        least = limits.TITLE_MIN_WORDS if agrees else limits.LONE_TITLE_MIN_WORDS
         return any(telling_words(ours) >= least for ours in self.titles)
 
     @cached_property
@@ -221,33 +203,25 @@ class Likeness:
         printed = ["".join(years) for years in _PRINTED_YEAR.findall(self.head)]
         ours = self.paper.year
         apart = [abs(int(year) - int(ours)) for year in printed] if ours.isdigit() else []
-        return printed[0] if apart and min(apart) >= YEARS_APART else ""
-
-    @cached_property
-    def other_doi(self) -> str:
-        """The DOI in the text's head if the paper is not named there; else empty."""
-        printed = {doi.rstrip(".,;)").lower() for doi in _DOI.findall(self.head)}
-        known = {self.paper.ids.doi, self.document.ids.doi} - {""}
-        is_known = any(doi.startswith(one) for doi in printed for one in known)
-        return next(iter(printed)) if known and len(printed) == 1 and not is_known else ""
+        return printed[0] if apart and min(apart) >= limits.YEARS_APART else ""
 
     @cached_property
     def abstract(self) -> float | None:
         """The share of the abstract's wording at the text's beginning; None without an abstract."""
         text = shingles(folded(f"{self.document.abstract}\n{self.opening}"))
         told = [self.paper.abstract, *(other for _, other in self.paper.other_abstracts)]
-        shares = [contained(one, text) for one in told if len(one) > ABSTRACT_MIN_CHARS]
+        shares = [contained(one, text) for one in told if len(one) > limits.ABSTRACT_MIN_CHARS]
         return max(shares, default=None)
 
     @cached_property
     def is_other_abstract(self) -> bool:
         """Whether the text has an abstract in the record's language that differs from it."""
         own = self.document.abstract
-        if self.abstract is None or self.abstract >= OTHER_ABSTRACT_SHARE:
+        if self.abstract is None or self.abstract >= limits.OTHER_ABSTRACT_SHARE:
             return False
-        is_highlights = own.count("\u2022") >= HIGHLIGHTS_MIN_BULLETS
-        is_at_end = self.document.markdown.find(own) > OPENING_CHARS
-        if is_highlights or is_at_end or count_words(own) < ABSTRACT_MIN_WORDS:
+        is_highlights = own.count("\u2022") >= limits.HIGHLIGHTS_MIN_BULLETS
+        is_at_end = self.document.markdown.find(own) > limits.OPENING_CHARS
+        if is_highlights or is_at_end or count_words(own) < limits.ABSTRACT_MIN_WORDS:
             return False
         return is_same_language(folded(self.paper.abstract), folded(own))
 
@@ -257,7 +231,10 @@ class Likeness:
         text, paper = self.document, self.paper
         if paper.abstract:
             abstract = paper.abstract
-            if contained(text.abstract, shingles(folded(abstract))) >= SCRAPED_ABSTRACT_SHARE:
+            if (
+                contained(text.abstract, shingles(folded(abstract)))
+                >= limits.SCRAPED_ABSTRACT_SHARE
+            ):
                 abstract = text.abstract
             return find_other_body(text.markdown, abstract, paper.title)
         if is_notice(paper.title):  # which speaks of tables and names
@@ -274,7 +251,7 @@ class Likeness:
     @property
     def is_by_others(self) -> bool:
         """Whether the text names its authors, and they are others; each PDF names its own."""
-        if self.authors is None or self.authors > OTHER_AUTHORS_SHARE:
+        if self.authors is None or self.authors > limits.OTHER_AUTHORS_SHARE:
             return False
         return bool(self.document.authors) or (bool(self.document.pages) and not self.authors)
 
@@ -289,6 +266,27 @@ class Likeness:
         if self.other_body:
             parts.append(self.other_body.words)
         return ", ".join(parts)
+
+
+def contained(part: str, whole: set[tuple[str, ...]]) -> float:
+    """The share of *part*'s runs of four words that *whole* has too, 0 to 1."""
+    runs = shingles(folded(part))
+    return len(runs & whole) / len(runs) if runs else 0.0
+
+
+def authors_shared(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str) -> float:
+    """The share of our first six authors that *theirs*, or else the text's opening, names."""
+    wanted = [name for author in ours[:6] if len(name := " ".join(folded(author))) > 1]
+    named = {name for author in theirs if (name := " ".join(folded(author)))}
+    # Of a double name, or of names in full, often only the last part is printed.
+    named |= {name.rpartition(" ")[2] for name in named}
+    # A PDF's "Doe1,2" is Doe.
+    text = f" {' '.join(word.rstrip('0123456789') for word in folded(opening))} "
+    hits = 0
+    for name in wanted:
+        last = name.rpartition(" ")[2]
+        hits += name in named or last in named or f" {last} " in text
+    return hits / len(wanted) if wanted else 0.0
 
 
 _NOTHING: Final = TitleDifference()
@@ -311,7 +309,10 @@ def _find_signs(likeness: Likeness) -> Iterator[Sign]:
     """Yield what speaks for another paper; none of 326 recorded texts of the paper has a sign."""
     if likeness.other_body:
         yield likeness.other_body
-    if likeness.difference.marks and telling_words(likeness.document.title) >= TITLE_MIN_WORDS:
+    if (
+        likeness.difference.marks
+        and telling_words(likeness.document.title) >= limits.TITLE_MIN_WORDS
+    ):
         words = f"titles differ: {likeness.difference.marks}"
         yield Sign("title marks", DOUBT, words, "wrong_paper")
     elif likeness.has_other_heading:
@@ -320,8 +321,6 @@ def _find_signs(likeness: Likeness) -> Iterator[Sign]:
     if likeness.other_year:
         words = f"the text is of {likeness.other_year}, the paper of {likeness.paper.year}"
         yield Sign("other year", DOUBT, words, "wrong_paper")
-    if likeness.other_doi:
-        yield Sign("other DOI", DOUBT, f"the text prints {likeness.other_doi}", "wrong_paper")
     if likeness.is_other_abstract:
         yield Sign("other abstract", DOUBT, "the text has another abstract", "wrong_paper")
 
@@ -332,7 +331,7 @@ def _is_about_another(document: Document, paper: Paper) -> bool:
     Identifiers in a PDF are read off its first page, and a correction prints those of the paper
     it corrects.
     """
-    return amends(document.markdown[:NOTICE_OPENING_CHARS]) and not is_notice(paper.title)
+    return amends(document.markdown[: limits.NOTICE_OPENING_CHARS]) and not is_notice(paper.title)
 
 
 def _find_clash(document: Document, paper: Paper) -> str:
@@ -349,7 +348,7 @@ def _prints(document: Document, doi: str, in_references: bool = False) -> bool:
     """Return whether the DOI is printed at the text's beginning or end, or among its references."""
     told = blocks(document.markdown)
     text = "\n".join(text for part, _, text in told if (part == "references") is in_references)
-    edges = text if in_references else text[:OPENING_CHARS] + text[-OPENING_CHARS:]
+    edges = text if in_references else text[: limits.OPENING_CHARS] + text[-limits.OPENING_CHARS :]
     return bool(doi) and doi in re.sub(r"\s+", "", edges).lower()
 
 
@@ -360,7 +359,10 @@ def _is_plausible(likeness: Likeness) -> bool:
     is_swapped = bool(likeness.difference.swapped) and not likeness.is_other_language
     if is_swapped or likeness.is_other_abstract:
         return False
-    return likeness.title >= NEAR_TITLE_LIKENESS or (likeness.authors or 0.0) >= SOME_AUTHORS_SHARE
+    return (
+        likeness.title >= limits.NEAR_TITLE_LIKENESS
+        or (likeness.authors or 0.0) >= limits.SOME_AUTHORS_SHARE
+    )
 
 
 def _counts_versions(document: Document, paper: Paper) -> bool:
@@ -382,14 +384,14 @@ def _agrees_despite_clash(likeness: Likeness) -> bool:
     """
     abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
     if likeness.abstract is None and likeness.is_preprint_pair:
-        is_titled = likeness.title >= SAME_TITLE_LIKENESS and not likeness.difference.swapped
-        is_by_them = likeness.authors is None or authors >= SOME_AUTHORS_SHARE
+        is_titled = likeness.title >= limits.SAME_TITLE_LIKENESS and not likeness.difference.swapped
+        is_by_them = likeness.authors is None or authors >= limits.SOME_AUTHORS_SHARE
         return is_titled and likeness.is_telling and is_by_them
-    if abstract >= SAME_ABSTRACT_SHARE:
-        return likeness.title >= NEAR_TITLE_LIKENESS or authors >= SOME_AUTHORS_SHARE
+    if abstract >= limits.SAME_ABSTRACT_SHARE:
+        return likeness.title >= limits.NEAR_TITLE_LIKENESS or authors >= limits.SOME_AUTHORS_SHARE
     return (
-        abstract >= SOME_ABSTRACT_SHARE
-        and likeness.title >= SAME_TITLE_LIKENESS
+        abstract >= limits.SOME_ABSTRACT_SHARE
+        and likeness.title >= limits.SAME_TITLE_LIKENESS
         and likeness.is_telling
     )
 
@@ -397,21 +399,21 @@ def _agrees_despite_clash(likeness: Likeness) -> bool:
 def _is_same(likeness: Likeness) -> bool:
     """Weigh the likenesses where neither identifiers nor marks nor the body decide."""
     abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
-    if abstract >= SAME_ABSTRACT_SHARE:
-        is_titled = not likeness.has_other_title or likeness.title >= NEAR_TITLE_LIKENESS
-        return is_titled or authors >= SOME_AUTHORS_SHARE
+    if abstract >= limits.SAME_ABSTRACT_SHARE:
+        is_titled = not likeness.has_other_title or likeness.title >= limits.NEAR_TITLE_LIKENESS
+        return is_titled or authors >= limits.SOME_AUTHORS_SHARE
     if likeness.difference.swapped or likeness.is_other_abstract:
         return False
-    if likeness.is_by_others and abstract < SOME_ABSTRACT_SHARE:
+    if likeness.is_by_others and abstract < limits.SOME_ABSTRACT_SHARE:
         return False
-    if likeness.title >= SAME_TITLE_LIKENESS:
+    if likeness.title >= limits.SAME_TITLE_LIKENESS:
         added = likeness.difference.added
-        if abstract >= SOME_ABSTRACT_SHARE or (likeness.is_telling and not added):
+        if abstract >= limits.SOME_ABSTRACT_SHARE or (likeness.is_telling and not added):
             return True
-        return authors >= SOME_AUTHORS_SHARE and DERIVED.isdisjoint(added)
+        return authors >= limits.SOME_AUTHORS_SHARE and DERIVED.isdisjoint(added)
     return (
-        likeness.title >= NEAR_TITLE_LIKENESS
+        likeness.title >= limits.NEAR_TITLE_LIKENESS
         and likeness.is_telling
-        and authors >= SOME_AUTHORS_SHARE
-        and (likeness.abstract is None or abstract >= SOME_ABSTRACT_SHARE)
+        and authors >= limits.SOME_AUTHORS_SHARE
+        and (likeness.abstract is None or abstract >= limits.SOME_ABSTRACT_SHARE)
     )

@@ -84,11 +84,9 @@ def _torn(pages: int, found: Evidence) -> Iterator[Sign]:
 
 
 def _brief(abstract: str, found: Evidence) -> Iterator[Sign]:
-    """A report of research in fewer words than one has, alone or beside its abstract."""
-    names = [section.name for section in found.body]
-    is_report = any(map(prepares, names)) and any(map(opens, names)) and any(map(reports, names))
-    least = limits.REPORT_MIN_WORDS if is_report else 0
-    if found.prose < max(least, limits.REPORT_TO_ABSTRACT_RATIO * count_words(abstract)):
+    """Fewer words than a paper with an abstract has, alone or beside the abstract."""
+    least = limits.PAPER_MIN_WORDS if abstract else 0
+    if found.prose < max(least, limits.PAPER_TO_ABSTRACT_RATIO * count_words(abstract)):
         text = f"{found.prose} words beside an abstract of {count_words(abstract)}"
         yield Sign("brief", DOUBT, text, only_doubts=True)
 

@@ -49,7 +49,7 @@ _COPIES = {
 # Of a page with an error status, "refused" says more than these; a captcha or login stays.
 _VAGUE = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
 # Raised by whoever changes what the judges say: `audit` then asks them about the shelf again.
-JUDGES = 4
+JUDGES = 5
 # Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
 VERSIONS: dict[Media, int] = {
     "jats": 5,

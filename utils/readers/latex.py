@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..errors import BadContent
-from ..judges.likeness import families_in
 from ..model.paper import Document, Fetched
 from ..outline.words import without_markup
 from . import pandoc, plain_markdown
+from .author_names import families_in
 from .pandoc import Citation, Rewriter, parse_latex, to_header, to_text, write_markdown
 from .submission import Submission, unpack
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 
 from ..errors import BadContent
-from ..judges.likeness import family_name
 from ..judges.walls import wall_in_title
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched
 from ..outline.sections import blocks, measure
 from ..outline.words import count_words, without_long_blanks, without_markup
+from .author_names import family_name
 
 _LINE = re.compile(
     r"(Title|URL Source|Published Time|Warning|Number of Pages|Description|Markdown Content)"

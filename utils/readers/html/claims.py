@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from ...judges.likeness import family_name
 from ...model.identifiers import Ids
 from ...outline.words import without_markup
+from ..author_names import family_name
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from ...judges.likeness import families_in
 from ...model.identifiers import Ids
+from ..author_names import families_in
 from ..jats.formulas import displayed
 from .claims import Claims
 from .tree import remove

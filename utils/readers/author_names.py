@@ -1,0 +1,37 @@
+"""Take family names out of names and lines of authors."""
+
+from __future__ import annotations
+
+import re
+
+_NAME = re.compile(r"(?:[^\W\d_][\w.'\u2019\u2010-]*\s+){1,5}[^\W\d_][\w.'\u2019\u2010-]*")
+_BETWEEN = re.compile(r"[,;\u2022]|\s+and\s+|\s+&\s+")
+_LONGEST_NAME = 60  # characters of a name
+
+
+def families_in(line: str) -> list[str]:
+    """The family names, in order; what is no name is left out.
+
+    >>> families_in("Ada Roe, Jan van Poe and Wei Zhang, University 5")
+    ['Roe', 'Poe', 'Zhang']
+    """
+    parts = (part.strip(" .~").removeprefix("and ").strip() for part in _BETWEEN.split(line))
+    return [
+        family_name(name) for name in parts if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name)
+    ]
+
+
+def family_name(name: str) -> str:
+    """The family name out of ``Doe, Jane`` or ``Jane A. Doe Jr``.
+
+    >>> family_name("Del Coco, Laura"), family_name("Simon YW Ho"), family_name("J Doe Jr.")
+    ('Del Coco', 'Ho', 'Doe')
+    """
+    if "," in name:
+        return name.partition(",")[0].strip()
+    parts = [
+        part
+        for part in name.split()
+        if not re.fullmatch(r"(jr|sr|ii|iii|iv|phd|md)\.?", part, re.I)
+    ]
+    return parts[-1] if parts else name
