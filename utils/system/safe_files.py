@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shlex
 import stat
 import time
@@ -189,7 +188,7 @@ def part_of(path: Path) -> Path:
     Beside it; for what lies among a shelf's papers, in the shelf's private folder.
     """
     # The stem is cut, since a name near the limit of 255 bytes has no room for the ending.
-    name = f".{path.name[:120]}.{os.getpid()}.{secrets.token_hex(4)}.part"
+    name = f".{path.name[:120]}.{os.getpid()}.{os.urandom(4).hex()}.part"
     private = path.parent / PRIVATE
     with contextlib.suppress(OSError):  # somebody may have put the private folder on another disk
         if private.stat().st_dev == path.parent.stat().st_dev:
