@@ -27,7 +27,7 @@ _PATIENCE_S = 10.0  # for turns at sites, while another one may have the text at
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What a download came to.
+    """The result of a download.
 
     ``cached`` says that the file was on the shelf already and nobody was asked, or nobody had
     better; ``file_path`` is absolute; ``wants`` is the version asked for; ``unreached`` says why
@@ -61,7 +61,7 @@ class Download:
 
     @property
     def _missing_text_note(self) -> str:
-        """Why there is no full text."""
+        """The reason why there is no full text."""
         if self.unreached:
             return f"its full text could not be asked for ({self.unreached.rstrip('.')})"
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]

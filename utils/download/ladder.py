@@ -55,7 +55,7 @@ class Step:
 
     @property
     def served(self) -> bool:
-        """Whether a text was found, and in the version asked for."""
+        """Return whether a text was found, and in the version asked for."""
         found = self.document
         return found is not None and fits(self.wants, found.version, self.paper)
 
@@ -68,7 +68,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Ladder:
-    """Who is asked for full text, in which order, and where it goes.
+    """The sources that are asked for full text, their order, and the shelf.
 
     Parameters
     ----------

@@ -492,7 +492,7 @@ class _Harvest:
 
 
 def _tag(rung: Rung, paper: Paper) -> str:
-    """What tells the hosts behind a rung apart before anybody was asked: the DOI's registrant."""
+    """Return what tells the hosts behind a rung apart before a request: the DOI's registrant."""
     return paper.ids.doi.partition("/")[0] if rung.via in BY_PUBLISHER else ""
 
 
@@ -505,7 +505,7 @@ def _queue(rung: Rung, paper: Paper) -> str:
 
 
 def _reason(error: PaperError) -> str:
-    """Why nothing is known about a paper, in one word."""
+    """Return why a paper has no record, in one word."""
     if isinstance(error, NotFound):
         return "not_found"
     return "could_not_tell" if isinstance(error, Unreachable) else "bad_request"
@@ -538,7 +538,7 @@ class ReaderQueue:
             self._count(-1)
 
     def unread_count(self) -> int:
-        """How many texts have waited for a core all of the last seconds; call it now and then."""
+        """Return how many texts waited for a core throughout the last seconds; to be polled."""
         now = time.monotonic()
         with self._lock:
             self._seen.append((now, max(0, self._inside - self.cores)))
@@ -559,7 +559,7 @@ _LOOK_HINT = "Look at them (server.py resolve LIST), and put the right identifie
 def identify(
     ledger: Ledger, numbers: Sequence[int], ladder: Ladder
 ) -> Iterator[tuple[int, Resolution]]:
-    """What some papers of a job are, by what its list says of them.
+    """Identify papers of a job by their descriptions in its list.
 
     Those that were reopened are looked for again; see `..search.resolve`.
     """
@@ -571,7 +571,7 @@ def identify(
 
 
 def explain_nameless(found: Resolution) -> str:
-    """Why a paper has no identifier still, with what it may be."""
+    """Explain why a paper still has no identifier, with candidates."""
     head = f"“{found.asked}” came without an identifier"
     may_be = f"It may be {'; or '.join(map(str, found.candidates))}." if found.candidates else ""
     if found.status == "could_not_tell":

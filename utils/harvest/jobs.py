@@ -77,7 +77,7 @@ class Harvest:
 
     @property
     def folder(self) -> Path:
-        """Where its report lies."""
+        """The folder of the report."""
         return self.ladder.shelf.folder / "reports" / self.job_id
 
     def __iter__(self) -> Iterator[Progress]:
@@ -246,7 +246,7 @@ def harvest(  # noqa: PLR0913 - what may be asked for, and how
 
 
 def _entries(papers: Asked | Mapping[str, Asked]) -> dict[str, list[Entry]]:
-    """What is asked for, by the names of the lists.
+    """Return the requested papers by the names of the lists.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def _entries(papers: Asked | Mapping[str, Asked]) -> dict[str, list[Entry]]:
 
 
 def entry_of(paper: str | int | Ids | Entry) -> Entry:
-    """What a list says of a paper: as it is, or of its identifier.
+    """Return a list's entry of a paper: as given, or made of its identifier.
 
     What is none has no identifiers: it ends by that name, and the others go on.
     """
@@ -351,7 +351,7 @@ def _add_new_hits(
 
 
 def _notes(found: Sweep, taken: int, most: int) -> list[str]:
-    """What a reviewer has to know about the hits; complete once their pages were read."""
+    """Return notes about the hits for a reviewer; complete once all pages were read."""
     notes = list(found.warnings)
     if most and taken < found.total:
         notes.append(f"{_LIMITED}{taken:,} of {found.total:,} hits were asked for.")
@@ -359,12 +359,12 @@ def _notes(found: Sweep, taken: int, most: int) -> list[str]:
 
 
 def _hits_taken(job: Job) -> int:
-    """How many hits of a question are in its job."""
+    """Return how many hits of a query are in its job."""
     return job.counts.requested + job.duplicates
 
 
 def _wants_more(job: Job, most: int) -> bool:
-    """Whether a job was limited to fewer papers than are asked for now."""
+    """Return whether a job was limited to fewer papers than are asked for now."""
     limited = any(note.startswith(_LIMITED) for note in job.notes)
     return limited and (not most or most > _hits_taken(job))
 
@@ -401,7 +401,7 @@ def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int =
 
 
 def path_of_list(papers: Iterable[Entry], title: str, ladder: Ladder) -> Path:
-    """Where the ledger of a list lies, or would."""
+    """Return the path of a list's ledger, which need not exist."""
     return _path(ladder, title, sorted(e.ids.key if e.ids else e.asked for e in papers))
 
 
@@ -463,7 +463,7 @@ def _job_of(job_id: str, title: str, found: Collected, taken: int, notes: Iterab
 
 
 def _spelled(wanted: Sequence[Wanted], lists: Mapping[str, Sequence[Entry]]) -> list[str]:
-    """What names a job of several searches: the same of them, in any order, are the same job."""
+    """Return the name of a job of several searches, whatever their order."""
     queries = [
         " ".join((one.source.name, one.query.text, one.query.min_date, one.query.max_date))
         for one in wanted
@@ -584,7 +584,7 @@ def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
 
 
 def _lies_aside(one: StoredPaper, shelf: Shelf) -> bool:
-    """Whether a text is that of another version, beside the one that stands for the paper."""
+    """Return whether a text is of another version than the one that stands for the paper."""
     beside = one.version in STAND_INS or one.kind == "rejected"
     best = shelf.find(one.paper.ids) if beside else None
     return best is not None and best.path != one.path

@@ -158,7 +158,7 @@ class Lanes:
             return {name: lane.done for name, lane in self._lanes.items()}
 
     def later(self) -> tuple[int, float]:
-        """How many numbers wait for a time to come, and in how many seconds the first is due."""
+        """Return how many numbers wait for a time, and in how many seconds the first is due."""
         with self._changed:
             return len(self._later), self._due()
 
@@ -287,17 +287,17 @@ class Outages:
             return max((max(0.0, site.until - now) for site in self._out(via, tag)), default=0.0)
 
     def may_recover(self, via: str, tag: str) -> bool:
-        """Whether a site that is out may recover soon: few have tried it in vain so far."""
+        """Return whether a site that is out may recover soon: few have tried it in vain so far."""
         with self._lock:
             return any(site.trials <= _HOPES for site in self._out(via, tag))
 
     def is_away_too_long(self, via: str, tag: str) -> bool:
-        """Whether a site asked to be left alone for longer than a run waits."""
+        """Return whether a site asked to be left alone for longer than a run waits."""
         with self._lock:
             return any(site.until - site.since >= _PATIENCE_S for site in self._out(via, tag))
 
     def may_ask(self, via: str, tag: str) -> bool:
-        """Whether to ask this site now.
+        """Return whether to ask this site now.
 
         After a pause the first paper is let through, and the others wait for what comes of it.
         """
@@ -342,7 +342,7 @@ class Outages:
             return set(owed)
 
     def owed(self, number: int) -> set[str]:
-        """Which sites could not be asked for a paper."""
+        """Return the sites that could not be asked for a paper."""
         with self._lock:
             return set(self._owed.get(number, ()))
 
@@ -378,10 +378,10 @@ class Outages:
         return sorted(found, key=lambda outage: -outage.papers)
 
     def _waiting(self, via: str, tag: str) -> int:
-        """How many papers owe this site a question."""
+        """Return how many papers still have to be asked for at this site."""
         return sum(via in owed and tag in ("", owed[via]) for owed in self._owed.values())
 
     def _out(self, via: str, tag: str) -> list[_Site]:
-        """What is out: the service, the host, both, or nothing."""
+        """Return what does not answer: the service, the host, both, or nothing."""
         sites = (self._sites.get(key) for key in {(via, ""), (via, tag)})
         return [site for site in sites if site and site.failures >= _FAILURES]

@@ -1,4 +1,4 @@
-"""What a harvest would ask and take, before anything is fetched.
+"""The plan of a harvest: requests, time and space, before anything is fetched.
 
 A query is counted under PubMed's own filters; of a list, a sample is looked up. The rest is
 arithmetic with the sites' published limits and with one expected share for each route and habit of
@@ -97,7 +97,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of the papers to get."""
+    """Known facts about the papers to get."""
 
     papers: int
     in_pmc: int
@@ -182,7 +182,7 @@ def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
 
 
 def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> list[str]:
-    """What the numbers rest on."""
+    """Return notes on the basis of the numbers."""
     notes = []
     if asked < missing:
         notes.append(f"Shares from a sample of {asked} papers.")
@@ -199,7 +199,7 @@ def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> 
 
 
 def _known(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _Known:
-    """What the sample that was *asked* about, of which *papers* are known, tells of all."""
+    """Extrapolate to all papers from the sample *asked*, of which *papers* are known."""
     part = len(missing) / asked if asked else 0.0
     in_pmc, abstracts, preprints = (
         round(part * sum(map(bool, values)))
@@ -230,7 +230,7 @@ def _held(entry: Entry, ladder: Ladder) -> bool:
 
 
 def _dois(papers: Sequence[Paper]) -> tuple[float, float]:
-    """Of the papers outside PMC, the share with a DOI, and of those the largest publisher's."""
+    """Return the share of papers outside PMC with a DOI, and the largest publisher's share."""
     dois = [paper.ids.doi for paper in papers if not paper.ids.pmcid]
     publishers = Counter(doi.partition("/")[0] for doi in dois if doi)
     if not publishers:
@@ -240,7 +240,7 @@ def _dois(papers: Sequence[Paper]) -> tuple[float, float]:
 
 
 def _names(entries: Sequence[Entry]) -> dict[str, int]:
-    """How many papers of a list are asked about by each kind of name."""
+    """Return how many papers of a list are looked up by each kind of identifier."""
     ids = [entry.ids for entry in entries]
     return {
         "pmcid": sum(bool(one.pmcid) for one in ids),
@@ -365,7 +365,7 @@ _IN_PMC = "pubmed pmc[sb]"
 
 @dataclass(frozen=True, slots=True)
 class MediaSpace:
-    """What the objects of *papers* take: files to fetch, bytes, those of the largest one looked at.
+    """The space of the objects of *papers*: files, bytes, and the bytes of the largest paper seen.
 
     ``basis`` says in words what that is judged by.
     """
@@ -383,7 +383,7 @@ class MediaSpace:
 
 @dataclass(frozen=True, slots=True)
 class _PaperFiles:
-    """What one paper has: files and bytes."""
+    """The files of one paper, and their bytes."""
 
     files: int
     size: int
@@ -444,7 +444,7 @@ def _sample_pmcids(
 def _files_in_cloud(
     pmcids: Iterable[str], kinds: Sequence[ObjectKind], ladder: Ladder
 ) -> Iterator[_PaperFiles]:
-    """What the Cloud Service lists of each; a paper that it lacks has nothing there."""
+    """Yield the files that the Cloud Service lists of each paper; none if it lacks the paper."""
     for pmcid in pmcids:
         try:
             sizes = sizes_of(pmcid, ladder.web)

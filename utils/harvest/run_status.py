@@ -90,7 +90,7 @@ class StatusReporter:
         return Wait(site, outage.papers, moment(again), moment(outage.since), outage.said)
 
     def _site_name(self, via: str, tag: str = "") -> str:
-        """Where a rung asks."""
+        """Return the name of a rung's site."""
         if tag:
             return f"the site behind DOIs of {tag}"
         if via in BY_PUBLISHER and self._services[via] == "doi":
@@ -101,7 +101,7 @@ class StatusReporter:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a harvest is.
+    """The progress of a harvest.
 
     Parameters
     ----------

@@ -237,7 +237,7 @@ class _Hits:
 
 
 def _without_prose(paper: Paper) -> Paper:
-    """What tells one paper from another: of a hundred thousand, the rest would fill the memory."""
+    """Return only the fields that tell papers apart, to spare memory."""
     return replace(paper, abstract="", other_abstracts=(), mesh=(), keywords=())
 
 

@@ -1,4 +1,4 @@
-"""Which hosts may be connected to, and where a redirect may lead.
+"""The address policy: hosts that may be connected to, and redirects that may be followed.
 
 Links and redirects are written by strangers. One that leads to ``localhost``, to the router or to a
 cloud's metadata service would make us fetch, and pass to a reader, what the stranger cannot reach
@@ -58,7 +58,7 @@ _HARMLESS = frozenset({"accept", "accept-encoding", "accept-language", "user-age
 
 
 def is_public(address: str) -> bool:
-    """Whether *address* (a numeric IP) is on the open internet.
+    """Return whether *address* (a numeric IP) is on the open internet.
 
     >>> [is_public(a) for a in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "100.64.0.1")]
     [True, False, False, False]
@@ -102,7 +102,7 @@ def parse(url: str) -> SplitResult:
 
 
 def is_local_name(host: str) -> bool:
-    """Whether *host* can only mean something on the network it is asked in, or is a number.
+    """Return whether *host* can only mean something on the network it is asked in, or is a number.
 
     Numbers count unless they are a public address in its usual spelling: ``127.1`` and
     ``2130706433`` are loopback to most resolvers (WHATWG URL: a last label that is a number).
@@ -123,7 +123,7 @@ def is_local_name(host: str) -> bool:
 
 
 def leads_here(url: str) -> bool:
-    """Whether *url* leads to this machine; one without a host does.
+    """Return whether *url* leads to this machine; one without a host does.
 
     >>> leads_here("http://[::1]:11434/v1"), leads_here("postgresql://db.lab.edu/papers")
     (True, False)
@@ -165,7 +165,7 @@ class AddressPolicy:
         return frozenset(map(site, named))
 
     def trusts(self, host: str, port: int) -> bool:
-        """Whether *host* may have any address."""
+        """Return whether *host* may have any address."""
         free = self._settings.papers_allow_private_network
         return free or (host.lower().rstrip("."), port) in self._trusted
 
@@ -175,7 +175,7 @@ class AddressPolicy:
         return tuple(getattr(self._settings, name) for name in fields if name.endswith("_base_url"))
 
     def open_to_programs(self, url: str) -> bool:
-        """Whether the site of *url* lets programs read it; pages of PMC, for instance, do not."""
+        """Return whether the site of *url* lets programs read it; PMC's pages do not."""
         host = site(url)[0].lower()
         closed = any(host == name or host.endswith(f".{name}") for name in _INTERFACES_ONLY)
         return not closed or any(
@@ -237,7 +237,7 @@ class AddressPolicy:
 
 
 def is_redirect(answer: Answer) -> bool:
-    """Whether *answer* is a redirect with an address."""
+    """Return whether *answer* is a redirect with an address."""
     return answer.status in _REDIRECTS and "location" in answer.headers
 
 
@@ -266,7 +266,7 @@ def follow(hop: Request, answer: Answer) -> Request:
 
 
 def carries_key(hop: Request) -> bool:
-    """Whether *hop* holds what only the site itself may see."""
+    """Return whether *hop* holds what only the site itself may see."""
     names = {*(hop.params or ()), *(hop.form or ()), *dict(parse_qsl(urlsplit(hop.url).query))}
     return not all(map(_is_harmless, hop.headers)) or not KEYS.isdisjoint(map(str.lower, names))
 
@@ -276,13 +276,13 @@ def _is_harmless(header: str) -> bool:
 
 
 def _same_server(one: str, other: str) -> bool:
-    """Whether two URLs lead to one server; its usual plain and encrypted ports are one."""
+    """Return whether two URLs lead to one server; its usual plain and encrypted ports are one."""
     here, there = site(one), site(other)
     return here[0] == there[0] and (here[1] == there[1] or {here[1], there[1]} == {80, 443})
 
 
 def _target(base: str, location: str) -> str:
-    """Where a Location header leads; http.client reads as Latin-1 what servers send as UTF-8."""
+    """Return the target of a Location header, which http.client decodes as Latin-1."""
     with suppress(UnicodeError):
         location = location.encode("latin-1").decode()
     try:

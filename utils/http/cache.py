@@ -130,11 +130,11 @@ class ResponseCache:
         self._warned: set[str] = set()
 
     def get(self, kind: str, name: str) -> Any | None:
-        """What was kept under *kind* and *name*; None when nothing, too old, or unreadable."""
+        """Return the value under *kind* and *name*; None if absent, too old or unreadable."""
         return self.get_many(kind, [name]).get(name)
 
     def get_many(self, kind: str, names: Iterable[str]) -> dict[str, Any]:
-        """What was kept for each of *names*; the unknown ones are left out."""
+        """Return the values of *names*; unknown names are left out."""
         found = {name: self._use(methodcaller("get", f"{kind}:{name}")) for name in names}
         return {name: kept for name, kept in found.items() if kept is not None}
 
@@ -229,7 +229,7 @@ class ResponseCache:
 
 
 def _is_damaged(error: Exception) -> bool:
-    """Whether the file itself is broken, not merely busy, full or read-only."""
+    """Return whether the file itself is broken, not merely busy, full or read-only."""
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(
         error, sqlite3.OperationalError
     )
@@ -286,7 +286,7 @@ class Journal:
         self._warned = False
 
     def recall(self, name: str) -> Entry | None:
-        """What was answered under this name; None when nothing, or the body is gone."""
+        """Return the answer under this name; None if there is none, or its body is gone."""
         row = self.index.get("answer", name)
         try:
             return self._read(row) if row else None
@@ -452,7 +452,7 @@ def _anonymous_pairs(given: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
 
 
 class PartialBody:
-    """What has come of one large body.
+    """The part of one large body that has arrived.
 
     Parameters
     ----------
@@ -474,7 +474,7 @@ class PartialBody:
         self._length = 0
 
     def headers(self, hop: str) -> dict[str, str]:
-        """What to send to the *hop* of this name for the rest; empty when it must be the whole."""
+        """Return headers that ask *hop* for the rest; empty where the whole must be asked for."""
         body = self._index.get("part", self._name)
         self._hop, self._asked_from = hop, 0
         if not body or body["hop"] != hop or not 0 < (size := self._size()) < body["length"]:

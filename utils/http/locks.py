@@ -196,7 +196,7 @@ class Leases:
                 raise FileNotFoundError(path)
 
     def _is_alive(self, holder: str) -> bool:
-        """Whether the process of this name lives; deletes the file of one that does not."""
+        """Return whether the process of this name lives; deletes the file of one that does not."""
         path = self._path(holder)
         if not path.exists():
             return False
@@ -313,7 +313,7 @@ class Slots:
             self._changed.notify_all()
 
     def _try_lock(self, place: int) -> bool:
-        """Whether a byte is ours now; where nothing can be locked, this process counts alone."""
+        """Return whether we locked a byte; without locks, this process counts alone."""
         self._open()
         if self._lockable:
             try:
@@ -350,7 +350,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _first_byte(name: str) -> int:
-    """Where the slots of a site begin."""
+    """Return the first byte of a site's slots."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") % _SITES_MAX * SLOTS_MAX
 

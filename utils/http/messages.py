@@ -126,7 +126,7 @@ def redact(url: str) -> str:
 
 
 def names_secrets(query: str) -> bool:
-    """Whether a query string carries one of the `SECRETS`."""
+    """Return whether a query string carries one of the `SECRETS`."""
     return any(name.lower() in SECRETS for name, _ in parse_qsl(query, keep_blank_values=True))
 
 
@@ -141,7 +141,7 @@ def not_older_than(at: float) -> Iterator[None]:
 
 
 def is_fresh(at: float, days: float = DAYS) -> bool:
-    """Whether an answer given *at* a time may be used; a clock set back does not make it old."""
+    """Return whether an answer of this time may be used, also if the clock was set back."""
     return at >= _since.get() and abs(time.time() - at) <= days * _DAY
 
 

@@ -1,4 +1,4 @@
-"""How this network is passed: which proxy a request goes through, whose certificates are trusted.
+"""The way through this network: proxies, and trusted certificates.
 
 Proxies: the variables mean what they mean to curl and requests (curl's manual page, "Environment"),
 with two liberties: ``*.lab.edu`` in ``NO_PROXY`` means what its writer meant, and a port there is
@@ -85,12 +85,12 @@ class Proxy:
 
     @property
     def socks(self) -> bool:
-        """Whether it speaks SOCKS."""
+        """Return whether it speaks SOCKS."""
         return self.scheme.startswith("socks")
 
     @property
     def resolves_names(self) -> bool:
-        """Whether the proxy looks up the site's name, and not we."""
+        """Return whether the proxy looks up the site's name, and not we."""
         return bool(self) and self.scheme not in ("socks4", "socks5")
 
 
@@ -167,7 +167,7 @@ class ProxyRules:
 
     @cached_property
     def _rules(self) -> dict[str, Proxy]:
-        """What PAPERS_PROXY says, by pattern; ``*`` is every host that has no rule of its own."""
+        """Return the rules of PAPERS_PROXY by pattern; ``*`` is any other host."""
         rules: dict[str, Proxy] = {}
         for part in filter(None, map(str.strip, self._settings.key("papers_proxy").split(","))):
             # A password may hold a "="; a host and a pattern hold neither that nor a ":" before it.
@@ -204,7 +204,7 @@ class ProxyRules:
 
 
 def _matches(pattern: str, host: str, port: int) -> bool:
-    """Whether a pattern of ``NO_PROXY`` means this host.
+    """Return whether a pattern of ``NO_PROXY`` means this host.
 
     >>> [_matches("lab.edu", host, 443) for host in ("lab.edu", "a.lab.edu", "notlab.edu")]
     [True, True, False]

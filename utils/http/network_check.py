@@ -43,7 +43,7 @@ class ServiceCheck:
 
     @property
     def trouble(self) -> str:
-        """What of the network was in the way; see `errors.Unreachable`."""
+        """The trouble of the network; see `errors.Unreachable`."""
         return str(self.error.details.get("trouble", "")) if self.error else ""
 
 
@@ -97,7 +97,7 @@ def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
 
 
 def _causes(asked: Sequence[ServiceCheck], web: Web) -> list[str]:
-    """Why each service failed, in the same words for the same cause; empty where it did not."""
+    """Return the cause of each failure, in the same words for the same cause; else empty."""
     with ThreadPoolExecutor(len(asked) or 1) as pool:
         return list(pool.map(lambda one: _cause(one, web), asked))
 
@@ -116,7 +116,7 @@ def _cause(one: ServiceCheck, web: Web) -> str:
 
 
 def _issuer(one: ServiceCheck, web: Web) -> str:
-    """Who issued the certificate that was refused; fetches it without sending a request."""
+    """Return the issuer of the refused certificate, which is fetched without a request."""
     try:
         return f"“{web.transport.fetch_certificate(one.url, 10.0).issuer}”"
     except PaperError:
@@ -151,7 +151,7 @@ def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobod
 
 
 def belongs_to_another(asked: str, final: str) -> bool:
-    """Whether an address belongs to somebody else than the one that was asked.
+    """Return whether an address belongs to somebody else than the one that was asked.
 
     >>> belongs_to_another("https://api.crossref.org/", "https://www.crossref.org/documentation")
     False

@@ -72,7 +72,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How fast one site (or several that count together: one *bucket*) may be asked.
+    """The rate limit of one site, or of several that count together: one *bucket*.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class RateLimiter:
             return retry_after or (row.held - now if rate.backoff else 0.0)
 
     def blocks_clients(self, url: str) -> bool:
-        """Whether a 403 or 503 of this site is about the client, not about what it asked for."""
+        """Return whether a 403 or 503 of this site is about the client, not the address."""
         return bool(self._rate(url).backoff)
 
     @contextmanager
@@ -405,7 +405,7 @@ class RateLimiter:
         return max(least, float(chosen) / 1000)
 
     def _is_shared(self, rate: Rate) -> bool:
-        """Whether strangers use up the same allowance."""
+        """Return whether strangers use up the same allowance."""
         return rate.shared_without_key and not self._settings.key(rate.key)
 
     def _factor_max(self, rate: Rate) -> float:

@@ -1,4 +1,4 @@
-"""When to ask a site again: retries with pauses, and the throttle of a site that struggles.
+"""Retries of a request, and the throttle of a site that struggles.
 
 `with_retries` repeats one call while waiting may help. `Throttle` changes the interval between all
 calls to a site. A published limit says how fast a site may be asked at its best; two things slow
@@ -96,7 +96,7 @@ def long_pause(who: str, seconds: float) -> tuple[str, str]:
 
 
 def _instant(sent: str | None) -> float:
-    """When an answer was sent, by the site's clock if it tells; else now, by ours."""
+    """Return when an answer was sent by the site's clock; without a date, now by ours."""
     with suppress(ValueError, OverflowError):
         return parsedate_to_datetime(sent).timestamp() if sent else time.time()
     return time.time()

@@ -174,14 +174,14 @@ class Web:
 
     @cached_property
     def cache(self) -> ResponseCache:
-        """Small answers worth remembering; opened on first use."""
+        """The cache of small answers; opened on first use."""
         from .cache import ResponseCache
 
         return ResponseCache(self.settings.papers_dir / ".papershelf" / "cache")
 
     @cached_property
     def journal(self) -> Journal:
-        """What sites sent for papers; opened on first use."""
+        """Answers of sites about papers; opened on first use."""
         from .cache import FOLDER, Journal
 
         return Journal(self.settings.papers_dir / ".papershelf" / FOLDER)
@@ -304,7 +304,7 @@ class Web:
 
 
 def _is_answer(answer: Answer, call: _Call) -> bool:
-    """Whether a status is an answer to this call, not a failure."""
+    """Return whether a status is an answer to this call, not a failure."""
     return 200 <= answer.status < 300 or answer.status in call.allow
 
 

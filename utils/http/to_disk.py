@@ -76,7 +76,7 @@ def _try(web: Web, url: str, part: Path, most: int, given: Mapping[str, str]) ->
 
 
 def _begin(web: Web, answer: Answer, begun: int) -> int:
-    """How many bytes of what is there already stay."""
+    """Return how many of the bytes on the disk stay."""
     told = answer.headers.get("Content-Range", "")
     if answer.status == 206 and told.startswith(f"bytes {begun}-"):
         return begun

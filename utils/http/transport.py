@@ -126,7 +126,7 @@ class Transport:
 
     @contextmanager
     def _active(self, hop: Request, seconds: float) -> Iterator[tuple[Proxy, RequestContext]]:
-        """What sending *hop* needs; errors of the libraries come out as ours."""
+        """Prepare to send *hop* inside; errors of the libraries are raised as ours."""
         host, proxy = urlsplit(hop.url).netloc, self._proxy_rules.proxy_for(hop.url)
         context = RequestContext(self._guard, seconds, self._all, current_cancellation())
         try:
@@ -306,7 +306,7 @@ def _read(response: Any, limit: int, receiver: Receiver | None) -> bytes:
 
 
 def _blocks(response: Any) -> Iterator[bytes]:
-    """What each single read of the socket brought."""
+    """Yield the bytes of each read of the socket."""
     while True:
         # Never more than belongs to this answer: http.client would wait for it.
         block = response.read1(min(_BLOCK, response.length_remaining or _BLOCK), False)
@@ -367,7 +367,7 @@ WHO_ISSUED = "Who issued it: server.py doctor."
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    """Why a request failed: words, whether it lasts, the trouble by name, and what to do.
+    """The cause of a failed request: words, whether it lasts, the trouble by name, hints.
 
     ``reset``: the other side hung up, as if by chance.
     """
@@ -412,7 +412,7 @@ def _facts(cause: _Cause) -> dict[str, Any]:
 
 
 def _proxy_cause(causes: list[BaseException], proxy: Proxy) -> _Cause | None:
-    """What went wrong at the proxy, if it was there."""
+    """Return the cause if the request failed at the proxy, else None."""
     for cause in causes:
         if isinstance(cause, ProxyRefused):
             return _refusal_cause(cause.status, cause.headers, proxy)
@@ -429,7 +429,7 @@ def _proxy_cause(causes: list[BaseException], proxy: Proxy) -> _Cause | None:
 
 
 def _failed_to_connect(causes: list[BaseException], proxy: Proxy) -> bool:
-    """Whether a plain request through a proxy got no connection: then the proxy failed."""
+    """Return whether a plain request through a proxy got no connection: then the proxy failed."""
     from urllib3.exceptions import NewConnectionError
 
     return not proxy.socks and any(isinstance(cause, NewConnectionError) for cause in causes)
@@ -438,7 +438,7 @@ def _failed_to_connect(causes: list[BaseException], proxy: Proxy) -> bool:
 def _refusal_cause(
     status: int, headers: Mapping[str, Any], proxy: Proxy, in_place: bool = False
 ) -> _Cause:
-    """What a proxy's own answer means."""
+    """Return the cause behind a proxy's own answer."""
     who = f"the proxy {proxy.shown}" if proxy else "a proxy that this network puts in between"
     if status == 407:
         return _login_cause(who, headers, proxy)
@@ -516,7 +516,7 @@ def _site_cause(causes: list[BaseException]) -> _Cause:
 
 
 def _certificate_cause(error: ssl.SSLCertVerificationError) -> _Cause:
-    """Why a certificate was refused; the reason is OpenSSL's or the system's own sentence."""
+    """Return the cause of a refused certificate, in OpenSSL's or the system's own words."""
     code = getattr(error, "verify_code", 0)
     why = str(getattr(error, "verify_message", "") or error.reason or "not trusted")
     hints: tuple[str, ...] = (WHO_ISSUED, GIVE_CA)  # what is to be pasted comes last

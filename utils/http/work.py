@@ -1,4 +1,4 @@
-"""How long a piece of work may wait, how it is ended, and how several callers share it.
+"""Patience, cancellation and sharing of one piece of work.
 
 A piece of work is what one caller asked for: a download, a search, a tool call. Its `Patience` and
 its `Cancellation` travel in its context (context variables), past sources and requests.
@@ -78,7 +78,7 @@ class Cancellation:
 
     @property
     def cancelled(self) -> bool:
-        """Whether it was cancelled."""
+        """Return whether it was cancelled."""
         return self._cancelled.is_set()
 
     @contextmanager

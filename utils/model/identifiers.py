@@ -196,7 +196,7 @@ class Ids:
         return [f"{name}:{value}" for name in ID_NAMES if (value := getattr(self, name))]
 
     def clash(self, other: Ids) -> str:
-        """Where two sets of names cannot belong to one paper, in words; else empty."""
+        """Return the contradiction between two sets of names, in words; else empty."""
         for name in ID_NAMES:
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours and theirs and ours != theirs:
@@ -204,7 +204,7 @@ class Ids:
         return ""
 
     def shares(self, other: Ids) -> bool:
-        """Whether at least one name is the same."""
+        """Return whether at least one name is the same."""
         return bool(set(self.names()) & set(other.names()))
 
     def __or__(self, other: Ids) -> Ids:

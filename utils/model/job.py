@@ -1,4 +1,4 @@
-"""What a harvest is made of: the job, and what became of every paper it was asked for."""
+"""The nouns of a harvest: the job, and the outcome of every paper it was asked for."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Harvested:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How far a job is. ``requested`` counts papers, after duplicates were merged.
+    """The progress of a job. ``requested`` counts papers, after duplicates were merged.
 
     ``preprint`` and ``accepted`` are the full texts among them that are not the published version.
     """
@@ -101,7 +101,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Where the texts of a job came from, and why the others have none.
+    """The origin of a job's texts, and why other papers have none.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class Job:
     cancelled_at: str = ""
 
     def standing(self, *, running: bool) -> Standing:
-        """How the job stands; *running* says whether some process works on it."""
+        """Return the job's state in words; *running* says whether some process works on it."""
         if running:
             return "running"
         if not self.counts.pending:

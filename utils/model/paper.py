@@ -110,7 +110,7 @@ _RETRACTED_TYPES = {"Retracted Publication", "Withdrawn"}
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What is known *about* a paper (never its text).
+    """The record of a paper: facts *about* it, never its text.
 
     Dates are ISO 8601, as precise as known: ``2026``, ``2026-02`` or ``2026-02-14``.
     ``released`` is the day PMC may show the full text (the end of an embargo); ``recorded_by``
@@ -153,7 +153,7 @@ class Paper:
 
     @property
     def retracted(self) -> bool:
-        """Whether the paper itself was retracted, or withdrawn from a preprint server.
+        """Return whether the paper itself was retracted, or withdrawn from a preprint server.
 
         The notice of a retraction is not.
         """
@@ -212,7 +212,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What one site sent us, untouched.
+    """The untouched answer of one site.
 
     ``via`` is the route (``pmc_cloud``, ``efetch``, …), ``url`` where it came from, without keys;
     ``charset`` what the HTTP header said, empty when it said nothing; ``verified`` whether a
@@ -283,7 +283,7 @@ def moment(seconds: float) -> str:
 
 
 def is_within(seconds: float, at: str) -> bool:
-    """Whether a moment is less than so many seconds before or after now.
+    """Return whether a moment is less than so many seconds before or after now.
 
     After, because a clock that was set back shall make nobody wait longer.
     """
@@ -370,26 +370,26 @@ class StoredPaper:
 
     @property
     def by_hand(self) -> bool:
-        """Whether somebody overruled the judges."""
+        """Return whether somebody overruled the judges."""
         return self.verdict == "by_hand"
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the judges kept the full text with doubts; ``evidence`` lists the doubts."""
+        """Return whether the full text was kept with doubts; ``evidence`` lists them."""
         return self.verdict == "doubtful"
 
     @property
     def shows_evidence(self) -> bool:
-        """Whether a reader must see the evidence: doubts, a refusal or a decision by hand."""
+        """Return whether a reader must see the evidence: doubts, refusal, decision by hand."""
         return self.is_doubtful or self.by_hand or self.kind == "rejected"
 
     @property
     def of_preprint(self) -> bool:
-        """Whether the text is a preprint's: the published article may say something else."""
+        """Return whether the text is a preprint's: the published article may say something else."""
         return self.version == "preprint"
 
     def text_row(self) -> dict[str, str]:
-        """What lists say of the text, beside `Paper.short_row`."""
+        """Return the fields of the text for lists, beside `Paper.short_row`."""
         return {
             "kind": self.kind,
             "version": self.version,
@@ -493,7 +493,7 @@ class Grid:
 
     @property
     def width(self) -> int:
-        """How many columns it has."""
+        """The number of columns."""
         return len((self.head or self.rows or ((),))[0])
 
 

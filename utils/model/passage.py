@@ -1,4 +1,4 @@
-"""What is found in a corpus: passages, and how they are asked for (papers: `.paper`)."""
+"""The nouns of a corpus: passages, and the filters of a search (papers: `.paper`)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Passage:
 
     @property
     def embedded(self) -> str:
-        """What a model reads: the passage with the title and the section it stands in."""
+        """The passage with its title and section, as a model reads it."""
         return embedded(self.title, self.section, self.text)
 
 
@@ -55,13 +55,13 @@ def _uuid(paper: str, chunk_id: str) -> str:
 
 
 def embedded(title: str, section: str, text: str) -> str:
-    """What a model reads of a passage."""
+    """The text of a passage that a model reads."""
     return "\n".join(filter(None, (title, section, text)))
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which passages count; retracted papers only where they are asked for.
+    """The filters of a search; retracted papers count only on request.
 
     ``journal`` is as somebody calls it, ``journals`` the names under which passages have it; with
     none, they have it under that very name. ``mesh`` (headings without qualifiers, one of them)
@@ -100,7 +100,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """Where words stand in what a site sent: in XML and pages by XPath, in PDFs by page and box.
+    """The place of words in a site's answer: an XPath in XML and pages, page and box in PDFs.
 
     ``id`` is that of the element or of the nearest one around it. ``box`` is left, bottom, right
     and top in points, from the page's lower left corner.

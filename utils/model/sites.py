@@ -34,7 +34,7 @@ BY_TRUST = tuple(site.name for kept_by in _TRUSTED for site in SITES if site.kep
 
 
 def terms_of(via: str, license_: str) -> str:
-    """What binds whoever keeps a text that came by a route, unless its own licence is a free one.
+    """Return the terms for keeping a text from a route; empty if its own licence is free.
 
     >>> terms_of("elsevier", "CC BY 4.0"), terms_of("pmc_cloud", "")
     ('', '')

@@ -82,7 +82,7 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a verdict means.
+    """The meaning of a verdict.
 
     ``said`` and ``hint`` stand in the error that refuses a text, ``reason`` in a harvest's report;
     ``by_hand``: a person with a browser or a library can have the text; ``passing``: it may be

@@ -1,4 +1,4 @@
-"""Which version of a paper a text is, and which one serves a request.
+"""Versions of a paper: which one a text is, and which one serves a request.
 
 A preprint, the accepted manuscript and the published version are three texts of one paper. NISO's
 Journal Article Versions (RP-8-2008) and the locators of open copies (``submittedVersion`` …) have
@@ -67,7 +67,7 @@ def meant(asked: Ids) -> Version:
 
 
 def fits(wants: Version, version: Version, paper: Paper) -> bool:
-    """Whether a text of *paper* in *version* is what was asked for.
+    """Return whether a text of *paper* in *version* is what was asked for.
 
     Of a text of which nobody said what version it is, nothing else is known either: it serves.
     """
@@ -77,12 +77,12 @@ def fits(wants: Version, version: Version, paper: Paper) -> bool:
 
 
 def serves(wants: Version, stored: StoredPaper) -> bool:
-    """Whether what is on the shelf is what was asked for; an abstract never is."""
+    """Return whether what is on the shelf is what was asked for; an abstract never is."""
     return stored.kind == "full_text" and fits(wants, stored.version, stored.paper)
 
 
 def fitness(wants: Version, stored: StoredPaper) -> tuple[bool, bool, bool, int]:
-    """What sorts the texts of one paper by how well they serve, the best last."""
+    """Return a key that sorts the texts of one paper by how well they serve, best last."""
     slot = text_slot(stored)
     is_text = stored.kind == "full_text"
     return is_text, serves(wants, stored), slot == wants, _ORDER.index(slot)
@@ -102,7 +102,7 @@ def text_slot(stored: StoredPaper) -> Version:
 
 
 def only_a_preprint(paper: Paper) -> bool:
-    """Whether the names of a paper are those of a preprint, and of no article.
+    """Return whether the names of a paper are those of a preprint, and of no article.
 
     >>> only_a_preprint(Paper(Ids(doi="10.1101/2024.01.02.574123")))
     True
@@ -119,7 +119,7 @@ def only_a_preprint(paper: Paper) -> bool:
 
 
 def by_locator(word: object) -> Version:
-    """What Unpaywall and OpenAlex call it.
+    """Return the version for a word of Unpaywall and OpenAlex.
 
     >>> by_locator("acceptedVersion"), by_locator(None)
     ('accepted', '')
@@ -128,7 +128,7 @@ def by_locator(word: object) -> Version:
 
 
 def by_host(url: str) -> Version:
-    """What lies at an address, where its host has nothing else.
+    """Return the version of texts at an address whose host has only one version.
 
     >>> by_host("https://export.arxiv.org/pdf/2601.00001"), by_host("https://arxiv.org.example/")
     ('preprint', '')

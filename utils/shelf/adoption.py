@@ -66,7 +66,7 @@ def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
 
 
 def describe_refusal(path: Path) -> str:
-    """Why `adopt` does not take a file."""
+    """Return why `adopt` does not take a file."""
     if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
         return "no file, or too large to be a paper's"
     text = path.read_bytes().decode("utf-8", "replace")
@@ -82,12 +82,12 @@ def describe_refusal(path: Path) -> str:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether somebody else wrote a file."""
+    """Return whether somebody else wrote a file."""
     return paper_file.parse(text) is None
 
 
 def is_blank(text: str) -> bool:
-    """Whether a file holds nothing but blanks."""
+    """Return whether a file holds nothing but blanks."""
     return not text.replace("\ufeff", "").strip()
 
 
@@ -109,7 +109,7 @@ def judge_again(stored: StoredPaper, text: str, read: Read = formats.read) -> St
 
 
 def known_by_name_only(stored: StoredPaper) -> bool:
-    """Whether only a file's name and its own words say which paper it is, and no record."""
+    """Return whether only a file's name and its own words say which paper it is, and no record."""
     named_only = stored.via == ADOPTED and not stored.paper.recorded_by
     return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
 
@@ -127,7 +127,7 @@ def with_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
 
 
 def _is_abstract(text: str) -> bool:
-    """Whether it is an abstract under labels, as the older program wrote them."""
+    """Return whether it is an abstract under labels, as the older program wrote them."""
     stripped = text.strip().removeprefix("\ufeff")
     labels = {match[1].lower() for match in _LABEL.finditer(stripped[:4000])}
     if (
@@ -142,7 +142,7 @@ def _is_abstract(text: str) -> bool:
 
 
 def _identify(name: str, text: str, asked: Ids) -> Ids:
-    """Which paper a foreign file is: by its name, unless its text names another."""
+    """Return the paper of a foreign file: by its name, unless its text names another."""
     labelled = _labelled(text)
     named = asked or paper_file.ids_from(name)
     if not named and (doi := _doi_behind(name, text)):

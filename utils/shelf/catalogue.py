@@ -130,7 +130,7 @@ class Entry(NamedTuple):
 
 
 class NewEntry(NamedTuple):
-    """What is written for one paper."""
+    """The row that is written for one paper."""
 
     file: str
     kind: str
@@ -196,7 +196,7 @@ class Catalogue:
     # -- connections -------------------------------------------------------------------------
 
     def exists(self) -> bool:
-        """Whether there is a database to read."""
+        """Return whether there is a database to read."""
         return self._inode() != 0
 
     def _inode(self) -> int:
@@ -241,7 +241,7 @@ class Catalogue:
         return None
 
     def _usable(self, one: _Connection) -> bool:
-        """Whether it is of this process, and to the present file.
+        """Return whether it is of this process, and to the present file.
 
         The file may have been deleted by hand, or set aside by a process that found it damaged.
         """
@@ -405,7 +405,7 @@ class Catalogue:
         return list({row[1]: Entry(*row[1:]) for row in rows}.values())  # type: ignore[arg-type]
 
     def known(self, names: Iterable[str]) -> set[str]:
-        """Those of many names that point to an entry."""
+        """Return the names that point to an entry."""
         query = "SELECT name FROM names WHERE name IN (SELECT value FROM json_each(?))"
         return {str(name) for (name,) in self._rows(query, (json.dumps(list(names)),))}
 
@@ -416,7 +416,7 @@ class Catalogue:
         return Entry(*rows[0]) if rows else None  # type: ignore[arg-type]
 
     def search(self, wanted: ListingFilter, start: int, limit: int) -> tuple[int, list[Entry]]:
-        """How many entries match, and a page of them: best first for words, else newest first."""
+        """Return the number of matches and a page of them: best first for words, else newest."""
         tables, where, values, order = wanted.as_sql(self.fts)
         condition = " AND ".join(["1", *where])
         total = self._rows(f"SELECT count(*) FROM {tables} WHERE {condition}", values)[0][0]  # noqa: S608 - the parts are constants of `listing`
@@ -428,7 +428,7 @@ class Catalogue:
 
     @property
     def fts(self) -> bool:
-        """Whether there is a full-text index; else every paper is searched."""
+        """Return whether there is a full-text index; else every paper is searched."""
         if self._fts is None:
             with self.using():
                 pass
@@ -494,7 +494,7 @@ class Catalogue:
         return [(str(ids), str(title or "")) for ids, title in self._rows(query)]
 
     def unjudged(self, judges: int) -> int:
-        """How many texts were not judged by the judges of version *judges*."""
+        """Return how many texts were not judged by the judges of version *judges*."""
         query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')
             AND coalesce(json_extract(record, '$.stored.judges'), 0) <> ?
             AND json_extract(record, '$.stored.verdict') <> 'by_hand'"""
@@ -505,11 +505,11 @@ class Catalogue:
         return int(str(self._rows("SELECT coalesce(max(filed), 0) FROM papers")[0][0]))
 
     def size(self) -> int:
-        """How many entries there are."""
+        """Return the number of entries."""
         return int(str(self._rows("SELECT count(*) FROM papers")[0][0]))
 
     def adopted(self, via: str) -> int:
-        """How many entries came by the route *via*."""
+        """Return how many entries came by the route *via*."""
         query = "SELECT count(*) FROM papers WHERE json_extract(record, '$.stored.via') = ?"
         return int(str(self._rows(query, (via,))[0][0]))
 

@@ -177,7 +177,7 @@ class Ledger:
             yield
 
     def running(self) -> bool:
-        """Whether some process works on this job now."""
+        """Return whether some process works on this job now."""
         if not lock_path(self.path).exists():
             return False
         try:
@@ -329,7 +329,7 @@ class Ledger:
         return same
 
     def paper(self, number: int) -> Paper | None:
-        """What is known about a paper; None before it was looked up."""
+        """Return the record of a paper; None before it was looked up."""
         with self._reading() as db:
             [(row,)] = db.execute("SELECT paper FROM papers WHERE number = ?", (number,))
         return read_paper(row) if row else None
@@ -361,7 +361,7 @@ class Ledger:
         return "" if before and recorded > int(before) else rung
 
     def attempts(self, number: int) -> list[Attempt]:
-        """What was tried for a paper in its present round, in order."""
+        """Return the attempts for a paper in its present round, in order."""
         query = f"""SELECT {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
             WHERE number = ? AND attempts.round = papers.round ORDER BY attempts.rowid"""  # noqa: S608
         with self._reading() as db:
@@ -515,7 +515,7 @@ class Ledger:
     # -- reading it --------------------------------------------------------------------------
 
     def coverage(self) -> Coverage:
-        """Where the texts came from by now, and why the others have none."""
+        """Return where the texts came from by now, and why other papers have none."""
         with self._reading() as db:
             counted = [
                 dict(db.execute(f"{query} ORDER BY COUNT(*) DESC, 1").fetchall())
@@ -556,7 +556,7 @@ class Ledger:
                 )
 
     def tried(self) -> Iterator[tuple[int, list[Attempt]]]:
-        """What was tried for every paper in its present round, by number, read as it is taken."""
+        """Yield the attempts for every paper in its present round, by number."""
         query = f"""SELECT at_number, {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
             WHERE attempts.round = papers.round ORDER BY at_number, attempts.rowid"""  # noqa: S608
         with self._translate_errors(), closing(connect(self.path)) as db:

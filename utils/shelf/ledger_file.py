@@ -331,5 +331,5 @@ def names_of(ids: Ids) -> list[str]:
 
 
 def asks_for_preprint(asked: str) -> bool:
-    """Whether what was asked for is the preprint of a paper."""
+    """Return whether what was asked for is the preprint of a paper."""
     return meant(Ids.maybe(asked)) == "preprint"

@@ -77,7 +77,7 @@ class PaperFile:
 
     @property
     def kind(self) -> Kind:
-        """What the header says the text is."""
+        """The kind of text that the header names."""
         value: Any = self.header.get("Kind")
         if value == "abstract" and not _abstract(self.body).strip():
             return "record"  # as files without an abstract were called once
@@ -85,7 +85,7 @@ class PaperFile:
 
     @property
     def version(self) -> Version:
-        """Which version of the paper the header says the text is; else what its route brought."""
+        """The version that the header names, else the version that the route brings."""
         if self.kind in _SHORT:
             return ""
         value = self.header.get("Version", "")
@@ -280,7 +280,7 @@ def stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
 
 
 def objects_folder(path: Path) -> Path:
-    """Where the figures, tables and supplementary files of a text lie: beside it."""
+    """Return the folder of a text's figures, tables and supplementary files."""
     return path.with_suffix(".files")
 
 
@@ -343,14 +343,14 @@ def bare(name: str) -> str:
 
 
 def plain(name: str) -> bool:
-    """Whether *name* can be a file's name and nothing more: no folder, not hidden, not too long."""
+    """Return whether *name* is a usable file name: no folder, not hidden, not too long."""
     if set(name) & set("/\\\0") or name[:1] == "." or name != encodable(name):
         return False
     return len(name.encode()) <= _LONGEST_NAME
 
 
 def ids_from(name: str) -> Ids:
-    """What a file name alone says beyond doubt.
+    """Return the identifiers that a file name alone gives beyond doubt.
 
     >>> ids_from("pmid_7_abstract.txt").pmid, ids_from("10.1038_nature12345.txt").doi
     ('7', '10.1038/nature12345')

@@ -49,7 +49,7 @@ _WEEK = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What was found when the catalogue was made again from the files.
+    """The result of making the catalogue again from the files.
 
     ``ignored`` lists the text files that were not entered, each with the reason.
     """
@@ -419,7 +419,7 @@ def restore(record: Record, writer: ShelfWriter) -> Record | None:
 
 
 def _has_body_we_wrote(record: Record, body: str) -> bool:
-    """Whether only the header of a file differs from what we wrote."""
+    """Return whether only the header of a file differs from what we wrote."""
     whole = paper_file.with_header(record.stored, body).encode("utf-8", "replace")
     return sha256(whole) == record.written
 
@@ -457,14 +457,14 @@ def _restore_or_judge(
 
 
 def _is_cut(data: bytes, whole: str) -> bool:
-    """Whether *data* is the beginning of a text, or has blocks that were never written."""
+    """Return whether *data* is the beginning of a text, or has blocks that were never written."""
     start = data.decode("utf-8", "replace").rstrip("\ufffd").encode("utf-8", "replace")
     expected = whole.encode("utf-8", "replace")
     return b"\0" in data or (len(start) < len(expected) and expected.startswith(start))
 
 
 def _keeps_lines(body: str, whole: str) -> bool:
-    """Whether a text that a hand edited has nearly all lines of the text as it was."""
+    """Return whether a text that a hand edited has nearly all lines of the text as it was."""
     expected = [line for line in whole.splitlines() if line.strip()]
     there = set(body.splitlines())
     kept = sum(line in there for line in expected)

@@ -90,7 +90,7 @@ class Record:
 
     @property
     def rank(self) -> int:
-        """How much of the paper this is; a file is never replaced by one of lower rank."""
+        """The completeness of the text; a file is never replaced by one of lower rank."""
         if self.stored.kind == "full_text" and self.stored.verdict in ("partial", "doubtful"):
             return 2
         return {"full_text": 3, "abstract": 1, "record": 0, "rejected": -1}[self.stored.kind]

@@ -130,7 +130,7 @@ class Shelf:
 
     @healing
     def absent(self, many: Iterable[Ids]) -> set[Ids]:
-        """Those for which `find` would find nothing, with one query for all of them."""
+        """Return the papers for which `find` would find nothing, with one query for all."""
         wanted = set(many)
         names = {name for ids in wanted for name in ids.names()}
         known = self._catalogue.known(names) if self._ready() else set()
@@ -329,11 +329,11 @@ class Shelf:
 
     @healing
     def raw(self, stored: StoredPaper) -> RawAnswer | None:
-        """What the site sent, untouched; None when that was not kept."""
+        """Return the untouched bytes that the site sent; None if they were not kept."""
         return self._writer.raw_of(self._record_for(stored))
 
     def confined(self, output_path: str) -> Path:
-        """Where *output_path* lies, if a copy may be written there at all.
+        """Return the place of *output_path*, if a copy may be written there.
 
         Raises
         ------
@@ -383,7 +383,7 @@ class Shelf:
         start: int = 0,
         max_results: int = 20,
     ) -> tuple[int, list[StoredPaper]]:
-        """How many papers match, and a page of them: best first for words, else newest first.
+        """Return the number of matches and a page of them: best first for words, else newest.
 
         Every word of *text* must be in title or abstract; *journal* is part of its name; *among*
         are names of papers (as `Ids.names` has them), of which one must be the paper's.

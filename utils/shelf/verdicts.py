@@ -70,7 +70,7 @@ class Verdicts:
 
     @healing
     def due(self) -> int:
-        """How many texts today's judges have not seen; a person's decision is not counted."""
+        """Return how many texts today's judges have not seen, without decisions by hand."""
         if not self._survey() or self._catalogue.note(_JUDGED) == str(JUDGES):
             return 0
         if found := self._catalogue.unjudged(JUDGES):
@@ -130,7 +130,7 @@ class Verdicts:
 
     @healing
     def has_rejections(self, stored: StoredPaper) -> bool:
-        """Whether somebody rejected a text of this paper."""
+        """Return whether somebody rejected a text of this paper."""
         return any(record.refused for _, record in self._writer.same_paper(stored.paper.ids))
 
     @healing

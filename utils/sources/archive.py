@@ -24,7 +24,7 @@ _ASKED_DAYS = 30.0
 
 
 def find_capture(url: str, web: Web) -> str:
-    """Where the archive has the bytes of a page that is gone; empty where it has none.
+    """Return the archive's address of a page that is gone; empty if it has none.
 
     Asked once in a month for each address.
 

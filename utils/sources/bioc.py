@@ -123,7 +123,7 @@ def _number(prefix: str, value: object) -> str:
 
 
 def _same(requested: Ids, received: Ids) -> bool:
-    """Whether the article has the requested number; one without a number is believed."""
+    """Return whether the article has the requested number; one without a number is believed."""
     if requested.pmcid:
         return received.pmcid in ("", requested.pmcid)
     return received.pmid in ("", requested.pmid)

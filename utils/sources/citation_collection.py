@@ -71,7 +71,7 @@ def _articles(web: Web) -> list[dict[str, Any]]:
 
 
 def _snapshots(web: Web, articles: Iterable[dict[str, Any]]) -> Iterator[Snapshot]:
-    """Those of some articles that have the file."""
+    """Return the articles that have the file."""
     for row in articles:
         number = whole(row.get("id")) or 0
         files = web.get(f"{_base(web)}/articles/{number}/files", check=_require_list).json()

@@ -104,7 +104,7 @@ def _fetch_file(number: int, web: Web) -> Fetched | SourceMiss:
 
 
 def _links(work: Mapping[str, Any]) -> Iterator[str]:
-    """Where a work is said to lie; one address is sometimes sent without its list."""
+    """Return the addresses of a work; a single one is sometimes sent without a list."""
     named = work.get("sourceFulltextUrls")
     downloads = (
         row.get("url") for row in mappings(work.get("links")) if row.get("type") == "download"
@@ -116,7 +116,7 @@ def _links(work: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_own(url: str) -> bool:
-    """Whether a link leads to CORE's own copy, whose host turns programs away."""
+    """Return whether a link leads to CORE's own copy, whose host turns programs away."""
     with suppress(ValueError):
         host = urlsplit(url).hostname or ""
         return host == "core.ac.uk" or host.endswith(".core.ac.uk")
@@ -124,7 +124,7 @@ def _is_own(url: str) -> bool:
 
 
 def _is_of(url: str, paper: Paper) -> bool:
-    """Whether a link is an identifier of the paper: other rungs ask for its page."""
+    """Return whether a link is an identifier of the paper: other rungs ask for its page."""
     return Ids.maybe(url).shares(paper.ids)
 
 

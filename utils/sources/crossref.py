@@ -79,7 +79,7 @@ def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 
 def _fetch_work(doi: str, web: Web) -> dict[str, Any]:
-    """What Crossref has on a DOI; empty where it knows of none."""
+    """Return Crossref's record of a DOI; empty if it has none."""
     answer = web.get(
         f"{web.settings.address('crossref')}/works/{quote(doi, safe='')}",
         {"mailto": web.settings.contact},
@@ -184,7 +184,7 @@ def _mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
 
 
 def _may_be_mined(work: Mapping[str, Any]) -> bool:
-    """Whether a license for text mining, or a free one, holds today."""
+    """Return whether a license for text mining, or a free one, holds today."""
     return any(
         row.get("content-version") == "tdm" or license_name(row.get("URL") or "")
         for row in work.get("license") or ()

@@ -61,7 +61,7 @@ def _headers(web: Web) -> dict[str, str]:
 
 
 def _visitor(web: Web) -> str:
-    """What a refusal was about: another key or token is not refused because this one is."""
+    """Return the key and token that were refused: others are not refused with them."""
     from hashlib import sha256
 
     names = ("elsevier_api_key", "elsevier_insttoken")
@@ -69,7 +69,7 @@ def _visitor(web: Web) -> str:
 
 
 def _judge(answer: Answer, web: Web) -> None:
-    """What an answer that is no text means; the words are those of the service's errors."""
+    """Raise what an answer without a text means, in the words of the service's errors."""
     said = answer.text()[:2000]
     match answer.status:
         case 200 if not elsevier.has_text(answer.body):

@@ -278,7 +278,7 @@ def _refuse(answer: Answer) -> None:
 
 
 def _total(reply: Mapping[str, Any]) -> int:
-    """How many hits a search has; raises without a number, since a guess would lose pages."""
+    """Return the number of hits; raise without one, since a guess would lose pages."""
     total = whole(reply.get("hitCount"))
     if total is None:
         raise Unreachable("Europe PMC did not say how many hits there are.", "Try again later.")
@@ -344,7 +344,7 @@ def _kinds(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _notices(row: Mapping[str, Any]) -> tuple[Notice, ...]:
-    """What was published later about the paper; of a preprint also its version in a journal."""
+    """Return later notices about the paper; of a preprint also its version in a journal."""
     links = mappings(mapping(row.get("commentCorrectionList")).get("commentCorrection"))
     notices = [
         Notice(kind, text(link.get("reference")), _pmid(link))
@@ -438,7 +438,7 @@ class Linked:
 
 
 def fetch_linked(pmid: str, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """How many papers are on the list, the first *most* of them, and the address requested.
+    """Return the length of the list, its first *most* papers, and the address requested.
 
     Raises
     ------

@@ -74,7 +74,7 @@ _REMEMBERED_DAYS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """How the last requests of this process to NCBI's E-utilities ended.
+    """The outcome of the last requests of this process to NCBI's E-utilities.
 
     ``status`` is ``unknown`` before the first request, then how the last one ended: ``nominal``,
     ``refused`` (the key, or us altogether), ``busy`` (a rate limit) or ``unreachable``;
@@ -95,7 +95,7 @@ _lock = threading.Lock()
 
 
 def contact(web: Web) -> Contact:
-    """How the last requests through *web* ended; sends none."""
+    """Return the outcome of the last requests through *web*; sends none."""
     with _lock:
         known = _contacts.get(web, Contact())
     if web.settings.papers_offline:
@@ -159,7 +159,7 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
 
 
 def uses_post(web: Web, params: Params) -> bool:
-    """Whether a request goes by POST.
+    """Return whether a request goes by POST.
 
     That keeps the key out of every URL, and is what NCBI asks for beyond 200 identifiers.
     """
@@ -263,13 +263,13 @@ def _complain(answer: Answer) -> None:
 
 
 def empty_id_list(answer: Answer) -> bool:
-    """Whether NCBI found no usable identifier in the list it was sent."""
+    """Return whether NCBI found no usable identifier in the list it was sent."""
     return answer.status == 400 and b"list is empty" in answer.body.replace(b"+", b" ")
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a search found: one page of identifiers, and how the database read the term.
+    """One page of a search's hits, and how the database read the term.
 
     ``web_env`` and ``query_key`` point to the whole result on NCBI's history server, where it was
     to be kept.
@@ -306,7 +306,7 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
 
 
 def count(database: str, term: str, web: Web) -> int:
-    """How many records of *database* a term finds; raises as `esearch` does."""
+    """Return how many records of *database* a term finds; raises as `esearch` does."""
     return total_of(_search(database, {"term": term, "rettype": "count"}, web))
 
 
@@ -330,7 +330,7 @@ def total_of(result: Mapping[str, Any]) -> int:
 
 
 def warnings_of(result: Mapping[str, Any], sentences: Mapping[str, str]) -> tuple[str, ...]:
-    """What was not found or ignored, each once; *sentences* say it, by NCBI's name for the kind."""
+    """Return warnings of terms not found or ignored; *sentences* has a text for each kind."""
     return tuple(dict.fromkeys(_warnings(result, sentences)))
 
 

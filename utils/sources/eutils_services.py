@@ -250,7 +250,7 @@ class LinkList:
 
 @dataclass(frozen=True, slots=True)
 class LinkSet:
-    """What is linked to the identifiers ``uids``; ``trouble`` is an error of this part alone."""
+    """The links of the identifiers ``uids``; ``trouble`` is an error of this part alone."""
 
     uids: tuple[str, ...]
     lists: tuple[LinkList, ...]
@@ -331,7 +331,7 @@ def _list(row: Mapping[str, Any]) -> LinkList:
 
 
 def fetch_link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
-    """Which kinds of links each identifier has, without the records they lead to.
+    """Return the kinds of links of each identifier, without the linked records.
 
     Raises
     ------
@@ -431,7 +431,7 @@ class MeshTerm:
 
 
 def find_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]]:
-    """How many MeSH records fit *text*, and the first of them.
+    """Return how many MeSH records fit *text*, and the first of them.
 
     Raises
     ------

@@ -23,7 +23,7 @@ _LISTS: dict[Kind, str] = {"citations": "cited_by", "references": "references"}
 
 
 def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """How many papers are on the list, the first *most* of them, and the address requested.
+    """Return the length of the list, its first *most* papers, and the address requested.
 
     Raises
     ------

@@ -95,7 +95,7 @@ def _require_welcome(web: Web) -> None:
 
 
 def _another_way(web: Web, when: str) -> str:
-    """What to do about a refusal: a key that is set need not be set."""
+    """Return a hint after a refusal: a key that is set may be left out."""
     about_key = "See what JINA_API_KEY has left" if _key(web) else "Set JINA_API_KEY"
     return f"{about_key}, or try again {when}."
 

@@ -338,7 +338,7 @@ def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str,
 
 
 def _total(reply: Mapping[str, Any]) -> int:
-    """How many works there are; raises without a number, since a guess would lose pages."""
+    """Return the number of works; raise without one, since a guess would lose pages."""
     total = whole(mapping(reply.get("meta")).get("count"))
     if total is None:
         raise Unreachable("OpenAlex did not say how many works there are.", "Try again later.")
@@ -392,7 +392,7 @@ def too_much(answer: Answer) -> Unreachable:
 
 
 def _cost(answer: Answer) -> str:
-    """What a call cost and what is left, as far as the headers tell."""
+    """Return the cost of a call and the rest of the budget, as far as the headers tell."""
     cost = _least(answer, "X-RateLimit-Cost-USD")
     left = _least(answer, "X-RateLimit-Remaining-USD")
     if not cost:

@@ -78,7 +78,7 @@ def _judge(answer: Answer) -> None:
 
 
 def greet(web: Web) -> str:
-    """What is left of the day's budget, asking for which costs nothing; without a key, no more."""
+    """Return the rest of the day's budget, which is free to ask; empty without a key."""
     if not web.settings.key("openalex_api_key"):
         web.get(f"{web.settings.address('openalex_content')}/", allow=range(400, 500))
         return ""

@@ -25,7 +25,7 @@ _OTHER_END: dict[Kind, str] = {"citations": "citing", "references": "cited"}
 
 
 def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """How many works are on the list, the first *most* of them, and the address requested.
+    """Return the length of the list, its first *most* works, and the address requested.
 
     Raises
     ------

@@ -196,7 +196,7 @@ def _articles(body: bytes) -> dict[str, bytes]:
 
 
 def _record(pmcid: str, web: Web) -> dict[str, Any]:
-    """What the Cloud Service says of an article's newest version."""
+    """Return the Cloud Service's metadata of an article's newest version."""
     version = _find_newest_version(pmcid, web)
     url = f"{web.settings.address('pmc_cloud')}/metadata/{version}.json"
     record: dict[str, Any] = web.get(url, check=Answer.json, kept=True).json()
@@ -217,7 +217,7 @@ def _not_there(pmcid: str) -> str:
 
 
 def _list_of(pmcid: str, web: Web, delimiter: str) -> bytes:
-    """What the Cloud Service lists: folders of an article with the delimiter ``/``, else files."""
+    """Return the Cloud Service's listing: folders with the delimiter ``/``, else files."""
 
     def is_list(answer: Answer) -> None:
         if b"ListBucketResult" not in answer.body:
@@ -233,7 +233,7 @@ def _list_of(pmcid: str, web: Web, delimiter: str) -> bytes:
 
 
 def s3_address(s3_url: str, base: str) -> tuple[str, str]:
-    """Where an ``s3://`` object lies for us, and its MD5.
+    """Return the HTTPS address of an ``s3://`` object, and its MD5.
 
     >>> s3_address("s3://pmc-oa-opendata/PMC1.1/PMC1.1.xml?md5=ab", "https://mirror.test")
     ('https://mirror.test/PMC1.1/PMC1.1.xml', 'ab')

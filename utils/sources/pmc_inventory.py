@@ -1,4 +1,4 @@
-"""Which articles the PMC Cloud Service has: its daily inventory, and each article's own objects.
+"""The inventory of the PMC Cloud Service: its articles, and the objects of each.
 
 Every day S3 writes an inventory of the metadata objects, one an article version, with their ETags:
 two of them differ exactly by what came, changed and went. It lies in packed CSV files that a
@@ -162,7 +162,7 @@ def listed_of(pmcid: int, web: Web) -> Iterator[ObjectVersion]:
 
 
 def fetch_metadata(wanted: ObjectVersion, web: Web) -> CloudArticle:
-    """What the Cloud Service says of an article version.
+    """Return the Cloud Service's metadata of an article version.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def fetch_pages(
 
 
 def leads_to(doi: str, web: Web, hosts: Sequence[str]) -> bool:
-    """Whether a DOI leads to one of these hosts, or to a name below one of them."""
+    """Return whether a DOI leads to one of these hosts, or to a name below one of them."""
     host = urlsplit(find_landing_page(doi, web)).hostname or ""
     return any(host == one or host.endswith(f".{one}") for one in hosts)
 

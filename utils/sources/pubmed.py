@@ -47,7 +47,7 @@ _FORMS: dict[Form, dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a search found: the PMIDs of one page, and how PubMed read the query.
+    """The PMIDs of one page of a search, and how PubMed read the query.
 
     ``web_env`` and ``query_key`` point to the whole result on NCBI's history server.
     """
@@ -169,7 +169,7 @@ def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
 
 
 def count_hits(query: Query, web: Web, among: str = "") -> int:
-    """How many hits a search has; *among* narrows it, see `fetch_first_hits`.
+    """Return the number of hits; *among* narrows the search, see `fetch_first_hits`.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def _search_params(query: Query, among: str = "") -> dict[str, str]:
 
 
 def with_dates(words: str, query: Query) -> str:
-    """What is searched, with the range of dates it is narrowed to: that is no part of the term.
+    """Return the term with its range of dates, which PubMed's own term does not include.
 
     >>> with_dates("moss[ti]", Query("moss[ti]", min_date="2020/05", max_date="3000"))
     'moss[ti] AND 2020/05:3000[pdat]'

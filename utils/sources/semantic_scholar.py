@@ -191,7 +191,7 @@ def fetch_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
 
 
 def count_hits(web: Web) -> int:
-    """How many hits a small search has, never from memory: a test of the site and of the key."""
+    """Return the number of hits of a small search, never cached: it tests site and key."""
     params = {"query": "pubmed", "limit": 1}
     return count(ask("/paper/search", params, web, require_total, again=True).get("total")) or 0
 
@@ -279,7 +279,7 @@ def rows_of(reply: Mapping[str, Any]) -> list[Any]:
 
 
 def next_of(reply: Mapping[str, Any], start: int) -> int | None:
-    """Where the list goes on; never back."""
+    """Return the offset of the next page, which never lies before this one."""
     following = count(reply.get("next"))
     return following if following is not None and following > start else None
 
@@ -417,7 +417,7 @@ def fetch_linked_papers(name: str, kind: Kind, most: int, start: int, web: Web) 
 
 
 def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """How many papers are on the list, the first *most* of them, and the address requested.
+    """Return the length of the list, its first *most* papers, and the address requested.
 
     Raises
     ------
@@ -437,7 +437,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
 
 
 def _fetch_total(name: str, kind: Kind, web: Web) -> tuple[int | None, tuple[str, ...]]:
-    """How long the list is, from the paper's record."""
+    """Return the length of the list, from the paper's record."""
     try:
         paper = fetch_paper(name, web)
     except SourceMiss as silent:

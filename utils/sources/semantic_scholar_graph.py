@@ -455,7 +455,7 @@ def _types(row: Mapping[str, Any], *, preprint: bool) -> tuple[str, ...]:
 
 
 def _license(name: str) -> str:
-    """Of the free copy; the short names come without blanks.
+    """Return the licence of the free copy; its short name comes without blanks.
 
     >>> _license("CCBYNCND"), _license("CC0"), _license("publisher-specific")
     ('CC BY-NC-ND', 'CC0 1.0', 'publisher-specific')

@@ -1,4 +1,4 @@
-"""What a source is: a record of the functions that one site offers.
+"""The parts of a source: a record of the functions that one site offers.
 
 Not a class hierarchy: what a site cannot do is left out, so nobody raises
 ``NotImplementedError``, and the ladder, the rate table and the conformance tests read the same
@@ -95,7 +95,7 @@ def nothing_kept(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """How a site looks up the records of papers.
+    """The way a site looks up the records of papers.
 
     ``by`` names the identifiers it takes. ``ask`` takes up to ``batch`` of them at once (each has
     at least one of those names) and returns the papers the site knows; what is not among them, it
@@ -234,7 +234,7 @@ class Source:
 
     @property
     def site(self) -> Site:
-        """What settings, reports and the shelf need of it."""
+        """The facts that settings, reports and the shelf need."""
         routes = tuple(SiteRoute(one.via, one.label, one.version, one.terms) for one in self.routes)
         return Site(
             *(self.name, self.addresses, self.keys, routes),

@@ -1,1 +1,1 @@
-"""What the machine gives: files, SQLite, signals, clocks, and the hygiene of texts."""
+"""The machine: files, locks, SQLite, the running process, and clean text."""

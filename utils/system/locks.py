@@ -105,7 +105,7 @@ def _unescape(point: str) -> str:
 
 
 def _lock_fault(folder: Path) -> str:
-    """What is wrong with locks in *folder*; empty where they work."""
+    """Return the fault of locks in *folder*; empty if they work."""
     trial = part_of(folder / "locks")
     try:
         trial.touch()
@@ -193,7 +193,7 @@ _HOLDER_CHARS = 200
 
 
 def describe_process() -> str:
-    """How others are told of this process."""
+    """Return the name of this process for messages to others."""
     return f"Process {os.getpid()} on {platform.node() or 'a machine without a name'}"
 
 
@@ -207,7 +207,7 @@ def sign_holder(path: Path) -> None:
 
 
 def read_holder(path: Path) -> str:
-    """Who signed last."""
+    """Return the process that signed last."""
     with suppress(OSError):
         return one_line(path.read_text("utf-8", "replace")[:_HOLDER_CHARS]) or UNKNOWN
     return UNKNOWN

@@ -86,7 +86,7 @@ def clean_text(text: str) -> str:
 
 
 def _beyond_ascii(text: str) -> str:
-    """What is left of a text without the plain signs, which are soon taken out and the most."""
+    """Return a text without its plain characters, which are fast to remove and the most."""
     rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
     return rest.decode("utf-8", "surrogatepass")
 

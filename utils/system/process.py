@@ -59,7 +59,7 @@ def interruptible() -> Iterator[None]:
 
 
 def _comes_of_an_interrupt(error: BaseException) -> bool:
-    """Whether it was made of an interrupt; what an interrupt was answered with is another thing."""
+    """Return whether an error was raised from an interrupt, not merely during one."""
     cause = error.__cause__
     return cause is not None and (
         isinstance(cause, KeyboardInterrupt) or _comes_of_an_interrupt(cause)

@@ -132,7 +132,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
 
 
 def _same_bytes(one: Path, other: Path) -> bool:
-    """Whether two files hold the same; False where one cannot be read."""
+    """Return whether two files hold the same; False where one cannot be read."""
     try:
         with one.open("rb") as ours, other.open("rb") as theirs:
             if os.fstat(ours.fileno()).st_size != os.fstat(theirs.fileno()).st_size:
@@ -328,7 +328,7 @@ def request_sharing(shelf: Path) -> None:
 
 
 def is_group(folder: Path) -> bool:
-    """Whether *folder* itself is a group's."""
+    """Return whether *folder* itself is a group's."""
     return _mode_of(folder) & _GROUP_FOLDER == _GROUP_FOLDER
 
 
@@ -344,7 +344,7 @@ def inherit_group(path: Path) -> None:
 
 
 def _is_shared(folder: Path) -> bool:
-    """Whether what is made in *folder* is to be a group's: in a shelf, its private part tells."""
+    """Return whether new files in *folder* are the group's; in a shelf, its private part tells."""
     if os.name == "nt":
         return False
     return (_mode_of(folder / PRIVATE) or _mode_of(folder)) & _GROUP_FOLDER == _GROUP_FOLDER
@@ -480,7 +480,7 @@ def _find_barrier(path: Path, reading: bool) -> tuple[Path, os.stat_result] | No
 
 
 def _remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> str:
-    """What to do about it, in commands that can be pasted."""
+    """Return what to do about a barrier, as commands that can be pasted."""
     elsewhere = "or point PAPERS_DIR at a folder of your own."
     if not _is_shelf(shelf):
         return f"Ask {owner} for a folder there, {elsewhere}"

@@ -136,17 +136,17 @@ def set_aside(path: Path, aside: Path) -> None:
 
 
 def is_damaged(error: BaseException) -> bool:
-    """Whether the file is damaged, or no database."""
+    """Return whether the file is damaged, or no database."""
     return _code(error) in _DAMAGED
 
 
 def is_busy(error: BaseException) -> bool:
-    """Whether another connection held the lock for longer than the timeout."""
+    """Return whether another connection held the lock for longer than the timeout."""
     return _code(error) in _BUSY
 
 
 def has_no_room(error: BaseException) -> bool:
-    """Whether the disk may be full, for which SQLite has several codes."""
+    """Return whether the disk may be full, for which SQLite has several codes."""
     return _code(error) in _NO_ROOM
 
 
