@@ -3,7 +3,7 @@
 import pytest
 from lxml.etree import fromstring
 
-from utils.readers.inline_markup import readable_text
+from utils.readers.safe_xml import readable_text
 
 
 def written(markup: str) -> str:

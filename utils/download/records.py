@@ -68,6 +68,8 @@ def look_up(
         for inquiry in inquiries.values():
             if inquiry.can_ask(source.lookup):
                 pending.setdefault(inquiry.paper.ids, []).append(inquiry)
+        if not pending:
+            continue
         for asked, outcome in _ask(source, source.lookup, list(pending), web):
             for inquiry in pending[asked]:
                 inquiry.take_outcome(source.name, outcome)

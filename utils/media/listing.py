@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from ..errors import BadContent
 from ..model.paper import Fetched, Grid, PaperObject, StoredPaper
-from ..outline import floats_of, outline, section_words
-from ..outline.floats import Float
+from ..outline import Float, floats_of, outline, section_words
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 from ..system.plain_text import lowered, one_line, raised

@@ -8,7 +8,7 @@ references, comments and investigators out of the paper's own, and makes reading
 What goes where, beyond the obvious:
 
 - ``title`` and ``abstract`` are as PubMed prints them (trailing dot, ``[Translated title].``), with
-  markup made readable by `.inline_markup`; an empty or ``[Not Available].`` title gives way to the
+  markup made readable by `.safe_xml`; an empty or ``[Not Available].`` title gives way to the
   vernacular one. A structured abstract is ``LABEL: text`` paragraphs with blank lines between.
 - ``published`` is the date of the issue, made more precise by the electronic date where the two
   agree; for journals without print issues (``Electronic-eCollection``, ``Electronic-Print``) the
@@ -40,8 +40,7 @@ from ..errors import BadContent, BadRequest, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, NoticeKind, Paper
 from ..system.plain_text import one_line
-from .inline_markup import readable_text
-from .safe_xml import SAFE_OPTIONS, children_of
+from .safe_xml import SAFE_OPTIONS, children_of, readable_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

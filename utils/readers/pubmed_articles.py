@@ -17,9 +17,8 @@ from typing import Any
 
 from ..errors import BadContent
 from ..model.paper import Paper
-from .inline_markup import readable_text
 from .pubmed import read_records
-from .safe_xml import parse
+from .safe_xml import parse, readable_text
 
 _TAG = re.compile(r"[A-Z]{2,4} *- ")
 # How efetch names an unknown PMID in text: "id: 1 Error occurred: The following PMID is not …".

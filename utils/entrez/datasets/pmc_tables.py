@@ -17,9 +17,8 @@ from ...errors import BadContent, EntrezFailed
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
 from ...outline.sections import part_of
-from ...readers.inline_markup import readable_text
 from ...readers.jats import parse, read
-from ...readers.safe_xml import children_of, first
+from ...readers.safe_xml import children_of, first, readable_text
 from ...system.plain_text import one_line, shortened
 from .pubmed_tables import Cells, cells, whole
 from .tables import Notes, Table, Tables

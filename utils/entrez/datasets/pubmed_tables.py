@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...model.identifiers import Ids
 from ...model.paper import Paper
-from ...readers.inline_markup import readable_text
 from ...readers.pubmed import Deleted, read_with_elements
-from ...readers.safe_xml import children_of, first
+from ...readers.safe_xml import children_of, first, readable_text
 from .tables import Notes, Table, Tables, fit
 from .trees import Page
 

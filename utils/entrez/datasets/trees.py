@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ...errors import BadContent, EntrezFailed
-from ...readers.inline_markup import readable_text
-from ...readers.safe_xml import children_of, parse
+from ...readers.safe_xml import children_of, parse, readable_text
 from ...system.plain_text import one_line, shortened
 
 if TYPE_CHECKING:

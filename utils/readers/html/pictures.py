@@ -39,7 +39,7 @@ _LONGEST: Final = 2000  # characters of an address
 def pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     """Find the addresses of the pictures of a page, by label ("Figure 2").
 
-    Labels are spelled as in `...outline.floats.floats_of`.
+    Labels are spelled as in `...outline.floats_of`.
 
     Raises
     ------
