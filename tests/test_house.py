@@ -1,9 +1,13 @@
-"""What keeps the code readable for a newcomer: references in docstrings lead somewhere."""
+"""What keeps the code readable for a newcomer: references lead somewhere, modules stand alone."""
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 RELATIVE = re.compile(r"(?<!`)`(\.+)([a-zA-Z_][\w.]*)`(?!`)")
@@ -58,3 +62,25 @@ def test_a_broken_reference_is_found(tmp_path: Path) -> None:
     there.write_text("here = 1\n", encoding="utf-8")
     found = broken_references({"utils.page": page, "utils.there": there})
     assert [one.rpartition(": ")[2] for one in found] == ["`.there.gone`", "`.nowhere`"]
+
+
+_IMPORT_EACH_FIRST = """
+import importlib, sys
+for name in sys.argv[1:]:
+    for module in [one for one in sys.modules if one.partition(".")[0] == "utils"]:
+        del sys.modules[module]
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:  # of an extra that is not installed
+        pass
+    except ImportError as error:
+        print(name, error)
+"""
+
+
+@pytest.mark.slow
+def test_every_reader_and_every_module_of_http_can_be_the_first_to_be_imported() -> None:
+    names = [name for name in modules() if name.startswith(("utils.readers", "utils.http"))]
+    command = [sys.executable, "-c", _IMPORT_EACH_FIRST, *names]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
