@@ -82,7 +82,7 @@ def test_a_site_that_struggled_of_late_is_named(library, settings):
 
     assert named() == []
     for _ in range(2):
-        library.web.limiter.refused(settings["doi_base_url"])
+        library.web.limiter.record_rejection(settings["doi_base_url"])
         time.sleep(40)
     assert named() == ["doi struggled of late: it is asked 4.0 times less often than it may"]
 

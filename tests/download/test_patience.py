@@ -50,7 +50,7 @@ def test_the_wait_for_the_last_site_that_may_have_a_text_is_told_by_name(
     library: Library, world: World, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     record = world.paper("scholar_copy")
-    library.web.limiter.hold(world.url("semantic_scholar"), 40)
+    library.web.limiter.start_cooldown(world.url("semantic_scholar"), 40)
     with caplog.at_level(logging.WARNING):
         stored = library.download(ids_of(record)).stored
     assert (stored.kind, stored.via) == ("full_text", "semantic_scholar")
@@ -72,7 +72,7 @@ def test_patience_is_spent_by_all_waits_together() -> None:
 
 def test_a_turn_that_is_refused_is_not_booked(library: Library, world: World) -> None:
     limiter, url = library.web.limiter, world.url("semantic_scholar")
-    limiter.hold(url, 40)
+    limiter.start_cooldown(url, 40)
     began = time.time()
     with Patience(10).applied(), pytest.raises(Exception, match="next turn"), limiter.turn(url):
         pytest.fail("asked in spite of the cooldown")

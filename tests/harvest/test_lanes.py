@@ -160,7 +160,7 @@ def test_a_batch_is_never_larger_than_asked_for(lanes: Run) -> None:
 def test_a_batch_waits_for_others_while_others_may_come(lanes: Run) -> None:
     site, before = Site(), Site()
     before.open.clear()
-    run = lanes(Lane("before", before, threads=1), Lane("a", site, batch=3, linger=3600))
+    run = lanes(Lane("before", before, threads=1), Lane("a", site, batch=3, wait_s=3600))
     run.put("before", 0)
     run.put("a", 1)
     run.start()
@@ -175,7 +175,7 @@ def test_a_batch_waits_for_others_while_others_may_come(lanes: Run) -> None:
 
 def test_a_batch_is_not_waited_for_when_nobody_can_come(lanes: Run) -> None:
     site = Site()
-    run = lanes(Lane("before", Site()), Lane("a", site, batch=20, linger=3600))
+    run = lanes(Lane("before", Site()), Lane("a", site, batch=20, wait_s=3600))
     run.put("a", 1)
     run.start()
     go_through(run)
@@ -185,7 +185,7 @@ def test_a_batch_is_not_waited_for_when_nobody_can_come(lanes: Run) -> None:
 def test_a_batch_that_waited_long_enough_begins(lanes: Run) -> None:
     site, before = Site(), Site()
     before.open.clear()
-    run = lanes(Lane("before", before, threads=1), Lane("a", site, batch=20, linger=0.1))
+    run = lanes(Lane("before", before, threads=1), Lane("a", site, batch=20, wait_s=0.1))
     run.put("before", 0)
     run.put("a", 1)
     run.start()
@@ -293,7 +293,7 @@ def test_many_threads_take_their_memory_from_few_heaps() -> None:
 @pytest.mark.slow
 def test_a_batch_waits_for_numbers_that_come_back_within_its_linger(lanes: Run) -> None:
     site = Site()
-    run = lanes(Lane("a", site, batch=20, linger=3600))
+    run = lanes(Lane("a", site, batch=20, wait_s=3600))
     for number in range(5):
         run.put("a", number, after=30 + number)
     run.put("a", 5)

@@ -32,12 +32,12 @@ def test_nothing_is_held_until_a_site_says_so(limiter: RateLimiter):
 
 def test_the_wait_a_site_asked_for_is_known_while_it_lasts(limiter: RateLimiter):
     hold = Cooldown()
-    hold.run(lambda: limiter.hold(HERE, 45))
+    hold.run(lambda: limiter.start_cooldown(HERE, 45))
     assert 44 < hold.seconds_left() <= 45
 
 
 def test_a_wait_that_somebody_else_was_told_of_counts_too(limiter: RateLimiter, monkeypatch):
-    limiter.hold(HERE, 45)
+    limiter.start_cooldown(HERE, 45)
     hold, left = Cooldown(), []
     sleep = time.sleep
     monkeypatch.setattr(time, "sleep", lambda s: (left.append(hold.seconds_left()), sleep(s)))
@@ -48,8 +48,8 @@ def test_a_wait_that_somebody_else_was_told_of_counts_too(limiter: RateLimiter, 
 
 def test_work_at_one_site_is_not_held_by_another(limiter: RateLimiter):
     hold, other = Cooldown(), Cooldown()
-    other.run(lambda: limiter.hold(THERE, 45))
-    hold.run(lambda: (limiter.hold(THERE, 45), ask(limiter, HERE)))
+    other.run(lambda: limiter.start_cooldown(THERE, 45))
+    hold.run(lambda: (limiter.start_cooldown(THERE, 45), ask(limiter, HERE)))
     assert hold.seconds_left() == 0
     assert other.seconds_left() > 0
 
@@ -57,7 +57,7 @@ def test_work_at_one_site_is_not_held_by_another(limiter: RateLimiter):
 def test_outside_of_the_work_nobody_listens(limiter: RateLimiter):
     hold = Cooldown()
     hold.run(lambda: None)
-    limiter.hold(HERE, 45)
+    limiter.start_cooldown(HERE, 45)
     assert hold.seconds_left() == 0
 
 
@@ -74,6 +74,6 @@ def test_threads_given_the_context_count(limiter: RateLimiter):
 
 
 def test_a_turn_that_is_too_far_away_says_when_to_come_back(limiter: RateLimiter):
-    limiter.hold(HERE, 90)
+    limiter.start_cooldown(HERE, 90)
     with pytest.raises(Unreachable, match=r"Try again in (89|90) s"):
         ask(limiter, HERE)

@@ -126,7 +126,7 @@ def test_the_key_itself_is_written_nowhere(tmp_path: Path):
 
 
 def test_who_would_wait_more_than_a_minute_books_nothing(limiter: RateLimiter, clock):
-    limiter.hold(DOI, 61)
+    limiter.start_cooldown(DOI, 61)
     for _ in range(3):
         with pytest.raises(Unreachable, match=r"next turn at doi is 6[01] s away") as caught:
             leave(limiter, DOI)
@@ -138,20 +138,20 @@ def test_who_would_wait_more_than_a_minute_books_nothing(limiter: RateLimiter, c
 
 def test_a_hold_reaches_those_who_booked_before_it(limiter: RateLimiter):
     limiter._book("doi", 30.0)
-    limiter.hold(DOI, 20)
+    limiter.start_cooldown(DOI, 20)
     assert limiter._leave("doi", 30.0) == pytest.approx(20, abs=0.5)
 
 
 def test_a_shorter_hold_does_not_shorten_a_longer_one(limiter: RateLimiter):
-    limiter.hold(DOI, 50)
-    limiter.hold(DOI, 5)
+    limiter.start_cooldown(DOI, 50)
+    limiter.start_cooldown(DOI, 5)
     begun = time.time()
     leave(limiter, DOI)
     assert time.time() - begun >= 49.9
 
 
 def test_no_hold_is_longer_than_a_day(limiter: RateLimiter):
-    limiter.hold(DOI, 1e12)
+    limiter.start_cooldown(DOI, 1e12)
     time.sleep(86401)
     leave(limiter, DOI)
 
@@ -176,7 +176,7 @@ def test_a_clock_set_back_costs_no_wait(limiter: RateLimiter, monkeypatch, clock
 
 
 def test_a_clock_set_back_keeps_a_hold_as_long_as_it_was(limiter: RateLimiter, monkeypatch, clock):
-    limiter.hold(DOI, 30)
+    limiter.start_cooldown(DOI, 30)
     real = clock.time
     monkeypatch.setattr(time, "time", lambda: real() - 7200)
     leave(limiter, DOI)
@@ -185,23 +185,25 @@ def test_a_clock_set_back_keeps_a_hold_as_long_as_it_was(limiter: RateLimiter, m
 
 def test_penalties_double_while_the_site_keeps_refusing(limiter: RateLimiter):
     url = "https://export.arxiv.org/api/query"
-    assert limiter.refused(url) == 60
-    assert limiter.refused(url) == pytest.approx(60, abs=1)  # was under way when the first came
+    assert limiter.record_rejection(url) == 60
+    assert limiter.record_rejection(url) == pytest.approx(
+        60, abs=1
+    )  # was under way when the first came
     time.sleep(61)
-    assert limiter.refused(url) == 120
+    assert limiter.record_rejection(url) == 120
     time.sleep(121)
-    assert limiter.refused(url) == 240
+    assert limiter.record_rejection(url) == 240
     time.sleep(240 + 241)
-    assert limiter.refused(url) == 60
+    assert limiter.record_rejection(url) == 60
 
 
 def test_most_sites_have_a_brief_pause_that_nobody_is_told_of(limiter: RateLimiter, clock):
-    assert limiter.refused(DOI) == 0
+    assert limiter.record_rejection(DOI) == 0
     leave(limiter, DOI)
     assert sum(clock.naps) == pytest.approx(1, abs=0.1)
     for _ in range(9):
         with limiter.turn(DOI):
-            limiter.refused(DOI)
+            limiter.record_rejection(DOI)
     assert max(clock.naps) == pytest.approx(30, abs=0.1)
 
 
@@ -209,10 +211,10 @@ def test_an_answer_ends_the_doubling(limiter: RateLimiter):
     url, limiter.longest = "https://export.arxiv.org/api/query", 3600.0
     for pause in (60, 120):
         with limiter.turn(url):
-            assert limiter.refused(url) == pause
+            assert limiter.record_rejection(url) == pause
     leave(limiter, url)
     with limiter.turn(url):
-        assert limiter.refused(url) == 60
+        assert limiter.record_rejection(url) == 60
 
 
 @pytest.mark.parametrize(
@@ -231,7 +233,7 @@ def test_a_shared_pool_is_left_alone_and_slowed_less_than_an_allowance_of_ones_o
     told = []
     for _ in pauses:
         with limiter.turn(SCHOLAR):
-            told.append(round(limiter.refused(SCHOLAR)))
+            told.append(round(limiter.record_rejection(SCHOLAR)))
     assert told == pauses
     assert limiter.slowdowns() == {"semantic_scholar": factor}
 
@@ -325,7 +327,7 @@ def test_a_folder_that_was_removed_is_made_again(limiter: RateLimiter, tmp_path:
 
 
 def test_a_booking_that_failed_leaves_no_lock(limiter: RateLimiter, tmp_path: Path):
-    limiter.hold(DOI, 100)
+    limiter.start_cooldown(DOI, 100)
     with pytest.raises(Unreachable):
         leave(limiter, DOI)
     with file_transaction(tmp_path / "pace" / "pace.sqlite", (), patience_s=0) as db:

@@ -47,7 +47,7 @@ def ask(limiter: RateLimiter, times: int, seconds: float = 0.0) -> list[float]:
 def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(limiter: RateLimiter):
     ask(limiter, 2)
     for _ in range(3):
-        limiter.refused(DOI)
+        limiter.record_rejection(DOI)
         time.sleep(40)
     assert limiter.slowdowns() == {"doi": 8.0}
     gaps = ask(limiter, 200)
@@ -60,13 +60,13 @@ def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(limi
 
 def test_those_under_way_when_the_first_was_refused_count_once(limiter: RateLimiter):
     for _ in range(4):
-        limiter.refused(DOI, 10)
+        limiter.record_rejection(DOI, 10)
     assert limiter.slowdowns() == {"doi": 2.0}
 
 
 def test_no_site_is_slowed_without_end(limiter: RateLimiter):
     for _ in range(12):
-        limiter.refused(DOI)
+        limiter.record_rejection(DOI)
         time.sleep(40)
     assert limiter.slowdowns() == {"doi": 16.0}
 
@@ -94,7 +94,7 @@ def test_it_is_never_faster_than_published(limiter: RateLimiter):
 
 
 def test_another_process_hears_of_it(limiter: RateLimiter):
-    limiter.refused(DOI, 1)
+    limiter.record_rejection(DOI, 1)
     time.sleep(2)
     assert pace_of().slowdowns() == {"doi": 2.0}
     gaps = ask(pace_of(), 3)
@@ -102,7 +102,7 @@ def test_another_process_hears_of_it(limiter: RateLimiter):
 
 
 def test_what_was_an_hour_ago_says_nothing_about_today(limiter: RateLimiter):
-    limiter.refused(DOI)
+    limiter.record_rejection(DOI)
     time.sleep(3601)
     assert limiter.slowdowns() == {}
     assert ask(limiter, 3)[-1] < 1.1

@@ -171,9 +171,9 @@ def test_one_link_without_its_list_is_a_link():
 
 def test_doctor_says_whether_the_key_is_right(client, web, mocked):
     mocked.get(SEARCH, json={"results": []}, headers={"X-RateLimit-Remaining": "9"})
-    assert SOURCE.greet(web) == "9 tokens are left for now"
+    assert SOURCE.check_access(web) == "9 tokens are left for now"
     mocked.replace("GET", SEARCH, **REFUSED)
     with pytest.raises(NotConfigured):
-        SOURCE.greet(web)
+        SOURCE.check_access(web)
     mocked.get("https://api.core.ac.uk/v3", status=404)
-    assert SOURCE.greet(client()) == ""
+    assert SOURCE.check_access(client()) == ""

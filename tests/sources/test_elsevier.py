@@ -115,4 +115,4 @@ def test_doctor_says_what_is_left_of_the_week(web, mocked, left, said):
     mocked.get(
         f"{PREFIX}10.1016/j.softx.2015.10.001", body=TEXT, headers={"X-RateLimit-Remaining": left}
     )
-    assert said in SOURCE.greet(web)
+    assert said in SOURCE.check_access(web)

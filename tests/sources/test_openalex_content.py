@@ -79,10 +79,10 @@ def test_a_refusal_says_why(web, mocked, answer, error, said):
 )
 def test_doctor_is_told_what_is_left(web, mocked, told, said):
     mocked.get(LIMITS, json=told)
-    assert said in SOURCE.greet(web)
-    assert bool(SOURCE.greet(web)) == bool(said)
+    assert said in SOURCE.check_access(web)
+    assert bool(SOURCE.check_access(web)) == bool(said)
 
 
 def test_doctor_asks_for_no_budget_without_a_key(client, mocked):
     mocked.get("https://content.openalex.org/", status=404)
-    assert SOURCE.greet(client()) == ""
+    assert SOURCE.check_access(client()) == ""

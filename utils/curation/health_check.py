@@ -188,9 +188,9 @@ def _ask(source: Source, web: Web) -> Check:
     """Send one small request; where a source has a key, one that shows whether the key is good."""
     base = _base(source, web)
     host = urlsplit(base).netloc
-    if source.greet:
-        greeting = source.greet(web)
-        return Check(source.name, "ok", f"{host} answered{greeting and f' {greeting}'}")
+    if source.check_access:
+        about = source.check_access(web)
+        return Check(source.name, "ok", f"{host} answered{about and f' {about}'}")
     # Any answer of its own will do, also "not found": the site is up.
     answer = web.get(base + (source.probe or "/"), allow=range(400, 600))
     if answer.status >= 500 or answer.status == 429:

@@ -44,8 +44,8 @@ from .run_status import Progress, StatusReporter
 log = logging.getLogger(__name__)
 _LOOK_UP, _AGAIN, _IDENTIFY = "look up", "again", "identify"
 _AT_ONCE = 200  # what NCBI takes in one request
-_LINGER_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
-_LINGER_COPIES_S = 2.0  # of addresses of copies: slow sites come after, with nothing to do
+_WAIT_FOR_BATCH_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
+_WAIT_FOR_COPIES_S = 2.0  # of addresses of copies: slow sites come after, with nothing to do
 _THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
 _SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
 _NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that was killed before it noted where
@@ -125,8 +125,8 @@ class _Harvest:
     def _lane(self, rung: Rung) -> Lane:
         work, batch = partial(self._climb, rung), rung.route.batch
         if batch > 1:
-            linger = _LINGER_COPIES_S if rung.via in BY_PUBLISHER else _LINGER_S
-            return Lane(rung.via, work, threads=2, batch=batch, linger=linger)
+            wait_s = _WAIT_FOR_COPIES_S if rung.via in BY_PUBLISHER else _WAIT_FOR_BATCH_S
+            return Lane(rung.via, work, threads=2, batch=batch, wait_s=wait_s)
         if rung.via in BY_PUBLISHER:
             return Lane(rung.via, work, threads=32, per_tag=_SAME_HOST)
         most = max(rate.in_flight for rate in rung.source.rates)
@@ -141,7 +141,7 @@ class _Harvest:
         rows = self.ledger.wanted(numbers)
         absent = self.ladder.shelf.absent(ids for ids, *_ in rows.values())
         for number, (ids, asked, round_) in rows.items():
-            self.outages.forgive(number)
+            self.outages.clear_deferred(number)
             with self._isolate(number):
                 self._remember_wanted_version(number, asked)
                 paper = self.ledger.paper(number)
@@ -219,7 +219,7 @@ class _Harvest:
             pause_s := self._schedule_return(number, _LOOK_UP)
         ):
             answer = str(outcome.details.get("said", outcome.message))
-            self.outages.owe(number, _LOOK_UP, "")
+            self.outages.defer(number, _LOOK_UP, "")
             self.outages.record_failure(_LOOK_UP, "", pause_s, answer)
             return
         climb = self.ladder.begin(self._request(number, ids), record=outcome, state="looked_up")
@@ -249,11 +249,11 @@ class _Harvest:
 
     def _advance(self, number: int, climb: Climb) -> None:
         """Do what is next for a paper: end it, queue it at a rung, or for later."""
-        recorded, owed = len(climb.tried), self.outages.owed(number)
+        recorded, deferred = len(climb.tried), self.outages.deferred_sites(number)
 
         def is_away(rung: Rung) -> bool:
             away_s = self.outages.away_s(rung.via, _tag(rung, climb.paper))
-            return rung.via in owed or away_s > 0
+            return rung.via in deferred or away_s > 0
 
         match self.ladder.next_action(climb, is_away):
             case Serve(stored):
@@ -276,7 +276,7 @@ class _Harvest:
         if needless := [attempt for attempt in notes if attempt.outcome == OTHER_VERSION]:
             self.ledger.record_attempts(number, needless)
         for rung in passed_over:
-            self.outages.owe(number, rung.via, _tag(rung, climb.paper))
+            self.outages.defer(number, rung.via, _tag(rung, climb.paper))
         out = [Attempt(rung.via, Unreachable.outcome, _PASSED_OVER) for rung in passed_over]
         climb.note([*notes, *out])
 
@@ -287,8 +287,8 @@ class _Harvest:
         if not sites:
             return False
         away_s = max(self.outages.away_s(*site) for site in sites)
-        hopeful = any(self.outages.may_recover(*site) for site in sites)
-        return self._schedule_return(number, _AGAIN, away_s, hopeful) > 0
+        may_recover = any(self.outages.may_recover(*site) for site in sites)
+        return self._schedule_return(number, _AGAIN, away_s, may_recover) > 0
 
     def _climb_of(
         self,
@@ -304,10 +304,10 @@ class _Harvest:
         return Climb(request, find, paper, state, tried, passed, texts=texts)
 
     def _schedule_return(
-        self, number: int, lane: str, away_s: float = 0.0, hopeful: bool = False
+        self, number: int, lane: str, away_s: float = 0.0, may_recover: bool = False
     ) -> float:
         """Queue a paper again for sites that were out; in how many seconds, 0 if not queued."""
-        pause_s = 0.0 if self.offline else self.outages.return_delay_s(number, away_s, hopeful)
+        pause_s = 0.0 if self.offline else self.outages.return_delay_s(number, away_s, may_recover)
         if pause_s:
             self.lanes.put(lane, number, after=pause_s)
         return pause_s
@@ -315,7 +315,7 @@ class _Harvest:
     def _return(self, numbers: Sequence[int]) -> None:
         """Queue papers again at the sites that were out."""
         for number in numbers:
-            self.outages.forgive(number)
+            self.outages.clear_deferred(number)
             with self._isolate(number):
                 self._advance(number, self._climb_of(number, self._paper(number)))
 
@@ -343,7 +343,7 @@ class _Harvest:
         back = {tag for tag in dict.fromkeys(tags.values()) if self.outages.may_ask(rung.via, tag)}
         for number, tag in tags.items():
             if tag not in back:
-                self.outages.owe(number, rung.via, tag)
+                self.outages.defer(number, rung.via, tag)
         return {number: climb for number, climb in climbs.items() if tags[number] in back}
 
     @contextmanager
@@ -435,13 +435,13 @@ class _Harvest:
         else:
             self.outages.record_answer(rung.via, tag)
         if step.attempts[-1].outcome == "unreachable":
-            self.outages.owe(number, rung.via, _tag(rung, step.paper), in_vain=True)
+            self.outages.defer(number, rung.via, _tag(rung, step.paper), already_tried=True)
 
     # -- how it ends -------------------------------------------------------------------------
 
     def _settle(self, number: int, climb: Climb, recorded: int) -> None:
         """Keep the abstract: all rungs were tried, the first *recorded* attempts are written."""
-        self.outages.forgive(number)
+        self.outages.clear_deferred(number)
         named = {attempt.source for attempt in climb.tried[:recorded]}
         rest = [
             a for a in climb.tried[recorded:] if a.source not in named or a.outcome == OTHER_VERSION
@@ -473,7 +473,7 @@ class _Harvest:
         else:
             why = most_informative(stored.attempts) or _ON_SHELF if why is _ON_SHELF else why
             reason, detail = why.outcome, why.detail
-        self.outages.forgive(number)
+        self.outages.clear_deferred(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         self.ledger.end(number, stored, sha256, reason, detail, unrecorded)
 

@@ -45,7 +45,7 @@ class Lane:
         How many are under way at once.
     batch : int, optional
         How many numbers go into one piece of work.
-    linger : float, optional
+    wait_s : float, optional
         Seconds the first number waits for others to fill a batch.
     per_tag : int, optional
         How many of one tag are under way at once; 0 for no limit.
@@ -55,7 +55,7 @@ class Lane:
     work: Work
     threads: int = 8
     batch: int = 1
-    linger: float = 0.0
+    wait_s: float = 0.0
     per_tag: int = 0
     done: int = 0
     _queues: OrderedDict[str, deque[int]] = field(default_factory=OrderedDict)
@@ -79,7 +79,7 @@ class Lane:
     def take(self, hurry: bool) -> tuple[str, list[int]] | None:
         """The next piece of work; None when there is none that may begin now."""
         full = self._size >= self.batch or hurry
-        if not self._size or not (full or time.monotonic() - self._since >= self.linger):
+        if not self._size or not (full or time.monotonic() - self._since >= self.wait_s):
             return None
         for tag, queue in self._queues.items():
             under_way = self._under_way.get(tag, 0)
@@ -228,7 +228,7 @@ class Lanes:
         with self._changed:
             while not self._stopping:
                 others = any(x.waiting for x in self._lanes.values() if x is not lane)
-                others = others or bool(self._later and self._due() <= lane.linger)
+                others = others or bool(self._later and self._due() <= lane.wait_s)
                 if job := lane.take(hurry=not others):
                     return job
                 lane.changed.wait(_LOOK_AGAIN_S if lane.batch > 1 else None)
@@ -275,8 +275,10 @@ class Outages:
     def __init__(self) -> None:
         self._sites: dict[tuple[str, str], _Site] = {}
         self._clock = SteadyClock()
-        self._owed: dict[int, dict[str, str]] = {}  # by paper: the rungs it owes, with their tags
-        self._in_vain: set[int] = set()  # papers that asked one of these themselves
+        self._deferred: dict[
+            int, dict[str, str]
+        ] = {}  # by paper: the rungs it owes, with their tags
+        self._already_tried: set[int] = set()  # papers that asked one of these themselves
         self._returns: dict[int, int] = {}  # how often papers came back
         self._lock = threading.Lock()
 
@@ -333,41 +335,44 @@ class Outages:
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
 
-    def owe(self, number: int, via: str, tag: str, *, in_vain: bool = False) -> set[str]:
-        """Remember that a site could not be asked for a paper, or *in_vain*; all such sites."""
-        with self._lock:
-            self._in_vain.update({number} if in_vain else ())
-            owed = self._owed.setdefault(number, {})
-            owed[via] = tag
-            return set(owed)
+    def defer(self, number: int, via: str, tag: str, *, already_tried: bool = False) -> set[str]:
+        """Note that a paper still has to be asked for at a site; return all its deferred sites.
 
-    def owed(self, number: int) -> set[str]:
+        *already_tried* marks a paper whose site was asked and did not answer.
+        """
+        with self._lock:
+            self._already_tried.update({number} if already_tried else ())
+            deferred = self._deferred.setdefault(number, {})
+            deferred[via] = tag
+            return set(deferred)
+
+    def deferred_sites(self, number: int) -> set[str]:
         """Return the sites that could not be asked for a paper."""
         with self._lock:
-            return set(self._owed.get(number, ()))
+            return set(self._deferred.get(number, ()))
 
-    def forgive(self, number: int) -> None:
-        """Forget what a paper owes: it has ended, or is about to ask all sites again."""
+    def clear_deferred(self, number: int) -> None:
+        """Clear the deferred sites of a paper that has ended, or asks all sites again."""
         with self._lock:
-            self._owed.pop(number, None)
-            self._in_vain.discard(number)
+            self._deferred.pop(number, None)
+            self._already_tried.discard(number)
 
-    def return_delay_s(self, number: int, away_s: float, hopeful: bool) -> float:
-        """Seconds until a paper asks the sites that were out again; 0 after its last return.
+    def return_delay_s(self, number: int, away_s: float, may_recover: bool) -> float:
+        """Return the seconds until a paper asks the sites that were out again; 0 after its last return.
 
         Waiting for what another paper finds there does not count, while they may recover.
         """
         pause_s = 1.0
         with self._lock:
             returned = self._returns.get(number, 0)
-            if not hopeful or number in self._in_vain:
+            if not may_recover or number in self._already_tried:
                 if returned == len(_LATER_S):
                     return 0.0
                 self._returns[number], pause_s = returned + 1, _LATER_S[returned]
         return max(pause_s, away_s)
 
     def now(self) -> list[Outage]:
-        """The sites that are out, those first for which most papers wait."""
+        """Return the sites that do not answer, those first for which most papers wait."""
         with self._lock:
             lag = time.time() - self._clock.now()
             found = [
@@ -379,7 +384,9 @@ class Outages:
 
     def _waiting(self, via: str, tag: str) -> int:
         """Return how many papers still have to be asked for at this site."""
-        return sum(via in owed and tag in ("", owed[via]) for owed in self._owed.values())
+        return sum(
+            via in deferred and tag in ("", deferred[via]) for deferred in self._deferred.values()
+        )
 
     def _out(self, via: str, tag: str) -> list[_Site]:
         """Return what does not answer: the service, the host, both, or nothing."""

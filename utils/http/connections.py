@@ -44,7 +44,7 @@ QUIET_S = 60.0
 """Seconds without a single byte."""
 _POLL_S = 0.2  # between two checks for a cancellation, where no socket can be shut
 _HOSTS, _IDLE = 32, 16  # pools, and idle connections of each: the most any site is asked at once
-_errand: ContextVar[RequestContext] = ContextVar("papershelf_errand")
+_request_context: ContextVar[RequestContext] = ContextVar("papershelf_request_context")
 _PIECE = 256 * 1024
 _PLAIN = 31  # gzip header and checksum
 _WRAPPED, _RAW = 15, -15  # the two things servers mean by "deflate"
@@ -94,14 +94,14 @@ class RequestContext:
     @contextmanager
     def active(self) -> Iterator[None]:
         """Inside, connections of this thread use it, and its cancellations can end it."""
-        token = _errand.set(self)
+        token = _request_context.set(self)
         try:
             with ExitStack() as stack:
                 for cancellation in self._cancellations:
                     stack.enter_context(cancellation.registered(self))
                 yield
         finally:
-            _errand.reset(token)
+            _request_context.reset(token)
             self._close_socket()
 
     def seconds_left(self) -> float:
@@ -176,8 +176,8 @@ class _DeadlineReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        errand = _errand.get()
-        self._sock.settimeout(min(QUIET_S, errand.seconds_left()))
+        context = _request_context.get()
+        self._sock.settimeout(min(QUIET_S, context.seconds_left()))
         return self._raw.readinto(buffer)
 
     def close(self) -> None:
@@ -214,7 +214,7 @@ class _Guarded:
     def request(self, *args: Any, **options: Any) -> None:
         assert isinstance(self, HTTPConnection)
         if self.sock is not None:
-            _errand.get().watch_socket(self.sock)
+            _request_context.get().watch_socket(self.sock)
         super().request(*args, **options)  # type: ignore[misc]
 
     def _tunnel(self) -> None:
@@ -246,7 +246,7 @@ class _GuardedHTTPS(_Guarded, HTTPSConnection):
 
 def _connect(connection: HTTPConnection, trusted: bool) -> socket.socket:
     """A connection to a permitted address of the host and to no other; *trusted*: to any."""
-    context, host, port = _errand.get(), connection.host, connection.port
+    context, host, port = _request_context.get(), connection.host, connection.port
     failure = OSError("no address")
     for family, kind, number, _, address in _permitted_addresses(context, host, port, trusted):
         sock = socket.socket(family, kind, number)
@@ -285,7 +285,7 @@ def _connect_through_socks(proxy: Proxy, host: str, port: int) -> socket.socket:
     """A connection through a SOCKS proxy, to the name or to a permitted address."""
     import socks
 
-    context = _errand.get()
+    context = _request_context.get()
     target = host
     if not proxy.resolves_names:
         target = str(_permitted_addresses(context, host, port, trusted=False)[0][4][0])

@@ -221,21 +221,21 @@ class RateLimiter:
             with self._measure(name):
                 yield
 
-    def hold(self, url: str, seconds: float) -> None:
+    def start_cooldown(self, url: str, seconds: float) -> None:
         """Put the site of *url* in cooldown for *seconds* (a day at most), as it asked."""
         with self._row(self._name(self._rate(url))) as (row, now):
             row.held = max(row.held, now + min(seconds, _DAY))
             row.free = max(row.free, row.held)
 
-    def heed(self, url: str, headers: Mapping[str, str]) -> float:
+    def apply_rate_headers(self, url: str, headers: Mapping[str, str]) -> float:
         """Put the site of *url* in cooldown as the headers of its answer ask; the seconds."""
         asked = self._rate(url).asked
         seconds = asked(headers) if asked else 0.0
         if seconds > 0:
-            self.hold(url, seconds)
+            self.start_cooldown(url, seconds)
         return seconds
 
-    def refused(self, url: str, retry_after: float = 0.0) -> float:
+    def record_rejection(self, url: str, retry_after: float = 0.0) -> float:
         """Put a site that refused in cooldown for *retry_after*, or our own backoff; the seconds.
 
         Refused again soon after the last backoff was over, without an answer in between, the next

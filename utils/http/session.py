@@ -259,16 +259,16 @@ class Web:
 
     def _pause(self, url: str, answer: Answer) -> float:
         """Seconds of cooldown that the site wants; in force for everybody before the turn ends."""
-        heeded = self.limiter.heed(url, answer.headers)
+        asked = self.limiter.apply_rate_headers(url, answer.headers)
         if answer.status not in WORTH_RETRYING | {403}:
             return 0.0
         pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         blocks_clients = answer.status in (403, 503) and self.limiter.blocks_clients(url)
         if pause or answer.status == 429 or blocks_clients:
-            pause = self.limiter.refused(url, pause)
+            pause = self.limiter.record_rejection(url, pause)
         elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
-            self.limiter.hold(url, _BREATH_S)
-        return max(pause, heeded)
+            self.limiter.start_cooldown(url, _BREATH_S)
+        return max(pause, asked)
 
     def _accept(self, hop: Request, answer: Answer, call: _Call, pause: float) -> Answer:
         """Return the answer, or raise what its status means."""
@@ -282,7 +282,7 @@ class Web:
                 if call.page:
                     call.page.forget(hop)
                 if isinstance(error, Unreachable) and error.retry_after:
-                    self.limiter.hold(hop.url, error.retry_after)
+                    self.limiter.start_cooldown(hop.url, error.retry_after)
                 raise
             return answer
         said: tuple[str, ...] = (f"{answer.host} answered {answer.status}.",)

@@ -86,7 +86,9 @@ def _begin(web: Web, answer: Answer, begun: int) -> int:
         return 0
     msg = f"{answer.host} answered {answer.status}."
     if answer.status in WORTH_RETRYING:
-        web.limiter.refused(answer.url, retry_after(answer.headers.get("Retry-After"), None))
+        web.limiter.record_rejection(
+            answer.url, retry_after(answer.headers.get("Retry-After"), None)
+        )
         raise Unreachable(msg, status=answer.status)
     raise NotAvailable(msg, status=answer.status)
 

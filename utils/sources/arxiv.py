@@ -534,7 +534,7 @@ def ask(
 
     def check_refusal(answer: Answer) -> None:
         if answer.status in _ENOUGH:
-            pause = web.limiter.refused(answer.url)
+            pause = web.limiter.record_rejection(answer.url)
             msg = f"arXiv answered {answer.status}: it wants to be left alone."
             raise Unreachable(msg, status=answer.status, retry_after=pause, lasting=not patient)
         if check is not None:

@@ -166,7 +166,7 @@ def stay_away(headers: Mapping[str, str]) -> float:
     return seconds + 1 if seconds else 0.0  # both moments are told without their fractions
 
 
-def _greet(web: Web) -> str:
+def _check_access(web: Web) -> str:
     """Search for one paper, for one token: whether the key is right."""
     if not web.settings.key("core_api_key"):
         web.get(web.settings.address("core"), allow=range(400, 600))
@@ -204,5 +204,5 @@ SOURCE = Source(
             terms="Found through CORE: for text mining of your own, not for commerce.",
         ),
     ),
-    greet=_greet,
+    check_access=_check_access,
 )

@@ -140,7 +140,7 @@ def _until_reset(text: str) -> float:
     return max(1.0, moment - time.time()) if math.isfinite(moment) else _DAY_S
 
 
-def _greet(web: Web) -> str:
+def _check_access(web: Web) -> str:
     """Ask about an open article: what comes says whether key and network are right."""
     if not web.settings.key("elsevier_api_key"):
         web.get(web.settings.address("elsevier"), allow=range(400, 600))
@@ -182,5 +182,5 @@ SOURCE = Source(
             terms=TEXT_MINING_TERMS,
         ),
     ),
-    greet=_greet,
+    check_access=_check_access,
 )

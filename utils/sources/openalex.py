@@ -273,7 +273,7 @@ def _abstract(index: object) -> str:
     return without_html(" ".join(word for _, word in sorted(words.items())))
 
 
-def greet(web: Web) -> str:
+def check_access(web: Web) -> str:
     """One record: a search would be paid for."""
     fetch_work("doi:10.7717/peerj.4375", "id", web)
     return ""
@@ -450,7 +450,7 @@ SOURCE = Source(
             version="",
         ),
     ),
-    greet=greet,
+    check_access=check_access,
 )
 
 

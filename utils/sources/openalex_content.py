@@ -77,7 +77,7 @@ def _judge(answer: Answer) -> None:
             raise NotAvailable("OpenAlex has lost the file it named.", status=404)
 
 
-def greet(web: Web) -> str:
+def check_access(web: Web) -> str:
     """Return the rest of the day's budget, which is free to ask; empty without a key."""
     if not web.settings.key("openalex_api_key"):
         web.get(f"{web.settings.address('openalex_content')}/", allow=range(400, 500))
@@ -120,5 +120,5 @@ SOURCE = Source(
             version="",
         ),
     ),
-    greet=greet,
+    check_access=check_access,
 )

@@ -329,7 +329,7 @@ def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
     return result
 
 
-def greet(web: Web) -> str:
+def check_access(web: Web) -> str:
     """A search that is answered with a count."""
     total = search(Query("pubmed", max_results=1), web).total
     return f"a search ({total:,} hits)"
@@ -355,7 +355,7 @@ SOURCE = Source(
     rates=(RATE,),
     search=remembered("pubmed", search),
     lookup=Lookup(("pmid", "doi"), BATCH, look_up, recall),
-    greet=greet,
+    check_access=check_access,
 )
 
 

@@ -351,7 +351,7 @@ def _remember_rows(rows: Sequence[Any], web: Web) -> None:
             keep_reply(paper_path(name), {"fields": FIELDS}, row, web)
 
 
-def greet(web: Web) -> str:
+def check_access(web: Web) -> str:
     """A search that is answered with a count."""
     return f"a search ({count_hits(web):,} hits)"
 
@@ -373,7 +373,7 @@ SOURCE = Source(
     rates=(RATE,),
     search=remembered("semantic_scholar", search),
     lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up),
-    greet=greet,
+    check_access=check_access,
 )
 
 

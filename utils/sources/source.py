@@ -201,9 +201,9 @@ class Source:
 
     ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``); `Site` says what
     ``addresses``, ``keys`` and the last four fields are.
-    ``greet`` sends one small request that costs nothing and tells a bad key, and says what came;
-    a site without it is asked for ``probe``, a path whose answer is JSON even where it is an error,
-    or for its address alone.
+    ``check_access`` sends one small request that costs nothing and fails with a bad key, and
+    describes the answer; a site without it is asked for ``probe``, a path whose answer is JSON even
+    where it is an error, or for its address alone.
     """
 
     name: str
@@ -215,7 +215,7 @@ class Source:
     search: Callable[[Query, Web], SearchResult] | None = None
     lookup: Lookup | None = None
     routes: tuple[Route, ...] = ()
-    greet: Callable[[Web], str] | None = None
+    check_access: Callable[[Web], str] | None = None
     probe: str = ""
     kept_by: KeptBy | None = None
     searched: int = 0
