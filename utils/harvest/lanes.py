@@ -358,7 +358,7 @@ class Outages:
             self._already_tried.discard(number)
 
     def return_delay_s(self, number: int, away_s: float, may_recover: bool) -> float:
-        """Return the seconds until a paper asks the sites that were out again; 0 after its last return.
+        """Return the seconds until a paper asks deferred sites again; 0 after its last return.
 
         Waiting for what another paper finds there does not count, while they may recover.
         """
