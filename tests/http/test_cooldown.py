@@ -65,7 +65,9 @@ def test_threads_given_the_context_count(limiter: RateLimiter):
     hold = Cooldown()
 
     def work() -> None:
-        thread = threading.Thread(target=copy_context().run, args=(limiter.hold, HERE, 45))
+        thread = threading.Thread(
+            target=copy_context().run, args=(limiter.start_cooldown, HERE, 45)
+        )
         thread.start()
         thread.join()
 
