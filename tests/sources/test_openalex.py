@@ -1,16 +1,17 @@
-"""OpenAlex: copies nobody else names, and a search that is paid for."""
+"""OpenAlex: copies nobody else names, and a search that is paid for.
+
+Answers: https://developers.openalex.org; budgets and their headers:
+https://github.com/rpatrik96/bibtexupdater/pull/50.
+"""
 
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 from requests.structures import CaseInsensitiveDict
 
-from tests.answering import answering
-from tests.sources.reader import ANY_JSON
-from tests.world.openalex import KEY
+from tests.sources.reader import ANY_JSON, article_of
 from utils.errors import BadRequest, NotAvailable, NotConfigured, Unreachable
 from utils.http import Answer
 from utils.model.identifiers import Ids
@@ -19,6 +20,7 @@ from utils.sources import unpaywall
 from utils.sources.loose_json import LONGEST_NAME
 from utils.sources.openalex import (
     _check,
+    _copies,
     fetch_linked,
     fetch_open_copies,
     list_works,
@@ -27,21 +29,46 @@ from utils.sources.openalex import (
 )
 from utils.sources.source import Query
 
+PAPER = article_of("10.1000/a")
+WORK = "https://api.openalex.org/works/doi:10.1000/a"
+WORKS = "https://api.openalex.org/works"
+PDF = "https://repository.test/1.pdf"
+PAID = {"X-RateLimit-Cost-USD": "0.001", "X-RateLimit-Remaining-USD": "0.999"}
+
 
 @pytest.fixture
-def keyed(library):
-    """The same library, of somebody who has a key."""
-    update = {"openalex_api_key": SecretStr(KEY)}
-    library.web.settings = library.web.settings.model_copy(update=update)
-    return library
+def keyed(client):
+    """The client of somebody who has a key."""
+    return client(openalex_api_key="openalex-1")
 
 
-def copies(record, library):
-    return list(fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
+def place(url, **more):
+    return {"is_oa": True, "pdf_url": url, "license": "cc-by", **more}
 
 
-def asked(world, service="openalex"):
-    return [request for request in world.requests if request.service == service]
+def work(*places, **more):
+    best = places[0] if places else None
+    named = {"id": "https://openalex.org/W7", "best_oa_location": best, "locations": list(places)}
+    return {**named, "is_retracted": False, **more}
+
+
+def page(*works, count=None, **told):
+    return {"meta": {"count": len(works) if count is None else count, **told}, "results": [*works]}
+
+
+def endless(request):
+    """A list of 20,000 works with their numbers as titles, as long as 10,000 are not passed."""
+    number, size = int(request.params["page"]), int(request.params["per_page"])
+    assert 1 <= size <= 100
+    assert 1 <= number <= 500
+    assert number * size <= 10_000
+    first = (number - 1) * size
+    rows = [{"title": str(at)} for at in range(first, first + size)]
+    return 200, PAID, json.dumps(page(*rows, count=20_000))
+
+
+def copies(web):
+    return list(fetch_open_copies(PAPER, web))
 
 
 def relevant(text, **more):
@@ -51,74 +78,57 @@ def relevant(text, **more):
 # -- open copies ---------------------------------------------------------------------------------
 
 
-def test_a_copy_only_openalex_knows_comes_with_its_license(library, world):
-    first = copies(world.paper("openalex_only"), library)[0]
-    assert isinstance(first, Fetched)
-    assert (first.media, first.via, first.license) == ("pdf", "openalex", "cc-by")
+@pytest.mark.parametrize(("key", "sent"), [("openalex-1", "Bearer openalex-1"), ("  ", None)])
+def test_a_copy_comes_with_its_license_and_a_key_travels_in_a_header(client, mocked, key, sent):
+    mocked.get(WORK, json=work(place(PDF, version="acceptedVersion"), is_retracted=True))
+    mocked.get(PDF, body=b"%PDF-1.7")
+    web = client(openalex_api_key=key)
+    [copy] = copies(web)
+    assert (copy.media, copy.via, copy.license) == ("pdf", "openalex", "cc-by")
+    assert (copy.version, copy.retracted) == ("accepted", True)
+    first, second = (call.request for call in mocked.calls)
+    assert (first.headers.get("Authorization"), second.headers.get("Authorization")) == (sent, None)
+    assert "openalex-1" not in first.url
+    if sent is None:
+        with pytest.raises(NotConfigured, match="OPENALEX_API_KEY is not set"):
+            search(relevant("moss"), web)
 
 
-def test_copies_are_asked_for_without_a_key_and_without_cost(library, world):
-    copies(world.paper("openalex_only"), library)
-    [request] = asked(world)
-    assert request.path.startswith("/works/doi:10.")
-    assert "authorization" not in {name.lower() for name in request.headers}
-    assert world.openalex_credits == 10_000
-
-
-def test_a_key_travels_in_a_header_only(keyed, world):
-    copies(world.paper("openalex_only"), keyed)
-    [request] = asked(world)
-    assert KEY not in str(request.params) + request.path
-    assert KEY in str(request.headers)
-
-
-def test_a_blank_key_is_never_sent(library, world):
-    update = {"openalex_api_key": SecretStr("  ")}
-    library.web.settings = library.web.settings.model_copy(update=update)
-    assert isinstance(copies(world.paper("openalex_only"), library)[0], Fetched)
-    with pytest.raises(NotConfigured, match="OPENALEX_API_KEY is not set"):
-        search(relevant("moss"), library.web)
-
-
-def test_what_unpaywall_named_is_not_asked_for_again(library, world):
-    record = world.paper("unpaywall_html")
-    list(unpaywall.fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
-    before = len(asked(world, "repository"))
+def test_what_unpaywall_named_is_not_asked_for_again_where_it_is_asked(client, web, mocked):
+    record = {"doi": "10.1000/a", "oa_locations": [{"url_for_pdf": PDF}]}
+    mocked.get("https://api.unpaywall.org/v2/10.1000/a", json=record)
+    mocked.get(PDF, body=b"%PDF-1.7")
+    mocked.get(WORK, json=work(place(PDF)))
+    list(unpaywall.fetch_open_copies(PAPER, web))
     with pytest.raises(NotAvailable, match="not tried before"):
-        copies(record, library)
-    assert len(asked(world, "repository")) == before
-    assert len(asked(world)) == 1
+        copies(web)
+    assert mocked.assert_call_count(PDF, 1)
+    assert isinstance(copies(client(papers_sources=("openalex", "publisher")))[0], Fetched)
 
 
-def test_who_does_not_ask_unpaywall_gets_its_copies_here(library, world):
-    record = world.paper("unpaywall_pdf")
-    list(unpaywall.fetch_open_copies(Paper(Ids(doi=record.doi)), library.web))
-    update = {"papers_sources": ("openalex", "publisher")}
-    library.web.settings = library.web.settings.model_copy(update=update)
-    assert isinstance(copies(record, library)[0], Fetched)
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"json": work(place("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC1"))}, "tried before"),
+        ({"json": work(place("https://doi.org/10.1000/a"))}, "tried before"),
+        ({"json": work()}, "knows no open copy"),
+        ({"status": 404}, "knows no open copy"),
+    ],
+)
+def test_no_copy_is_a_plain_no_and_remembered(web, mocked, answer, said):
+    mocked.get(WORK, **answer)
+    for _ in range(2):
+        with pytest.raises(NotAvailable, match=said):
+            copies(web)
+    assert len(mocked.calls) == 1
 
 
-def test_pages_of_pmc_are_never_asked_for(library, world):
-    with pytest.raises(NotAvailable, match="not tried before"):
-        copies(world.paper("unpaywall_pmc_url"), library)
-    assert {request.service for request in world.requests} == {"openalex"}
-
-
-def test_no_copy_and_no_record_are_a_plain_no_and_remembered(library, world):
-    for doi in (world.paper("paywall").doi, "10.1000/nobody", "10.1000/nobody"):
-        with pytest.raises(NotAvailable, match="knows no open copy"):
-            list(fetch_open_copies(Paper(Ids(doi=doi)), library.web))
-    assert len(world.requests) == 2
-
-
-def test_the_best_copy_comes_first_and_then_the_version_of_record(library):
+def test_the_best_copy_comes_first_and_then_the_version_of_record():
     rows = [
-        {"is_oa": True, "pdf_url": "https://a.test/3", "version": "submittedVersion"},
-        {"is_oa": True, "pdf_url": "https://a.test/2", "version": "publishedVersion"},
-        {"is_oa": False, "pdf_url": "https://a.test/never"},
+        place("https://a.test/3", version="submittedVersion"),
+        place("https://a.test/2", version="publishedVersion"),
+        place("https://a.test/never", is_oa=False),
     ]
-    from utils.sources.openalex import _copies
-
     best = {"pdf_url": "https://a.test/1.pdf", "landing_page_url": "https://a.test/1"}
     found = _copies({"best_oa_location": best, "locations": rows})
     assert [copy.url[-5:] for copy in found] == ["1.pdf", "est/1", "est/2", "est/3"]
@@ -127,31 +137,33 @@ def test_the_best_copy_comes_first_and_then_the_version_of_record(library):
 # -- what refusals mean --------------------------------------------------------------------------
 
 
-def test_a_bad_key_is_named_and_no_reason_to_try_again(library, world):
-    update = {"openalex_api_key": SecretStr("wrong")}
-    library.web.settings = library.web.settings.model_copy(update=update)
+def test_a_bad_key_is_named_and_no_reason_to_try_again(client, mocked):
+    mocked.get(WORK, status=401)
     with pytest.raises(NotConfigured, match="OPENALEX_API_KEY"):
-        copies(world.paper("openalex_only"), library)
-    assert len(world.requests) == 1
+        copies(client(openalex_api_key="wrong"))
+    assert len(mocked.calls) == 1
 
 
-def test_too_many_at_once_is_waited_for(library, world):
-    world.mood("storm", "openalex", times=1, seconds=3)
-    assert isinstance(copies(world.paper("openalex_only"), library)[0], Fetched)
-    assert len(asked(world)) == 2
+def test_too_many_at_once_is_waited_for(web, mocked, clock):
+    mocked.get(WORK, status=429, headers={"Retry-After": "3"})
+    mocked.get(WORK, json=work(place(PDF)))
+    mocked.get(PDF, body=b"%PDF-1.7")
+    assert isinstance(copies(web)[0], Fetched)
+    assert sum(clock.naps) >= 3
 
 
-def test_a_spent_budget_is_told_at_once_and_single_works_go_on(keyed, world):
-    world.openalex_credits = 3
+def test_a_spent_budget_is_told_at_once_and_single_works_go_on(keyed, mocked):
+    spent = {"Retry-After": "54000", "X-RateLimit-Remaining": "3"}
+    mocked.get(WORKS, status=429, headers=spent, json={"message": "Insufficient budget."})
+    mocked.get(WORK, json=work(place(PDF)))
+    mocked.get(PDF, body=b"%PDF-1.7")
     with pytest.raises(Unreachable, match="budget of the day is spent") as caught:
-        search(relevant("moss"), keyed.web)
-    assert len(asked(world)) == 1
-    assert caught.value.code == "RATE_LIMIT"
-    assert caught.value.retry_after == 54_000
-    assert isinstance(copies(world.paper("openalex_only"), keyed)[0], Fetched)
+        search(relevant("moss"), keyed)
+    assert (caught.value.code, caught.value.retry_after) == ("RATE_LIMIT", 54_000)
+    assert isinstance(copies(keyed)[0], Fetched)
     with pytest.raises(Unreachable, match="openalex_list is closed for today"):
-        search(relevant("fern"), keyed.web)
-    assert len([one for one in asked(world) if one.path == "/works"]) == 1
+        search(relevant("fern"), keyed)
+    assert [call.request.url.partition("?")[0] for call in mocked.calls].count(WORKS) == 1
 
 
 def test_a_pause_of_hours_is_a_spent_budget_whatever_the_headers_say():
@@ -174,90 +186,86 @@ def test_too_many_at_once_is_no_spent_budget(told):
 # -- search --------------------------------------------------------------------------------------
 
 
-def test_a_search_needs_a_key(library, world):
+def test_a_search_needs_a_key(web, mocked):
     with pytest.raises(NotConfigured, match="OPENALEX_API_KEY"):
-        search(relevant("moss"), library.web)
+        search(relevant("moss"), web)
     with pytest.raises(NotConfigured, match="OPENALEX_API_KEY"):
-        fetch_linked(Ids(pmid="1"), "citations", 5, library.web)
-    assert not world.requests
+        fetch_linked(Ids(pmid="1"), "citations", 5, web)
+    assert not mocked.calls
 
 
-def test_a_search_finds_papers_and_says_what_it_cost(keyed, world):
-    record = world.paper("openalex_only")
-    found = search(relevant("nectar hive"), keyed.web)
+def test_a_search_finds_papers_says_what_it_cost_and_is_paid_once(keyed, mocked):
+    row = {
+        "doi": "https://doi.org/10.1000/A",
+        "ids": {"pmid": "https://pubmed.ncbi.nlm.nih.gov/8", "pmcid": "PMC7"},
+        "title": "Nectar <i>hive</i>",
+        "abstract_inverted_index": {"cells": [1], "The": [0], "divide": [2]},
+        "authorships": [
+            {"author": {"display_name": "Ada B. Roe", "orcid": "https://orcid.org/0-1"}}
+        ],
+        "publication_date": "2025-03-02",
+        "type": "article",
+        "biblio": {"volume": "1", "issue": "2", "first_page": "3", "last_page": "3"},
+    }
+    mocked.get(WORKS, json=page(row), headers=PAID)
+    found = search(relevant("nectar hive"), keyed)
     [paper] = found.papers
-    assert paper.ids == Ids(doi=record.doi, pmid=record.pmid)
-    assert paper.title == record.title
-    assert paper.abstract.split()
-    assert paper.authors[0].family == record.authors[0][0]
-    assert (paper.year, paper.publication_types) == (record.year, ("Journal Article",))
-    assert found.total == 1
+    assert paper.ids == Ids(doi="10.1000/a", pmid="8", pmcid="PMC7")
+    assert (paper.title, paper.abstract) == ("Nectar hive", "The cells divide")
+    assert (paper.authors[0].family, paper.authors[0].given) == ("Roe", "Ada B.")
+    assert (paper.published, paper.publication_types) == ("2025-03-02", ("Journal Article",))
+    assert (paper.volume, paper.issue, paper.pages) == ("1", "2", "3")
+    assert (found.total, found.next_start) == (1, None)
     assert found.warnings == ("OpenAlex charged USD 0.0010; 0.999 are left until midnight UTC.",)
+    again = search(relevant("nectar hive"), keyed)
+    assert (again.papers, again.warnings) == (found.papers, ())
+    assert len(mocked.calls) == 1
 
 
-def test_the_same_search_is_paid_once(keyed, world):
-    first = search(relevant("of"), keyed.web)
-    again = search(relevant("of"), keyed.web)
-    assert again.papers == first.papers
-    assert again.warnings == ()
-    assert len(asked(world)) == 1
+@pytest.mark.parametrize("size", [7, 30, 100])
+def test_pages_fit_together_wherever_they_begin(keyed, mocked, size):
+    mocked.add_callback("GET", WORKS, endless)
+    parts, start = [], 5
+    while len(parts) < 60:
+        page = search(relevant("of", max_results=size, start=start), keyed)
+        parts += [int(paper.title) for paper in page.papers]
+        start = page.next_start
+    assert parts == [*range(5, 5 + len(parts))]
 
 
-def test_pages_fit_together_wherever_they_begin(keyed, world):
-    whole = search(relevant("of", max_results=30), keyed.web).papers
-    parts = []
-    start = 0
-    while start is not None:
-        page = search(relevant("of", max_results=7, start=start), keyed.web)
-        parts += page.papers
-        start = page.next_start if len(parts) < 30 else None
-    assert tuple(parts)[:30] == whole
-    assert search(relevant("of", max_results=4, start=5), keyed.web).papers == whole[5:9]
-
-
-def test_the_wall_at_ten_thousand_is_named(keyed, world):
+def test_the_wall_at_ten_thousand_is_named(keyed, mocked):
     with pytest.raises(BadRequest, match="10,000"):
-        search(relevant("of", start=10_000), keyed.web)
-    assert not world.requests
+        search(relevant("of", start=10_000), keyed)
+    assert not mocked.calls
 
 
 @pytest.mark.parametrize(
     ("start", "most"),
     [(9985, 30), (9999, 1), (9000, 999), (9801, 150), (9500, 1000), (0, 3), (5000, 7)],
 )
-def test_no_page_reaches_beyond_the_wall(keyed, monkeypatch, start, most):
-    asked_pages = []
-
-    def page(params, web):
-        number, size = params["page"], params["per_page"]
-        assert 1 <= size <= 100
-        assert 1 <= number <= 500
-        asked_pages.append(number * size)
-        first = (number - 1) * size
-        return 20_000, [{"title": str(at)} for at in range(first, first + size)], ""
-
-    monkeypatch.setattr("utils.sources.openalex.list_works", page)
-    found = search(relevant("of", start=start, max_results=most), keyed.web)
-    assert max(asked_pages) <= 10_000
+def test_no_page_reaches_beyond_the_wall(keyed, mocked, start, most):
+    mocked.add_callback("GET", WORKS, endless)
+    found = search(relevant("of", start=start, max_results=most), keyed)
     end = min(start + most, 10_000)
     assert [int(paper.title) for paper in found.papers] == [*range(start, end)]
     assert found.next_start == (end if end < 10_000 else None)
 
 
 @pytest.mark.parametrize("count", [None, "", "many", -1, 1.5, "9" * 5000, [3]])
-def test_without_a_number_of_works_it_is_no_answer(keyed, monkeypatch, count):
-    answering(monkeypatch, {"results": [{"title": "A"}], "meta": {"count": count}}, {"results": []})
+def test_without_a_number_of_works_it_is_no_answer(keyed, mocked, count):
+    mocked.get(WORKS, json={"results": [{"title": "A"}], "meta": {"count": count}})
     for _ in range(2):
         with pytest.raises(Unreachable, match="did not say how many works"):
-            search(relevant("moss"), keyed.web)
+            search(relevant("moss"), keyed)
 
 
-def test_a_page_kept_by_another_version_is_asked_for_again(keyed, world, monkeypatch):
-    first = search(relevant("of"), keyed.web)
+def test_a_page_kept_by_another_version_is_asked_for_again(keyed, mocked, monkeypatch):
+    mocked.get(WORKS, json=page({"title": "A"}))
+    first = search(relevant("of"), keyed)
     for kept in ({"works": []}, {"total": "x"}, [1]):
-        monkeypatch.setattr(type(keyed.web.cache), "get", lambda self, kind, name, k=kept: k)
-        assert search(relevant("of"), keyed.web).papers == first.papers
-    assert len(asked(world)) == 4
+        monkeypatch.setattr(type(keyed.cache), "get", lambda self, kind, name, k=kept: k)
+        assert search(relevant("of"), keyed).papers == first.papers
+    assert len(mocked.calls) == 4
 
 
 @pytest.mark.parametrize("piece", [" (", "1", "<a"])
@@ -277,17 +285,27 @@ def test_a_server_is_named_without_who_runs_it():
     assert journal("Cells (Basel) Reports") == "Cells (Basel) Reports"
 
 
-def test_years_author_and_type_narrow(keyed, world):
-    found = search(
-        relevant("", author="Varga Ilona", min_date="2025", max_date="2025/06"), keyed.web
-    )
-    assert found.papers
-    assert all(paper.authors[0].family == "Varga" for paper in found.papers)
-    assert all("2025-01-01" <= paper.published <= "2025-06-30" for paper in found.papers)
-    types = search(relevant("", publication_types=("Preprint",)), keyed.web)
-    assert {paper.publication_types for paper in types.papers} == {("Preprint",)}
-    dates = [paper.published for paper in search(Query("of"), keyed.web).papers]
-    assert dates == sorted(dates, reverse=True)
+@pytest.mark.parametrize(
+    ("query", "sent"),
+    [
+        (relevant("moss"), {"search": "moss", "filter": ""}),
+        (
+            relevant("", author="Varga, Ilona", min_date="2025", max_date="2025/06"),
+            {
+                "filter": "from_publication_date:2025-01-01,to_publication_date:2025-06-30,"
+                "raw_author_name.search:Varga Ilona",
+                "sort": "publication_date:desc",
+            },
+        ),
+        (relevant("", publication_types=("Preprint",)), {"filter": "type:preprint"}),
+        (Query("of"), {"search": "of", "sort": "publication_date:desc"}),
+    ],
+)
+def test_years_author_type_and_order_are_said_in_its_words(keyed, mocked, query, sent):
+    mocked.get(WORKS, json=page())
+    search(query, keyed)
+    asked = mocked.calls[0].request.params
+    assert {name: asked.get(name, "") for name in sent} == sent
 
 
 @pytest.mark.parametrize(
@@ -300,44 +318,49 @@ def test_years_author_and_type_narrow(keyed, world):
         {"min_date": "soon", "max_date": "2025"},
     ],
 )
-def test_what_openalex_has_not_is_refused_before_it_costs(keyed, world, wish):
+def test_what_openalex_has_not_is_refused_before_it_costs(keyed, mocked, wish):
     with pytest.raises(BadRequest):
-        search(Query("moss", **wish), keyed.web)
-    assert not world.requests
+        search(Query("moss", **wish), keyed)
+    assert not mocked.calls
 
 
-def test_a_question_it_cannot_read_is_the_askers_error(keyed):
+def test_a_question_it_cannot_read_is_the_askers_error(keyed, mocked):
+    mocked.get(WORKS, status=400, json={"message": "colour is not a valid field"})
     with pytest.raises(BadRequest, match="is not a valid field"):
-        list_works({"filter": "colour:blue"}, keyed.web)
+        list_works({"filter": "colour:blue"}, keyed)
 
 
 # -- links ---------------------------------------------------------------------------------------
 
 
-def test_who_cites_a_paper_and_whom_it_cites(keyed, world):
-    record = world.paper("pmc_cloud")
-    total, rows, url = fetch_linked(Ids(doi=record.doi), "citations", 3, keyed.web)
-    assert total >= len(rows)
-    assert len(rows) == 3
-    assert all(row.pmid and row.title and row.year for row in rows)
-    assert "cites:W" in url
-    assert fetch_linked(Ids(pmid=record.pmid), "references", 3, keyed.web)[1]
+@pytest.mark.parametrize(("kind", "name"), [("citations", "cites"), ("references", "cited_by")])
+@pytest.mark.parametrize(
+    ("ids", "path"), [(Ids(doi="10.1000/a"), "doi:10.1000/a"), (Ids(pmid="8"), "pmid:8")]
+)
+def test_who_cites_a_paper_and_whom_it_cites(keyed, mocked, kind, name, ids, path):
+    row = {"ids": {"pmid": "9"}, "title": "Moss", "publication_date": "2025-03-02"}
+    mocked.get(f"{WORKS}/{path}", json={"id": "https://openalex.org/W7"})
+    mocked.get(WORKS, json=page(row, count=7))
+    total, rows, url = fetch_linked(ids, kind, 3, keyed)
+    assert (total, rows[0].pmid, rows[0].title, rows[0].year) == (7, "9", "Moss", "2025")
+    assert url == f"{WORKS}?filter={name}:W7"
+    assert mocked.calls[1].request.params["filter"] == f"{name}:W7"
+
+
+@pytest.mark.parametrize("ids", [Ids(doi="10.1000/nobody"), Ids(arxiv="2511.04014")])
+def test_the_links_of_a_paper_it_does_not_know(keyed, mocked, ids):
+    mocked.get(f"{WORKS}/doi:10.1000/nobody", status=404)
     with pytest.raises(NotAvailable):
-        fetch_linked(Ids(doi="10.1000/nobody"), "citations", 3, keyed.web)
+        fetch_linked(ids, "citations", 3, keyed)
 
 
-def test_long_lists_come_in_pages_of_a_hundred(keyed, monkeypatch):
-    pages = []
-
-    def page(params, web):
-        pages.append((params["page"], params["per_page"]))
-        return 900, [{"title": f"{params['page']}.{at}"} for at in range(params["per_page"])], ""
-
-    monkeypatch.setattr("utils.sources.openalex.fetch_work", lambda *_: {"id": "https://o.org/W1"})
-    monkeypatch.setattr("utils.sources.openalex.list_works", page)
-    total, rows, _ = fetch_linked(Ids(pmid="1"), "citations", 150, keyed.web)
-    assert (total, len(rows)) == (900, 150)
-    assert pages == [(1, 100), (2, 100)]
+def test_long_lists_come_in_pages_of_a_hundred(keyed, mocked):
+    mocked.get(f"{WORKS}/pmid:1", json={"id": "https://openalex.org/W1"})
+    mocked.add_callback("GET", WORKS, endless)
+    total, rows, _ = fetch_linked(Ids(pmid="1"), "citations", 150, keyed)
+    assert (total, len(rows)) == (20_000, 150)
+    asked = [call.request.params for call in mocked.calls[1:]]
+    assert [(one["page"], one["per_page"]) for one in asked] == [("1", "100"), ("2", "100")]
 
 
 # -- what it sends -------------------------------------------------------------------------------
