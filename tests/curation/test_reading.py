@@ -5,35 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures import fixture_text
 from tests.shelf.papers import paper, save
 from utils.errors import BadRequest, NotFound
 from utils.media import listing
 from utils.outline import outline
 
-TEXT = """# Title
-
-## Abstract
-
-### Results
-
-Short.
-
-## 1. Introduction
-
-Words.
-
-```
-# not a heading
-```
-
-## Results
-
-Long.
-
-### 2.1 Binding of *CXCL12*
-
-More.
-"""
+TEXT = fixture_text("curation/reading_text.md")
 
 
 def test_an_outline_knows_levels_and_passes_over_code():
@@ -114,42 +92,7 @@ def test_start_beyond_the_end_is_an_empty_end(library, held):
     assert (read.text, read.next_start) == ("", None)
 
 
-PAPER = """# Growth
-
-## Abstract
-
-### Methods
-
-In short.
-
-## Einleitung
-
-Nothing yet.
-
-## Experimental procedures
-
-As Table 1 and Fig. 2 show.
-
-### Statistical analysis
-
-By R.
-
-## Results of the survey
-
-Much, see Figure 1.
-
-**Figure 1.** Seen at once.
-
-## Figures and tables
-
-**Table 1.** Mice.
-
-| a | b |
-| --- | --- |
-| c | d |
-
-**Figure 2.** A cage.
-"""
+PAPER = fixture_text("curation/reading_paper.md")
 
 
 @pytest.fixture

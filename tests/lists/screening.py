@@ -18,6 +18,8 @@ import io
 import json
 import zipfile
 
+from tests.fixtures import fixture_text
+
 RAYYAN = """\
 key,title,year,month,day,journal,issn,volume,issue,pages,authors,url,language,publisher,location,\
 abstract,notes,doi,keywords,pubmed_id,pmc_id
@@ -55,41 +57,8 @@ Moss and light,Green.,"Roe, J.",10.1000/moss.1,2019,1,2026-01-02 10:00:00,,"['mo
 "Moss, in the dark",Dark.,"Poe, A.",10.1000/moss.2,2018,0,2026-01-02 10:01:00,off topic,,Ama
 Fern,Tall.,"Wu, L.",10.1000/fern,2021,,,,,
 """
-ASREVIEW_RIS = """\
-TY  - JOUR
-TI  - Moss and light
-DO  - 10.1000/moss.1
-N1  - ASReview_irrelevant
-N1  - papershelf_key: ps-4632a442f239
-N1  - asreview_time: "2026-01-02 03:04:05"
-N1  - asreview_user_name: "Ama"
-ER  - 
-TY  - JOUR
-TI  - Fern
-DO  - 10.1000/fern
-N1  - ASReview_not_seen
-ER  - 
-"""
-ZOTERO_RIS = """\
-TY  - JOUR
-TI  - Moss and light
-DO  - 10.1000/moss.1
-KW  - Bryophyta
-KW  - papershelf/include
-N1  - <p>papershelf_key: ps-0123456789ab</p>
-ER  - 
-TY  - JOUR
-TI  - Fern
-DO  - 10.1000/fern
-KW  - exclude: not a moss
-ER  - 
-TY  - JOUR
-TI  - Lichen
-DO  - 10.1000/lichen
-KW  - include
-KW  - exclude
-ER  - 
-"""
+ASREVIEW_RIS = fixture_text("lists/screening_asreview_ris.ris")
+ZOTERO_RIS = fixture_text("lists/screening_zotero_ris.ris")
 ZOTERO_CSV = """\
 "Key","Item Type","Publication Year","Author","Title","Publication Title","ISBN","ISSN","DOI","Url",\
 "Abstract Note","Date","Manual Tags","Automatic Tags"

@@ -7,43 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fixtures import fixture_text
 from utils.errors import BadRequest
 from utils.lists.pasted import Entry
 from utils.lists.references import entries_in, readable
 from utils.model.identifiers import Ids
 
-RIS = """Provider: Somebody
-
-TY  - JOUR
-AU  - Smith, Jane
-AU  - Doe, A
-TI  - One title
-T2  - J Tests
-PY  - 2019/05/01
-DO  - 10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2
-UR  - https://doi.org/10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2
-AN  - 31452104
-DB  - PubMed
-C2  - PMC6711544
-ER  -
-
-TY - JOUR
-AU - van der Berg J
-TI - Two words
- go on
-T2 - J Tests
-Y1 - 2020
-AB - Not the DOI: 10.1000/other
-ER -
-TY  - JOUR
-AN  - 2019123456
-DB  - Embase
-UR  - https://arxiv.org/abs/2601.00001v2
-TY  - JOUR
- a stray line
-N1  - PMID: 7 PMCID: PMC8
-ER  -
-"""
+RIS = fixture_text("lists/references_ris.ris")
 RIS_NAMES = [
     ["doi:10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2",
         "pmid:31452104", "pmcid:PMC6711544"],
@@ -64,38 +34,9 @@ BIBTEX_NAMES = [
     ["doi:10.1000/a_b_c", "pmid:31452104", "pmcid:PMC5"], [], ["arxiv:2601.00001"],
     ["doi:10.1000/same-key"], [], ["doi:10.1000/last"],
 ]  # fmt: skip
-NBIB = """
-PMID- 31452104
-DP  - 2019 Aug
-TI  - A title
-      that goes on
-AB  - Text with
-
-      a blank line.
-AU  - Smith J
-LID - e12345 [pii]
-LID - 10.1000/a [doi]
-PMC - PMC6711544
-PMID- 2
-AID - S0000(19)1 [pii]
-AID - 10.1000/b [doi]
-"""
+NBIB = fixture_text("lists/references_nbib.nbib")
 NBIB_NAMES = [["doi:10.1000/a", "pmid:31452104", "pmcid:PMC6711544"], ["doi:10.1000/b", "pmid:2"]]
-WOS = """FN Clarivate Analytics Web of Science
-VR 1.0
-PT J
-AU Smith, J
-   Doe, A
-TI A title
-   that goes on
-SO J TESTS
-DI 10.1000/a
-PM 31452104
-PY 2019
-ER
-
-EF
-"""
+WOS = fixture_text("lists/references_wos.txt")
 PUBMED_CSV = (
     "\ufeffPMID,Title,Authors,Citation,First Author,Journal/Book,Publication Year,Create Date,"
     "PMCID,NIHMS ID,DOI\n"

@@ -15,60 +15,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from tests.fixtures import fixture_text
+
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or ""
 _POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; media-src 'self' data:; connect-src 'none'"
 )
-_HOST = """<!doctype html><meta charset="utf-8"><style>body{margin:0;background:GROUND}
-iframe{border:0;width:100%;height:HEIGHTpx}#log{display:none}</style>
-<iframe id="view" srcdoc="VIEW"></iframe><pre id="log"></pre>
-<script>
-const answers = ANSWERS, acts = ACTS, asked = [], trouble = [];
-const frame = document.getElementById("view");
-const post = (message) => frame.contentWindow.postMessage({jsonrpc: "2.0", ...message}, "*");
-addEventListener("message", ({data, source}) => {
-  if (source !== frame.contentWindow) return;
-  if (data.method === "ui/initialize") {
-    asked.push(["ui/initialize", data.params.protocolVersion]);
-    post({id: data.id, result: {protocolVersion: "2026-01-26", hostInfo: {name: "h", version: "1"},
-      hostCapabilities: CAPABILITIES, hostContext: {theme: "THEME"}}});
-  } else if (data.method === "ui/notifications/initialized") {
-    post({method: "ui/notifications/tool-input", params: {arguments: answers.asked}});
-    post({method: "ui/notifications/tool-result", params: answers.first});
-    setTimeout(next, 50);
-  } else if (data.method === "tools/call") {
-    asked.push([data.params.name, data.params.arguments]);
-    const of = answers.calls[data.params.name] ?? [];
-    const result = of.length > 1 ? of.shift() : of[0];
-    post({id: data.id, result: result ?? {isError: true, content: [{type: "text", text: "none"}]}});
-  } else if (data.id !== undefined && data.method) {
-    asked.push([data.method, data.params]);
-    post({id: data.id, result: {}});
-  }
-});
-function next() {
-  const inside = frame.contentDocument;
-  const act = acts.shift();
-  if (act) {
-    const [selector, words] = act;
-    const at = [...inside.querySelectorAll(selector)].find((one) => !words.text
-      || one.textContent === words.text);
-    if (!at) trouble.push(`nothing is ${selector} ${JSON.stringify(words)}`);
-    else if (words.write !== undefined) at.value = words.write;
-    else if (words.key) at.dispatchEvent(
-      new inside.defaultView.KeyboardEvent("keydown", {key: words.key, bubbles: true}));
-    else at.click();
-    setTimeout(next, 50);
-    return;
-  }
-  document.getElementById("log").textContent = JSON.stringify({asked, trouble,
-    shown: inside.getElementById("view").innerText, scripts: inside.scripts.length,
-    images: inside.images.length, focused: inside.activeElement?.id ?? "",
-    marked: [...inside.querySelectorAll("mark")].map((one) => one.textContent).join(""),
-    links: [...inside.links].map((one) => one.getAttribute("href"))});
-}
-</script>"""
+_HOST = fixture_text("mcp/app_host_host.html")
 
 
 def page(

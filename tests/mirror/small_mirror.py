@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.corpus.small_corpus import LetterEmbedder
+from tests.fixtures import fixture_text
 from tests.world import World
 from tests.world.pubmed_files import Bulk, name_of, packed
 from utils import Library
@@ -24,38 +25,7 @@ def article(pmid: int, title: str = "", version: int = 1) -> str:
     )
 
 
-RICH = """<PubmedArticle><MedlineCitation><PMID Version="1">31</PMID><DateRevised>
-<Year>2021</Year>
-<Month>03</Month><Day>04</Day></DateRevised><Article PubModel="Print"><Journal>
-<ISSN>1234-5678</ISSN>
-<JournalIssue><Volume>7</Volume><Issue>2</Issue><PubDate>
-<MedlineDate>1998 Dec-1999 Jan</MedlineDate>
-</PubDate></JournalIssue><Title>Annals of things</Title></Journal><ArticleTitle>On
-<i>H</i><sub>2</sub>O.</ArticleTitle><Pagination><MedlinePgn>11-9</MedlinePgn></Pagination>
-<ELocationID EIdType="doi">10.1000/rich</ELocationID><Abstract><AbstractText Label="AIM">To see.
-</AbstractText><AbstractText Label="RESULTS">We saw 10<sup>2</sup> of them.</AbstractText>
-</Abstract>
-<AuthorList><Author><LastName>Żak</LastName><ForeName>Ada</ForeName><Initials>A</Initials>
-<Identifier Source="ORCID">0000000218250097</Identifier><AffiliationInfo><Affiliation>Lab, Łódź.
-</Affiliation></AffiliationInfo></Author><Author><CollectiveName>The Group</CollectiveName>
-</Author>
-</AuthorList><Language>eng</Language><Language>pol</Language><PublicationTypeList>
-<PublicationType>
-Retracted Publication</PublicationType></PublicationTypeList></Article><MedlineJournalInfo>
-<MedlineTA>
-Ann Things</MedlineTA></MedlineJournalInfo><CommentsCorrectionsList><CommentsCorrections
-RefType="RetractionIn"><RefSource>Ann Things. 2020</RefSource><PMID>32</PMID>
-</CommentsCorrections>
-</CommentsCorrectionsList><MeshHeadingList><MeshHeading><DescriptorName MajorTopicYN="N">Water
-</DescriptorName><QualifierName MajorTopicYN="Y">chemistry</QualifierName></MeshHeading>
-</MeshHeadingList><OtherAbstract Type="Publisher" Language="pol">
-<AbstractText>Woda.</AbstractText>
-</OtherAbstract><KeywordList><Keyword>water</Keyword></KeywordList></MedlineCitation><PubmedData>
-<History><PubMedPubDate PubStatus="entrez"><Year>1999</Year><Month>1</Month><Day>2</Day>
-</PubMedPubDate></History><ArticleIdList><ArticleId IdType="pmc">PMC77</ArticleId></ArticleIdList>
-<ReferenceList><Reference><Citation>Another.</Citation><ArticleIdList>
-<ArticleId IdType="pubmed">30</ArticleId></ArticleIdList></Reference></ReferenceList></PubmedData>
-</PubmedArticle>"""
+RICH = fixture_text("mirror/small_mirror_rich.xml")
 """A record with something of everything."""
 
 

@@ -2,60 +2,10 @@
 
 import pytest
 
+from tests.fixtures import fixture_text
 from utils.outline import floats_of, outline
 
-TEXT = """# Title
-
-## Abstract
-
-See Figure 2.
-
-## Introduction
-
-As Tables 1 and 3 say (Fig. 4).
-
-**Table 1.** Cells counted.
-
-| day | cells |
-| --- | --- |
-| 1 | 30 |
-
-Note: by hand.
-
-More words, after Table 2.
-
-## Methods
-
-Figs 1-2A and Supplementary Figure 1, Scheme 1; a stable 5, the Table 3 again. TABLE IV.
-
-### Counting
-
-Table 2 lists them.
-
-## Figures and tables
-
-**Figure 1.** A culture.
-
-It was grown in Table 9 medium.
-
-[Image description: round.]
-
-**Figure 2:** Another.
-
-**Figure S1** More.
-
-**Scheme 1.** A way.
-
-**Table 2.** Mice.
-
-| a | b |
-| --- | --- |
-| c | d |
-
-## References
-
-1. On Figure 4.
-"""
+TEXT = fixture_text("outline/floats_text.md")
 
 
 @pytest.fixture(scope="module")

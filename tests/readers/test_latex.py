@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures import fixture_text
 from tests.own_words import prose
 from tests.readers.submissions import fetch, pack, wrap
 from utils import readers as formats
@@ -17,23 +18,7 @@ from utils.readers import latex, pandoc, reader_processes
 
 needs_pandoc = pytest.mark.extras("pypandoc")
 
-PERCH = r"""\documentclass[11pt]{article}\usepackage{amsmath,booktabs,shoal}
-\newcommand{\R}{\mathbb{R}}\input{macros}
-\title{Spectral gaps of perch shoals in $\R^n$\thanks{Paid by the lake.}}
-\author{Ada M\"uller\\ Lake University \and Jos\'e \'Alvarez}
-\begin{document}\maketitle
-\begin{abstract}We bound the gap of $A_\eps$ in $5\%$ of all lakes.\end{abstract}
-\section{Introduction}\label{sec:intro}
-Perch live in lakes~\cite{roe,doe}, if $a<b$.\footnote{Not at $x^2$ though.} \citet{roe} saw it.
-% \input{gone}
-\subsection{Setting}
-\begin{equation}\norm{u}^2=1\label{eq:main}\end{equation}
-\paragraph{Speed.} Fast. [0, 1]
-\begin{table}\caption{Lengths of perch.}\begin{tabular}{lcc}\toprule
-Lake & \multicolumn{2}{c}{Length} \\ \cmidrule(lr){2-3} & least & most \\ \midrule
-Inari & $|x|$ & 41 \\ \bottomrule\end{tabular}\end{table}
-\begin{figure}\includegraphics[width=3cm]{gap}\caption{The gap \cite{doe}.}\end{figure}
-\bibliography{refs}\end{document}"""
+PERCH = fixture_text("readers/latex_perch.tex")
 FILES = {
     "main.tex": PERCH,
     "macros.tex": r"\newcommand{\eps}{\varepsilon}",
@@ -46,40 +31,7 @@ FILES = {
 \href@noop {} {\bibinfo{journal}{Fish}} \textbf{12}, 1.\BibitemShut{NoStop}
 \end{thebibliography}""",
 }
-MARKDOWN = r"""# Spectral gaps of perch shoals in $\mathbb{R}^n$
-
-## Abstract
-
-We bound the gap of $A_\varepsilon$ in $5\%$ of all lakes.
-
-## Introduction
-
-Perch live in lakes [1, 2], if $a\lt b$.[^1] Roe et al. [1] saw it.
-
-### Setting
-
-$$\lVert u\rVert^2=1$$
-
-**Speed.**
-
-Fast. [0, 1]
-
-**Table 1.** Lengths of perch.
-
-| Lake  | Length         |      |
-|-------|----------------|------|
-|       | least          | most |
-| Inari | $\vert x\vert$ | 41   |
-
-**Figure 1.** The gap [2].
-
-## References
-
-1.  J. Roe and K. Poe. *Lakes of the north*. 2020.
-
-2.  J. Doe, Fish **12**, 1.
-
-[^1]: Not at $x^2$ though."""
+MARKDOWN = fixture_text("readers/latex_markdown.md")
 
 
 def body_of(body: str, **files: str) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.fixtures import fixture_text
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
 from utils.readers.pubmed import Deleted, read_records
@@ -10,81 +11,7 @@ DOCTYPE = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, '
     '1st January 2025//EN" "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n'
 )
-FULL = """
-<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="2">40000001</PMID>
- <DateCompleted><Year>2026</Year><Month>01</Month><Day>01</Day></DateCompleted>
- <DateRevised><Year>2026</Year><Month>06</Month><Day>02</Day></DateRevised>
- <Article PubModel="Print-Electronic">
-  <Journal><ISSN IssnType="Electronic">2345-6789</ISSN>
-   <JournalIssue CitedMedium="Internet"><Volume>12</Volume><Issue>3</Issue>
-    <PubDate><MedlineDate>2025 Nov-Dec</MedlineDate></PubDate></JournalIssue>
-   <Title>Journal of synthetic data</Title><ISOAbbreviation>J. Synth.</ISOAbbreviation></Journal>
-  <ArticleTitle>Role of <i>abc1</i> and CO<sub>2</sub> in models.</ArticleTitle>
-  <Pagination><StartPage>11</StartPage><EndPage>19</EndPage><MedlinePgn>11-9</MedlinePgn>
-  </Pagination>
-  <ELocationID EIdType="pii" ValidYN="Y">S1</ELocationID>
-  <ELocationID EIdType="doi" ValidYN="N">10.1234/withdrawn</ELocationID>
-  <ELocationID EIdType="doi" ValidYN="Y">10.1234/SYN.2026.1</ELocationID>
-  <Abstract>
-   <AbstractText Label="BACKGROUND" NlmCategory="BACKGROUND">Text with
-     <b>10<sup>-5</sup></b>&#x2009;M.</AbstractText>
-   <AbstractText Label="UNLABELLED">Bare words.</AbstractText>
-   <AbstractText Label="FINDINGS:" NlmCategory="RESULTS">FINDINGS: More.</AbstractText>
-   <AbstractText Label="EMPTY"></AbstractText>
-   <CopyrightInformation>Copyright nobody.</CopyrightInformation></Abstract>
-  <AuthorList CompleteYN="Y">
-   <Author ValidYN="Y"><LastName>Doe</LastName><ForeName>Jane A</ForeName><Initials>JA</Initials>
-    <Suffix>Jr</Suffix><Identifier Source="ORCID">http://orcid.org/000000021825009x</Identifier>
-    <AffiliationInfo><Affiliation>Dept of A &amp; B.</Affiliation>
-     <Identifier Source="RINGGOLD">123</Identifier></AffiliationInfo>
-    <AffiliationInfo><Affiliation>Institute C.</Affiliation></AffiliationInfo></Author>
-   <Author ValidYN="N"><LastName>Do</LastName><ForeName>Jane</ForeName></Author>
-   <Author ValidYN="Y"><LastName>Madonna</LastName></Author>
-   <Author ValidYN="Y"><CollectiveName>SYNTH <i>in vivo</i> Group</CollectiveName></Author>
-  </AuthorList>
-  <Language>eng</Language><Language>ger</Language>
-  <PublicationTypeList><PublicationType UI="D016428">Journal Article</PublicationType>
-   <PublicationType UI="D013485">Research Support</PublicationType></PublicationTypeList>
-  <VernacularTitle>Die Rolle von <i>abc1</i>.</VernacularTitle>
-  <ArticleDate DateType="Electronic"><Year>2025</Year><Month>08</Month><Day>09</Day></ArticleDate>
- </Article>
- <MedlineJournalInfo><MedlineTA>J Synth</MedlineTA><ISSNLinking>1111-2222</ISSNLinking>
- </MedlineJournalInfo>
- <CommentsCorrectionsList>
-  <CommentsCorrections RefType="Cites"><RefSource>X</RefSource><PMID Version="1">1</PMID>
-  </CommentsCorrections>
-  <CommentsCorrections RefType="RetractionIn"><RefSource>J Synth. 2026;13:1</RefSource>
-  </CommentsCorrections>
-  <CommentsCorrections RefType="CommentIn"><RefSource>J Synth. 2026;13:2</RefSource>
-   <PMID Version="1">40000009</PMID></CommentsCorrections>
- </CommentsCorrectionsList>
- <MeshHeadingList>
-  <MeshHeading><DescriptorName UI="D1" MajorTopicYN="N">Neoplasms</DescriptorName>
-   <QualifierName UI="Q1" MajorTopicYN="Y">genetics</QualifierName>
-   <QualifierName UI="Q2" MajorTopicYN="N">therapy</QualifierName></MeshHeading>
-  <MeshHeading><DescriptorName UI="D2" MajorTopicYN="Y">Models, Genetic</DescriptorName>
-  </MeshHeading></MeshHeadingList>
- <OtherAbstract Type="plain-language-summary" Language="eng"><AbstractText>Simple words.
-  </AbstractText></OtherAbstract>
- <KeywordList Owner="NOTNLM"><Keyword MajorTopicYN="N">CO<sub>2</sub></Keyword>
-  <Keyword MajorTopicYN="N">models</Keyword></KeywordList>
- <KeywordList Owner="KIE"><Keyword MajorTopicYN="N">models</Keyword></KeywordList>
- <InvestigatorList><Investigator ValidYN="Y"><LastName>Nobody</LastName></Investigator>
- </InvestigatorList>
-</MedlineCitation>
-<PubmedData><History>
-  <PubMedPubDate PubStatus="received"><Year>2024</Year><Month>1</Month><Day>1</Day></PubMedPubDate>
-  <PubMedPubDate PubStatus="entrez"><Year>2025</Year><Month>12</Month><Day>3</Day><Hour>1</Hour>
-  </PubMedPubDate>
-  <PubMedPubDate PubStatus="pmc-release"><Year>2026</Year><Month>12</Month><Day>1</Day>
-  </PubMedPubDate></History>
- <PublicationStatus>ppublish</PublicationStatus>
- <ArticleIdList><ArticleId IdType="pubmed">40000001</ArticleId>
-  <ArticleId IdType="pmc">PMC9990001</ArticleId></ArticleIdList>
- <ReferenceList><Reference><Citation>Other paper.</Citation><ArticleIdList>
-   <ArticleId IdType="doi">10.9999/not-ours</ArticleId><ArticleId IdType="pubmed">111</ArticleId>
-   <ArticleId IdType="pmc">PMC111</ArticleId></ArticleIdList></Reference></ReferenceList>
-</PubmedData></PubmedArticle>"""
+FULL = fixture_text("readers/pubmed_xml_full.xml")
 
 
 def pack(*records: str, doctype: str = DOCTYPE) -> bytes:
@@ -344,19 +271,7 @@ def test_a_bare_record_is_still_a_paper() -> None:
 
 # --- Books and deletions -----------------------------------------------------------------------
 
-BOOK = """<PubmedBookArticle><BookDocument><PMID Version="1">20301382</PMID>
- <ArticleIdList><ArticleId IdType="bookaccession">NBK1203</ArticleId></ArticleIdList>
- <Book><Publisher><PublisherName>University</PublisherName></Publisher>
-  <BookTitle book="gene">GeneReviews<sup>®</sup></BookTitle><PubDate><Year>1993</Year></PubDate>
-  <AuthorList Type="editors"><Author><LastName>Adam</LastName></Author></AuthorList>
-  <ELocationID EIdType="doi">10.1000/book</ELocationID></Book>%s
- <Language>eng</Language><PublicationType UI="D016454">Review</PublicationType>
- <Abstract><AbstractText Label="CLINICAL">Signs.</AbstractText></Abstract>
- <Sections><Section><SectionTitle>Not a title</SectionTitle></Section></Sections>
- </BookDocument><PubmedBookData><History><PubMedPubDate PubStatus="entrez"><Year>2010</Year>
- <Month>3</Month><Day>20</Day></PubMedPubDate></History><ArticleIdList>
- <ArticleId IdType="pubmed">20301382</ArticleId></ArticleIdList></PubmedBookData>
-</PubmedBookArticle>"""
+BOOK = fixture_text("readers/pubmed_xml_book.xml")
 
 
 def test_a_chapter_has_its_own_title_and_authors() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures import fixture_text
 from tests.own_words import paper as whole
 from tests.shelf.papers import assert_consistent, index, paper, save, texts
 from utils.model.identifiers import Ids
@@ -38,20 +39,7 @@ Cells were counted by hand.
 Note: Full text was not available for this paper. This file contains only the abstract.
 """
 
-MARKDOWN_ABSTRACT = """# Cells of old
-
-**Authors:** Jane Doe
-**Journal:** Journal of Cells
-**Year:** 1999
-**PMID:** 10492251
-
-## Abstract
-
-[No abstract available]
-
----
-*Note: full text not available*
-"""
+MARKDOWN_ABSTRACT = fixture_text("shelf/legacy_folder_markdown_abstract.md")
 
 
 @pytest.fixture

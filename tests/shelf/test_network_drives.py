@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures import fixture_text
 from tests.processes import run
 from utils import Library
 from utils.errors import StoreFailed
@@ -22,29 +23,7 @@ from utils.system import locks
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="knows Linux's mounts")
 
 ROOT = Path(__file__).resolve().parents[2]
-_SHIM = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <sys/file.h>
-static int locking(int c) { return c == F_SETLK || c == F_SETLKW || c == F_OFD_SETLK; }
-static int call(const char *name, int file, int command, void *given) {
-    if (locking(command)) { errno = FAULT; return FAULT ? -1 : 0; }
-    int (*next)(int, int, ...) = (int (*)(int, int, ...))dlsym(RTLD_NEXT, name);
-    return next(file, command, given);
-}
-int fcntl(int f, int c, ...) {
-    va_list l; va_start(l, c); void *g = va_arg(l, void *); va_end(l);
-    return call("fcntl", f, c, g);
-}
-int fcntl64(int f, int c, ...) {
-    va_list l; va_start(l, c); void *g = va_arg(l, void *); va_end(l);
-    return call("fcntl64", f, c, g);
-}
-int flock(int f, int c) { errno = FAULT; return FAULT ? -1 : 0; }
-"""
+_SHIM = fixture_text("shelf/network_drives_shim.c")
 
 
 @pytest.fixture

@@ -3,36 +3,12 @@
 import pytest
 
 from tests.entrez.datasets.sane import check, rows
+from tests.fixtures import fixture_text
 from utils.entrez.datasets.building import build
 from utils.entrez.datasets.trees import Page
 from utils.errors import EntrezFailed
 
-WHOLE = """<article article-type="research-article" xml:lang="en"><front><journal-meta>
-<journal-title-group><journal-title>Reefs</journal-title></journal-title-group><publisher>
-<publisher-name>Reef Press</publisher-name></publisher></journal-meta><article-meta>
-<article-id pub-id-type="pmcid">PMC77</article-id><article-id pub-id-type="pmid">11</article-id>
-<article-id pub-id-type="doi">10.1000/reef</article-id><title-group>
-<article-title>Corals <italic>in situ</italic></article-title></title-group><contrib-group>
-<contrib contrib-type="author">
-<contrib-id contrib-id-type="orcid">https://orcid.org/0000-0001-2345-678X</contrib-id>
-<name><surname>Roe</surname><given-names>Jane</given-names></name>
-<xref ref-type="aff" rid="a1 a2"/></contrib>
-<contrib contrib-type="author"><collab>Reef Group</collab></contrib>
-<contrib contrib-type="editor"><name><surname>Ed</surname></name></contrib></contrib-group>
-<aff id="a1"><label>1</label>Reef House</aff><aff id="a2"><sup>2</sup>Sea House</aff>
-<pub-date pub-type="collection"><year>2020</year></pub-date><pub-date pub-type="epub"><day>3</day>
-<month>2</month><year>2019</year></pub-date><volume>7</volume><fpage>1</fpage><lpage>9</lpage>
-<abstract><p>We looked.</p></abstract><kwd-group><kwd>reef</kwd><kwd>coral</kwd></kwd-group>
-<funding-group><award-group><funding-source>Sea Fund</funding-source><award-id>S1</award-id>
-</award-group></funding-group></article-meta></front><body><sec><title>Methods</title>
-<p>We counted corals.</p><sec><title>Counting</title><p>One by one.</p>
-<fig><label>Figure 1.</label><caption><title>Map.</title><p>All the reefs.</p></caption></fig>
-</sec></sec><sec><title>Results</title><p>Many corals.</p></sec></body><back><ref-list><ref id="r1">
-<label>1</label><mixed-citation>Doe J. <article-title>Old reefs</article-title>.
-<source>Sea</source> <year>2001</year>. <pub-id pub-id-type="pmid">12</pub-id></mixed-citation>
-</ref><ref id="r2"><element-citation><person-group><name><surname>Poe</surname></name>
-</person-group><source>Sky</source> <year>1845</year></element-citation></ref></ref-list></back>
-</article>"""
+WHOLE = fixture_text("entrez/datasets/pmc_tables_whole.xml")
 WITHHELD = """<article><!--The publisher of this article does not allow downloading of the full
 text in XML form.--><front><article-meta><article-id pub-id-type="pmc">78</article-id><title-group>
 <article-title>Closed</article-title></title-group><abstract><p>Short.</p></abstract></article-meta>

@@ -3,41 +3,12 @@
 import pytest
 
 from tests.entrez.datasets.sane import check, rows
+from tests.fixtures import fixture_text
 from utils.entrez.datasets.building import build
 from utils.entrez.datasets.trees import Page
 from utils.errors import BadContent
 
-ARTICLE = """<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">{pmid}</PMID>
-<Article PubModel="Print"><Journal><ISSN>1234-5678</ISSN><JournalIssue><Volume>7</Volume>
-<PubDate><Year>2019</Year><Month>Feb</Month></PubDate></JournalIssue><Title>Journal of Reefs</Title>
-</Journal><ArticleTitle>Corals at 10<sup>-5</sup> M CO<sub>2</sub>.</ArticleTitle>
-<Abstract><AbstractText Label="AIM">To see.</AbstractText></Abstract>
-<AuthorList><Author ValidYN="Y"><LastName>Roe</LastName><ForeName>Jane</ForeName>
-<Identifier Source="ORCID">https://orcid.org/0000-0001-2345-678X</Identifier>
-<AffiliationInfo><Affiliation>Reef House</Affiliation></AffiliationInfo></Author>
-<Author ValidYN="Y"><CollectiveName>Reef Group</CollectiveName></Author></AuthorList>
-<Language>eng</Language><DataBankList><DataBank><DataBankName>ClinicalTrials.gov</DataBankName>
-<AccessionNumberList><AccessionNumber>NCT01234567</AccessionNumber></AccessionNumberList></DataBank>
-</DataBankList><GrantList><Grant><GrantID>R01</GrantID><Acronym>HL</Acronym><Agency>NHLBI</Agency>
-<Country>United States</Country></Grant></GrantList>
-<PublicationTypeList><PublicationType UI="D016428">{kind}</PublicationType></PublicationTypeList>
-</Article><MedlineJournalInfo><Country>England</Country><MedlineTA>J Reefs</MedlineTA>
-</MedlineJournalInfo><ChemicalList><Chemical><RegistryNumber>0</RegistryNumber>
-<NameOfSubstance UI="D000001">Calcimycin</NameOfSubstance></Chemical><Chemical>
-<RegistryNumber>142M471B3J</RegistryNumber><NameOfSubstance UI="D002245">Carbon Dioxide
-</NameOfSubstance></Chemical></ChemicalList><MeshHeadingList><MeshHeading>
-<DescriptorName UI="D046149" MajorTopicYN="N">Coral Reefs</DescriptorName>
-<QualifierName UI="Q000378" MajorTopicYN="Y">metabolism</QualifierName>
-<QualifierName UI="Q000235" MajorTopicYN="N">genetics</QualifierName></MeshHeading><MeshHeading>
-<DescriptorName UI="D000818" MajorTopicYN="N">Animals</DescriptorName></MeshHeading>
-</MeshHeadingList><KeywordList><Keyword>reef</Keyword></KeywordList></MedlineCitation>
-<PubmedData><ArticleIdList><ArticleId IdType="pubmed">{pmid}</ArticleId>
-<ArticleId IdType="doi">10.1000/REEF.1</ArticleId><ArticleId IdType="pmc">PMC77</ArticleId>
-</ArticleIdList><ReferenceList><Title>References</Title><Reference><Citation>Doe J. 2001.</Citation>
-<ArticleIdList><ArticleId IdType="pubmed">0011</ArticleId>
-<ArticleId IdType="doi">10.1000/OLD</ArticleId></ArticleIdList></Reference>
-<ReferenceList><Reference><Citation>Poe E. 1845.</Citation></Reference></ReferenceList>
-</ReferenceList></PubmedData></PubmedArticle>"""
+ARTICLE = fixture_text("entrez/datasets/pubmed_tables_article.xml")
 
 
 def page(*records):
