@@ -46,21 +46,12 @@ def _folders(home, platform):
         ("linux", ".config/zed", "Zed", ".config/zed/settings.json"),
         ("linux", ".claude", "Claude Code", ".claude.json"),
         ("darwin", ".config/zed", "Zed", ".config/zed/settings.json"),
-        (
-            "darwin",
-            "Library/Application Support/Claude",
-            "Claude Desktop",
-            "Library/Application Support/Claude/claude_desktop_config.json",
-        ),
+        ("darwin", "Library/Application Support/Claude", "Claude Desktop",
+            "Library/Application Support/Claude/claude_desktop_config.json"),
         ("win32", "AppData/Roaming/Zed", "Zed", "AppData/Roaming/Zed/settings.json"),
-        (
-            "win32",
-            STORE,
-            "Claude Desktop",
-            f"{STORE}/claude_desktop_config.json",
-        ),
+        ("win32", STORE, "Claude Desktop", f"{STORE}/claude_desktop_config.json"),
     ],
-)
+)  # fmt: skip
 def test_a_host_is_found_by_its_folder(tmp_path, platform, folder, host, file):
     home = tmp_path / "[home] *"  # signs of patterns
     folders = _folders(home, platform)

@@ -48,11 +48,12 @@ def harvest_of(library: Library, records: list[Record]) -> Harvest:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_many_deaths_lose_double_and_tear_nothing(tmp_path: Path) -> None:
-    """See `tests.killed` for what is examined after each."""
+    """See `quality.histories.harvest_deaths` for what is examined after each."""
     each = max(1, DEATHS // len(DRIVERS))
+    command = [sys.executable, "-m", "quality.histories.harvest_deaths"]
     drivers = [
         Process(
-            [sys.executable, "-m", "tests.killed", str(tmp_path / str(seed)), str(seed), str(each)],
+            [*command, str(tmp_path / str(seed)), str(seed), str(each)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -18,19 +18,10 @@ from utils.mcp.answers import UNTRUSTED
 
 pytestmark = [pytest.mark.anyio, pytest.mark.story]
 NAMES = {
-    "search_pubmed",
-    "search_pubmed_lr",
-    "search_pubmed_minimal",
-    "download_paper",
-    "read_paper",
-    "list_papers",
-    "harvest_papers",
-    "harvest_status",
-    "download_papers",
-    "read_papers",
-    "verify_quotes",
-    "cite_papers",
-}
+    "search_pubmed", "search_pubmed_lr", "search_pubmed_minimal", "download_paper", "read_paper",
+    "list_papers", "harvest_papers", "harvest_status", "download_papers", "read_papers",
+    "verify_quotes", "cite_papers",
+}  # fmt: skip
 WRITING = {"download_paper", "download_papers", "read_papers", "harvest_papers"}
 
 

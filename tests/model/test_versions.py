@@ -435,12 +435,8 @@ def test_on_a_shelf_that_is_only_read_a_ledger_of_an_earlier_program_is_read_as_
 def test_a_lock_of_an_earlier_program_is_read(tmp_path):
     path = tmp_path / "papers.lock.json"
     one = {
-        "doi": "10.1000/a",
-        "kind": "full_text",
-        "sha256": "",
-        "retracted": False,
-        "via": "arxiv",
-    }
+        "doi": "10.1000/a", "kind": "full_text", "sha256": "", "retracted": False, "via": "arxiv",
+    }  # fmt: skip
     head = {
         "format": "papershelf-lock",
         "version": 1,

@@ -85,29 +85,16 @@ JATS_TAGS = sorted({str(tag) for tag in (*_BLOCK, *_INLINE, *_PARTS)} - {""})
 JATS_NAMES = [tag for tag in JATS_TAGS if re.fullmatch(r"[a-z0-9-]+", tag)] + [
     *("article", "article-meta", "title-group", "article-title", "contrib-group", "contrib"),
     *(
-        "surname",
-        "given-names",
-        "abstract",
-        "trans-abstract",
-        "article-id",
-        "pub-id",
+        "surname", "given-names", "abstract", "trans-abstract", "article-id", "pub-id",
         "permissions",
     ),
     *("license", "license-p", "kwd-group", "kwd", "title", "label", "caption", "thead", "tbody"),
     *("tr", "td", "th", "list-item", "def-item", "term", "def", "ref", "element-citation", "year"),
     *(
-        "sub-article",
-        "response",
-        "math",
-        "mrow",
-        "mi",
-        "mfrac",
-        "msup",
-        "mtable",
-        "mtd",
+        "sub-article", "response", "math", "mrow", "mi", "mfrac", "msup", "mtable", "mtd",
         "custom-meta",
     ),
-]
+]  # fmt: skip
 JATS_ATTRIBUTES = [
     *('colspan="3"', 'colspan="0"', 'colspan="-1"', 'colspan="99999999999"', 'colspan="²"'),
     *('rowspan="2"', 'rowspan="99999999"', 'rowspan="٣"', 'id="a"', 'id=""', 'rid="a"',
@@ -142,12 +129,8 @@ HTML_ATTRIBUTES = [
     *('style="display:none"', 'itemtype="https://schema.org/ScholarlyArticle"', 'rel="license"'),
 ]
 PUBMED_ATTRIBUTES = [
-    'IdType="doi"',
-    'ValidYN="N"',
-    'EIdType="doi"',
-    'Label="X"',
-    'RefType="ErratumIn"',
-]
+    'IdType="doi"', 'ValidYN="N"', 'EIdType="doi"', 'Label="X"', 'RefType="ErratumIn"',
+]  # fmt: skip
 
 
 @cache

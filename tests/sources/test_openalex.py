@@ -289,18 +289,13 @@ def test_a_server_is_named_without_who_runs_it():
     ("query", "sent"),
     [
         (relevant("moss"), {"search": "moss", "filter": ""}),
-        (
-            relevant("", author="Varga, Ilona", min_date="2025", max_date="2025/06"),
-            {
-                "filter": "from_publication_date:2025-01-01,to_publication_date:2025-06-30,"
-                "raw_author_name.search:Varga Ilona",
-                "sort": "publication_date:desc",
-            },
-        ),
+        (relevant("", author="Varga, Ilona", min_date="2025", max_date="2025/06"),
+            {"filter": "from_publication_date:2025-01-01,to_publication_date:2025-06-30,"
+            "raw_author_name.search:Varga Ilona", "sort": "publication_date:desc"}),
         (relevant("", publication_types=("Preprint",)), {"filter": "type:preprint"}),
         (Query("of"), {"search": "of", "sort": "publication_date:desc"}),
     ],
-)
+)  # fmt: skip
 def test_years_author_type_and_order_are_said_in_its_words(keyed, mocked, query, sent):
     mocked.get(WORKS, json=page())
     search(query, keyed)

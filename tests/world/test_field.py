@@ -6,19 +6,14 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
-from urllib.request import Request, urlopen
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from quality.benchmarks.harvest_verdict import Score, share_of
 from tests.examples import share
-from tests.processes import LAST_RESORT_S
 from tests.world import Record, World, jats, pages
-from tests.world.eutils import KEY
 from tests.world.field import Field
-from tests.world.index import entry_of
 from tests.world.prose import body
 from tests.world.visits import efetch, esearch
 from utils import Library, PaperError
@@ -120,33 +115,6 @@ def test_a_field_is_found_together_with_whatever_else_is_asked(
     found = esearch(field_world, f"field[ti]{more}", retmax="1000", mindate="2000", maxdate="2030")
     assert sorted(found["idlist"]) == [p.pmid for p in field_world.field if wanted(p)]
     assert "errorlist" not in found
-
-
-def test_what_pubmed_says_of_a_field_is_what_its_search_knows(field_world: World) -> None:
-    for paper, seen in zip(field_world.field[:60], field_world.field.entries(), strict=False):
-        whole = entry_of(paper)
-        for name in ("pmid", "title", "authors", "first", "journal", "mesh", "types", "language"):
-            assert getattr(seen, name) == getattr(whole, name), name
-        for name in ("published", "entered", "doi", "subset"):
-            assert getattr(seen, name) == getattr(whole, name), name
-
-
-def test_many_records_come_by_post_and_many_articles_in_one_answer(field_world: World) -> None:
-    papers = field_world.field[:250]
-    form = {"db": "pubmed", "id": ",".join(p.pmid for p in papers), "api_key": KEY}
-    url = f"{field_world.url('eutils')}/efetch.fcgi"
-    with urlopen(Request(url, urlencode(form).encode()), timeout=LAST_RESORT_S) as answer:
-        got = [node.text for node in ET.parse(answer).getroot().iterfind("*/*/PMID")]
-    assert sorted(map(str, got)) == [p.pmid for p in papers]
-    asked = [p for p in papers if p.efetch][:20]
-    numbers = [p.number for p in asked]
-    root = ET.fromstring(efetch(field_world, db="pmc", id=",".join([*numbers, "999999999"])))
-    came = [node.text for node in root.iterfind("article//article-id[@pub-id-type='pmcaid']")]
-    assert sorted(map(str, came)) == sorted(numbers)
-    assert came != numbers
-    assert [node.get("Id") for node in root.iterfind("Reply")] == ["999999999"]
-    bodies = [node.find("body") is not None for node in root.iterfind("article")]
-    assert sum(bodies) == sum(p.efetch == "body" for p in asked)
 
 
 def test_a_hundred_papers_of_a_field_end_as_a_perfect_downloader_would(
