@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -107,20 +108,24 @@ CHANGES: dict[str, tuple[Change, set[Kind]]] = {
 }
 
 
-def _articles(shared: Path) -> Iterator[str]:
+@cache
+def _articles(shared: Path) -> list[tuple[str, FoldedText]]:
+    """Return every eighth recorded article, read and folded once for all tests."""
+    texts = []
     for path in sorted(shared.glob("articles/*/jats.xml"))[1::8]:
         sent = Fetched(path.read_bytes(), "jats", "https://x.test/a", "PMC", "pmc_cloud")
-        yield jats.read(sent).markdown
+        texts.append(jats.read(sent).markdown)
+    return [(text, FoldedText.of(text)) for text in texts]
 
 
-def _changed(shared: Path, change: Change) -> Iterator[tuple[str, str, str]]:
+def _changed(shared: Path, change: Change) -> Iterator[tuple[str, FoldedText, str, str]]:
     """Texts, a sentence of each, and what a change makes of it."""
     random = Random(7)
-    for text in _articles(shared):
+    for text, wording in _articles(shared):
         sentences = _SENTENCE.findall(text)
         changed = [(said, other) for said in sentences if (other := change(said, random)) != said]
         for said, other in random.sample(changed, min(4, len(changed))):
-            yield text, said, other
+            yield text, wording, said, other
 
 
 @pytest.mark.slow
@@ -128,8 +133,7 @@ def _changed(shared: Path, change: Change) -> Iterator[tuple[str, str, str]]:
 def test_changes_of_real_sentences_are_found_and_named(name: str, shared: Path) -> None:
     change, kinds = CHANGES[name]
     asked = named = 0
-    for text, said, other in _changed(shared, change):
-        wording = FoldedText.of(text)
+    for text, wording, said, other in _changed(shared, change):
         assert find_verbatim(parse(said), text, wording), said
         quoted = parse(other)
         assert not find_verbatim(quoted, text, wording), other
@@ -142,14 +146,14 @@ def test_changes_of_real_sentences_are_found_and_named(name: str, shared: Path) 
 @pytest.mark.slow
 def test_sentences_of_two_sections_are_never_verbatim_together(shared: Path) -> None:
     random, joined = Random(11), 0
-    for text in _articles(shared):
+    for text, wording in _articles(shared):
         sentences = list(_SENTENCE.finditer(text))
         for _ in range(min(6, len(sentences) // 2)):
             one, other = random.sample(sentences, 2)
             between = text[min(one.end(), other.end()) : max(one.start(), other.start())]
             if "\n\n" not in between:
                 continue
-            quoted, wording = parse(f"{one[0]} … {other[0]}"), FoldedText.of(text)
+            quoted = parse(f"{one[0]} … {other[0]}")
             assert not find_verbatim(quoted, text, wording)
             kinds = [found.kind for found in nearest(quoted, text, wording).differences]
             assert kinds == ["stitched"]
