@@ -240,8 +240,9 @@ def _has_few_words(soup: BeautifulSoup) -> bool:
     """Whether the page shows as few words as a challenge does."""
     hidden = {"script", "style", "title", "template", "noscript"}
     words = 0
-    for text in soup.find_all(string=True):
-        if text.parent is not None and text.parent.name not in hidden:
+    for text in soup.strings:
+        around = getattr(text, "parent", None)
+        if around is not None and around.name not in hidden:
             words += count_words(str(text))
         if words >= _CHALLENGE_WORDS:
             return False

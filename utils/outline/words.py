@@ -43,7 +43,8 @@ def without_markup(text: str) -> str:
     >>> without_markup("[see](https://a.test/b) H<sub>2</sub>O &amp; more")
     '[see H2O & more'
     """
-    return html.unescape(_MARKUP.sub("", text))
+    has_markup = "<" in text or "](" in text  # which most blocks have not
+    return html.unescape(_MARKUP.sub("", text) if has_markup else text)
 
 
 def count_words(text: str) -> int:
@@ -53,7 +54,7 @@ def count_words(text: str) -> int:
     (4, 3)
     """
     plain = without_markup(text)
-    unspaced = len(UNSPACED.findall(plain))
+    unspaced = 0 if plain.isascii() else len(UNSPACED.findall(plain))
     if unspaced:
         plain = UNSPACED.sub(" ", plain)
     return len(_WORD.findall(plain)) + unspaced // 2
@@ -89,6 +90,8 @@ def shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:
 
 
 _BLANKS = re.compile(r"\s{1000,}")
+_STEP = 100
+_SAMPLED_BLANKS = re.compile(r"\s{9}")  # of every hundredth character of such a run
 
 
 def without_long_blanks(text: str) -> str:
@@ -97,4 +100,4 @@ def without_long_blanks(text: str) -> str:
     No text has such a run, and patterns that look for blanks at the end of a line take time that
     grows with its square.
     """
-    return _BLANKS.sub("\n", text)
+    return _BLANKS.sub("\n", text) if _SAMPLED_BLANKS.search(text[::_STEP]) else text

@@ -26,7 +26,7 @@ from .article import article_root, prune
 from .claims import Claims, absolute, read_claims
 from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, without_mathml
 from .links import PageLinks
-from .loaded import fill_references, fill_tables, name_missing_tables
+from .loaded import fill_references, fill_tables, name_missing_tables, tables_of_scripts
 from .markdown import tidy, to_markdown
 from .outline import find_menus, find_signs
 from .parts import (
@@ -40,7 +40,7 @@ from .parts import (
     parts_beside,
 )
 from .references import tidy_references
-from .tree import remove, weigh
+from .tree import Survey, every, remove, survey
 from .visible import show_page
 
 if TYPE_CHECKING:
@@ -120,7 +120,9 @@ def read(fetched: Fetched) -> Document:
     lost = ""
     menus = find_menus(soup)
     made_by_latexml = is_latexml(soup)
+    tables = tables_of_scripts(soup)
     soup.allow_changes()
+    fill_tables(soup, tables)
     if made_by_latexml:
         claims = latexml_claims(soup, claims)
         lost = "the page says that its conversion broke off" if is_broken(soup) else ""
@@ -219,16 +221,16 @@ def _page_title(soup: BeautifulSoup, claims: Claims) -> str:
 
 def _markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks) -> str:
     """The article alone: title, abstract, text, references."""
-    fill_tables(soup)
     show_page(soup)
     name_missing_tables(soup, links.url)
     fill_references(soup)
     prune(soup)
     tidy_references(soup)
-    weights = weigh(soup)
-    root = article_root(soup, weights)
-    before, after = parts_beside(soup, root, weights)
-    name_parts(root, weights)
+    page = survey(soup)
+    root = article_root(soup, page)
+    inside = every(root)
+    before, after = parts_beside(root, inside, page)
+    name_parts(Survey(inside, page.weights))
     abstracts = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
     head_openings(root, " ".join([claims.abstract, *abstracts]))
     order_headings(root, title)

@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING
 from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.sections import part_of
-from .tree import Weights, classes, every, named, remove, replace, sum_up, tags, text_of, weigh
+from .tree import (
+    Survey,
+    Weights,
+    classes,
+    every,
+    named,
+    remove,
+    replace,
+    sum_up,
+    survey,
+    tags,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -107,13 +119,15 @@ _BUTTON_NODES = 3  # in the box of a button: its text, and signs
 
 def prune(soup: BeautifulSoup) -> None:
     """Remove what is not the article from a parsed page, in place."""
+    elements = every(soup)
     replace(
         (script, f"${' '.join(script.get_text().split())}$")
-        for script in soup.find_all("script", type=re.compile(r"^math/tex", re.I))
+        for script in elements
+        if script.name == "script" and str(script.get("type") or "").lower().startswith("math/tex")
     )
     remove(
         tag
-        for tag in every(soup)
+        for tag in elements
         if tag.name in _MACHINERY
         or (
             tag.name == "span"
@@ -129,8 +143,7 @@ def prune(soup: BeautifulSoup) -> None:
 
 
 def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
-    weights = weigh(soup)
-    elements = every(soup)
+    elements, weights = survey(soup)
     # A link is no menu of one: each counts for the boxes around it.
     links: Weights = Counter()
     for link in [tag for tag in elements if tag.name == "a"]:
@@ -219,13 +232,13 @@ def _without_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
     return texts.values()
 
 
-def article_root(soup: BeautifulSoup, weights: Weights) -> Tag:
+def article_root(soup: BeautifulSoup, page: Survey) -> Tag:
     """The element of a pruned page that is the article."""
-    page: Tag = soup.body or soup
-    declared = [tag for tag in every(soup) if _is_declared(tag)]
+    elements, weights = page
+    root: Tag = soup.body or soup
+    declared = [tag for tag in elements if _is_declared(tag)]
     most = max((weights[id(tag)] for tag in declared), default=0)
-    root = page
-    if most and most >= _DECLARED_SHARE * weights[id(page)]:
+    if most and most >= _DECLARED_SHARE * weights[id(root)]:
         whole = [tag for tag in declared if weights[id(tag)] >= _WHOLE_SHARE * most]
         root = min(whole, key=lambda tag: weights[id(tag)])
     while True:  # follow the one child that holds everything, also down a tower of nested boxes

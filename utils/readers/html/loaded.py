@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, Tag
 
@@ -37,11 +36,10 @@ _EMPTY_CHARS = 80  # under the heading of references: a note that they are loadi
 _FIELD = re.compile(r"(?:^|;)\s*citation_(\w+)\s*=\s*")
 
 
-def fill_tables(soup: BeautifulSoup) -> None:
+def fill_tables(soup: BeautifulSoup, kept: dict[str, object]) -> None:
     """Put tables that a script keeps for a pop-up where the page names them."""
     from bs4 import BeautifulSoup as Soup
 
-    kept = {str(table.get("id")): table.get("content") for table in _tables_of_scripts(soup)}
     for box in [tag for tag in every(soup) if tag.get("data-id")] if kept else []:
         content = kept.get(str(box["data-id"]))
         if not isinstance(content, str) or box.find_parent(["p", "li", "td"]) is not None:
@@ -52,8 +50,10 @@ def fill_tables(soup: BeautifulSoup) -> None:
             del kept[str(box["data-id"])]
 
 
-def _tables_of_scripts(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
-    for script in soup.find_all("script", src=False):
+def tables_of_scripts(soup: BeautifulSoup) -> dict[str, object]:
+    """The tables that scripts keep as HTML, by the names under which the page shows them."""
+    found: dict[str, object] = {}
+    for script in soup.find_all("script"):
         source = script.get_text()
         start = _VIEWER.search(source) if len(source) <= _LONGEST_DATA else None
         if start is None:
@@ -65,7 +65,8 @@ def _tables_of_scripts(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
         tables = data.get("tables")
         for table in tables[:_MOST_TABLES] if isinstance(tables, list) else []:
             if isinstance(table, dict):
-                yield table
+                found[str(table.get("id"))] = table.get("content")
+    return found
 
 
 def name_missing_tables(soup: BeautifulSoup, url: str) -> None:
@@ -98,8 +99,10 @@ def _label(text: str) -> str:
 
 def fill_references(soup: BeautifulSoup) -> None:
     """List the references of the page's head where their heading has none under it."""
-    heading = next((tag for tag in tags(soup, HEADINGS) if name_of(tag) == "References"), None)
-    if heading is None or any(named(box, REFERENCES) and box.find("li") for box in every(soup)):
+    elements = every(soup)
+    headings = (tag for tag in elements if tag.name in HEADINGS)
+    heading = next((tag for tag in headings if name_of(tag) == "References"), None)
+    if heading is None or any(named(box, REFERENCES) and box.find("li") for box in elements):
         return
     notes = _notes_below(heading)
     if notes is None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
 from markdownify import ATX, MarkdownConverter
@@ -22,10 +21,7 @@ from ...errors import BadContent
 from ..jats.formulas import latex, plain_tex, without_bars
 from ..safe_xml import parse
 from .links import PageLinks
-from .tree import remove
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from .tree import every, remove, tags
 
 _DEEPEST = 90  # levels; each costs markdownify three of Python's thousand stack frames
 _BLOCKS = re.compile(r"^(p|div|section|li|h[1-6]|tr|table|ul|ol|dl|figure|article)$")
@@ -35,7 +31,7 @@ _WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
 _REPEATED_IN_ALL = 100_000  # characters of a table; more is a bomb
 # A text in words for readers who do not see the formula, and no TeX.
 _WORDS = re.compile(r"\s*[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}\b")
-_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
+_PLACES = ("p", "div", "h2", "h3", "h4", "h5", "h6")  # of a caption
 _HOLDERS = ["p", "div", "table", "section"]
 _CAPTION_CHARS = 20  # "Table 1." alone may stand anywhere
 _NOTES_CHARS = 2000  # below a table; more is text
@@ -124,9 +120,9 @@ def _tex_of(math: Tag) -> str:
 def to_markdown(root: Tag, links: PageLinks) -> str:
     """Convert *root* to markdown; *links* make its links absolute. Changes the tree."""
     reunite(root)
-    for table in root.find_all("table"):
+    for table in tags(root, ("table",)):
         square(table)
-    for numbered in root.find_all("ol"):
+    for numbered in tags(root, ("ol",)):
         _number_items(numbered)
     _flatten(root)
     try:
@@ -153,20 +149,16 @@ def _number_items(listed: Tag) -> None:
 
 def _flatten(root: Tag) -> None:
     """Turn whatever is nested deeper than any honest page into plain paragraphs."""
-    deep = [tag for depth, tag in _levels(root) if depth == _DEEPEST]
+    depths = {id(root): 0}
+    deep: list[Tag] = []
+    for tag in every(root):
+        depth = depths[id(tag)] = depths[id(tag.parent)] + 1
+        if depth == _DEEPEST:
+            deep.append(tag)
     for tag in deep:
         text = _plain(tag)
         tag.clear()
         tag.append(NavigableString(text))
-
-
-def _levels(root: Tag) -> Iterator[tuple[int, Tag]]:
-    level = [root]
-    depth = 0
-    while level:
-        yield from ((depth, tag) for tag in level)
-        level = [child for tag in level for child in tag.find_all(True, recursive=False)]
-        depth += 1
 
 
 def _plain(tag: Tag) -> str:
@@ -190,7 +182,9 @@ def reunite(root: Tag) -> None:
         if isinstance(caption, Tag) and _CAPTION_CHARS <= len(text) <= _NOTES_CHARS:
             tables.setdefault(text, (table, caption))
     places: list[tuple[Tag, Tag, Tag]] = []
-    for place in root.find_all(["p", "div", *_HEADINGS]) if tables else []:
+    elements = every(root) if tables else []
+    holders = {id(tag.parent) for tag in elements if tag.name in _HOLDERS}
+    for place in [tag for tag in elements if tag.name in _PLACES and id(tag) not in holders]:
         text = " ".join(place.get_text().split()) if place.find(_HOLDERS) is None else ""
         kept = tables.get(text)
         if kept is not None and place is not kept[1] and place.find_parent("table") is None:

@@ -16,10 +16,10 @@ from bs4.element import NavigableString, PageElement, Tag
 from ...outline.sections import part_of
 from ...outline.words import count_words, folded
 from .article import LABEL, REFERENCES, is_abstract
-from .tree import Weights, every, named, remove, tags, text_of, weigh
+from .tree import Survey, Weights, classes, every, named, remove, survey, tags, text_of
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup
+    pass
 
 HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
 _ABSTRACT = frozenset(("abstract",))
@@ -43,6 +43,7 @@ _CAPTION = re.compile(
     r"\W*(table|fig(ure)?|scheme|box|video|movie)\.?\s?[A-Z]?\d+\b.*", re.I | re.S
 )
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s")
+_BOXES = ("section", "div", "ol", "ul")
 _INLINE = ("a", "span", "em", "i", "b", "strong")
 _KEYWORDS_CHARS = 1000
 _TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
@@ -78,16 +79,19 @@ class Part(NamedTuple):
     box: Tag
 
 
-def parts_beside(soup: BeautifulSoup, root: Tag, weights: Weights) -> tuple[list[Part], list[Part]]:
-    """The paper's parts outside *root*, those before it and those after it, in page order."""
-    inside = {id(tag) for tag in every(root)} | {id(root)}
-    names = _boxes(soup, root, weights, inside)
+def parts_beside(root: Tag, elements: list[Tag], page: Survey) -> tuple[list[Part], list[Part]]:
+    """The paper's parts outside *root*, those before it and those after it, in page order.
+
+    *elements* are those of *root*.
+    """
+    inside = {id(tag) for tag in elements} | {id(root)}
+    names = _boxes(elements, page, inside)
     above = {id(tag) for tag in root.parents}
     before: list[Part] = []
     after: list[Part] = []
     taken: set[int] = set()
     place = before
-    for tag in every(soup):
+    for tag in page.elements:
         if tag is root:
             place = after
         elif id(tag) not in inside and id(tag) not in above:
@@ -99,22 +103,23 @@ def parts_beside(soup: BeautifulSoup, root: Tag, weights: Weights) -> tuple[list
     return before, after
 
 
-def _boxes(soup: BeautifulSoup, root: Tag, weights: Weights, inside: set[int]) -> dict[int, str]:
-    """The name of the part each box outside *root* is, by the box's ``id()``."""
-    have = {name_of(heading) for heading in tags(root, HEADINGS)}
+def _boxes(elements: list[Tag], page: Survey, inside: set[int]) -> dict[int, str]:
+    """The name of the part each box outside the article is, by the box's ``id()``."""
+    weights = page.weights
+    have = {name_of(heading) for heading in elements if heading.name in HEADINGS}
     names: dict[int, str] = {}
-    for tag in tags(soup, ("section", "div", "ol", "ul")):
+    for tag in [tag for tag in page.elements if tag.name in _BOXES]:
         for name, words in (("Abstract", _ABSTRACT), ("References", REFERENCES)):
             if weights[id(tag)] > _TEXT_CHARS and named(tag, words):
                 if id(tag) in inside:
                     have.add(name)
                 else:
                     names.setdefault(id(tag), name)
-    for heading in tags(soup, HEADINGS):
+    for heading in [tag for tag in page.elements if tag.name in HEADINGS]:
+        if id(heading) in inside:
+            continue
         name = name_of(heading)
-        if id(heading) not in inside and (
-            name in ("Abstract", "References") or _OWN.fullmatch(name)
-        ):
+        if name in ("Abstract", "References") or _OWN.fullmatch(name):
             box = _box(heading, weights[id(heading)] + _LABEL_CHARS, weights)
             names.setdefault(id(box), name)
     return {box: name for box, name in names.items() if name not in have}
@@ -135,24 +140,29 @@ def _box(heading: Tag, least: int, weights: Weights) -> Tag:
     return box
 
 
-def name_parts(root: Tag, weights: Weights) -> None:
+def name_parts(article: Survey) -> None:
     """Give parts a heading where the page only marks them by a class or a label."""
-    part = next(filter(is_abstract, every(root)), None)
+    elements, weights = article
+    part = next(filter(is_abstract, elements), None)
     if part is not None:
         before = part.find_previous(HEADINGS)
         headed = before is not None and part_of(before.get_text(" ")) == "abstract"
         if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_CHARS:
             _insert_heading(part, "Abstract", "h2")
-    for box in root.find_all("div", class_="articleinfo"):
+    for box in [tag for tag in elements if "articleinfo" in classes(tag)]:
         following = box.find_next(HEADINGS)
         _insert_heading(
             box, "Article information", following.name if following is not None else "h2"
         )
-    for label in tags(root, ("p", "div")):
-        if 0 < weights[id(label)] <= _LABEL_CHARS and KEYWORDS.fullmatch(label.get_text().strip()):
+    for label in elements:
+        if (
+            label.name in ("p", "div")
+            and 0 < weights[id(label)] <= _LABEL_CHARS
+            and KEYWORDS.fullmatch(label.get_text().strip())
+        ):
             label.name = "h2"
             label.string = "Keywords"
-    for heading in tags(root, HEADINGS):
+    for heading in [tag for tag in elements if tag.name in HEADINGS]:
         if KEYWORDS.fullmatch(heading.get_text().strip()):
             _separate_keywords(heading)
 
@@ -188,10 +198,10 @@ def order_headings(root: Tag, title: str) -> None:
     Pages number headings for looks: an abstract under ``h2`` before sections under ``h3`` would
     otherwise own the whole paper.
     """
-    weights = weigh(root)
+    elements, weights = survey(root)
     letters = "".join(folded(title))
     titles = []
-    for heading in tags(root, HEADINGS):
+    for heading in [tag for tag in elements if tag.name in HEADINGS]:
         if letters and "".join(folded(heading.get_text())) == letters:
             titles.append(heading)
         elif _CAPTION.fullmatch(heading.get_text()) or heading.find_parent(
@@ -210,8 +220,9 @@ def order_headings(root: Tag, title: str) -> None:
         first = next((tag for tag in ahead if _OWN.fullmatch(name_of(tag))), abstract)
         if all(map(_is_of_page, headings[: headings.index(first)])):
             _drop_head(first, root, weights, round(_HEAD_SHARE * weights[id(root)]))
-        _free_from_abstract(abstract, root, weights)
-    _rank_headings(tags(root, HEADINGS))
+        headings = tags(root, HEADINGS)
+        _free_from_abstract(abstract, headings, root, weights)
+    _rank_headings(headings)
 
 
 def _is_of_page(heading: Tag) -> bool:
@@ -260,14 +271,16 @@ def _drop_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:
         remove(before)
 
 
-def abstract_box(heading: Tag, root: Tag, weights: Weights, least: int) -> Tag:
+def _abstract_box(
+    heading: Tag, headings: list[Tag], root: Tag, weights: Weights, least: int
+) -> Tag:
     """The box of the abstract under *heading*, of more than *least* characters if there is one.
 
     A box that holds the keywords or the references, too, is not the abstract's alone; where no
     other is, the heading or a box around it is all there is.
     """
     beyond = {id(root)}
-    for other in tags(root, HEADINGS):
+    for other in headings:
         if name_of(other) == "References" or KEYWORDS.fullmatch(other.get_text().strip()):
             beyond |= {id(box) for box in other.parents}
     box = heading
@@ -276,10 +289,9 @@ def abstract_box(heading: Tag, root: Tag, weights: Weights, least: int) -> Tag:
     return box
 
 
-def _free_from_abstract(abstract: Tag, root: Tag, weights: Weights) -> None:
+def _free_from_abstract(abstract: Tag, headings: list[Tag], root: Tag, weights: Weights) -> None:
     """Raise the sections after the abstract to its level when its box does not hold them."""
-    box = abstract_box(abstract, root, weights, _TEXT_CHARS)
-    headings = tags(root, HEADINGS)
+    box = _abstract_box(abstract, headings, root, weights, _TEXT_CHARS)
     within = {id(tag) for tag in tags(box, HEADINGS)} - {id(abstract)}
     rest = [tag for tag in headings if id(tag) not in within and tag is not abstract]
     if weights[id(box)] <= weights[id(abstract)] or not rest:
@@ -297,16 +309,17 @@ def head_openings(root: Tag, abstract: str) -> None:
 
     *abstract* is what is known of it from outside *root*; a text that only says it again is none.
     """
-    weights = weigh(root)
-    _head_capitals(root, weights)
-    headings = [tag for tag in tags(root, HEADINGS) if not _heads_nothing(text_of(tag))]
-    before = _last_of_front(root, headings, weights)
+    elements, weights = survey(root)
+    _head_capitals(elements, weights)
+    all_headings = [tag for tag in elements if tag.name in HEADINGS]
+    headings = [tag for tag in all_headings if not _heads_nothing(text_of(tag))]
+    before = _last_of_front(root, headings, all_headings, weights)
     if before is None and not abstract:
         return
     known_text = " ".join(folded(abstract[:_ABSTRACT_CHARS]))
     found = [
         tag
-        for tag in _prose_until_heading(before, {id(tag) for tag in headings}, root)
+        for tag in _prose_until_heading(before, {id(tag) for tag in headings}, elements)
         if " ".join(folded(tag.get_text(" "))) not in known_text
     ]
     if sum(count_words(tag.get_text(" ")) for tag in found) >= _ENOUGH_WORDS:
@@ -321,15 +334,17 @@ def _heads_nothing(text: str) -> bool:
     return bool(KEYWORDS.fullmatch(text) or _PRINTED.match(text))
 
 
-def _last_of_front(root: Tag, headings: list[Tag], weights: Weights) -> Tag | None:
+def _last_of_front(
+    root: Tag, headings: list[Tag], all_headings: list[Tag], weights: Weights
+) -> Tag | None:
     """The abstract with its heading, else the heading of keywords or title, if it is in *root*."""
     heading = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
     if heading is None:
-        fronts = [tag for tag in tags(root, HEADINGS) if KEYWORDS.fullmatch(text_of(tag))]
+        fronts = [tag for tag in all_headings if KEYWORDS.fullmatch(text_of(tag))]
         return next(iter(fronts or root.find_all("h1", limit=1)), None)
     if (keywords := _keywords_after(heading)) is not None:
         return keywords
-    box = abstract_box(heading, root, weights, 6 * _OPENING_CHARS)
+    box = _abstract_box(heading, all_headings, root, weights, 6 * _OPENING_CHARS)
     is_label = weights[id(box)] <= weights[id(heading)]
     return box.find_next_sibling(True) or heading if is_label else box
 
@@ -347,15 +362,14 @@ def _keywords_after(abstract: Tag) -> Tag | None:
     return None
 
 
-def _prose_until_heading(before: Tag | None, headings: set[int], root: Tag) -> list[Tag]:
-    """Paragraphs of running text in *root* after *before*, up to the next heading."""
+def _prose_until_heading(before: Tag | None, headings: set[int], elements: list[Tag]) -> list[Tag]:
+    """Paragraphs of running text among *elements* after *before*, up to the next heading."""
     within = {id(tag) for tag in (before, *every(before))} if before is not None else set()
-    tags = every(root)
     if before is not None:
-        place = next((at for at, tag in enumerate(tags) if tag is before), 0)
-        tags = tags[place + len(within) :]
+        place = next((at for at, tag in enumerate(elements) if tag is before), 0)
+        elements = elements[place + len(within) :]
     found: list[Tag] = []
-    for tag in tags:
+    for tag in elements:
         if id(tag) in headings:
             break
         if id(tag) in within or tag.name not in ("p", "div") or tag.find(["p", "div", "table"]):
@@ -385,11 +399,12 @@ def _outermost(first: Tag, before: Tag | None, root: Tag) -> Tag:
     return box
 
 
-def _head_capitals(root: Tag, weights: Weights) -> None:
+def _head_capitals(elements: list[Tag], weights: Weights) -> None:
     """Make ``INTRODUCTION`` in a paragraph of its own a heading, and the others like it."""
     labels: list[Tag] = []
-    for tag in tags(root, ("p", "div")):
-        text = tag.get_text() if 0 < weights[id(tag)] <= 4 * _OPENING_CHARS else ""
+    for tag in elements:
+        is_short = 0 < weights[id(tag)] <= 4 * _OPENING_CHARS
+        text = tag.get_text() if is_short and tag.name in ("p", "div") else ""
         if (
             0 < len(text) <= 4 * _OPENING_CHARS
             and _STANDARD.fullmatch(line := " ".join(text.split()))
@@ -402,7 +417,7 @@ def _head_capitals(root: Tag, weights: Weights) -> None:
     start = next((at for at, name in enumerate(names) if "INTRODUCTION" in name), None)
     if start is None or len(set(names)) < len(names):
         return
-    level = min((int(tag.name[1]) for tag in tags(root, HEADINGS)), default=2)
+    level = min((int(tag.name[1]) for tag in elements if tag.name in HEADINGS), default=2)
     for tag in labels[start:]:
         tag.name = f"h{level}"
         name = text_of(tag).capitalize()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
@@ -19,14 +20,14 @@ from bs4.element import NavigableString, PageElement, Tag
 from ...outline.words import folded
 from .article import NOISE_LINKS, REFERENCES
 from .parts import HEADINGS, name_of
-from .tree import Weights, every, named, remove, tags, weigh
+from .tree import Weights, every, named, remove, survey, tags, texts
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
 _FEWEST = 3  # entries that are a list, and that share a button's text
 _SHARE = 0.1  # of the entries that must have a button's text for it to be one
-_BUTTON_WORDS, _KEY_WORDS = 6, 8
+_BUTTON_WORDS, _KEY_WORDS, _KEY_TEXTS = 6, 8, 60
 _ENTRY_CHARS = 1500  # longer on average, they are no references
 _COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
 _COUNTED = frozenset(("numeric", "numbered", "decimal"))  # of a list that its style counts
@@ -43,15 +44,17 @@ _CITED = re.compile(r"\b(1[5-9]|20)\d\d[a-z]?\b")  # a year
 _ABBREVIATED = re.compile(r"\b[A-Z]\.|\b[A-Z]{1,3}\b|\bet al\b|(?<!\d)\d{1,6}\s?[:(,]\s?[a-z]?\d")
 _MOST_OF = 0.8  # of a reference list's characters are in its entries
 BLOCKS = ["div", "p", "section", "article", "cite", "ul", "ol", "li", "h3", "h4", "h5", "h6"]
+_BOXES = ("div", "section", "ol", "ul")
 _NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
 
 
 def tidy_references(soup: BeautifulSoup) -> None:
     """Reduce every reference list of *soup* to its entries, and head one that has no heading."""
-    weights = weigh(soup)
-    _make_lists(soup, weights)
-    _itemize_headed(soup, weights)
-    lists = _without_repeats(list(_lists(soup)))
+    elements, weights = survey(soup)
+    _make_lists(elements, weights)
+    _itemize_headed(elements, weights)
+    elements = every(soup)
+    lists = _without_repeats(list(_lists(elements)))
     for listed in lists:
         items = listed.find_all("li", recursive=False)
         for item in items:
@@ -60,14 +63,15 @@ def tidy_references(soup: BeautifulSoup) -> None:
         _drop_places(listed, items)
         if named(listed, _COUNTED):
             listed.name = "ol"
-    if lists and not any(name_of(tag) == "References" for tag in tags(soup, HEADINGS)):
-        _insert_heading(max(lists, key=lambda listed: weights[id(listed)]), soup)
-    remove(_copies(soup, lists, weights))
+    headings = tags(soup, HEADINGS) if lists else []
+    if lists and not any(name_of(tag) == "References" for tag in headings):
+        _insert_heading(max(lists, key=lambda listed: weights[id(listed)]), headings)
+    remove(_copies(elements, lists, weights))
 
 
-def _itemize_headed(soup: BeautifulSoup, weights: Weights) -> None:
+def _itemize_headed(elements: list[Tag], weights: Weights) -> None:
     """Make a row of boxes under the heading of the references a list."""
-    for heading in tags(soup, HEADINGS):
+    for heading in [tag for tag in elements if tag.name in HEADINGS]:
         if name_of(heading) != "References":
             continue
         place = heading
@@ -96,14 +100,14 @@ def _boxes_after(heading: Tag) -> Iterator[Tag]:
         yield tag
 
 
-def _lists(soup: BeautifulSoup) -> Iterator[Tag]:
+def _lists(elements: list[Tag]) -> Iterator[Tag]:
     """Reference lists: by name, by the heading above them, else the longest that looks like one."""
     within: set[int] = set()
     seen: set[int] = set()
     plain: list[Tag] = []
     found = False
     headed = False  # by the references' heading
-    for tag in every(soup):
+    for tag in elements:
         if tag.name in HEADINGS:
             headed = name_of(tag) == "References"
         if id(tag.parent) in within or named(tag, REFERENCES):
@@ -240,20 +244,20 @@ def _drop_places(listed: Tag, items: list[Tag]) -> None:
     listed.name = "ol"
 
 
-def _insert_heading(listed: Tag, soup: BeautifulSoup) -> None:
-    levels = [int(tag.name[1]) for tag in tags(soup, HEADINGS) if tag.name != "h1"]
+def _insert_heading(listed: Tag, headings: list[Tag]) -> None:
+    levels = [int(tag.name[1]) for tag in headings if tag.name != "h1"]
     heading = Tag(name=f"h{min(levels, default=2)}")
     heading.string = "References"
     listed.insert_before(heading)
 
 
-def _copies(soup: BeautifulSoup, lists: list[Tag], weights: Weights) -> Iterator[Tag]:
+def _copies(elements: list[Tag], lists: list[Tag], weights: Weights) -> Iterator[Tag]:
     """Boxes beside citations that say a whole entry again."""
     keys = {key for listed in lists for item in listed.find_all("li") if (key := _key(item))}
     own = {id(tag) for listed in lists for tag in (*every(listed), *listed.parents)}
     taken: set[int] = set()
     least, most = _COPY_CHARS
-    for tag in tags(soup, _COPIERS) if keys else []:
+    for tag in [tag for tag in elements if tag.name in _COPIERS] if keys else []:
         if id(tag.parent) in taken:
             taken.add(id(tag))
         elif id(tag) not in own and least <= weights[id(tag)] <= most:
@@ -276,23 +280,23 @@ def _holds_mark(box: Tag, key: str) -> bool:
 
 def _key(tag: Tag) -> str:
     """How an entry begins, without its number."""
-    words = folded(tag.get_text(" ")[:400])
+    words = folded(" ".join(islice(texts(tag), _KEY_TEXTS))[:400])
     while words and words[0].isdecimal():
         words = words[1:]
     return " ".join(words[:_KEY_WORDS]) if len(words) >= _KEY_WORDS else ""
 
 
-def _make_lists(soup: BeautifulSoup, weights: Weights) -> None:
+def _make_lists(elements: list[Tag], weights: Weights) -> None:
     """Make the boxes of each reference list items, and drop numbers that the list counts itself."""
     within: set[int] = set()
-    for box in soup.find_all(["div", "section", "ol", "ul"]):
+    for box in [tag for tag in elements if tag.name in _BOXES]:
         if id(box.parent) in within:
             within.add(id(box))
         elif named(box, REFERENCES):
             within.add(id(box))
             if box.find("li") is None:
                 itemize(box, weights)
-    for listed in soup.find_all(["ol", "ul"]):
+    for listed in [tag for tag in elements if tag.name in ("ol", "ul")]:
         _drop_numbers(listed)
 
 

@@ -9,12 +9,12 @@ a number no honest page has; their text stays.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bs4 import BeautifulSoup
 from bs4.builder import HTMLTreeBuilder
@@ -23,7 +23,6 @@ from bs4.element import (
     AttributeValueList,
     NavigableString,
     PageElement,
-    PreformattedString,
     Tag,
 )
 from bs4.filter import SoupStrainer
@@ -79,17 +78,15 @@ class _QuickSearch(_Searched):
         names = _names(name)
         if names is None or string is not None:
             return super().find_all(name, attrs or {}, recursive, string, limit, **kwargs)
-        found: Any = self.elements() if recursive else self.contents
-        found = found if recursive else [node for node in found if node.name is not None]
-        found = found if name is True else (tag for tag in found if tag.name in names)
+        found = self.elements(names) if recursive else _elements_of(self.contents, names)
         if attrs or kwargs:
             strainer = SoupStrainer(name, attrs or {}, **kwargs)
             found = filter(strainer.match, found)
         return list(islice(found, limit))
 
-    def elements(self) -> list[Tag]:
-        """Return the elements below this one, in page order."""
-        return every(self)
+    def elements(self, names: Collection[str]) -> Iterable[Tag]:
+        """Return the elements below this one with one of *names*, or all, in page order."""
+        return _elements_of(_walk(self), names)
 
     def find_parent(self, name: Any = None, attrs: Any = None, **kwargs: Any) -> Any:
         names = _names(name)
@@ -103,11 +100,11 @@ class _QuickSearch(_Searched):
     def get_text(self, separator: str = "", strip: bool = False, types: Any = ()) -> str:
         if strip or types or self.name in _STRINGS:
             return super().get_text(separator, strip, types or self.default)
-        return separator.join([node for node in _walk(self) if node.__class__ is NavigableString])
+        return separator.join([node for node in _walk(self) if type(node) is NavigableString])
 
 
-def _names(asked: Any) -> Container[str] | None:
-    """The element names that a search asks for; None where BeautifulSoup has to find out."""
+def _names(asked: Any) -> Collection[str] | None:
+    """The names a search asks for, none for any; None where BeautifulSoup has to find out."""
     if isinstance(asked, str):
         return (asked,)
     if asked is True:
@@ -128,6 +125,7 @@ class PageTag(_QuickSearch, Tag):
     interesting_string_types = Tag.MAIN_CONTENT_STRING_TYPES
     attribute_value_list_class = AttributeValueList
     _namespaces: Any = MappingProxyType({})
+    words: frozenset[str] | None = None  # of its class, id and role; see `named`
 
 
 class _Builder(LXMLTreeBuilder):
@@ -136,16 +134,9 @@ class _Builder(LXMLTreeBuilder):
     Comments are left out: no reader of a page sees them.
     """
 
-    soup: Any
-
-    def start(self, tag: Any, attrib: Any, nsmap: Any = MappingProxyType({})) -> None:
-        self.soup.open(tag, attrib)
-
-    def end(self, tag: Any) -> None:
-        self.soup.close()
-
-    def data(self, data: Any) -> None:
-        self.soup.current_data.append(data)
+    def initialize_soup(self, soup: Any) -> None:
+        super().initialize_soup(soup)
+        vars(self).update(start=soup.open, end=soup.close, data=soup.current_data.append)
 
     def comment(self, text: Any) -> None:
         pass
@@ -168,6 +159,7 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         super().reset()
         self._left_out: list[bool] = []
         self._parsed: list[Tag] = []
+        self._by_name: dict[str, list[Tag]] = defaultdict(list)
         self._is_as_parsed = True
         self._last: Any = self
 
@@ -194,9 +186,10 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
             tag.can_be_empty_element = True
         self._link(tag)
         self._parsed.append(tag)
+        self._by_name[name].append(tag)
         self.tagStack.append(tag)
 
-    def close(self) -> None:
+    def close(self, _name: str) -> None:
         """Close what was opened last."""
         if not self._left_out or self._left_out.pop():
             return
@@ -211,7 +204,7 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         if not self.current_data:
             return
         data = "".join(self.current_data)
-        self.current_data = []
+        self.current_data.clear()
         if not (self.preserve_whitespace_tag_stack or data.strip(_BLANKS)):
             data = "\n" if "\n" in data else " "
         stack = self.string_container_stack
@@ -230,18 +223,22 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
             node.previous_sibling = siblings[-1]
         siblings.append(node)
 
-    def elements(self) -> list[Tag]:
-        """Return the elements of the page, in page order."""
-        return self._parsed if self._is_as_parsed else super().elements()
+    def elements(self, names: Collection[str]) -> Iterable[Tag]:
+        """Return the elements of the page with one of *names*, or all."""
+        if not self._is_as_parsed:
+            return super().elements(names)
+        if len(names) == 1:
+            return self._by_name[next(iter(names))]
+        return [tag for tag in self._parsed if tag.name in names] if names else self._parsed
 
     def allow_changes(self) -> None:
         """Give up the list of elements as parsed; to be called before the tree is changed."""
         self._is_as_parsed = False
-        self._parsed = []
+        self._parsed, self._by_name = [], {}
 
 
 def _walk(root: Tag) -> Iterator[Any]:
-    """Elements and texts, whose name is None, below *root*, in page order."""
+    """Elements and texts below *root*, in page order."""
     last: Any = root
     while isinstance(last, Tag) and last.contents:
         last = last.contents[-1]
@@ -252,19 +249,26 @@ def _walk(root: Tag) -> Iterator[Any]:
         node = node.next_element
 
 
+def _elements_of(nodes: Iterable[Any], names: Collection[str]) -> Iterator[Tag]:
+    found = (node for node in nodes if not isinstance(node, NavigableString))
+    return (tag for tag in found if tag.name in names) if names else found
+
+
 def every(root: Tag) -> list[Tag]:
     """All elements below *root*, in page order."""
-    return [node for node in _walk(root) if node.name is not None]
+    return [node for node in _walk(root) if not isinstance(node, NavigableString)]
 
 
 def texts(root: Tag) -> Iterator[NavigableString]:
     """The texts below *root*, in page order."""
-    return (node for node in _walk(root) if node.name is None)
+    return (node for node in _walk(root) if isinstance(node, NavigableString))
 
 
 def tags(root: Tag, names: Container[str]) -> list[Tag]:
     """The elements below *root* with one of these *names*, in page order."""
-    return [node for node in _walk(root) if node.name in names]
+    return [
+        node for node in _walk(root) if not isinstance(node, NavigableString) and node.name in names
+    ]
 
 
 def text_of(tag: Tag) -> str:
@@ -285,11 +289,11 @@ def named(tag: Tag, words: frozenset[str]) -> bool:
     """
     if not tag.attrs:
         return False
-    own: frozenset[str] | None = tag.__dict__.get("words")
+    own = getattr(tag, "words", None)
     if own is None:
-        names = [*classes(tag), *(str(tag.attrs.get(key) or "") for key in ("id", "role"))]
+        names = [*classes(tag), str(tag.attrs.get("id") or ""), str(tag.attrs.get("role") or "")]
         own = _words_of(" ".join(names)[:_LONGEST_NAMES])
-        tag.__dict__["words"] = own
+        setattr(tag, "words", own)  # noqa: B010 - BeautifulSoup's elements declare none
     return not words.isdisjoint(own)
 
 
@@ -309,28 +313,29 @@ def sum_up(elements: list[Tag], weights: Weights) -> None:
             weights[above] = weights.get(above, 0) + weight
 
 
-def weigh(root: Tag) -> Weights:
-    """Characters of text in every element below *root*: script-neutral, unlike words."""
+class Survey(NamedTuple):
+    """The elements below one, in page order, and the characters of text in each.
+
+    Characters are script-neutral, unlike words. Blanks do not count.
+    """
+
+    elements: list[Tag]
+    weights: Weights
+
+
+def survey(root: Tag) -> Survey:
+    """Walk all that is below *root*."""
     weights: Weights = Counter()
     elements: list[Tag] = []
     for node in _walk(root):
-        if node.name is not None:
+        if not isinstance(node, NavigableString):
             elements.append(node)
             weights[id(node)] = 0
-        elif size := _size(node):
+        elif size := len("".join(node.split())):
             around = id(node.parent)
             weights[around] = weights.get(around, 0) + size
     sum_up(elements, weights)
-    return weights
-
-
-def _size(text: Any) -> int:
-    """Characters of a text that are not blank, counted once."""
-    size: int | None = text.__dict__.get("size")
-    if size is None:
-        is_hidden = isinstance(text, PreformattedString)
-        text.size = size = 0 if is_hidden else len("".join(text.split()))
-    return size
+    return Survey(elements, weights)
 
 
 def remove(nodes: Iterable[PageElement]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bs4.element import NavigableString, Tag
 
 from .article import REFERENCES
-from .tree import Weights, classes, every, named, remove, sum_up, text_of, weigh
+from .tree import Weights, classes, every, named, remove, sum_up, survey, text_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -60,19 +60,19 @@ _INLINE = ("a", "b", "span", "strong", "sup")
 
 def show_page(soup: BeautifulSoup) -> None:
     """Leave in *soup* what its readers see."""
-    _show_formulas_once(soup)
     elements = every(soup)
+    _show_formulas_once(elements)
     _keep_words_of_buttons(elements)
     _make_lists_of_roles(elements)
     _place_marks(elements)
-    elements, weights = every(soup), weigh(soup)
+    elements, weights = survey(soup)
     _make_headings(elements, weights)
     remove(list(_hidden(elements, weights)))
 
 
-def _show_formulas_once(soup: BeautifulSoup) -> None:
+def _show_formulas_once(elements: list[Tag]) -> None:
     """Keep a formula's source, not the glyphs that MathJax sets from it."""
-    for tag in every(soup):
+    for tag in elements:
         is_set = tag.name == "mjx-container" or not _SET_MATH.isdisjoint(classes(tag))
         if tag.parent is None or not is_set:
             continue
@@ -159,7 +159,7 @@ def _make_headings(elements: list[Tag], weights: Weights) -> None:
         if len(text) > _HEADING_CHARS or text_of(target) != text:
             continue
         box = target
-        while box.parent is not None and text_of(box.parent) == text:
+        while box.parent is not None and weights[id(box.parent)] == weights[id(link)]:
             box = box.parent
         if box.find_parent([*_HEADINGS, "li", "p"]) is None and box.find(_HEADINGS) is None:
             box.name = "h2" if box.name not in _HEADINGS else box.name
