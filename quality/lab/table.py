@@ -23,6 +23,7 @@ from quality.lab import (  # noqa: F401
     others,
     parts,
     promised,
+    retold,
     served,
     short,
     whole,
