@@ -111,14 +111,10 @@ def completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -
     )
     if lacking and lacking.refuses:
         return lacking
-    doubts = [Sign("no references", DOUBT, lacking.evidence, only_doubts=True)] if lacking else []
-    return _weighed(case, [*signs, *doubts], _describe(found))
-
-
-def _weighed(case: Case, of_identity: Sequence[Sign], whole: str) -> Finding:
-    signs = [*case.document.signs, *(sign for find in FINDERS for sign in find(case))]
-    signs += of_identity
-    return weigh(signs, whole)
+    against = [*document.signs, *signs, *(sign for find in FINDERS for sign in find(case))]
+    if lacking:
+        against.append(Sign("no references", DOUBT, lacking.evidence, only_doubts=True))
+    return weigh(against, ", ".join([f"{found.prose} words of its own", *_marks(found)]))
 
 
 def _structured(document: Document, signs: Sequence[Sign]) -> Finding:
@@ -228,11 +224,6 @@ def _marks_beside_sections(found: Evidence) -> bool:
         or found.listed >= limits.CITATIONS_MIN
         or found.mentioned & found.captions
     )
-
-
-def _describe(found: Evidence) -> str:
-    words = f"{found.prose} words of its own in {found.stretches} stretches"
-    return ", ".join([words, *_marks(found)])
 
 
 def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Finding | None:

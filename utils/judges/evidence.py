@@ -157,12 +157,10 @@ class Evidence:
     ----------
     prose : int
         Running text of the body that is neither the abstract nor said before.
-    stretches : int
-        In how many pieces it comes.
     paragraphs, unended : int
         Paragraphs of the body, and those of them that end in mid-sentence.
-    repeated, small_print : int
-        Prose that is the abstract again, or stands under a heading of the small print.
+    repeated : int
+        Prose that is the abstract again.
     kinds : Counter
         All words by what they are.
     sections : list
@@ -185,11 +183,9 @@ class Evidence:
     """
 
     prose: int = 0
-    stretches: int = 0
     paragraphs: int = 0
     unended: int = 0
     repeated: int = 0
-    small_print: int = 0
     kinds: Counter[Kind] = field(default_factory=Counter)
     sections: list[Section] = field(default_factory=list)
     abstract: bool = False
@@ -313,7 +309,6 @@ class _Reading:
         self._texts.append(stretch.text)
         if part == "back" and self._small_print < _SMALL_PRINT:
             self._small_print += stretch.length
-            found.small_print += stretch.length
             return
         self._count_own(stretch)
 
@@ -330,7 +325,6 @@ class _Reading:
     def _count_own(self, stretch: Stretch) -> None:
         found = self.found
         found.prose += stretch.length
-        found.stretches += 1
         self.used.update(stretch.words)
         if found.sections:
             found.sections[-1].prose += stretch.length
