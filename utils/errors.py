@@ -32,6 +32,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .command_line import command_line
+
 
 class PaperError(Exception):
     """Base of every error a user is meant to read.
@@ -139,7 +141,7 @@ class StoreFailed(PaperError):
 
     code = "STORE"
     exit_code = 4
-    usual_hint = "Look at the folder and the disk: server.py doctor."
+    usual_hint = f"Look at the folder and the disk: {command_line('setup doctor')}."
 
 
 class InUse(StoreFailed):
@@ -232,7 +234,7 @@ class Unreachable(SourceMiss):
     def usual_hint(self) -> str:  # type: ignore[override]  # depends on what the site said
         """The hint where the error brings none."""
         if self.details.get("lasting"):
-            return "Waiting will not help; what is in the way: server.py doctor"
+            return f"Waiting will not help; what is in the way: {command_line('setup doctor')}"
         wait = f"{self.retry_after:.0f} s" if self.retry_after else "a minute"
         return f"Try again in {wait}; what is on the shelf can be read meanwhile."
 

@@ -31,12 +31,13 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from .command_line import IN_CHECKOUT, ROOT
 from .errors import BadRequest, NotConfigured
 from .model.site import Key
 from .model.site_list import SiteKeys
 from .model.sites import KEYS, SITES, WITH_TEXT
 from .plugins import plugins
-from .system.process import IN_CHECKOUT, ROOT, version
+from .system.process import version
 
 ENV_FILE: Path | None = ROOT / ".env" if IN_CHECKOUT else Path(".env")
 TOOLSETS: dict[str, tuple[str, ...]] = {

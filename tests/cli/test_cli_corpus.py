@@ -111,7 +111,7 @@ def test_an_empty_corpus_is_no_empty_answer(shell):
     status, out, err = shell("find", "corals")
     assert status == 1
     assert not out
-    assert "server.py sync" in err
+    assert "server.py corpus sync" in err
     status, out, _ = shell("find", "corals", "--json")
     assert json.loads(out)["error"]["code"] == "STORE"
 
@@ -137,7 +137,7 @@ def test_cron_syncs_and_indexes_and_says_little(shell, world):
     assert status == 0
     counts = "mine: 2 records: 2 new, 0 updated, 0 as they were."
     assert out == f"{counts} Members here 2, at PubMed 2.\n"
-    assert err == "To have them found: server.py index\n"
+    assert err == "To have them found: uv run server.py corpus index\n"
     status, out, _ = shell("index", "--json")
     assert status == 0
     assert json.loads(out)["cut"] == 2

@@ -36,7 +36,7 @@ def test_a_result_becomes_tables(shell):
     assert status == 0
     assert lines[0].startswith("pubmed_")
     assert any(line.split() == ["articles", "3"] for line in lines)
-    assert "server.py datasets pubmed_" in remark
+    assert "server.py data datasets pubmed_" in remark
 
 
 def test_tables_are_shown_with_their_columns(shell, dataset):

@@ -276,7 +276,7 @@ def test_when_nobody_can_be_reached_it_is_status_3(shell, world, words):
     status, out, err = shell("harvest", *words)
     assert status == 3
     if words == ["31452104"]:
-        assert "to ask again what could not be told: server.py harvest --job" in out[-1]
+        assert "to ask again what could not be told: uv run server.py harvest --job" in out[-1]
     assert out or err
 
 
@@ -425,7 +425,8 @@ def test_the_same_command_says_that_it_asks_again_what_could_not_be_told(shell, 
     status, out, _ = shell("harvest", pmid)
     assert status == 3
     assert any(
-        "to ask again what could not be told: server.py harvest --job" in line for line in out
+        "to ask again what could not be told: uv run server.py harvest --job" in line
+        for line in out
     )
     world.calm()  # and a person does not wait a minute
     status, _, err = shell("harvest", pmid)

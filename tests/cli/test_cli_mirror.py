@@ -81,7 +81,7 @@ def test_damage_is_found_and_says_what_to_do(shell, library):
     part.write_bytes(part.read_bytes()[:-9] + b"x" * 9)
     status, out, _ = shell("verify", "--engine", "here")
     assert status == 1
-    assert "damaged: delete it, and run `mirror pubmed`" in out
+    assert "damaged: delete it; to make it again: uv run server.py mirror pubmed" in out
     part.unlink()
     assert "is gone" in shell("verify", "--engine", "here")[1]
     assert shell("pubmed", "--engine", "here")[0] == 0
@@ -175,7 +175,8 @@ def test_the_table_of_citations_proves_itself(shell, library):
     [path, *_] = (library.mirror.folder / "part" / "citations" / "cited").glob("*.parquet")
     path.unlink()
     status, out, _ = shell("verify", "--citations", "--engine", "here")
-    assert (status, f"cited/{path.name} is gone: run `mirror citations`" in out) == (1, True)
+    told = f"cited/{path.name} is gone: to make it again: uv run server.py mirror citations"
+    assert (status, told in out) == (1, True)
     status, _, err = shell("verify", "--citations", "26n0001")
     assert (status, "verified as a whole" in err) == (2, True)
 
@@ -204,7 +205,7 @@ def test_status_says_what_is_behind_and_how_to_go_on(shell, world, library):
     found = lines(shell("status")[1])
     assert "server.py mirror index" in found["index"][0]
     assert found["citations"][-1] == (
-        "not of the records that are published: server.py mirror citations"
+        "not of the records that are published: uv run server.py mirror citations"
     )
     shell("index")
     shell("citations")
@@ -215,12 +216,12 @@ def test_status_says_what_is_behind_and_how_to_go_on(shell, world, library):
     found = lines(shell("status")[1])
     assert found["files"][0].startswith("4 read, 12 set aside; the last 20")
     assert len(found["aside"]) == 11
-    assert found["aside"][-1] == "… and 2 more: server.py mirror status --json"
+    assert found["aside"][-1] == "… and 2 more: uv run server.py mirror status --json"
     assert ["server.py mirror index" in line for line in found["index"]] == [True, True]
     [path, *_] = (library.mirror.folder / "part" / "citations" / "cited").glob("*.parquet")
     path.unlink()
     told = lines(shell("status")[1])["citations"]
-    assert "1 file of them gone; to make them again: server.py mirror citations" in told
+    assert "1 file of them gone; to make them again: uv run server.py mirror citations" in told
     row = json.loads(shell("status", "--json")[1])["citations"]
     assert (row["outdated"], row["gone"], row["edges"] > 0) == (True, 1, True)
 
@@ -237,13 +238,13 @@ def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
     found = lines(out)
     assert status == 0
     assert f"{generation.name}, is gone or damaged. " in found["published"][0]
-    assert "Make it again: server.py mirror pubmed" in found["published"][0]
+    assert "Make it again: uv run server.py mirror pubmed" in found["published"][0]
     assert found["files"][0].startswith("3 read")
     library.mirror.citations  # noqa: B018 - it is there
     [table] = (library.mirror.folder / "generation" / "citations").glob("*.json")
     table.write_text("{", encoding="utf-8")
     assert (
-        "the published table is gone or damaged; to make it again: server.py mirror"
+        "the published table is gone or damaged; to make it again: uv run server.py mirror"
         in (lines(shell("status")[1])["citations"][0])
     )
     assert "fault" in json.loads(shell("status", "--json")[1])

@@ -644,5 +644,5 @@ def test_the_shell_says_once_that_an_audit_is_due(shell, library, held, stricter
     stricter(lambda paper: True)
     for command in (["list"], ["status"]):
         _, _, err = shell(*command)
-        assert err.count("server.py audit") == 1
+        assert err.count("server.py shelf audit") == 1
         assert f"{len(held)} texts" in err

@@ -21,9 +21,9 @@ from fastmcp import Client
 
 from tests.mcp.calling import call
 from utils import Library, cli, errors
-from utils.cli.command_list import split_name
+from utils.cli.command_list import split_name, top_names
 from utils.cli.commands import CommandParser, parser_of
-from utils.errors import BadRequest, NotFound, PaperError
+from utils.errors import NotFound, PaperError
 from utils.http import Answer
 from utils.mcp import build, toolsets
 from utils.model.identifiers import Ids
@@ -38,13 +38,14 @@ ERRORS = {
     for name, one in vars(errors).items()
     if isinstance(one, type) and issubclass(one, PaperError)
 }
+PAGES = sorted((ROOT / "utils").rglob("*.html"))
 # What stands for a value that is put in when the text is shown.
 FILLED_IN = "X1"
 # What is typed in a command's place.
 OWN = {"help", "--transport", "--help", "--version"}
 # Of pip, uv, hosts and the like.
 FOREIGN_OPTIONS = {
-    *("--extra", "--group", "--inexact", "--version"),
+    *("--extra", "--group", "--inexact", "--version", "--upgrade", "--pull"),
     *("--env", "--scope", "--directory", "--field", "--until-eof", "--me", "--noheader"),
 }
 
@@ -139,14 +140,22 @@ def schemas() -> dict[str, dict]:
     return asyncio.run(listed())
 
 
-def commands_in(text: str) -> Iterator[str]:
-    """The commands of the shell that a text names, without what follows them in the sentence."""
-    for rest in text.split("server.py ")[1:]:
-        told = re.match(r"(?:'[^']*'|[^\s'\"]+)(?:\s+(?:'[^']*'|[^\s'\"]+))*", rest)
-        words = re.split(
-            r"[.;)](?:\s|$)|,\s|\s\(|…|\s–\s|`|\stells\b|:\s", told[0] if told else ""
-        )[0]
-        yield words.strip().rstrip(".,;:)`").replace(f"audit{FILLED_IN}", "audit")
+@cache
+def commands() -> set[Text]:
+    """Return the commands of the shell that the code and the pages name."""
+    named = {
+        Text(f"{path}:{node.lineno}", words)
+        for path, nodes in modules().items()
+        for node in nodes
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "command_line"
+        for argument in node.args
+        if (words := spelled(argument))
+    }
+    return named | {
+        Text(path.name, words)
+        for path in PAGES
+        for words in re.findall(r"command_line\('([^']*)'\)", path.read_text(encoding="utf-8"))
+    }
 
 
 def fault_of_command(words: str) -> str:
@@ -154,8 +163,8 @@ def fault_of_command(words: str) -> str:
     if not words or words.split(maxsplit=1)[0] in OWN:
         return ""
     try:
-        name, rest = split_name(shlex.split(words.replace(f"mirror {FILLED_IN}", "mirror pubmed")))
-        if rest and name in parsers():  # else it only names the command
+        name, rest = split_name(shlex.split(words.replace("mirror X1", "mirror pubmed")))
+        if rest not in ([], ["--help"]) and name in parsers():  # else it only names the command
             parsers()[name].parse_args(rest)
     except (PaperError, SystemExit) as refused:
         return str(refused)
@@ -163,17 +172,31 @@ def fault_of_command(words: str) -> str:
 
 
 def test_every_command_named_is_taken_by_its_parser():
-    named = {(text.place, words) for text in texts() for words in commands_in(text.text)}
-    assert len(named) > 40
-    faults = {(place, words): fault_of_command(words) for place, words in named}
-    assert not {where: fault for where, fault in faults.items() if fault}
+    assert len(commands()) > 60
+    named = (one for one in commands() if not one.place.startswith("utils/cli/command_list"))
+    faults = {
+        one: fault_of_command(one.text.replace(f"audit{FILLED_IN}", "audit")) for one in named
+    }
+    assert not {one: fault for one, fault in faults.items() if fault}
 
 
-def test_the_search_for_commands_finds_them():
-    told = "Ask: server.py harvest --job X1, or (server.py resolve LIST tells). `server.py doctor`"
-    assert list(commands_in(told)) == ["harvest --job X1", "resolve LIST", "doctor"]
-    with pytest.raises(BadRequest):
-        parsers()["harvest"].parse_args(["--no-such-option"])
+def test_a_command_that_does_not_exist_has_a_fault():
+    assert not fault_of_command("shelf audit --fix")
+    assert "no option --fxi" in fault_of_command("shelf audit --fxi")
+    assert "no command adit" in fault_of_command("adit")
+
+
+SPELLED_OUT = re.compile(rf"server\.py\s+(?!\.)[\w-]|\bpapershelf (?:{'|'.join(top_names())})\b")
+
+
+def test_one_function_spells_the_command():
+    """Elsewhere a text that names the program is a hint that somebody cannot follow."""
+    own = "utils/command_line.py"
+    named = {text for text in texts() if SPELLED_OUT.search(text.text)}
+    assert not {text for text in named if not text.place.startswith((own, "utils/cli/completing"))}
+    assert not [path.name for path in PAGES if SPELLED_OUT.search(path.read_text("utf-8"))]
+    assert SPELLED_OUT.search("See server.py doctor")
+    assert SPELLED_OUT.search("Run: papershelf shelf audit")
 
 
 def options() -> set[str]:

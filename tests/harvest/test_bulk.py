@@ -265,7 +265,7 @@ def test_what_is_not_sure_is_listed_with_what_it_may_be(library: Library, world:
     assert "with another title" in row.detail
     missing = (harvest.folder / "not_retrieved.csv").read_text(encoding="utf-8")
     assert record.pmid in missing
-    assert "server.py resolve" in missing
+    assert "server.py harvest resolve" in missing
     assert "Quite another title here" in missing
 
 

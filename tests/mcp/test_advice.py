@@ -18,18 +18,18 @@ MISSING = "Found by words alone: No model is here. Run `uv sync --extra embed`."
 @pytest.mark.parametrize(
     ("hint", "told"),
     [
-        ("Fill it: server.py sync KEY TERM, then server.py index (MCP: pubmed_sync_delta).",
+        ("Fill it: uv run server.py corpus sync KEY TERM, then uv run server.py corpus index.",
          "Fill it: pubmed_sync_delta."),
-        ("Download it first: server.py download doi:10.1/a.b (MCP: download_papers).",
+        ("Download it first: uv run server.py download doi:10.1/a.b.",
          "Download it first: download_papers(doi:10.1/a.b)."),
-        ("Sync records about it (server.py sync; MCP: pubmed_sync_delta).",
+        ("Sync records about it (uv run server.py corpus sync).",
          "Sync records about it (pubmed_sync_delta)."),
         ("Run `uv run server.py read pmid:1`.", "Run read_paper(pmid:1)."),
-        ("Who issued it: server.py doctor.",
-         "For the user, in a shell: Who issued it: server.py doctor."),
-        ("See the names: server.py read pmid:1 --source",
-         "For the user, in a shell: See the names: server.py read pmid:1 --source"),
-        ("Find it: server.py find.", "For the user, in a shell: Find it: server.py find."),
+        ("Who issued it: uv run server.py setup doctor.",
+         "For the user, in a shell: Who issued it: uv run server.py setup doctor."),
+        ("See the names: uv run server.py read pmid:1 --source",
+         "For the user, in a shell: See the names: uv run server.py read pmid:1 --source"),
+        ("Find it: uv run server.py corpus find.", "For the user, in a shell: Find it: uv run server.py corpus find."),
         ("Give one of pmid, doi.", "Give one of pmid, doi."),
     ],
 )  # fmt: skip
@@ -38,7 +38,9 @@ def test_a_command_becomes_the_tool_that_is_loaded(hint, told):
 
 
 def test_what_only_a_person_can_do_comes_last():
-    told = Advice(TOOLS).suggestions(["Look: server.py doctor.", "Try again in a minute."])
+    told = Advice(TOOLS).suggestions(
+        ["Look: uv run server.py setup doctor.", "Try again in a minute."]
+    )
     assert told[0] == "Try again in a minute."
 
 

@@ -283,7 +283,7 @@ def test_a_section_names_the_objects_it_speaks_of_and_what_brings_them(
     assert labels == ["Table 1", "Figure 1", "Additional file 1"]
     assert cli.main(["read", rich.pmid, "--section", "results"]) == 0
     said = capsys.readouterr()
-    assert f"{', '.join(labels)}: server.py media {rich.pmid}" in said.err
+    assert f"{', '.join(labels)}: uv run server.py shelf media {rich.pmid}" in said.err
     assert said.out == f"{reading.text}\n"
     # The command brings them, and then the section names the files.
     assert cli.main(["media", rich.pmid, "--only", labels[1]]) == 0

@@ -306,7 +306,7 @@ def test_texts_that_older_judges_saw_are_listed_and_judged_again_without_a_reque
     monkeypatch.setattr(check, "_structured", lambda document, signs: weigh([doubt], "", 1.0))
     assert (mirror.pmc_status()["outdated"] > 0, mirror.plan_pmc().again) == (True, count)
     told = dict(status_lines(mirror))
-    assert "judge them again: server.py mirror pmc" in told["outdated"]
+    assert "judge them again: uv run server.py mirror pmc" in told["outdated"]
     assert len(texts(mirror)) == count  # they are served meanwhile
 
     again = updated(mirror)

@@ -50,7 +50,7 @@ async def test_the_board_says_what_status_and_figure_say(
     assert board["changes"]["rows"][0]["what"] == "retracted"
     assert any(row["title"].startswith(new.title) for row in board["changes"]["rows"])
     assert any("Europe PMC" in told for told in board["could_not_tell"])
-    assert board["steps"][0] == "review update fields"
+    assert board["steps"][0] == "uv run server.py review update fields"
     boxes = {box["title"]: box["n"] for box in board["prisma"]}
     assert boxes["Citation searching"] == sum(
         one.search.hits for one in included.ledger.searches() if one.kind == "citation searching"
@@ -118,7 +118,7 @@ async def test_a_review_that_never_searched_has_a_board(library: Library) -> Non
     shelf = Library(**library.settings.model_dump() | {"mcp_toolsets": ("core", "review")})
     board = await board_of(shelf)
     assert (board["state"], board["searched_at"], board["candidates"]) == ("new", "", [])
-    assert board["steps"][0] == "review update fields"
+    assert board["steps"][0] == "uv run server.py review update fields"
 
 
 @in_a_browser

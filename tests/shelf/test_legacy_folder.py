@@ -239,8 +239,8 @@ def test_rebuild_says_of_each_file_left_alone_why(folder: Path, shelf: Shelf) ->
     (folder / "notes.txt").write_text(JINA, encoding="utf-8")
     (folder / "empty.txt").write_bytes(b"\n\xef\xbb\xbf\n")
     said = dict(shelf.rebuild().ignored)
-    assert said["10.1093_nar_gky1.txt"].endswith(": server.py download 10.1093/nar/gky1")
-    assert said["10.1000_b_c&d.txt"].endswith(": server.py download '10.1000/b/c&d'")
+    assert said["10.1093_nar_gky1.txt"].endswith(": uv run server.py download 10.1093/nar/gky1")
+    assert said["10.1000_b_c&d.txt"].endswith(": uv run server.py download '10.1000/b/c&d'")
     assert "pmid 7 and pmid 10492251" in said["pmid_7_abstract.txt"]
     assert said["empty.txt"] == "empty"
     assert "neither its name nor its text" in said["notes.txt"]

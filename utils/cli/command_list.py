@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from shutil import get_terminal_size
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..plugins import OWN, Command, plugins
-from ..system.command_line import command_line
 from ..system.process import version
 
 _CORE = {

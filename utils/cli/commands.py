@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..plugins import import_part
-from ..system.command_line import command_line
 from .command_list import about, all_commands, examples_of, nearest, split_name
 
 Verb = Callable[[argparse.Namespace, Any], int]

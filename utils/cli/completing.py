@@ -11,8 +11,8 @@ import argparse
 import os
 import sys
 
+from ..command_line import IN_CHECKOUT
 from ..errors import BadRequest
-from ..system.process import IN_CHECKOUT
 from .command_list import members, split_name, top_names
 from .commands import Commands, command, parser_of
 from .output import note

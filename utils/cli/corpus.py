@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..model.versions import STAND_INS
 from ..passages import terms
 from ..system.plain_text import clean_text, one_line
@@ -110,7 +111,7 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
         note("PubMed did not answer for all of it. The same command goes on from there.")
         return UNREACHABLE
     if synced.inserted or synced.updated:
-        note("To have them found: server.py index")
+        note(f"To have them found: {command_line('corpus index')}")
     return 0
 
 

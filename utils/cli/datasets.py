@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..system.plain_text import clean_text, one_line
 from .commands import Commands, command
 from .options import limit_option, natural, output_option
@@ -52,7 +53,7 @@ def _stage(args: argparse.Namespace, library: Library) -> int:
     for table, rows in staged.tables.items():
         say(f"  {table:<32} {rows:>10,}")
     warn(staged.warnings)
-    note(f"To ask it: server.py datasets {staged.dataset}")
+    note(f"To ask it: {command_line(f'data datasets {staged.dataset}')}")
     return 0
 
 
@@ -66,7 +67,7 @@ def _list(args: argparse.Namespace, library: Library) -> int:
         line = f"{one.id:<24} {about}  {one.title}"
         say(asdict(one) if args.json else line, args.json)
     if not datasets:
-        note("No datasets. Make one: server.py stage gene BRCA1")
+        note(f"No datasets. Make one: {command_line('data stage gene BRCA1')}")
     return 0
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from ..command_line import command_line
 from ..errors import BadRequest, NotFound
 from ..model.versions import NAMES, STAND_INS
 from ..system.plain_text import one_line
@@ -252,7 +253,7 @@ def _leave_interrupted(harvest: Harvest, as_json: bool) -> None:
     if as_json:
         say({**_row(job), "state": "interrupted"}, as_json=True)
     note(f"\nInterrupted: {done:,} of {counted(job.counts.requested, 'paper')} are done, and stay.")
-    note(f"Run the same command to go on, or: server.py harvest --job {job.job_id}")
+    note(f"Run the same command to go on, or: {command_line(f'harvest --job {job.job_id}')}")
     leave(INTERRUPTED)
 
 
@@ -308,7 +309,8 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
         note("\nInterrupted. The stand-in is gone; nothing of the demo is needed any more.")
         leave(INTERRUPTED)
     _show(harvest, args.json, advise=False)
-    note("With real papers: set PUBMED_EMAIL, then server.py harvest 'CXCL12 AND CXCR4' --plan")
+    harvest_plan = command_line("harvest 'CXCL12 AND CXCR4' --plan")
+    note(f"With real papers: set PUBMED_EMAIL, then: {harvest_plan}")
     if args.open:
         show_page(harvest.folder / "report.html")
     return 0
@@ -355,7 +357,7 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         say(row if args.json else _line(job, row["state"]), args.json)
         harvest.ledger.close()
     if not jobs:
-        note("No harvest on this shelf yet: server.py harvest QUERY")
+        note(f"No harvest on this shelf yet: {command_line('harvest QUERY')}")
     counts = library.shelf.counts()
     note(f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}")
     if stand_ins := _stand_ins(counts):
@@ -427,9 +429,13 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
         say(f"  {wait}")
     for sentence in (*job.notes, *more.get("differences", ())):
         say(f"  {sentence}")
-    say(f"  report: {page}" if page.exists() else f"  report: server.py report {job.job_id}")
+    say(
+        f"  report: {page}"
+        if page.exists()
+        else f"  report: {command_line(f'harvest report {job.job_id}')}"
+    )
     if advise and _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
-        say(f"  to ask again what could not be told: server.py harvest --job {job.job_id}")
+        say(f"  to ask again what could not be told: {command_line(f'harvest --job {job.job_id}')}")
     if "differences_file" in more:
         say(f"  differences: {more['differences_file']}")
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..mirror import require_packages
 from ..mirror.engines import ENGINES
@@ -105,7 +106,7 @@ def _keep_option(parser: CommandParser) -> None:
         "--drop-sources",
         dest="keep",
         action="store_false",
-        help="delete NLM's files once they are read; `verify` then fetches them again",
+        help="delete NLM's files once they are read; verifying fetches them again",
     )
 
 
@@ -172,7 +173,7 @@ def _warn_of_failed(done: MirrorProgress) -> None:
     failed = list(done.failed.items())
     warn(f"{name}: {reason}" for name, reason in failed[:_SHOWN])
     if len(failed) > _SHOWN:
-        note(f"… and {len(failed) - _SHOWN:,} more: mirror status --json")
+        note(f"… and {len(failed) - _SHOWN:,} more: {command_line('mirror status --json')}")
     if done.waits_for:
         note(f"Not published yet: it waits for {done.waits_for}.")
     if done.held_back:
@@ -230,7 +231,8 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     elif lines := status_lines(mirror):
         _say_lines(lines)
     else:
-        note(f"No mirror in {mirror.folder}. Make it: server.py mirror plan, then mirror pubmed")
+        plan, pubmed = command_line("mirror plan"), command_line("mirror pubmed")
+        note(f"No mirror in {mirror.folder}. Make it: {plan}, then {pubmed}")
     return 0
 
 
@@ -245,7 +247,9 @@ def _verify(args: argparse.Namespace, library: Library) -> int:
     options["source"] = "citations" if args.citations else "pmc" if args.pmc else "pubmed"
     if args.citations and (args.file or args.sample):
         msg = "The table of citations is verified as a whole: each file is made of all the others."
-        raise BadRequest(msg, "Leave out files and --sample: server.py mirror verify --citations")
+        raise BadRequest(
+            msg, f"Leave out files and --sample: {command_line('mirror verify --citations')}"
+        )
     faulty = 0
     for one in mirror.verify(args.file, **options, say=note):
         faulty += bool(one.faults)
@@ -275,7 +279,7 @@ def _use(args: argparse.Namespace, library: Library) -> int:
     generation = mirror_of(args, library).use(args.generation)
     text = f"Published: {generation_text(generation)}."
     say(asdict(generation) if args.json else text, args.json)
-    note("`mirror pubmed` goes on to the newest again.")
+    note(f"To go on to the newest: {command_line('mirror pubmed')}")
     return 0
 
 
@@ -286,7 +290,8 @@ def _index(args: argparse.Namespace, library: Library) -> int:
     assert done is not None
     text = f"{counted(done.added, 'paper')} taken in, {done.dropped:,} rows dropped."
     say(asdict(done) if args.json else text, args.json)
-    note('To search it: server.py search "…" --source mirror')
+    search = command_line("search 'words of a question' --source mirror")
+    note(f"To search it: {search}")
     return 0
 
 
@@ -316,7 +321,7 @@ def _citations(args: argparse.Namespace, library: Library) -> int:
     )
     say(asdict(done) if args.json else text, args.json)
     warn(done.notes)
-    note("To ask it: server.py related PMID --kind cited-by; server.py snowball …; also offline")
+    note(f"To ask it, also offline: {command_line('review related PMID --kind cited-by')}")
     return UNREACHABLE if done.unreachable else NO_FULL_TEXT if done.notes else 0
 
 

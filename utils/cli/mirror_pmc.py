@@ -7,6 +7,7 @@ import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
 from .commands import CommandParser, Commands, command
@@ -92,7 +93,7 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
         return max(status, carry_out(library.harvest_mirror(mirror), args.json))
     if 0 < done.generation.papers < _SMALL:
         folder = f" --folder {shlex.quote(args.folder)}" if args.folder else ""
-        note("To put them onto the shelf: server.py mirror pmc --to shelf" + folder)
+        note(f"To put them onto the shelf: {command_line('mirror pmc --to shelf')}" + folder)
     return status
 
 
@@ -101,7 +102,7 @@ def _exit_status(done: MirrorProgress) -> int:
     failed = list(done.failed.items())
     warn(f"{name}: {reason}" for name, reason in failed[:_SHOWN])
     if len(failed) > _SHOWN:
-        note(f"… and {len(failed) - _SHOWN:,} more: mirror status --json")
+        note(f"… and {len(failed) - _SHOWN:,} more: {command_line('mirror status --json')}")
     if done.unreachable:
         note("PMC did not answer for all of it. The same command goes on from there.")
         return UNREACHABLE

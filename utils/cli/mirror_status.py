@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import NotFound
 from ..mirror.citation_table import Tables
 from ..mirror.rates import CITATIONS_EDGES
@@ -71,7 +72,7 @@ def _pubmed(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[
     if fault:
         yield "published", fault
     elif files and not current:
-        yield "published", "nothing yet; to go on: server.py mirror pubmed"
+        yield "published", f"nothing yet; to go on: {command_line('mirror pubmed')}"
     for one in mirror.generations.all():
         mark = "published" if current and one.name == current.name else "here"
         yield mark, f"{generation_text(one)}; {size_of(one.bytes)}, made {one.made_at}"
@@ -81,7 +82,7 @@ def _pubmed(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[
         counts = (f"{count:,} {word}" for word, count in states.items() if count)
         yield "files", f"{', '.join(counts)}; the last {max(one.at for one in files) or 'never'}"
     if outdated := sum(one.state == "done" and not one.is_read for one in files):
-        anew = "`mirror pubmed` reads them anew"
+        anew = f"to read them again: {command_line('mirror pubmed')}"
         yield "outdated", f"{counted(outdated, 'file')} read by another reader; {anew}"
     aside = [(one.state, f"{one.name}: {one.reason}") for one in files
              if one.state in ("aside", "vanished")]  # fmt: skip
@@ -103,13 +104,13 @@ def _pmc(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[Lin
             "outdated",
             (
                 f"{outdated:,} batches read by another reader or other judges; "
-                "to judge them again: server.py mirror pmc"
+                f"to judge them again: {command_line('mirror pmc')}"
             ),
         )
     if counts := status["articles"]:
         yield "articles", ", ".join(f"{n:,} {state}" for state, n in counts.items())
         if not current:
-            yield "pmc", "nothing published yet; to go on: server.py mirror pmc"
+            yield "pmc", f"nothing published yet; to go on: {command_line('mirror pmc')}"
     yield from _some([(state, f"{name}: {reason}") for name, state, reason in status["aside"]])
 
 
@@ -117,21 +118,21 @@ def _some(lines: Sequence[Line]) -> Iterator[Line]:
     """The first ones, and how many more there are."""
     yield from lines[:_SHOWN]
     if len(lines) > _SHOWN:
-        yield "", f"… and {len(lines) - _SHOWN:,} more: server.py mirror status --json"
+        yield "", f"… and {len(lines) - _SHOWN:,} more: {command_line('mirror status --json')}"
 
 
 def _indexes(mirror: Mirror, current: Iterable[Generation]) -> Iterator[Line]:
     names, found = {one.name for one in current}, mirror.indexes()
     for name, generation in found.items():
-        again = f"server.py mirror {'embed' if 'vectors' in name else 'index'}"
+        again = command_line("mirror embed" if "vectors" in name else "mirror index")
         behind = "" if generation in names else f", not of what is published: {again}"
         yield "index", f"{name}: {generation or 'not whole yet'}{behind}"
     if names and not found:
-        yield "index", "none; to find papers and passages in it: server.py mirror index"
+        yield "index", f"none; to find papers and passages in it: {command_line('mirror index')}"
 
 
 def _citations(mirror: Mirror) -> Iterator[Line]:
-    again = "server.py mirror citations"
+    again = command_line("mirror citations")
     if Tables(mirror.folder).is_damaged:
         yield "citations", f"the published table is gone or damaged; to make it again: {again}"
     if not (found := mirror.citations_status()):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.paper import OBJECT_KINDS, ObjectKind
 from ..system.plain_text import one_line
@@ -56,7 +57,9 @@ def kinds_of(words: str) -> tuple[ObjectKind, ...]:
 
 def _media(args: argparse.Namespace, library: Library) -> int:
     if bool(args.paper) == bool(args.job):
-        raise BadRequest("Name papers of the shelf, or a harvest.", "server.py media --job JOB")
+        raise BadRequest(
+            "Name papers of the shelf, or a harvest.", command_line("shelf media --job JOB")
+        )
     options = {
         "kinds": tuple(args.kinds or OBJECT_KINDS),
         "fetch": args.fetch,

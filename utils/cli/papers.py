@@ -10,6 +10,7 @@ from shlex import quote
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, get_args
 
+from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.paper import Kind, StoredPaper
 from ..model.passage import Anchor
@@ -129,7 +130,7 @@ def _read(args: argparse.Namespace, library: Library) -> int:
     if reading.kind == "rejected" or reading.stored.by_hand:
         note(describe_text(reading.stored))
     if reading.doubts:
-        note(f"{reading.doubts} Compare: server.py read {quote(args.paper)} --source")
+        note(f"{reading.doubts} Compare: {command_line(f'read {quote(args.paper)} --source')}")
     return 0
 
 
@@ -141,7 +142,7 @@ def _objects(paper: str, reading: Reading) -> Iterator[str]:
     if missing := [one.label or one.kind for one in reading.objects if not one.file]:
         only = f" --only {quote(missing[0])}" if len(missing) == 1 else ""
         named = shorten(one_line(", ".join(missing)), 300, placeholder=" …")
-        yield f"{named}: server.py media {quote(paper)}{only}"
+        yield f"{named}: {command_line(f'shelf media {quote(paper)}{only}')}"
 
 
 def _read_source(args: argparse.Namespace, library: Library) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import cell, one_line
@@ -61,7 +62,7 @@ def _resolve(args: argparse.Namespace, library: Library) -> int:
     request = read_arguments(args.what)
     if request.query:
         msg = f"{request.query!r} is no file of references."
-        raise BadRequest(msg, "Give a file; to look for words: search.")
+        raise BadRequest(msg, f"Give a file; to look for words: {command_line('search QUERY')}")
     entries = request.entries
     found: list[Resolution] = []
     show_count(0, len(entries))

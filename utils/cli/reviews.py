@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, Told
 from ..lists.references import MOST_BYTES
@@ -116,7 +117,7 @@ def _new(args: argparse.Namespace, library: Library) -> int:
     review = library.new_review(args.name)
     protocol = str(review.folder / "protocol.yaml")
     say({"review": args.name, "protocol": protocol} if args.json else protocol, args.json)
-    note(f"Fill it in, then: server.py review update {args.name}")
+    note(f"Fill it in, then: {command_line(f'review update {args.name}')}")
     return 0
 
 
@@ -163,7 +164,8 @@ def _update_lines(review: Review, done: Update, *, again: bool, quiet: bool) -> 
         short = textwrap.shorten(one_line(title), 78, placeholder=" …")
         yield f"  {words:<22}  {short:<78}  {one_line(detail)[:60]}".rstrip()
     if (rest := len(rows) - _MOST_ROWS) > 0:
-        yield f"  … and {rest:,} more: `review report {review.name}` writes changes.csv"
+        report = command_line(f"review report {review.name}")
+        yield f"  … and {rest:,} more in changes.csv: {report}"
     if told := _since_published(review.status()):
         yield told
 
@@ -204,7 +206,8 @@ def _say_conflicts(review: Review) -> None:
     conflicts = len(review.status()["conflicts"])
     if conflicts:
         words = counted(conflicts, "record")
-        note(f"Screeners disagree about {words}: `review report` names them in conflicts.csv.")
+        report = command_line(f"review report {review.name}")
+        note(f"Screeners disagree about {words}; to list them in conflicts.csv: {report}")
 
 
 def _export(args: argparse.Namespace, library: Library) -> int:
@@ -236,7 +239,7 @@ def _status(args: argparse.Namespace, library: Library) -> int:
         status = review.status()
         say(status if args.json else _status_text(status, whole=bool(args.name)), args.json)
     if not reviews:
-        note("There is no review yet: server.py review new NAME")
+        note(f"There is no review yet: {command_line('review new NAME')}")
     return 0
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..citations import STYLES, find_style
+from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids, arxiv_version
 from ..system.plain_text import one_line
@@ -261,7 +262,7 @@ def _cite(args: argparse.Namespace, library: Library) -> int:
     request = read_arguments(args.paper)
     if request.query:
         msg = f"{request.query!r} is no identifier, and no file of them."
-        raise BadRequest(msg, "Find the paper first: search.")
+        raise BadRequest(msg, f"Find the paper first: {command_line('search QUERY')}")
     nameless = (entry.asked for entry in request.entries if not entry.ids)
     statuses = [complain_of(asked, args.json) for asked in nameless]
     papers: list[tuple[str, Paper]] = []

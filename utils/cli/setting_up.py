@@ -13,6 +13,7 @@ from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..command_line import ROOT, command_line
 from ..curation.installation import describe_update, journal_file, plan_settings, settings_file
 from ..curation.mcp_host_files import (
     FileChange,
@@ -25,8 +26,6 @@ from ..curation.mcp_hosts import McpHost, server_command, server_entry
 from ..errors import BadRequest, PaperError
 from ..model.sites import KEYS
 from ..settings import Settings, load_settings
-from ..system.command_line import command_line
-from ..system.process import ROOT
 from .commands import Commands, command
 from .output import note, say
 

@@ -128,7 +128,7 @@ def _note_what_was_asked(found: Snowball) -> None:
     for seed, line in found.unmatched[:_MOST_SHOWN]:
         note(f"  {seed}: {line[:160]}")
     if (rest := len(found.unmatched) - _MOST_SHOWN) > 0:
-        note(f"  … and {rest:,} more (`snowball --unmatched FILE` writes all)")
+        note(f"  … and {rest:,} more; to write all: --unmatched FILE")
 
 
 def _papers(words: list[str], library: Library) -> list[Paper]:

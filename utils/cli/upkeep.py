@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .commands import Commands, command
@@ -119,10 +120,11 @@ def _recheck(args: argparse.Namespace, library: Library) -> int:
     summary = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
     note(summary or "the shelf is empty")
     if counts.get("recorded"):
-        note("To hold files against the records that are known now: server.py audit")
+        note(f"To hold files against the records that are known now: {command_line('shelf audit')}")
     if new_copies:
         more = " …" * (len(new_copies) > _NAMED)
-        note(f"To get the new copies: server.py harvest {' '.join(new_copies[:_NAMED])}{more}")
+        harvest = command_line(f"harvest {' '.join(new_copies[:_NAMED])}")
+        note(f"To get the new copies: {harvest}{more}")
     return UNREACHABLE if set(counts) == {"could_not_tell"} else 0
 
 
@@ -210,7 +212,7 @@ def remind(library: Library) -> None:
     if due := library.shelf.verdicts.due():
         from ..shelf.verdicts import describe_due
 
-        note(f"{describe_due(due)}: server.py audit")
+        note(f"{describe_due(due)}: {command_line('shelf audit')}")
 
 
 def describe_text(stored: StoredPaper) -> str:
@@ -291,7 +293,7 @@ def _note_downloads(changes: Changes) -> None:
     if lost:
         papers = " ".join(f"'{one.paper}'" for one in lost[:_NAMED])
         more = f" (and {len(lost) - _NAMED:,} more)" if len(lost) > _NAMED else ""
-        note(f"To ask for other copies: server.py download {papers}{more}")
+        note(f"To ask for other copies: {command_line(f'download {papers}{more}')}")
 
 
 def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namespace) -> None:
@@ -299,16 +301,20 @@ def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namesp
     note(counts or "no text on the shelf")
     if (outcomes["changed"] or outcomes["lost"]) and not args.fix:
         only = "".join(f" '{paper}'" for paper in args.paper)
-        note(f"Nothing was written. To take the consequences: server.py audit{only} --fix")
+        audit = command_line(f"shelf audit{only} --fix")
+        note(f"Nothing was written. To take the consequences: {audit}")
     for job in jobs:
-        note(f"To ask for these texts anew: server.py harvest --job {job}")
+        note(f"To ask for these texts anew: {command_line(f'harvest --job {job}')}")
     if args.fix and outcomes["changed"] and not jobs:
-        note("To see what was rejected: server.py list --kind rejected")
+        note(f"To see what was rejected: {command_line('list --kind rejected')}")
 
 
 def _keep(args: argparse.Namespace, library: Library) -> int:
     if args.undo == bool(args.decided):
-        raise BadRequest("Give --as full_text, --as rejected, or --undo.", "See keep --help.")
+        raise BadRequest(
+            "Give --as full_text, --as rejected, or --undo.",
+            f"See {command_line('shelf keep --help')}",
+        )
     if args.undo:
         stored = library.undo_keep(args.paper)
     else:

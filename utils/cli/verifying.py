@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
 from .commands import Commands, command
@@ -40,7 +41,9 @@ def add(commands: Commands) -> None:
 
 def _verify_files(args: argparse.Namespace, library: Library) -> int:
     if bool(args.file) == bool(args.pairs):
-        raise BadRequest("Name files, or one list with --pairs.", "server.py verify page.html")
+        raise BadRequest(
+            "Name files, or one list with --pairs.", command_line("shelf verify page.html")
+        )
     if len(args.file) > 1 and (args.id or args.record):
         msg = "--id and --record describe one file, and several are named."
         raise BadRequest(msg, "Use --pairs for several files with records.")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
 from .texts import Texts
@@ -283,5 +284,5 @@ def _warnings(passages: int, contents: FinderStatus, trouble: str) -> list[str]:
     warnings = [f"No vectors can be made: {trouble}"] if trouble else []
     if passages != contents.passages:
         counts = f"The corpus has {passages:,} passages and the index {contents.passages:,}"
-        warnings.append(f"{counts}: run server.py index.")
+        warnings.append(f"{counts}: run {command_line('corpus index')}.")
     return warnings

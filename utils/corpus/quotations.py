@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from ..command_line import command_line
 from ..errors import NotFound, StoreFailed
 from ..model.passage import Filters
 from ..outline.words import count_words
@@ -130,8 +131,8 @@ def verify(text: str, corpus: Searchable) -> Quotation:
     quoted = parse(text)
     if not corpus.finder.status().passages:
         msg = "The index is empty: the quotation was looked for nowhere."
-        filed = "Download papers to look in: server.py download (MCP: download_papers)."
-        raise StoreFailed(msg, filed, "Then index them: server.py index.")
+        filed = f"Download papers to look in: {command_line('download')}."
+        raise StoreFailed(msg, filed, f"Then index them: {command_line('corpus index')}.")
     candidates = _candidates(quoted.parts, corpus)
     apart = None
     for passage, text in _texts(candidates, corpus):

@@ -27,6 +27,7 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
+from ..command_line import command_line
 from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Paper, Version
@@ -63,7 +64,7 @@ _LONGEST_QUERY = 4000
 _CANDIDATES, _LEAST_CANDIDATES = 3, 50
 _RERANKED = 50  # each takes some 20 ms of a processor
 _USUAL = Filters()
-_INDEX_IT = "Bring the index up to date: server.py index (MCP: pubmed_sync_delta)."
+_INDEX_IT = f"Bring the index up to date: {command_line('corpus index')}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +239,8 @@ def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) ->
     if not stored:
         msg = f"PMID {ids.pmid} is not in the corpus."
         raise NotFound(
-            msg, "Sync a question that finds it: server.py sync (MCP: pubmed_sync_delta)."
+            msg,
+            f"Sync a question that finds it: {command_line('corpus sync')}.",
         )
     paper = stored.paper
     return CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, stored.saved_at)
@@ -275,7 +277,8 @@ def _empty_error(counts: CorpusCounts) -> EmptyStore:
         msg = "The index is empty: nothing was searched."
         return EmptyStore(msg, _INDEX_IT)
     msg = "The corpus is empty: nothing was searched."
-    hint = "Fill it: server.py sync KEY TERM, then server.py index (MCP: pubmed_sync_delta)."
+    sync, index = command_line("corpus sync KEY TERM"), command_line("corpus index")
+    hint = f"Fill it: {sync}, then {index}."
     return EmptyStore(msg, hint)
 
 

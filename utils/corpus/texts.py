@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Paper, StoredPaper
@@ -283,7 +284,7 @@ def text_named(paper: str, corpus: Searchable) -> Text:
     record = corpus.database.record(ids.pmid) if ids.pmid else None
     if record and not record.gone:
         return Text(key_of(record.paper.ids), record.paper)
-    hint = f"Download it first: server.py download {ids.key} (MCP: download_papers)."
+    hint = f"Download it first: {command_line(f'download {ids.key}')}."
     raise NotFound(f"{ids} is not on the shelf.", hint)
 
 

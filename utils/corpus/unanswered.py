@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..passages.terms import asked, indexed
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ NEAR = {"all-MiniLM-L6-v2": 0.4}
 """Cosines are no common scale: by models whose own is not known here, words alone decide."""
 _FEW = 3  # words of a long question: papers are named by more
 _NAMED = 8  # words that are nowhere
-SYNC = "sync records about it (server.py sync; MCP: pubmed_sync_delta)"
+SYNC = f"sync records about it ({command_line('corpus sync')})"
 """How a corpus comes to have more."""
 
 

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .. import readers as formats
+from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..harvest.jobs import Ledgers
@@ -337,7 +338,9 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
         decided == "full_text" and stored.via == ADOPTED
     ):
         msg = f"Of {stored.paper.ids} only the {stored.kind} is on the shelf."
-        hint = "Drop its text into the shelf's inbox/, then: server.py inbox --accept"
+        hint = (
+            f"Drop its text into the shelf's inbox/, then: {command_line('harvest inbox --accept')}"
+        )
         raise BadRequest(msg, hint)
     changed = replace(stored, kind=decided, verdict="by_hand", evidence=because, judges=0)
     verdicts = ladder.shelf.verdicts
@@ -360,7 +363,8 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
     decided = shelf.verdicts.decided_by_hand(stored)
     if not decided and not shelf.verdicts.has_rejections(stored):
         msg = f"Nobody decided about {stored.paper.ids} by hand."
-        raise BadRequest(msg, f"See what the judges say: server.py audit '{stored.paper.ids.key}'")
+        audit = command_line(f"shelf audit '{stored.paper.ids.key}'")
+        raise BadRequest(msg, f"See what the judges say: {audit}")
     changed = judge_stored(decided, shelf, formats.read) if decided else stored
     return _update_harvests(ladder, shelf.verdicts.forget_rejections(changed))
 

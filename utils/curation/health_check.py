@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Literal
 from urllib.parse import urlsplit
 
+from ..command_line import command_line
 from ..errors import NotConfigured, PaperError, Unreachable
 from ..http import Web
 from ..http.network_check import (
@@ -155,7 +156,7 @@ def _texts(shelf: Shelf) -> Iterator[Check]:
         yield Check("texts", "problem", error.message, error.hint)
         return
     if due:
-        yield Check("texts", "warning", describe_due(due), "server.py audit")
+        yield Check("texts", "warning", describe_due(due), command_line("shelf audit"))
     elif there := shelf.counts()["full_text"]:
         yield Check("texts", "ok", f"{there:,} judged by the present judges")
 

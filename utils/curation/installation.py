@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..command_line import IN_CHECKOUT, ROOT
 from ..errors import BadRequest, NotConfigured
 from ..settings import Settings, user_settings_file, uv_path
-from ..system.process import IN_CHECKOUT, ROOT
 from .mcp_host_files import FileChange, read_text
 
 SETTINGS = "settings"

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..settings import program_folders
 from ..system.safe_files import disk, make_folder
@@ -107,7 +108,9 @@ def plan_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
         )
     except (ValueError, TypeError, AttributeError):
         msg = f"{file} holds comments, which would be lost, or has an unusual form."
-        raise BadRequest(msg, "Write the entry by hand: `doctor --hosts` shows it.") from None
+        raise BadRequest(
+            msg, f"Write it by hand, as shown by: {command_line('setup doctor --hosts')}"
+        ) from None
     return FileChange(host.name, file, before, after)
 
 

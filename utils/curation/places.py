@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..command_line import command_line
 from ..errors import BadRequest, StoreFailed
 from ..model.paper import StoredPaper
 from ..model.passage import Anchor, SourcePlace
@@ -59,7 +60,7 @@ class Places:
             return over[0]
         raise BadRequest(
             f"Nothing in {self.stored.paper.ids} is called {shortened(wanted, 60)!r}.",
-            f"See the names: server.py read {self.stored.paper.ids} --source",
+            f"See the names: {command_line(f'read {self.stored.paper.ids} --source')}",
         )
 
     def link(self, anchor: Anchor) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..command_line import command_line
 from ..errors import BadRequest, NotFound, PaperError
 from ..media import Kept, objects_in
 from ..model.identifiers import Ids
@@ -193,7 +194,7 @@ def find(paper: str, shelf: Shelf) -> StoredPaper:
     ids = Ids.parse(paper)
     if stored := shelf.find(ids):
         return stored
-    hint = f"Download it first: server.py download {ids.key} (MCP: download_papers)."
+    hint = f"Download it first: {command_line(f'download {ids.key}')}."
     raise NotFound(f"{ids} is not on the shelf.", hint)
 
 

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from .. import readers as formats
+from ..command_line import command_line
 from ..errors import BadContent, NotAvailable, NotConfigured, SourceMiss, Unreachable
 from ..http import Web
 from ..judges.comparison import describe_copy
@@ -220,7 +221,8 @@ class Ladder:
     def _raise_if_rejected(self, ids: Ids, document: Document) -> None:
         if because := self.shelf.verdicts.rejection_reason(ids, document):
             msg = f"Somebody rejected this very text of {ids}: {because}"
-            hint = f"To have it judged again: server.py keep '{ids.key}' --undo"
+            undo = command_line(f"shelf keep '{ids.key}' --undo")
+            hint = f"To have it judged again: {undo}"
             raise BadContent(msg, hint, verdict="by_hand", evidence=because)
 
     def keep(self, rung: Rung, step: Step, attempts: Sequence[Attempt]) -> StoredPaper:

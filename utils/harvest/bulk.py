@@ -23,6 +23,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from ..command_line import command_line
 from ..download.climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, State, Wait
 from ..download.ladder import Ladder, Step, lease_name
 from ..download.records import look_up
@@ -553,7 +554,10 @@ class ReaderQueue:
 
 
 IDENTIFIED_AT_ONCE = 50
-_LOOK_HINT = "Look at them (server.py resolve LIST), and put the right identifier into the list."
+_LOOK_HINT = (
+    f"Look at them ({command_line('harvest resolve LIST')}), and put the right identifier into "
+    "the list."
+)
 
 
 def identify(

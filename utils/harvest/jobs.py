@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import get_args
 
 from ..citations import each_bibtex, each_ris
+from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NothingFound, StoreFailed
 from ..lists.pasted import Entry, merged, why_unread
@@ -482,7 +483,7 @@ def of_id(job_id: str, ladder: Ladder) -> Ledger:
     """
     if not _ID.fullmatch(job_id):
         msg = f"{job_id!r} is no name of a harvest."
-        raise BadRequest(msg, "See `status` for those there are.")
+        raise BadRequest(msg, f"To list all: {command_line('harvest status')}")
     return Ledger(_folder(ladder) / f"{job_id}.db")
 
 

@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..download.records import look_up
 from ..errors import NotAvailable, NothingFound, PaperError, Unreachable
@@ -193,7 +194,7 @@ def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> 
     if nameless:
         notes.append(
             f"Records without an identifier, which are looked for first: {nameless:,}. What they "
-            "bring is not counted here (server.py resolve LIST tells)."
+            f"bring is not counted here ({command_line('harvest resolve LIST')} tells)."
         )
     return notes
 

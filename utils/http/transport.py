@@ -33,6 +33,7 @@ from requests.structures import CaseInsensitiveDict
 from urllib3.exceptions import HTTPError, InvalidHeader, LocationValueError, ProxyError
 from urllib3.util import SKIP_HEADER, Timeout
 
+from ..command_line import command_line
 from ..errors import BadContent, NotAvailable, Unreachable
 from . import network
 from .address_policy import AddressPolicy, carries_key, site
@@ -362,7 +363,7 @@ _LET_THROUGH_HINT = (
 _NTLM_HINT = (
     "Run px or cntlm on this computer, which do, then: export HTTPS_PROXY=http://127.0.0.1:3128"
 )
-WHO_ISSUED = "Who issued it: server.py doctor."
+WHO_ISSUED = f"Who issued it: {command_line('setup doctor')}."
 
 
 @dataclass(frozen=True, slots=True)

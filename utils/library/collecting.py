@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import ObjectKind
 from .rooms import Rooms
@@ -133,7 +134,7 @@ class CollectVerbs(Rooms):
         choice, pmcids = selected(mirror.pmc_generations)
         if not pmcids:
             msg = "No text of the mirror fits what was chosen."
-            raise BadRequest(msg, "Choose all again: server.py mirror pmc --all")
+            raise BadRequest(msg, f"Choose all again: {command_line('mirror pmc --all')}")
         here = {"papers_offline": True, "papers_mirror_dir": mirror.folder}
         web = Web(self.settings.model_copy(update=here), mirror.rates)
         ladder = replace(self._ladder, web=web, order=(PMC.name,), only_local=True)

@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..command_line import PROGRAM
+
 DOTTED = {
     "pubmed_sync_delta": "pubmed.sync_delta",
     "rag_search": "rag.search",
@@ -24,30 +26,29 @@ _DOTTED = re.compile(rf"\b(?:{'|'.join(DOTTED)})\b")
 _TOOLS = {
     "search": "search_pubmed",
     "download": "download_papers",
-    "harvest": "harvest_papers",
-    "status": "harvest_status",
     "read": "read_paper",
     "list": "list_papers",
     "cite": "cite_papers",
-    "quote": "verify_quotes",
-    "sync": "pubmed_sync_delta",
-    "index": "pubmed_sync_delta",
-    "find": "rag_search",
+    "harvest status": "harvest_status",
+    "harvest": "harvest_papers",
+    "review related": "get_article_relationships",
     "check": "check_manuscript",
-    "related": "get_article_relationships",
-    "stage": "entrez_data",
-    "sql": "entrez_data",
+    "corpus sync": "pubmed_sync_delta",
+    "corpus index": "pubmed_sync_delta",
+    "corpus find": "rag_search",
+    "corpus quote": "verify_quotes",
+    "data stage": "entrez_data",
+    "data sql": "entrez_data",
 }
 """The tool that does what a command of the shell does."""
-# A command with what follows it: options, names in capitals, identifiers; and its tool, if named.
+# A command with what follows it: options, names in capitals, identifiers.
 _COMMAND = re.compile(
-    r"`?(?:uv run )?(?:server\.py|papershelf) (?P<verb>[a-z]+)"
+    rf"`?{re.escape(PROGRAM)} (?P<verb>{'|'.join(_TOOLS)})\b(?! (?:report|resolve|inbox)\b)"
     r"(?P<rest>(?: (?:-|[A-Z'\"]|\w+[:/])[^\s`,;()]*(?<![.]))*)`?"
-    r"(?: \(MCP: (?P<named>\w+)\)|; MCP: (?P<also>\w+))?"
 )
 _TWICE = re.compile(r"\b(\w+), then \1\b")
 _IN_SHELL = re.compile(
-    r"server\.py|\buv (?:sync|run|pip)\b|\bpip install\b|papershelf\[|(?<!\S)--\w"
+    rf"{re.escape(PROGRAM)} |\buv (?:sync|run|pip)\b|\bpip install\b|papershelf\[|(?<!\S)--\w"
 )
 _INSTALL = re.compile(r"\buv sync\b|\bpip install\b|papershelf\[")
 _OURS = ("warnings", "next", "message", "why")  # members with sentences of ours
@@ -79,10 +80,9 @@ class Advice:
         return f"{_FOR_USER}{told}" if _IN_SHELL.search(told) else told
 
     def _tool(self, command: re.Match[str]) -> str:
-        named = command["named"] or command["also"]
-        if not named and re.search(r"(?:^| )-", command["rest"]):
+        if re.search(r"(?:^| )-", command["rest"]):
             return command[0]  # no tool has the options of a command
-        tool = named or _TOOLS.get(command["verb"], "")
+        tool = _TOOLS[command["verb"]]
         if tool not in self._tools:
             return command[0]
         papers = re.findall(r"(?:pmid|doi|pmcid|arxiv):\S+", command["rest"])

@@ -23,6 +23,7 @@ from mcp.types import Annotations
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from ..command_line import command_line
 from ..errors import NotFound
 from ..library import Library
 from ..system.plain_text import one_line
@@ -149,7 +150,7 @@ def _named(library: Library, name: str) -> Review:
     if name not in every:
         known = f"There are: {', '.join(every)}." if every else "There is none on this shelf yet."
         msg = f"There is no review {one_line(name)[:60]!r}."
-        raise NotFound(msg, f"{known} `review new NAME` makes one.")
+        raise NotFound(msg, f"{known} Make one: {command_line('review new NAME')}")
     return every[name]
 
 

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ..command_line import command_line
 from ..errors import EmptyStore, PaperError, StoreFailed
 from ..http.messages import is_fresh
 from ..settings import Settings
@@ -33,7 +34,7 @@ SOURCES = {"nih_occ": 1, "pubmed": 2}
 """Who says that one cites the other: NIH's Open Citation Collection, PubMed's record of it."""
 LABELS = {"nih_occ": "NIH Open Citation Collection", "pubmed": "PubMed's records"}
 _KEPT = 2  # the one that is published, and the one before it
-_AGAIN = "run `mirror citations` to make it again"
+_AGAIN = f"to make it again: {command_line('mirror citations')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ class Citations:
         current = Tables(folder).current()
         if current is None:
             msg = f"There is no table of citations in {folder}."
-            raise EmptyStore(msg, "Make it: server.py mirror citations")
+            raise EmptyStore(msg, f"Make it: {command_line('mirror citations')}")
         self.table: CitationTable = current
         self.label, self.indexes = current.label, current.indexes
 
@@ -185,7 +186,7 @@ class Citations:
                     rows = db.execute(query, [str(path), pmid]).fetchall()
                     edges += [Edge(one, _names(said)) for one, said in rows]
         except duckdb.Error as error:
-            hint = "Delete it if it is damaged, and run: server.py mirror citations"
+            hint = f"Delete it if it is damaged, and run: {command_line('mirror citations')}"
             msg = f"{path} cannot be read: {str(error).splitlines()[0]}"
             raise StoreFailed(msg, hint) from error
         return found

@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from ..command_line import command_line
 from ..errors import BadContent, EmptyStore, NotAvailable, StoreFailed, Unreachable
 from ..model.paper import now
 from ..sources.citation_collection import (
@@ -163,7 +164,7 @@ class _Update:
         generation = Generations(self.folder, "pubmed").current()
         if collection is None and generation is None:
             said = " ".join(self.progress.notes) or "There are no citations to put together."
-            raise EmptyStore(said, "Run it again, or first: server.py mirror pubmed")
+            raise EmptyStore(said, f"Run it again, or first: {command_line('mirror pubmed')}")
         tables, name = Tables(self.folder), _name_of(collection, generation)
         before = tables.current()
         whole = before and all(path.exists() for path in files_of(self.folder, before))
@@ -322,7 +323,7 @@ def _failing() -> Iterator[None]:
         yield
     except duckdb.Error as error:
         msg = f"The citations could not be put together: {str(error).splitlines()[0]}"
-        hint = "`mirror verify` names parts that are damaged; free space on a disk that is full."
+        hint = f"To name damaged parts: {command_line('mirror verify')} (or the disk is full)."
         raise StoreFailed(msg, hint) from error
 
 

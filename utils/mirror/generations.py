@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import EmptyStore, NotFound, StoreFailed
 from ..model.paper import now
 from ..system import safe_files
@@ -102,7 +103,9 @@ class Generations:
                 return self.read(name)
             except NotFound:
                 msg = f"The generation that is published, {name}, is gone or damaged."
-                raise NotFound(msg, f"Make it again: server.py mirror {self.source}") from None
+                raise NotFound(
+                    msg, f"Make it again: {command_line(f'mirror {self.source}')}"
+                ) from None
         return None
 
     def whole(self) -> Generation | None:
@@ -134,7 +137,7 @@ class Generations:
         if current := self.current():
             return current
         msg = f"There is no mirror of {self.source} in {self.mirror}."
-        raise EmptyStore(msg, f"Make it: server.py mirror {self.source}")
+        raise EmptyStore(msg, f"Make it: {command_line(f'mirror {self.source}')}")
 
     def read(self, name: str) -> Generation:
         """What a generation says of itself.
@@ -330,7 +333,7 @@ def even_tables(db: duckdb.DuckDBPyConnection, query: str, params: list[Any]) ->
             yield pa.Table.from_batches(held)
     except duckdb.Error as error:
         msg = f"The parts could not be put together: {str(error).splitlines()[0]}"
-        hint = "`mirror verify` names parts that are damaged; free space on a disk that is full."
+        hint = f"To name damaged parts: {command_line('mirror verify')} (or the disk is full)."
         raise StoreFailed(msg, hint) from error
 
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
+from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.paper import now
 from ..system.sqlite import connect, has_no_room, transaction
@@ -22,7 +23,9 @@ from .parts import READERS, Part, part_path
 State = Literal["listed", "done", "aside", "vanished"]
 FILE = "manifest.db"
 _PATIENCE_S = 30.0
-_REBUILT = "Delete it: it is made again from the listing and the parts by `mirror pubmed`."
+_REBUILT = (
+    f"Delete it; to make it again from the listing and the parts: {command_line('mirror pubmed')}"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import EmptyStore, StoreFailed
 from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
@@ -70,7 +71,7 @@ class PassageIndex(WordIndex):
             state, generation = self._read_state(), self.generations.require_current()
             if not state:
                 msg = "Nothing of the mirror is indexed yet."
-                raise EmptyStore(msg, "Run: server.py mirror index")
+                raise EmptyStore(msg, f"Run: {command_line('mirror index')}")
             with self.explained():
                 self.index.reload()
                 searcher, packing = self.index.searcher(), self._packing

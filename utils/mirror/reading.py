@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import StoreFailed
 from .columns import paper_of
 from .generations import KEYS, Generation, Generations, connect
@@ -104,7 +105,7 @@ def readable() -> Iterator[None]:
     try:
         yield
     except (ArrowInvalid, OSError) as error:
-        hint = "See what is damaged: server.py mirror verify"
+        hint = f"See what is damaged: {command_line('mirror verify')}"
         raise StoreFailed(f"The mirror cannot be read: {error}.", hint) from error
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..corpus.stored_records import CorpusCounts, CorpusRecord
 from ..errors import EmbeddingsFailed, EmptyStore
 from ..model.passage import Filters
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 _USUAL = Filters()
 _INCOMPLETE_VECTORS = (
-    "Not every passage has a vector: without, it is found by words. server.py mirror embed"
+    f"Not every passage has a vector: without, it is found by words. {command_line('mirror embed')}"
 )
 
 
@@ -149,9 +150,8 @@ class _MirrorSnapshot:
     @property
     def more(self) -> str:
         """The advice to a person who found nothing."""
-        return (
-            "bring the mirror up to date (server.py mirror pubmed, mirror pmc; then mirror index)"
-        )
+        verbs = ("mirror pubmed", "mirror pmc", "mirror index")
+        return f"bring the mirror up to date ({', then '.join(map(command_line, verbs))})"
 
     def recent_counts(self) -> CorpusCounts:
         """Count what the indexes hold; `find` warns of what they lack."""

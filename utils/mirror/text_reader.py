@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper, StoredPaper
@@ -65,7 +66,9 @@ class ShelfAndMirror:
             return self._shelf.read_text(stored)
         if row := self._row(int(told[1]), ("text",)):
             return str(row["text"])
-        raise NotFound(f"{stored.path} is no longer in the mirror.", "Run: server.py mirror index")
+        raise NotFound(
+            f"{stored.path} is no longer in the mirror.", f"Run: {command_line('mirror index')}"
+        )
 
     def _pmcid(self, ids: Ids) -> int:
         generations, generation = self._snapshot.generations, self._snapshot.generation

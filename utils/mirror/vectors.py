@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..command_line import command_line
 from ..errors import StoreFailed
 from ..passages.embedded_vectors import binary_codes
 from ..system import safe_files
@@ -43,7 +44,7 @@ _SMALL = 8  # segments that are not full
 _SAMPLE = 48  # rows a list from which centroids are learned
 _ROUNDS = 4
 _BLOCK = 16_384
-_REBUILT = "Delete the folder and run `mirror embed`."
+_REBUILT = f"Delete the folder and run: {command_line('mirror embed')}"
 
 
 def row_type(dim: int) -> np.dtype[Any]:

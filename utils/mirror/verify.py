@@ -12,6 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..command_line import command_line
 from ..errors import NotFound, StoreFailed
 from ..sources.pubmed_files import fetch_file
 from ..system import safe_files
@@ -143,7 +144,8 @@ def remake(remaking: _Remaking) -> Verified:
 def _faults(path: Path, made: Path, digest: str) -> list[str]:
     """What is wrong with a part that lies there, beside the one made again."""
     name = f"{path.parent.name}/{path.name}"
-    again = f"run `mirror {path.parent.name.partition('-')[0]}` to make it again"
+    source = path.parent.name.partition("-")[0]
+    again = f"to make it again: {command_line(f'mirror {source}')}"
     if not path.exists():
         return [f"{name} is gone: {again}"]
     if digest_of(path) != digest:
@@ -179,7 +181,7 @@ def _whole(
     if again.papers != generation.papers:
         faults.append(f"{again.papers:,} PMIDs are live, not {generation.papers:,}")
     here = generations.folder / generation.name
-    again_by = f"delete it, and run `mirror {generation.source}` to make it again"
+    again_by = f"delete it; to make it again: {command_line(f'mirror {generation.source}')}"
     faults += [
         f"its {name} is gone or has other rows: {again_by}"
         for name in ("live.parquet", "names.parquet")

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..errors import BadRequest, EmptyStore, StoreFailed
 from ..model.paper import SearchResult
 from ..passages import terms
@@ -43,7 +44,7 @@ _COLUMNS = (
     *("pmid", "position", "title", "vernacular_title", "abstract", "keywords", "year", "retracted"),
     *("journal", "journal_abbreviation", "issn", "publication_types", "mesh"),
 )
-_REBUILT = "Make it anew: delete the folder and run `mirror index`."
+_REBUILT = f"To make it again, delete the folder and run: {command_line('mirror index')}"
 _MOST = 10_000  # hits that are ordered
 
 
@@ -250,7 +251,9 @@ class WordIndex:
             raise BadRequest(f"Only the first {_MOST:,} hits can be had.", "Narrow the search.")
         state = self._read_state()
         if not state:
-            raise EmptyStore("Nothing of the mirror is indexed yet.", "Run: server.py mirror index")
+            raise EmptyStore(
+                "Nothing of the mirror is indexed yet.", f"Run: {command_line('mirror index')}"
+            )
         facts = {"journal": [journal] if journal else [], "types": publication_types, "mesh": mesh}
         with self.explained():
             total, places = self._search(wanted, start + max_results, (start_year, end_year), facts)
@@ -336,11 +339,11 @@ class WordIndex:
     def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
         """What an index in this state lacks of a generation."""
         if "target" in state:
-            yield "The index is being made, or was interrupted: server.py mirror index"
+            yield f"The index is being made, or was interrupted: {command_line('mirror index')}"
         elif state["generation"] != generation.name:
             yield (
                 f"The index is of generation {state['generation']}, published is "
-                f"{generation.name}: server.py mirror index"
+                f"{generation.name}: {command_line('mirror index')}"
             )
 
     @cached_property

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from ..command_line import command_line
+
 if TYPE_CHECKING:
     from .paper import Verdict, Version
 
@@ -106,7 +108,7 @@ MEANINGS: dict[Verdict, Meaning] = {
             "Full text with doubts",
             "The text is kept as full text, but part of it may be missing or misread.",
             "Compare it with the publisher's page; a later run asks for a better copy. "
-            "To settle it: server.py keep PAPER --as full_text --because REASON",
+            f"To settle it: {command_line('shelf keep PAPER --as full_text --because REASON')}",
         ),
     ),
     "paywall": Meaning(
@@ -192,7 +194,7 @@ MEANINGS: dict[Verdict, Meaning] = {
     ),
     "by_hand": Meaning(
         "Somebody decided, not the judges",
-        "`keep --undo` gives them the word again.",
+        f"{command_line('shelf keep PAPER --undo')} lets them judge it again.",
         Reason(
             "Rejected by hand",
             "Somebody looked at the text that is offered, and said that it is not the paper.",

@@ -20,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.passage import Filters, Passage
 from ..system import sqlite
@@ -56,7 +57,9 @@ _FIRST_FACTS: dict[str, Any] = {
     "passages": 0,
     "words": "",
 }
-HINT = "Index again: server.py index. Nothing is lost, the passages are in the corpus."
+HINT = (
+    f"Index again: {command_line('corpus index')}. Nothing is lost, the passages are in the corpus."
+)
 _SEPARATOR = "\x1f"
 
 

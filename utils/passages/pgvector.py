@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy.exc
 from sqlalchemy import Connection, Engine, text
 
+from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from . import FinderStatus
@@ -267,8 +268,8 @@ def _hint(reason: str) -> str:
             "CREATE EXTENSION vector"
         )
     if "corpus_finder" in reason:
-        return "Make its tables first: server.py index."
-    return "Look at the server and at DATABASE_URL: server.py doctor."
+        return f"Make its tables first: {command_line('corpus index')}."
+    return f"Look at the server and at DATABASE_URL: {command_line('setup doctor')}."
 
 
 def _has_tables(db: Connection) -> bool:

@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import quote
 
+from ..command_line import command_line
 from ..model.identifiers import Ids
 from ..model.job import Harvested, State
 from ..model.paper import Version
@@ -77,8 +78,8 @@ _REASONS: dict[str, Reason] = {
     "no_identifier": Reason(
         "No identifier",
         "The record names no PMID, PMCID, DOI or arXiv number, and no match was found.",
-        "Look at the candidates (server.py resolve LIST), and add the right one’s PMID or DOI to "
-        "the list.",
+        f"Look at the candidates ({command_line('harvest resolve LIST')}), and add the right "
+        "one’s PMID or DOI to the list.",
     ),
     "bad_request": Reason(
         "Not an identifier",

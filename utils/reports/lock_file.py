@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.job import Harvested, Job
@@ -42,7 +43,7 @@ _HEAD = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
 _VIA = re.compile(r"[a-z0-9_]{0,40}")
 _MADE_BY = re.compile(r"[\w. +-]{0,80}", re.A)
 _LONGEST_REASON = 500
-_HINT = "Ask for the file again, or make one with `uv run server.py report`."
+_HINT = f"Ask for the file again, or make one with {command_line('harvest report')}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from ..command_line import command_line
 from ..model.job import Job
 from ..model.verdicts import MEANINGS
 from ..model.versions import NAMES
@@ -107,7 +108,12 @@ def _template(name: str) -> Template:
         "route": labels.route_label,
         "reason": reason_for,
     }
-    jinja.globals |= {"links": links, "best_link": best_link, "shelf_link": shelf_link}
+    jinja.globals |= {
+        "command_line": command_line,
+        "links": links,
+        "best_link": best_link,
+        "shelf_link": shelf_link,
+    }
     jinja.globals |= {"aside": {version: NAMES[version] for version in labels.STAND_INS}}
     return jinja.get_template(name)
 
@@ -242,10 +248,11 @@ class Step(NamedTuple):
 
 def next_steps(job: Job, figures: Figures) -> list[Step]:
     """What is worth doing now, the most useful first."""
-    again = f"uv run server.py harvest --job {shlex.quote(job.job_id)}"
+    again = command_line(f"harvest --job {shlex.quote(job.job_id)}")
     if not figures.total:
         words = "Nothing was found or handed in. Check the spelling, the dates and the field tags."
-        return [Step("Ask differently", words, "uv run server.py search 'words of your question'")]
+        command = command_line("search 'words of your question'")
+        return [Step("Ask differently", words, command)]
     steps = []
     if pending := figures.states["pending"]:
         words = f"{counted(pending, 'paper')} not tried yet. Nothing that is done is done again."
@@ -262,7 +269,7 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
             "Leave this running, open the links of worklist.html and save each PDF: it is matched "
             "to its paper, checked, filed as added by hand, and ticked off."
         )
-        command = "uv run server.py inbox --watch --folder ~/Downloads"
+        command = command_line("harvest inbox --watch --folder ~/Downloads")
         steps.append(Step("Fetch the rest by hand", words, command))
     if by_hand or figures.reasons.get("not_offered"):
         words = (
@@ -290,7 +297,7 @@ def next_steps(job: Job, figures: Figures) -> list[Step]:
         f"{LOCK} names every paper and the checksum of its text. With it, a colleague builds "
         "the same corpus and sees what changed since."
     )
-    command = f"uv run server.py harvest --lock {LOCK}"
+    command = command_line(f"harvest --lock {LOCK}")
     steps.append(Step("Let others build the same corpus", words, command))
     return steps
 

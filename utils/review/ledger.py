@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..command_line import command_line
 from ..errors import NotFound, StoreFailed
 from ..lists.decisions import Decision, Screened, Stage
 from ..lists.pasted import Entry
@@ -118,7 +119,9 @@ class ReviewLedger:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         if not self.path.exists():
-            raise NotFound(f"There is no review {folder.name}.", "`review new NAME` makes one.")
+            raise NotFound(
+                f"There is no review {folder.name}.", f"Make one: {command_line('review new NAME')}"
+            )
 
     @classmethod
     def create(cls, folder: Path) -> ReviewLedger:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import yaml
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..lists.decisions import STAGES
 from ..sources import Query
@@ -145,7 +146,7 @@ def read_protocol(folder: Path) -> Protocol:
         text = path.read_bytes()[:_MOST].decode("utf-8-sig", "replace")
     except OSError as error:
         msg = f"The protocol {path} cannot be read: {error.strerror}."
-        raise BadRequest(msg, "`review new NAME` makes one.") from error
+        raise BadRequest(msg, f"Make one: {command_line('review new NAME')}") from error
     try:
         told = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
@@ -154,7 +155,9 @@ def read_protocol(folder: Path) -> Protocol:
         msg = f"{NAME} is no YAML{where}."
         raise BadRequest(msg, "Look at quotes, colons and blanks there.") from error
     if not isinstance(told, dict):
-        raise BadRequest(f"{NAME} names no fields.", "`review new NAME` makes one to fill in.")
+        raise BadRequest(
+            f"{NAME} names no fields.", f"Make one to fill in: {command_line('review new NAME')}"
+        )
     return _protocol(told, folder)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest
 from ..harvest.jobs import Harvest
@@ -163,7 +164,8 @@ class Review:
         found = match(rows, self.ledger.records())
         if not found.rows:
             msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."
-            raise BadRequest(msg, f"Is it this review's file? `review update {self.name}` first.")
+            first = command_line(f"review update {self.name}")
+            raise BadRequest(msg, f"Is it this review's file? Then first: {first}")
         voices = Counter(d.screener for _, one in found.rows for d in one.decisions)
         detail = {"file": name, "rows": len(rows), "matched": len(found.rows), "by": dict(voices)}
         with self.ledger.event("decisions", detail) as writer:
@@ -198,7 +200,8 @@ class Review:
         wanted = [s for s in every if excluded_too or s.first != "exclude" or s.assessed]
         if not wanted:
             msg = f"The review {self.name} has no records whose texts are wanted."
-            raise BadRequest(msg, f"`review update {self.name}` searches for them.")
+            search = command_line(f"review update {self.name}")
+            raise BadRequest(msg, f"Search for them: {search}")
         entries = [one.record.entry for one in wanted]
         ledger = self._job_of(entries, {one.record.asked for one in every})
         with self.ledger.event("harvest", {"job": self.job_id, "records": len(entries)}):
@@ -218,7 +221,8 @@ class Review:
                 fresh = [one for one in entries if one.ids or one.asked not in asked]
                 ledger.add(fresh, size, searches=(origin,))
             return ledger
-        note = f"The PRISMA figure of the review is drawn by `review report {self.name}`."
+        report = command_line(f"review report {self.name}")
+        note = f"To draw the PRISMA figure of the review: {report}"
         title = self.protocol().title or self.name
         job = Job(self.job_id, title, hits=size, begun_at=now(), notes=(note,), searches=(origin,))
         return Ledger.create(path, job, entries)

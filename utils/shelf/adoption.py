@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import readers as formats
+from ..command_line import command_line
 from ..model.identifiers import Ids
 from ..model.paper import Author, Kind, Paper, StoredPaper
 from ..readers import JudgedText, Read, judge_foreign_text, judge_text
@@ -77,7 +78,8 @@ def describe_refusal(path: Path) -> str:
         return f"another paper than its name says: {clash}"
     if not named and _SEVERAL.match(path.name):
         asked = shlex.quote(one_line(paper_file.bare(path.name).replace("_", "/")))
-        return f"several DOIs may have this name; if it is {asked}: server.py download {asked}"
+        download = command_line(f"download {asked}")
+        return f"several DOIs may have this name; if it is {asked}: {download}"
     return "neither its name nor its text says which paper it is"
 
 

@@ -20,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
+from ..command_line import command_line
 from ..errors import DamagedStore, InUse, StoreFailed
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
@@ -182,7 +183,7 @@ def exclusive_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
             raise store_error(lock_path(path), error) from error
         if not ours:
             msg = f"The harvest {path.stem} is running in another process."
-            raise InUse(msg, "Wait for it, or look at it with `status`.")
+            raise InUse(msg, f"Wait for it, or look at it: {command_line('harvest status')}")
         yield
 
 

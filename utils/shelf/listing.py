@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import get_args
 
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Kind
 from ..system import safe_files
@@ -115,7 +116,7 @@ _OLD_FILE = "index.jsonl"
 _OLD_FILE_START = b'{"key": "'
 _OLD_FILE_REMOVED = (
     "%s was removed, because it is not kept up to date any more: read index.csv, or the output of "
-    "`papershelf list --json`."
+    f"`{command_line('list --json')}`."
 )
 
 

@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Iterator
 
+from ..command_line import command_line
 from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
@@ -46,7 +47,9 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         raise NotAvailable(f"doi:{doi} leads to another publisher than Elsevier.")
     refused = web.cache.get("elsevier_refuses_us", _visitor(web))
     if refused:
-        raise NotEntitled(str(refused), "Mend it, and try again in an hour: server.py doctor")
+        raise NotEntitled(
+            str(refused), f"Mend it, and try again in an hour: {command_line('setup doctor')}"
+        )
     url = f"{web.settings.address('elsevier')}/article/doi/{quoted_doi(doi)}"
     answer = web.get(
         url, headers=_headers(web), allow=_ANSWERS, check=lambda a: _judge(a, web), kept=True

@@ -22,6 +22,7 @@ from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
+from ..command_line import command_line
 from ..errors import BadContent, NotAvailable, Unreachable
 from ..http import Answer, Web
 from .pmc import s3_address
@@ -207,7 +208,9 @@ def fetch_xml(article: CloudArticle, web: Web) -> bytes:
             return body
         if last:
             msg = f"{article.listed.name} came with MD5 {came}; PMC says {md5}."
-            raise BadContent(msg, "`mirror pmc --retry` asks for it again.", verdict="partial")
+            raise BadContent(
+                msg, f"Ask for it again: {command_line('mirror pmc --retry')}", verdict="partial"
+            )
     raise AssertionError
 
 

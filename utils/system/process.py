@@ -19,8 +19,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..command_line import IN_CHECKOUT, ROOT
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -156,10 +157,6 @@ class SteadyClock:
             reading = self._seen
         self._seen = reading
         return reading
-
-
-ROOT = Path(__file__).resolve().parents[2]
-IN_CHECKOUT = (ROOT / "server.py").exists()
 
 
 @cache

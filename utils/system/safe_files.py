@@ -27,6 +27,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TextIO
 
+from ..command_line import command_line
 from ..errors import BadRequest, StoreFailed
 from .plain_text import encodable
 
@@ -486,7 +487,7 @@ def _remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> s
         return f"Ask {owner} for a folder there, {elsewhere}"
     if not is_group(shelf / PRIVATE):
         where = shlex.quote(str(shelf))
-        share = f"PAPERS_SHARED=true server.py status --papers-dir {where}"
+        share = f"PAPERS_SHARED=true {command_line(f'harvest status --papers-dir {where}')}"
         if not is_group(shelf) or shelf.stat().st_gid not in (os.getegid(), *os.getgroups()):
             share = f"chgrp GROUP {where} && {share}"
         return (

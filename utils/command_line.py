@@ -1,0 +1,18 @@
+"""The words that run Papershelf on this machine, for hints, pages and help texts.
+
+`command_line` is the only place that spells them. Over MCP, `utils.mcp.advice` puts the tool that
+does the same in their place.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+IN_CHECKOUT = (ROOT / "server.py").exists()
+PROGRAM = "uv run server.py" if IN_CHECKOUT else "papershelf"
+
+
+def command_line(words: str = "") -> str:
+    """Return what a person types to run a command, such as ``shelf audit --fix``."""
+    return f"{PROGRAM} {words}".rstrip()
