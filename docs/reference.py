@@ -277,9 +277,9 @@ def commands() -> str:
     """Return the help of every command, by group."""
     import os
 
+    from utils import command_line
     from utils.cli.command_list import COMMANDS
     from utils.cli.commands import parser_of
-    from utils.system import command_line
 
     columns, program = os.environ.get("COLUMNS"), command_line.PROGRAM
     os.environ["COLUMNS"], command_line.PROGRAM = "100", "papershelf"

