@@ -26,7 +26,6 @@ from pydantic import SecretStr
 
 from tests import processes
 from tests.clients import hasty_server
-from tests.clients.any_arguments import NOWHERE
 from tests.clients.python_clients import PatientWorld, Place, environment, fastmcp_client
 from tests.clients.tour import visit
 from tests.examples import some
@@ -37,6 +36,7 @@ from utils.settings import Settings, load_settings
 
 pytestmark = pytest.mark.slow
 
+NOWHERE = "http://127.0.0.1:9/latest/meta-data/"  # where nobody listens
 ROOT = Path(__file__).resolve().parent.parent
 SECRETS = [
     name

@@ -29,7 +29,7 @@ import anyio
 from anyio.from_thread import start_blocking_portal
 from fastmcp import Client
 
-from tests.clients.any_arguments import Call, Caller, Calls, Tally, make_calls
+from quality.clients.any_arguments import Call, Caller, Calls, Tally, make_calls
 from tests.clients.python_clients import PatientWorld
 from tests.clock import Clock
 from tests.processes import Process

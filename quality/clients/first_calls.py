@@ -30,7 +30,7 @@ from typing import Any
 import anyio
 import httpx2
 
-from tests.clients.any_arguments import fault_of_result
+from tests.clients.judge import fault_of_result
 from tests.clients.python_clients import ROOT, PatientWorld, Place, environment, fastmcp_client
 from tests.clients.tour import DATASET, JOB, left_by, steps, with_left
 from tests.endpoint import SECRET

@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.clients.any_arguments import ENVELOPE
+from tests.clients.judge import ENVELOPE
 from tests.clients.python_clients import ROOT, Place
 from tests.clients.tour import Visit
 

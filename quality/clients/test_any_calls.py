@@ -1,7 +1,7 @@
 """Every tool of every toolset under arguments of every kind: a valid result or the envelope."""
 
+from quality.clients.any_arguments import Caller, Calls, make_calls
 from quality.clients.any_calls import InMemory
-from tests.clients.any_arguments import Caller, Calls, make_calls
 from tests.examples import ALL
 from utils import Library
 

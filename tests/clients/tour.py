@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.clients.any_arguments import fault_of_refusal, fault_of_result
+from tests.clients.judge import fault_of_refusal, fault_of_result
 from tests.world import World
 from utils import Library
 
