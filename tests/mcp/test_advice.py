@@ -18,8 +18,7 @@ MISSING = "Found by words alone: No model is here. Run `uv sync --extra embed`."
 @pytest.mark.parametrize(
     ("hint", "told"),
     [
-        ("Fill it: uv run server.py corpus sync KEY TERM, "
-         "then uv run server.py corpus index.",
+        ("Fill it: uv run server.py corpus sync KEY TERM, then uv run server.py corpus index.",
          "Fill it: pubmed_sync_delta."),
         ("Download it first: uv run server.py download doi:10.1/a.b.",
          "Download it first: download_papers(doi:10.1/a.b)."),

@@ -137,7 +137,8 @@ def test_who_is_kept_out_is_told_by_whom_and_the_command_that_helps_works(
         refused = typed(BEN, *words)
         assert refused.returncode == 4, words
         assert f"belongs to user {ANNA}, who has not shared it" in refused.stderr, words
-        assert f"PAPERS_SHARED=true uv run server.py harvest status --papers-dir {lab}" in refused.stderr
+        command = f"uv run server.py harvest status --papers-dir {lab}"
+        assert f"PAPERS_SHARED=true {command}" in refused.stderr
     shared = typed(ANNA, "status", "--papers-dir", str(lab), PAPERS_SHARED="true")
     assert shared.returncode == 0, shared.stderr
     assert "on the shelf already" in typed(BEN, "download", pmid, PAPERS_SHARED="true").stdout
