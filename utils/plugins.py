@@ -257,7 +257,7 @@ OWN = (
             ),
         },
         record_source=".mirror.lookup",
-        routes=".mirror.articles:local_routes",
+        routes=".mirror.lookup:local_routes",
     ),
 )
 """The optional packages that come with Papershelf."""

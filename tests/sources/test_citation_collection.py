@@ -4,7 +4,7 @@ import pytest
 
 from tests.world.citation_collection import Snapshot, zipped
 from utils.errors import BadContent, NotAvailable, Unreachable
-from utils.http.to_disk import download
+from utils.http.session import download_to_disk
 from utils.sources.citation_collection import fetch_snapshot, newest_snapshot
 
 DATA = zipped([(one, one + 1) for one in range(1, 500)])
@@ -60,10 +60,10 @@ def test_another_md5_is_refused_and_nothing_is_left(library, world, tmp_path):
 def test_a_site_that_stays_down_or_sends_too_much_is_told(library, world, tmp_path):
     url = newest_snapshot(library.web).url
     with pytest.raises(BadContent, match="more than"):
-        list(download(library.web, url, tmp_path / "it", 10))
+        list(download_to_disk(library.web, url, tmp_path / "it", 10))
     world.mood("down", "citation_collection")
     with pytest.raises(Unreachable):
-        list(download(library.web, url, tmp_path / "other", 10**9))
+        list(download_to_disk(library.web, url, tmp_path / "other", 10**9))
     world.calm()
     with pytest.raises(NotAvailable, match="404"):
-        list(download(library.web, f"{url}x", tmp_path / "third", 10**9))
+        list(download_to_disk(library.web, f"{url}x", tmp_path / "third", 10**9))

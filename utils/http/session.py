@@ -2,7 +2,8 @@
 
 One call becomes at most five tries; one try is a chain of at most eleven requests; each of these
 waits for the `RateLimiter`, is checked by the `AddressPolicy` and sent by the `Transport` that all
-threads share.
+threads share. Files too large to be held are fetched to the disk, and continued where they broke
+off (`download_to_disk`).
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..errors import NotAvailable, PaperError, Unreachable
+from ..errors import BadContent, NotAvailable, PaperError, Unreachable
+from ..system import safe_files
 from . import address_policy
 from .address_policy import MOST, follow, is_redirect
 from .locks import Leases
@@ -314,3 +317,100 @@ def _wants_body(allow: Collection[int]) -> Callable[[int], bool]:
 
 def _lower(headers: Mapping[str, str] | None) -> set[str]:
     return {name.lower() for name in headers or ()}
+
+
+_DOWNLOAD_S = 6 * 3600.0  # of one try; one that stands still is given up much sooner
+_DOWNLOAD_TRIES = 5  # in a row that bring nothing new
+
+
+def download_to_disk(
+    web: Web, url: str, part: Path, most: int, headers: Mapping[str, str] | None = None
+) -> Iterator[int]:
+    """Fetch *url* into the file *part*, which may hold the beginning of it; the bytes so far.
+
+    Whoever asks holds the whole of it against its digest, and gives it its name. A try that breaks
+    off is followed by another from there on, as long as tries bring anything. *headers* are sent to
+    the site of *url*; to others that it redirects to, only what tells them nothing.
+
+    Raises
+    ------
+    NotAvailable
+        The site has no such file for us, or the link leads where we do not go.
+    Unreachable
+        It stayed down; what came is kept.
+    BadContent
+        It sends more than *most* bytes.
+    """
+    if web.settings.papers_offline:
+        msg = f"Papershelf is offline (PAPERS_OFFLINE): {urlsplit(url).netloc} was not asked."
+        raise Unreachable(msg, "Unset PAPERS_OFFLINE to use the network.")
+    in_vain = 0
+    while True:
+        before = _size(part)
+        try:
+            yield from _resume_download(web, url, part, most, headers or {})
+            return
+        except Unreachable:
+            in_vain = in_vain + 1 if _size(part) <= before else 0
+            if in_vain >= _DOWNLOAD_TRIES:
+                raise
+
+
+def _resume_download(
+    web: Web, url: str, part: Path, most: int, given: Mapping[str, str]
+) -> Iterator[int]:
+    """One try: from redirect to redirect, then block by block."""
+    begun = _size(part)
+    headers = {"User-Agent": web.settings.user_agent, "Accept": "*/*"}
+    headers |= {"Accept-Encoding": "identity", **given}
+    hop = Request("GET", url, None, {**headers, "Range": f"bytes={begun}-"} if begun else headers)
+    for _ in range(MOST + 1):
+        address_policy.parse(hop.url)
+        web.address_policy.require_open_to_programs(hop.url)
+        with closing(web.transport.flow(hop, _DOWNLOAD_S)) as flow:  # type: ignore[type-var]
+            with web.limiter.turn(hop.url):
+                status, told = next(flow)
+            answer = Answer(status, hop.url, b"", headers=told)
+            if not address_policy.is_redirect(answer):
+                yield from _write_blocks(flow, _kept_bytes(web, answer, begun), part, most)
+                return
+        hop = address_policy.follow(hop, answer)
+    raise NotAvailable(f"{urlsplit(url).netloc} kept redirecting, last to {answer.host}.")
+
+
+def _kept_bytes(web: Web, answer: Answer, begun: int) -> int:
+    """Return how many of the bytes on the disk stay."""
+    told = answer.headers.get("Content-Range", "")
+    if answer.status == 206 and told.startswith(f"bytes {begun}-"):
+        return begun
+    if answer.status == 416 and begun:  # it is all there
+        return begun
+    if answer.status == 200:
+        return 0
+    msg = f"{answer.host} answered {answer.status}."
+    if answer.status in WORTH_RETRYING:
+        web.limiter.record_rejection(
+            answer.url, retry_after(answer.headers.get("Retry-After"), None)
+        )
+        raise Unreachable(msg, status=answer.status)
+    raise NotAvailable(msg, status=answer.status)
+
+
+def _write_blocks(blocks: Iterator[Any], begun: int, part: Path, most: int) -> Iterator[int]:
+    with safe_files.disk(part), part.open("ab") as file:
+        file.truncate(begun)
+    size = begun
+    with part.open("ab", buffering=0) as file:  # what is held back would fail once more at its end
+        for block in blocks:
+            size += len(block)
+            if size > most:
+                raise BadContent(f"It has more than {most / 1e9:.0f} GB.", verdict="not_a_paper")
+            with safe_files.disk(part):
+                left = memoryview(block)
+                while left:  # a disk that is nearly full takes some of it
+                    left = left[file.write(left) :]
+            yield size
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0

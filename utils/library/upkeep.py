@@ -11,12 +11,12 @@ from .rooms import Rooms
 
 if TYPE_CHECKING:
     from ..curation.audit import Audit, Decision
+    from ..curation.health_check import Check
     from ..curation.inbox import InboxResult
     from ..curation.recheck import Change
     from ..curation.text_renewal import Renewal
     from ..curation.verification import Verification
     from ..errors import PaperError
-    from ..http.network_check import Check
     from ..model.identifiers import Ids
     from ..model.paper import Paper, StoredPaper
     from ..shelf import RebuildReport

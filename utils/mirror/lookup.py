@@ -1,26 +1,37 @@
-"""A mirror as a `..sources.source.RecordSource`: asked before PubMed, also offline.
+"""A mirror as a source of records and full texts: asked before any site, also offline.
 
-By PMID, DOI or PMCID. A generation that is older than a week is used only
-where the network is not: a paper may have been retracted since. Whoever asks anew is not given one
-that was made before.
+Records: a `..sources.source.RecordSource`, by PMID, DOI or PMCID. A generation that is older than a
+week is used only where the network is not: a paper may have been retracted since. A caller that
+wants no earlier answer is not given an older generation either.
+
+Full texts: what the Cloud Service of PMC once sent, so it is read and judged as any download of it;
+tables and places come along. A mirror that cannot be read is named in the log, and delays no paper.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import PaperError
+from ..errors import NotAvailable, PaperError, SourceMiss
+from ..http import Web
 from ..http.messages import is_fresh
 from ..model.identifiers import Ids
-from ..model.paper import Paper
+from ..model.paper import Fetched, Paper
 from ..settings import Settings
+from ..sources import Route
+from ..sources.pmc import SOURCE as PMC
+from .bundles import fetched_in
 
 if TYPE_CHECKING:
     from .citation_table import Citations
+    from .generations import Generation, Generations
 
 log = logging.getLogger(__name__)
 DAYS = 7.0
@@ -60,3 +71,95 @@ def citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
     from .citation_table import citations_of
 
     return citations_of(settings, fresh=fresh)
+
+
+VIA = "mirror"
+
+
+def has_articles(settings: Settings) -> bool:
+    """Whether there is a mirror of PMC that can be read here; looks at one file."""
+    there = (settings.mirror_folder / "current" / "pmc").exists()
+    return there and find_spec("pyarrow") is not None and find_spec("duckdb") is not None
+
+
+def local_routes(settings: Settings) -> dict[str, Route]:
+    """The mirror of PMC as a route that goes before PMC's own; none where there is no mirror."""
+    if not has_articles(settings):
+        return {}
+    return {PMC.name: Route(VIA, ("pmcid", "pmid", "doi"), fetch, share=0.725, local=True)}
+
+
+def fetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
+    """The JATS of papers, as the Cloud Service sent it once; by PMCID, else by PMID or DOI."""
+    found = find_articles([paper.ids for paper in papers], web.settings)
+    for paper in papers:
+        if fetched := found.get(paper.ids):
+            yield paper, fetched
+        else:
+            yield paper, NotAvailable(f"The mirror of PMC does not have {paper.ids}.")
+
+
+def find_articles(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Fetched]:
+    """What the published generation has of these papers; none where there is no mirror."""
+    if not has_articles(settings):
+        return {}
+    from .generations import Generations
+
+    generations = Generations(settings.mirror_folder, "pmc")
+    try:
+        return _find_articles(list(wanted), generations, generations.require_current())
+    except (PaperError, OSError) as error:
+        log.warning("The mirror of PMC was not asked: %s", error)
+        return {}
+
+
+def _find_articles(
+    wanted: list[Ids], generations: Generations, generation: Generation
+) -> dict[Ids, Fetched]:
+    from .reading import live_places, rows_at
+
+    pmcids = pmcids_of(wanted, generations.folder / generation.name)
+    live = live_places(pmcids.values(), generations, generation)
+    files = {file.order: file for file in generations.files(generation)}
+    found: dict[Ids, Fetched] = {}
+    for ids, pmcid in pmcids.items():
+        if pmcid not in live:
+            continue
+        order, position = live[pmcid]
+        file = files[order]
+        columns = ("version", "retracted")
+        [row] = rows_at(file.part(generations.mirror), [position], columns)
+        bundle = generations.mirror / "source" / "pmc" / file.name
+        try:
+            fetched = fetched_in(bundle, f"PMC{pmcid}.{row['version']}")
+        except PaperError as error:
+            log.warning("The mirror of PMC lacks PMC%s: %s", pmcid, error)
+            continue
+        found[ids] = replace(fetched, via=VIA)
+    return found
+
+
+def pmcids_of(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
+    """The PMCID of each, as digits: by its own word, else by PMID or DOI."""
+    found: dict[Ids, int] = {}
+    for ids in wanted:
+        digits = ids.pmcid.removeprefix("PMC").partition(".")[0]
+        if digits.isdecimal():
+            found[ids] = int(digits)
+        elif named := _named(ids, place):
+            found[ids] = named
+    return found
+
+
+def _named(ids: Ids, place: Path) -> int:
+    from .generations import connect
+    from .names import FILE as NAMES
+
+    column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())
+    if not value:
+        return 0
+    query = f"SELECT min(pmcid) FROM read_parquet(?) WHERE {column} = ?"  # noqa: S608
+    named = int(value) if column == "pmid" else value
+    with closing(connect(place)) as db:
+        row = db.execute(query, [str(place / NAMES), named]).fetchone()
+    return int(row[0] or 0) if row else 0

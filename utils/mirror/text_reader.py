@@ -14,7 +14,7 @@ from ..command_line import command_line
 from ..errors import NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper, StoredPaper
-from .articles import VIA, pmcids_of
+from .lookup import VIA, pmcids_of
 from .reading import live_places, rows_at
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from urllib.parse import quote, urlsplit
 
 from ..errors import BadContent, EmbeddingsFailed, PaperError, SourceMiss, StoreFailed
 from ..http import Answer, Rate, Web
-from ..http.to_disk import download
+from ..http.session import download_to_disk
 from ..system.safe_files import make_folder, write_whole
 from .model_files import DESCRIBING, DIGITS, GRAPHS, REQUIRED, ModelFiles
 
@@ -163,7 +163,7 @@ class HubRepository:
         part = file.with_name(f"{file.name}.part")
         try:
             make_folder(file.parent)
-            for _ in download(self._web, url, part, _MAX_BYTES, self._headers):
+            for _ in download_to_disk(self._web, url, part, _MAX_BYTES, self._headers):
                 pass
         except PaperError as error:
             if isinstance(error, BadContent):

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import BadContent, NotAvailable, Unreachable
 from ..http import Answer, Rate, Web
-from ..http.to_disk import download
+from ..http.session import download_to_disk
 from ..model.site import Address
 from ..system import safe_files
 from .loose_json import mappings, short_text, whole
@@ -110,7 +110,7 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
         It has another MD5; it is fetched anew by the next run.
     """
     part = path.with_name(f".{path.name}.fetched")
-    yield from download(web, snapshot.url, part, MOST_BYTES)
+    yield from download_to_disk(web, snapshot.url, part, MOST_BYTES)
     came = _md5_of(part)
     if came != snapshot.md5:
         safe_files.remove(part)
