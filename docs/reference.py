@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -51,7 +52,7 @@ FILES = {
     "references.ris, references.bib": "written by `export`; `tables.csv` by `export --tables`",
     "inbox/": "put files here that you downloaded by hand",
     "reports/JOB/": "the report, worklist and lists of a harvest",
-    "reviews/NAME/": "the protocol, records and reports of a review (beside the shelf's texts)",
+    "reviews/NAME/": "the protocol, records and reports of a review",
     "exports/": "results of SQL statements",
     ".papershelf/catalogue.db": "the index over all texts; `shelf rebuild` makes it again",
     ".papershelf/records/": "the full record of each text, as JSON",
@@ -274,26 +275,17 @@ def deviations() -> str:
 
 
 def commands() -> str:
-    """Return the help of every command, by group."""
-    import os
-
-    from utils import command_line
+    """Return the help of every command."""
     from utils.cli.command_list import COMMANDS
     from utils.cli.commands import parser_of
+    from utils.command_line import PROGRAM
 
-    columns, program = os.environ.get("COLUMNS"), command_line.PROGRAM
-    os.environ["COLUMNS"], command_line.PROGRAM = "100", "papershelf"
-    try:
-        blocks = [
-            f"## `{name}`\n\n```text\n{parser_of(name).format_help().rstrip()}\n```"
-            for name in sorted(COMMANDS)
-        ]
-    finally:
-        command_line.PROGRAM = program
-        os.environ.pop("COLUMNS")
-        if columns:
-            os.environ["COLUMNS"] = columns
-    return "\n\n".join(blocks)
+    os.environ["COLUMNS"] = "100"
+    helps = {name: parser_of(name).format_help().rstrip() for name in sorted(COMMANDS)}
+    return "\n\n".join(
+        f"## `{name}`\n\n```text\n{text.replace(PROGRAM, 'papershelf')}\n```"
+        for name, text in helps.items()
+    )
 
 
 def members() -> str:
