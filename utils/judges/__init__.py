@@ -28,8 +28,9 @@ A sign with ``only_doubts=True`` never takes part in a refusal, whatever else sp
 text. The strongest sign's ``verdict`` names a refusal. A verdict's evidence lists the three
 strongest signs.
 
-Readers in `..readers` put signs that only they can see into ``Document.signs``. Doubts about the
-identity of a text go into ``Identity.signs`` (`.identity.identify`), and are weighed with all
-others. Thresholds are named constants with their unit, and comments that say where they were
+Readers in `..readers` put signs that only they can see into ``Document.signs``. `.comparison` finds
+signs in what the shelf and earlier routes have: other copies, the journal's other papers. Doubts
+about the identity of a text go into ``Identity.signs`` (`.identity.identify`), and are weighed with
+all others. Thresholds are named constants with their unit, and comments that say where they were
 measured.
 """

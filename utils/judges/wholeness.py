@@ -84,8 +84,10 @@ def _torn(pages: int, found: Evidence) -> Iterator[Sign]:
 
 
 def _brief(abstract: str, found: Evidence) -> Iterator[Sign]:
-    """Fewer words than a paper with an abstract has, alone or beside the abstract."""
-    least = limits.PAPER_MIN_WORDS if abstract else 0
+    """Fewer words than a report or a paper with an abstract has, alone or beside the abstract."""
+    names = [section.name for section in found.body]
+    is_report = all(any(map(part, names)) for part in (opens, prepares, reports))
+    least = limits.PAPER_MIN_WORDS if abstract or is_report else 0
     if found.prose < max(least, limits.PAPER_TO_ABSTRACT_RATIO * count_words(abstract)):
         text = f"{found.prose} words beside an abstract of {count_words(abstract)}"
         yield Sign("brief", DOUBT, text, only_doubts=True)
