@@ -55,7 +55,15 @@ def test_marks_are_overridden_by_neither_authors_nor_abstract(title):
 HEADED = NAMED.markdown.replace(PAPER.title, "Winter grazing of red deer in the upper valleys")
 
 
-@pytest.mark.parametrize(("authors", "answer"), [("", "other"), ("Doe, Öztürk and Li", "same")])
+@pytest.mark.parametrize(
+    ("authors", "answer"),
+    [
+        ("", "other"),
+        ("Doe, Öztürk and Li", "same"),
+        ("Doe, Öztürk and Li. https://doi.org/10.1000/deer", "other"),
+        ("Doe, Öztürk and Li. https://doi.org/10.1000/bees", "same"),
+    ],
+)
 def test_tags_of_a_paper_above_the_article_of_other_people_are_not_the_paper(authors, answer):
     text = HEADED.replace(PAPER.abstract, OTHER_ABSTRACT).replace("##", f"{authors}\n\n##", 1)
     found = identify(replace(NAMED, markdown=text, abstract=PAPER.abstract), PAPER)

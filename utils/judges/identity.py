@@ -48,6 +48,7 @@ DERIVED: Final = frozenset((
     "perspective", "lesson", "subgroup", "response", "summary", "follow",
 ))  # fmt: skip
 _HEADING: Final = re.compile(r"^# (.+)$", re.M)
+_DOI: Final = re.compile(r"\b10\.\d{4,9}/[^\s\"<>()\[\]]+")
 # Of the line that says where a text appeared: 2019;12:34, (c) 2019, Published: 5 May 2019.
 _PRINTED_YEAR: Final = re.compile(
     r"\b((?:19|20)\d\d)\s?;\s?[(eS]?\d{1,3}\b"
@@ -193,9 +194,13 @@ class Likeness:
         return authors_shared(self.families, self.document.authors, self.opening)
 
     @property
-    def prints_no_author(self) -> bool:
-        """Whether the text prints none of the authors, whatever a page's tags say."""
-        return bool(self.families) and not authors_shared(self.families, (), self.opening)
+    def prints_others(self) -> bool:
+        """Whether the text prints none of the authors or another DOI, whatever tags say."""
+        printed = [doi.lower() for doi in _DOI.findall(self.head)]
+        known = tuple({self.paper.ids.doi, self.document.ids.doi} - {""})
+        is_named = any(doi.startswith(known) for doi in printed)
+        is_by_them = not self.families or authors_shared(self.families, (), self.opening) > 0
+        return not is_by_them or (bool(printed) and not is_named)
 
     @cached_property
     def other_year(self) -> str:
@@ -316,7 +321,7 @@ def _find_signs(likeness: Likeness) -> Iterator[Sign]:
         words = f"titles differ: {likeness.difference.marks}"
         yield Sign("title marks", DOUBT, words, "wrong_paper")
     elif likeness.has_other_heading:
-        weight = REFUSE if likeness.prints_no_author else DOUBT
+        weight = REFUSE if likeness.prints_others else DOUBT
         yield Sign("other heading", weight, "the text is headed by another title", "wrong_paper")
     if likeness.other_year:
         words = f"the text is of {likeness.other_year}, the paper of {likeness.paper.year}"
