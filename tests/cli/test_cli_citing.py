@@ -6,23 +6,7 @@ import bibtexparser
 import pytest
 import rispy
 
-from utils import cli
-
 ARXIV_ONLY, IN_PUBMED = "2511.04014", "41000001"
-
-
-@pytest.fixture
-def shell(settings, monkeypatch, capsys):
-    """A command, by its words: exit status, answers and remarks."""
-    for name, value in settings.items():
-        monkeypatch.setenv(name.upper(), str(value))
-
-    def run(*words):
-        status = cli.main([str(word) for word in words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 @pytest.mark.parametrize("style", ["apa", "mla", "plos", "vancouver"])

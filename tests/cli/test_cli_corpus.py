@@ -13,7 +13,6 @@ import pytest
 
 from tests.corpus.small_corpus import corpus_in, fill, paper, passage
 from tests.processes import Process
-from utils import cli
 from utils.cli.corpus import snippet
 from utils.corpus.index import LOCK
 
@@ -22,18 +21,9 @@ START = len("Paper 11\n\n")
 
 
 @pytest.fixture
-def shell(settings, monkeypatch, capsys):
-    """A command, by its words: exit status, answers and remarks."""
-    for name, value in settings.items():
-        monkeypatch.setenv(name.upper(), str(value))
+def shell(shell, monkeypatch):
     monkeypatch.setenv("EMBEDDINGS_PROVIDER", "none")
-
-    def run(*words):
-        status = cli.main([str(word) for word in words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
+    return shell
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 """`mirror` in the shell: what is printed, what a program reads, and what cron sees."""
 
 import json
+from functools import partial
 from importlib import util
 
 import pytest
 
 from tests.mirror.small_mirror import articles, year
 from tests.world.pubmed_files import name_of
-from utils import cli
 from utils.cli.mirror import progress_text
 from utils.mirror.pubmed import MirrorProgress
 
@@ -15,18 +15,9 @@ needed = pytest.mark.extras("pyarrow", "duckdb")
 
 
 @pytest.fixture
-def shell(settings, world, monkeypatch, capsys):
-    """A command, by its words: exit status, answers and remarks."""
+def shell(shell, world):
     world.bulk = year()
-    for name, value in settings.items():
-        monkeypatch.setenv(name.upper(), str(value))
-
-    def run(*words):
-        status = cli.main(["mirror", *(str(word) for word in words)])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
+    return partial(shell, "mirror")
 
 
 @needed

@@ -5,22 +5,7 @@ import json
 
 import pytest
 
-from utils import cli
 from utils.lists.references import entries_in
-
-
-@pytest.fixture
-def shell(settings, monkeypatch, capsys):
-    """A command, by its words: exit status, answers and remarks."""
-    for name, value in settings.items():
-        monkeypatch.setenv(name.upper(), str(value))
-
-    def run(*words):
-        status = cli.main([str(word) for word in words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 @pytest.fixture

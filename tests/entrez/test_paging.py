@@ -12,11 +12,6 @@ from utils.entrez.datasets.trees import FORMS
 from utils.errors import BadRequest, EntrezFailed, NotFound, Unreachable
 
 
-@pytest.fixture
-def entrez(library):
-    return library.entrez
-
-
 def uids_of(pages):
     """The identifiers of summaries."""
     return [uid for page in pages for uid in json.loads(page.body)["result"]["uids"]]

@@ -9,12 +9,6 @@ from tests.answering import answering
 from utils.errors import BadRequest, EntrezFailed, PaperError, Unreachable
 from utils.system.plain_text import plain_json
 
-
-@pytest.fixture
-def entrez(library):
-    return library.entrez
-
-
 DATABASES = {
     "gene": "672", "protein": "NP_009000.1", "nuccore": "237757283", "nucleotide": "NM_009001.2",
     "taxonomy": "9606", "clinvar": "65533", "snp": "rs268", "assembly": "11968211",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.mcp.calling import call
-from tests.mirror.small_mirror import RICH, article, mirror_of, updated, year
+from tests.mirror.small_mirror import article, updated
 from tests.world.pubmed_files import name_of, packed
 from utils import Library, cli
 from utils.errors import BadRequest, EmptyStore
@@ -13,17 +13,6 @@ from utils.model.passage import Filters
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb", "tantivy")
 SENTENCE = "What Corals bleach says of corals."
-
-
-@pytest.fixture
-def mirror(world, tmp_path):
-    world.bulk = year()
-    world.bulk.baseline[name_of(26, 2)] = packed(
-        [article(5, "Corals bleach"), article(6, "Of β-catenin and IL-6"), article(7), RICH]
-    )
-    made = mirror_of(world, tmp_path)
-    updated(made)
-    return made
 
 
 @pytest.fixture

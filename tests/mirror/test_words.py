@@ -5,24 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.mirror.small_mirror import RICH, article, mirror_of, updated, year
+from tests.mirror.small_mirror import RICH, article, updated, year
 from tests.world.pubmed_files import name_of, packed
 from utils import cli
 from utils.errors import BadRequest, EmptyStore
 from utils.mirror import words
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb", "tantivy")
-
-
-@pytest.fixture
-def mirror(world, tmp_path):
-    world.bulk = year()
-    world.bulk.baseline[name_of(26, 2)] = packed(
-        [article(5, "Corals bleach"), article(6, "Of β-catenin and IL-6"), article(7), RICH]
-    )
-    made = mirror_of(world, tmp_path)
-    updated(made)
-    return made
 
 
 def indexed(mirror):

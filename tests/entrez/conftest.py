@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def entrez(library):
+    return library.entrez
