@@ -59,7 +59,7 @@ HEADED = NAMED.markdown.replace(PAPER.title, "Winter grazing of red deer in the 
     ("authors", "answer"),
     [
         ("", "other"),
-        ("Doe, Öztürk and Li", "same"),
+        ("Doe, Öztürk and Li", "other"),
         ("Doe, Öztürk and Li. https://doi.org/10.1000/deer", "other"),
         ("Doe, Öztürk and Li. https://doi.org/10.1000/bees", "same"),
     ],

@@ -166,7 +166,9 @@ class Likeness:
         if self.paper.title.startswith("["):
             return True
         told = self.paper.abstract or self.paper.title
-        return is_other_language(folded(told), folded(self.opening))
+        # Behind menus and an abstract that may be translated.
+        text = self.document.markdown[limits.OPENING_CHARS // 2 : 2 * limits.OPENING_CHARS]
+        return is_other_language(folded(told), folded(text or self.opening))
 
     def _is_other(self, theirs: str) -> bool:
         told = [compare(ours, theirs) for ours in self.titles]
@@ -194,13 +196,12 @@ class Likeness:
         return authors_shared(self.families, self.document.authors, self.opening)
 
     @property
-    def prints_others(self) -> bool:
-        """Whether the text prints none of the authors or another DOI, whatever tags say."""
-        printed = [doi.lower() for doi in _DOI.findall(self.head)]
+    def prints_its_names(self) -> bool:
+        """Whether the text prints an author and the DOI of the paper, which tags only claim."""
         known = tuple({self.paper.ids.doi, self.document.ids.doi} - {""})
-        is_named = any(doi.startswith(known) for doi in printed)
+        is_named = any(doi.lower().startswith(known) for doi in _DOI.findall(self.head))
         is_by_them = not self.families or authors_shared(self.families, (), self.opening) > 0
-        return not is_by_them or (bool(printed) and not is_named)
+        return is_named and is_by_them
 
     @cached_property
     def other_year(self) -> str:
@@ -321,7 +322,7 @@ def _find_signs(likeness: Likeness) -> Iterator[Sign]:
         words = f"titles differ: {likeness.difference.marks}"
         yield Sign("title marks", DOUBT, words, "wrong_paper")
     elif likeness.has_other_heading:
-        weight = REFUSE if likeness.prints_others else DOUBT
+        weight = DOUBT if likeness.prints_its_names else REFUSE
         yield Sign("other heading", weight, "the text is headed by another title", "wrong_paper")
     if likeness.other_year:
         words = f"the text is of {likeness.other_year}, the paper of {likeness.paper.year}"
