@@ -13,11 +13,9 @@ from utils.cli.command_list import split_name
 from utils.cli.commands import parse
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted(
-    page
-    for page in (ROOT / "docs" / "pages").rglob("*.md")
-    if "reference" not in page.parent.parts  # made when the site is built
-)
+WRITTEN = ("tutorials", "how-to", "explanation")  # others are made when the site is built
+PAGES = [ROOT / "README.md", ROOT / "docs" / "pages" / "index.md"]
+PAGES += sorted(page for part in WRITTEN for page in (ROOT / "docs/pages" / part).glob("*.md"))
 MOST_WORDS = 30
 REJECTED = re.compile(
     r"\b(anew|whoever|nobody|somebody|at the most|stands? (?:in|there|once)|heed|fate)\b",
