@@ -14,7 +14,7 @@ from utils.cli.commands import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = ("tutorials", "how-to", "explanation")  # others are made when the site is built
-PAGES = [ROOT / "README.md", ROOT / "docs" / "pages" / "index.md"]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs/pages/index.md"]
 PAGES += sorted(page for part in WRITTEN for page in (ROOT / "docs/pages" / part).glob("*.md"))
 MOST_WORDS = 30
 REJECTED = re.compile(

@@ -4,9 +4,6 @@ The engine is RapidOCR with the models of PP-OCR (Apache 2.0), which come in its
 fetched when it runs. Pages are rendered by PDFium and read one by one in a child process, each
 within its own time, so that a page made to hang costs that page only. What is recognised are lines
 with their places; `.layout` makes a text of them as of any PDF's.
-
-Measured (quality/benchmarks/README.md): the words of pages that were printed and scanned, and their
-speed.
 """
 
 from __future__ import annotations
