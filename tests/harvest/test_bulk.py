@@ -475,7 +475,7 @@ def test_an_abstract_stays_one_when_nobody_can_be_asked_again(
 def test_a_site_that_takes_batches_is_asked_for_papers_of_all_publishers_together(
     far: Library, field: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("utils.harvest.bulk._LINGER_COPIES_S", 3600)  # until nobody can come
+    monkeypatch.setattr("utils.harvest.bulk._WAIT_FOR_COPIES_S", 3600)  # until nobody can come
     walled = {"captcha", "bot_check", "login", "paywall", "scholar_copy", "abstract_only"}
     records = [record for record in field.field if record.branch in walled]
     registrants = {record.doi.partition("/")[0] for record in records if record.doi}

@@ -109,10 +109,10 @@ def test_what_a_signal_cannot_interrupt_does_not_keep_the_program():
     """An exception that is raised where Python ignores it; the second signal, and no second one."""
     lost = """
 import os, signal, sys, threading
-from utils.system import signals
+from utils.system import process
 
-signals._LAST_RESORT_S = 0.2 if sys.argv[1:] == ["once"] else 600
-with signals.interruptible():
+process._LAST_RESORT_S = 0.2 if sys.argv[1:] == ["once"] else 600
+with process.interruptible():
     class Tidy:
         def __del__(self):
             os.kill(os.getpid(), signal.SIGINT)
@@ -132,9 +132,9 @@ def test_below_nohup_a_closed_terminal_does_not_end_it():
     deaf = """
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-from utils.system import signals
-signals.end_at_once_on_signals()
-with signals.interruptible():
+from utils.system import process
+process.end_at_once_on_signals()
+with process.interruptible():
     os.kill(os.getpid(), signal.SIGHUP)
 print("still here")
 """

@@ -344,15 +344,15 @@ def download_to_disk(
     if web.settings.papers_offline:
         msg = f"Papershelf is offline (PAPERS_OFFLINE): {urlsplit(url).netloc} was not asked."
         raise Unreachable(msg, "Unset PAPERS_OFFLINE to use the network.")
-    in_vain = 0
+    fruitless_tries = 0
     while True:
         before = _size(part)
         try:
             yield from _resume_download(web, url, part, most, headers or {})
             return
         except Unreachable:
-            in_vain = in_vain + 1 if _size(part) <= before else 0
-            if in_vain >= _DOWNLOAD_TRIES:
+            fruitless_tries = fruitless_tries + 1 if _size(part) <= before else 0
+            if fruitless_tries >= _DOWNLOAD_TRIES:
                 raise
 
 
