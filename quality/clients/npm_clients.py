@@ -9,6 +9,7 @@ there, because node looks for packages from where a script lies.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import shutil
@@ -40,21 +41,26 @@ def packages() -> tuple[Path | None, str]:
     if not named:
         return None, "PAPERSHELF_NPM=1 would let npm install the clients"
     folder = Path(tempfile.gettempdir()) / "papershelf-npm" if named == "1" else Path(named)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w", encoding="utf-8") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # pytest's workers ask at the same time
+        return _install(folder)
+
+
+def _install(folder: Path) -> tuple[Path | None, str]:
     wanted = (HERE / "package.json").read_text(encoding="utf-8")
     kept = folder / "package.json"
-    if (
-        kept.exists()
-        and kept.read_text(encoding="utf-8") == wanted
-        and (folder / "node_modules").exists()
-    ):
+    if kept.exists() and kept.read_text(encoding="utf-8") == wanted:
         return folder, ""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "package.json").write_text(wanted, encoding="utf-8")
+    kept.write_text(wanted, encoding="utf-8")
     npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"]
     done = subprocess.run(
         npm, cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8"
     )
-    return (None, f"npm: {done.stderr[-300:]}") if done.returncode else (folder, "")
+    if done.returncode:
+        kept.unlink()
+        return None, f"npm: {done.stderr[-300:]}"
+    return folder, ""
 
 
 async def npm_visit(
