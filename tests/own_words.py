@@ -12,16 +12,13 @@ _WHAT = (
     "whatever the models of foraging have left out",
 )
 _WHEN = (
-    "while the wind came from the south of the valley",
-    "before the dew on the grass had gone",
+    "while the wind came from the south of the valley", "before the dew on the grass had gone",
     "and compared it with what had been seen in the first season",
-    "as the sun stood over the eastern slope",
-    "until the last of the bees was back in her hive",
+    "as the sun stood over the eastern slope", "until the last of the bees was back in her hive",
     "because rain had been forecast for the afternoon",
-    "so that the differences between days could be told apart",
-    "in all but three of the colonies",
+    "so that the differences between days could be told apart", "in all but three of the colonies",
     "with the same care as in the week before",
-)
+)  # fmt: skip
 
 
 _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -38,11 +38,9 @@ NOT_RUN = "<!-- not run -->\n\n"
 # What differs from run to run, and what a page shows in its place.
 VARYING = {
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?": "2026-11-26T12:00:00",
-    r"\b2\d{3}-\d\d-\d\d\b": "2026-11-26",
-    r"\b\d\d:\d\d\b(?!:)": "12:00",
-    r"127\.0\.0\.1:\d+": "127.0.0.1",
-    r"<(/?)untrusted-\w+>": r"<\1untrusted-3f9a>",
-}
+    r"\b2\d{3}-\d\d-\d\d\b": "2026-11-26", r"\b\d\d:\d\d\b(?!:)": "12:00",
+    r"127\.0\.0\.1:\d+": "127.0.0.1", r"<(/?)untrusted-\w+>": r"<\1untrusted-3f9a>",
+}  # fmt: skip
 
 
 @dataclass

@@ -23,11 +23,8 @@ PAPER = Paper(
     title="Role of <i>abc1</i>, mRNA &amp; CO₂ in 50% of {models}.",
     abstract="BACKGROUND: Text_1.\n\nFINDINGS: p < 0.05 & more.",
     authors=(
-        Author("van der Berg", "Jan Pieter", "JP"),
-        Author("Müller", "", "JA", suffix="Jr"),
-        Author(collective="Synth Group, and Friends"),
-        Author("Wang", "Y"),
-        Author("Wang", "Y"),
+        Author("van der Berg", "Jan Pieter", "JP"), Author("Müller", "", "JA", suffix="Jr"),
+        Author(collective="Synth Group, and Friends"), Author("Wang", "Y"), Author("Wang", "Y"),
     ),
     journal="Journal of Tests & Trials",
     journal_abbreviation="J Test",
@@ -38,7 +35,7 @@ PAPER = Paper(
     published="2026-02-14",
     languages=("eng",),
     keywords=("DNA", "tests; trials"),
-)
+)  # fmt: skip
 
 
 def unfiled(papers):

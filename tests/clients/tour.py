@@ -69,9 +69,7 @@ def operations(world: World) -> dict[str, list[dict[str, Any]]]:
             "info": {},
         },
         "entrez_data": {
-            "fetch_and_stage": ids,
-            "schema": {"dataset": DATASET},
-            "query": asked,
+            "fetch_and_stage": ids, "schema": {"dataset": DATASET}, "query": asked,
             "export": {**asked, "sql": "SELECT name FROM _dataset", "file": "tour.csv"},
             "list_datasets": {},
         },
@@ -81,7 +79,7 @@ def operations(world: World) -> dict[str, list[dict[str, Any]]]:
             "ids": ids,
             "text": {"ids": [paper.pmcid]},
         },
-    }
+    }  # fmt: skip
     return {
         tool: [{"operation": name, **arguments} for name, arguments in each.items()]
         for tool, each in taken.items()

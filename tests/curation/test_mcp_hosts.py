@@ -23,12 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 EMAIL = "o'neil@lab.edu"
 WINDOWS = ["C:\\Program Files\\Python\\python.exe", "D:\\my papers\\papershelf\\server.py"]
 ODD = [
-    "/opt/my tools/uv",
-    "run",
-    "--directory",
-    '/home/o\'neil/"shelf" \x7f é 😀 $HOME\\x',
+    "/opt/my tools/uv", "run", "--directory", '/home/o\'neil/"shelf" \x7f é 😀 $HOME\\x',
     "server.py",
-]
+]  # fmt: skip
 PLAIN = ["/opt/uv", "run", "--directory", "/opt/papershelf", "server.py"]
 # What the SDK's hosts hand to every server (mcp/client/stdio.py, DEFAULT_INHERITED_ENV_VARS), but
 # PATH, which a desktop has another of.

@@ -23,13 +23,10 @@ OTHER = RECORDS["publisher_pdf"]
 
 def csl(record):
     return {
-        "id": record.pmid,
-        "PMID": record.pmid,
-        "DOI": record.doi,
-        "title": record.title,
+        "id": record.pmid, "PMID": record.pmid, "DOI": record.doi, "title": record.title,
         "abstract": record.abstract,
         "author": [{"family": family} for family, *_ in record.authors],
-    }
+    }  # fmt: skip
 
 
 @pytest.fixture

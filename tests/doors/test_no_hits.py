@@ -15,12 +15,10 @@ SEARCHES = {
     "search_pubmed": ("query", "papers", "total"),
     "search_pubmed_minimal": ("query", "papers", "total"),
     "search_pubmed_articles": ("query_term", "pmids", "total_found"),
-    "search_papers": ("query", "papers", ""),
-    "search_arxiv": ("query", "papers", "total"),
+    "search_papers": ("query", "papers", ""), "search_arxiv": ("query", "papers", "total"),
     "search_semantic_scholar": ("query", "papers", "total"),
-    "lookup_mesh": ("term", "terms", "total"),
-    "list_papers": ("text", "papers", "total"),
-}
+    "lookup_mesh": ("term", "terms", "total"), "list_papers": ("text", "papers", "total"),
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -9,11 +9,9 @@ from utils.settings import Settings
 CLOSED = [
     "https://pmc.ncbi.nlm.nih.gov/articles/PMC1/",
     "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC1/pdf/x.pdf",
-    "https://pubmed.ncbi.nlm.nih.gov/1/",
-    "https://europepmc.org/articles/PMC1?pdf=render",
-    "https://arxiv.org/abs/2601.00001",
-    "https://ARXIV.org/abs/2601.00001",
-]
+    "https://pubmed.ncbi.nlm.nih.gov/1/", "https://europepmc.org/articles/PMC1?pdf=render",
+    "https://arxiv.org/abs/2601.00001", "https://ARXIV.org/abs/2601.00001",
+]  # fmt: skip
 OPEN = [
     "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi?db=pmc",
     "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/?ids=PMC1",

@@ -12,7 +12,7 @@
   a reference besides ``Codes`` are those that the public exporter of SRDR+ writes.
 - Zotero: tags as ``KW``, notes as ``<p>…</p>``; columns of its CSV as ASReview's reader knows them.
 """
-# ruff: noqa: E501, W291 - the files are as programs write them
+# ruff: noqa: E501 - the files are as programs write them
 
 import io
 import json
@@ -20,29 +20,8 @@ import zipfile
 
 from tests.fixtures import fixture_text
 
-RAYYAN = """\
-key,title,year,month,day,journal,issn,volume,issue,pages,authors,url,language,publisher,location,\
-abstract,notes,doi,keywords,pubmed_id,pmc_id
-rayyan-1,Moss and light,2019,1,,Bryology,,3,1,1-9,"Roe, J. and Poe, A.",,,,,Green.,\
-"See Roe. | RAYYAN-INCLUSION: {""Kofi""=>""Included"", ""Ama""=>""Maybe""} | RAYYAN-LABELS: moss,RCT",\
-10.1000/moss.1,,31452104,
-rayyan-2,"Moss, in the dark",2018,,,Bryology,,2,,20-31,"Poe, A.",,,,,Dark.,\
-"RAYYAN-INCLUSION: {""Kofi""=>""Excluded"",""Ama""=>""Excluded""} | USER-NOTES: {""Kofi""=>[""no | no""]} \
-| RAYYAN-EXCLUSION-REASONS: wrong population,foreign language",10.1000/moss.2,,,
-rayyan-3,Lichen,2020,,,Bryology,,4,,2-3,"Li, W.",,,,,Grey.,\
-"RAYYAN-INCLUSION: {""Kofi""=>""Included"",""Ama""=>""Excluded""} | RAYYAN-EXCLUSION-REASONS: wrong \
-outcome",,,,
-rayyan-4,Fern,2021,,,Bryology,,5,,4-5,"Wu, L.",,,,,Tall.,,10.1000/fern,,,
-"""
-RAYYAN_RIS = """\
-TY  - JOUR
-TI  - Moss and light
-AU  - Roe, J.
-PY  - 2019
-DO  - 10.1000/moss.1
-N1  - RAYYAN-INCLUSION: {"Kofi"=>"Excluded"} | RAYYAN-EXCLUSION-REASONS: background article
-ER  - 
-"""
+RAYYAN = fixture_text("lists/screening_rayyan.csv")
+RAYYAN_RIS = fixture_text("lists/screening_rayyan.ris")
 COVIDENCE = """\
 Title,Authors,Abstract,Published Year,Published Month,Journal,Volume,Issue,Pages,Accession Number,\
 DOI,Ref,Covidence #,Study,Notes,Tags
@@ -57,8 +36,8 @@ Moss and light,Green.,"Roe, J.",10.1000/moss.1,2019,1,2026-01-02 10:00:00,,"['mo
 "Moss, in the dark",Dark.,"Poe, A.",10.1000/moss.2,2018,0,2026-01-02 10:01:00,off topic,,Ama
 Fern,Tall.,"Wu, L.",10.1000/fern,2021,,,,,
 """
-ASREVIEW_RIS = fixture_text("lists/screening_asreview_ris.ris")
-ZOTERO_RIS = fixture_text("lists/screening_zotero_ris.ris")
+ASREVIEW_RIS = fixture_text("lists/screening_asreview.ris")
+ZOTERO_RIS = fixture_text("lists/screening_zotero.ris")
 ZOTERO_CSV = """\
 "Key","Item Type","Publication Year","Author","Title","Publication Title","ISBN","ISSN","DOI","Url",\
 "Abstract Note","Date","Manual Tags","Automatic Tags"

@@ -6,20 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fixtures import fixture_text
 from utils.citations.items import csl_item
 from utils.errors import BadRequest
 from utils.lists.references import entries_in
 from utils.model.identifiers import Ids
 
 # The form of EndNote 21: fonts as `style` elements, also within a title.
-RECORD = """<record><database name="My.enl" path="/x/My.enl">My.enl</database>
-<rec-number>{number}</rec-number><ref-type name="Journal Article">17</ref-type>
-<contributors><authors><author><style face="normal" font="default" size="100%">Doe, Jane</style>
-</author><author><style>Roe, R.</style></author></authors></contributors>
-<titles><title><style>On </style><style face="italic">Homo</style><style> cells</style></title>
-<secondary-title><style>J Cells</style></secondary-title></titles>
-<periodical><full-title><style>Journal of Cells</style></full-title></periodical>
-<dates><year><style>2019</style></year></dates>{more}</record>"""
+RECORD = fixture_text("lists/documents_record.xml")
 
 
 def endnote(*more: str) -> bytes:

@@ -13,7 +13,7 @@ from utils.lists.pasted import Entry
 from utils.lists.references import entries_in, readable
 from utils.model.identifiers import Ids
 
-RIS = fixture_text("lists/references_ris.ris")
+RIS = fixture_text("lists/references.ris")
 RIS_NAMES = [
     ["doi:10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2",
         "pmid:31452104", "pmcid:PMC6711544"],
@@ -21,22 +21,14 @@ RIS_NAMES = [
     ["arxiv:2601.00001"],
     ["pmid:7", "pmcid:PMC8"],
 ]  # fmt: skip
-BIBTEX = r"""% my library
-@string{nat = {Nature}}
-@article{one, title = {On {DNA}}, doi = {10.1000/a\_b{\_}c}, PMID = {31452104}, pmcid={PMC5}}
-@Article(two, author = "M{\"u}ller, J{\'e}r{\^o}me and Doe, A", title = "{\O}n things", year = 2020)
-@misc{three, eprint = {2601.00001}, archivePrefix = {arXiv}, doi = {10.48550/arXiv.2601.00001}}
-@article{one, url = {https://doi.org/10.1000/same-key}}
-@article{broken, title = {never closed, doi = {10.1000/lost}
-@article{last, doi = {10.1000/last}, doi = {10.1000/again}}
-"""
+BIBTEX = fixture_text("lists/references.bib")
 BIBTEX_NAMES = [
     ["doi:10.1000/a_b_c", "pmid:31452104", "pmcid:PMC5"], [], ["arxiv:2601.00001"],
     ["doi:10.1000/same-key"], [], ["doi:10.1000/last"],
 ]  # fmt: skip
-NBIB = fixture_text("lists/references_nbib.nbib")
+NBIB = fixture_text("lists/references.nbib")
 NBIB_NAMES = [["doi:10.1000/a", "pmid:31452104", "pmcid:PMC6711544"], ["doi:10.1000/b", "pmid:2"]]
-WOS = fixture_text("lists/references_wos.txt")
+WOS = fixture_text("lists/references_web_of_science.txt")
 PUBMED_CSV = (
     "\ufeffPMID,Title,Authors,Citation,First Author,Journal/Book,Publication Year,Create Date,"
     "PMCID,NIHMS ID,DOI\n"
@@ -126,19 +118,16 @@ def test_old_encodings_are_read():
 
 
 BAD = {
-    "excel": (b"PK\x03\x04...", "Excel"),
-    "pdf": (b"%PDF-1.7", "PDF"),
-    "html": (b"\xef\xbb\xbf <html>", "HTML"),
-    "json": (b'[{"rank": 1}]', "JSON"),
+    "excel": (b"PK\x03\x04...", "Excel"), "pdf": (b"%PDF-1.7", "PDF"),
+    "html": (b"\xef\xbb\xbf <html>", "HTML"), "json": (b'[{"rank": 1}]', "JSON"),
     "binary": (b"1\x00\x00\x00", "no text"),
     "open quote": (b'PMID,Title\n1,"never closed\n2,T\n', "line 2"),
     "endless cell": (b'PMID,Title\n1,"' + b"a\n" * 600_000 + b'"\n2,T\n', "line 2"),
     "endless line": (b"PMID,Title\n1," + b"a" * (1 << 21), "Line 2"),
     "words": (b"1\nhello world\n2 moons\n", "'hello world' (line 2)"),
     "words under a header": (b"PMID\nhello\n", "'hello' (line 2)"),
-    "nothing": (b"", "No identifier"),
-    "only a header": (b"PMID,DOI\n", "names no paper"),
-}
+    "nothing": (b"", "No identifier"), "only a header": (b"PMID,DOI\n", "names no paper"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("data", "told"), BAD.values(), ids=BAD.keys())

@@ -22,7 +22,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; media-src 'self' data:; connect-src 'none'"
 )
-_HOST = fixture_text("mcp/app_host_host.html")
+_HOST = fixture_text("mcp/app_host.html")
 
 
 def page(

@@ -24,16 +24,13 @@ from utils.settings import load_settings
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 OWN = "http://127.0.0.1:3010/mcp"
 WRITING = {
-    "download_paper": {"pmid": "31452104"},
-    "download_papers": {"papers": ["31452104"]},
-    "read_papers": {"papers": ["31452104"]},
-    "harvest_papers": {"query": "coral"},
+    "download_paper": {"pmid": "31452104"}, "download_papers": {"papers": ["31452104"]},
+    "read_papers": {"papers": ["31452104"]}, "harvest_papers": {"query": "coral"},
     "pubmed_sync_delta": {"query_key": "reef", "term": "coral"},
     "corpus_checkpoint_set": {"query_key": "reef", "last_edat": "2025-01-01"},
     "entrez_data": {"operation": "fetch_and_stage", "term": "coral"},
-    "paper_objects": {"paper": "31452104"},
-    "update_review": {"review": "reef"},
-}
+    "paper_objects": {"paper": "31452104"}, "update_review": {"review": "reef"},
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -18,17 +18,14 @@ ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 def stops(paper):
     """Return a call for each toolset, in an order in which each has what it needs."""
     return (
-        ("search_pubmed", {"query": "CXCL12"}),
-        ("download_paper", {"pmid": paper.pmid}),
-        ("read_paper", {"paper": paper.pmid}),
-        ("convert_ids", {"papers": [paper.pmid]}),
+        ("search_pubmed", {"query": "CXCL12"}), ("download_paper", {"pmid": paper.pmid}),
+        ("read_paper", {"paper": paper.pmid}), ("convert_ids", {"papers": [paper.pmid]}),
         ("search_arxiv", {"query": "nucleation"}),
         ("corpus_checkpoint_get", {"query_key": "corals"}),
         ("paper_objects", {"paper": paper.pmid}),
         ("check_manuscript", {"text": "Corals bleach (Doe 2020)."}),
-        ("entrez_query", {"operation": "search", "query": "CXCL12"}),
-        ("entrez_capabilities", {}),
-    )
+        ("entrez_query", {"operation": "search", "query": "CXCL12"}), ("entrez_capabilities", {}),
+    )  # fmt: skip
 
 
 @ERAS

@@ -19,12 +19,10 @@ CALLS = {
     "search_pubmed_articles": {"query_term": "cells", "fetch_brief_summaries": 5},
     "fetch_article_details": {"pmids": ["41000001"], "detail_level": "full_xml"},
     "get_article_relationships": {"source_pmid": "41000001", "max_related_results": 50},
-    "get_pubmed_paper": {"pmid": "41000001"},
-    "convert_ids": {"ids": ["41000001"]},
+    "get_pubmed_paper": {"pmid": "41000001"}, "convert_ids": {"ids": ["41000001"]},
     "match_citations": {"citations": [{"journal": "J", "author": "x"}]},
-    "spell_check": {"query": "corall"},
-    "lookup_mesh": {"term": "neoplasms"},
-}
+    "spell_check": {"query": "corall"}, "lookup_mesh": {"term": "neoplasms"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("tool", CALLS)

@@ -438,12 +438,9 @@ def test_a_lock_of_an_earlier_program_is_read(tmp_path):
         "doi": "10.1000/a", "kind": "full_text", "sha256": "", "retracted": False, "via": "arxiv",
     }  # fmt: skip
     head = {
-        "format": "papershelf-lock",
-        "version": 1,
-        "query": "",
-        "effective_query": "",
+        "format": "papershelf-lock", "version": 1, "query": "", "effective_query": "",
         "made_at": "",
-    }
+    }  # fmt: skip
     path.write_text(json.dumps({**head, "papers": [one]}), encoding="utf-8")
     assert read_lock(path).papers[0].version == ""
 

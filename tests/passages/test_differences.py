@@ -8,22 +8,13 @@ from random import Random
 
 import pytest
 
+from tests.fixtures import fixture_text
 from utils.model.paper import Fetched
 from utils.passages.differences import Kind, nearest
 from utils.passages.wording import FoldedText, find_verbatim, parse
 from utils.readers import jats
 
-TEXT = """## Methods
-
-Animals were weighed daily and dosed with 12.5 mg/kg of the drug for 14 days. The first colony grew
-by 5.2 mm; the rest shrank by -3 mm in all tanks. Mortality was higher in the treated group than in
-the control group. Later, when lights were dimmed, it was not seen again.
-
-## Results
-
-Growth was measured daily. It stopped when the lamp was off for the whole of the night. Nobody knows
-why it happened in winter.
-"""
+TEXT = fixture_text("passages/differences_text.md")
 
 
 @pytest.mark.parametrize(

@@ -200,18 +200,15 @@ FIELD = [
             "Interleukin 10 fell while IL-16 rose in colitis.",
             "TiO\u2082 films split water under light.",
             "\u03b2-Catenin enters the nucleus of tumour cells.",
-            "TNF\u03b1 blockers calm the joints.",
-            "COVID-19-related admissions doubled in April.",
-            "Sj\u00f6gren\u2019s syndrome dries the eyes.",
-            "A dose of 0.5 mg was enough for rats.",
+            "TNF\u03b1 blockers calm the joints.", "COVID-19-related admissions doubled in April.",
+            "Sj\u00f6gren\u2019s syndrome dries the eyes.", "A dose of 0.5 mg was enough for rats.",
             "Five doses of 5 mg were needed by rabbits.",
-            "Corals bleach when reefs are warm for weeks.",
-            "A T-cell receptor binds peptides.",
+            "Corals bleach when reefs are warm for weeks.", "A T-cell receptor binds peptides.",
             "Statins lower cholesterol in adults.",
         ],
         start=20,
     )
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

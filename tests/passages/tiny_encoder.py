@@ -64,12 +64,10 @@ def tokenizer() -> Tokenizer:
 def files(graph: bytes, **more: bytes) -> dict[str, bytes]:
     """The files of a model by path, and *more* (``__`` for a slash)."""
     usual = {
-        "config.json": json.dumps(CONFIG).encode(),
-        "tokenizer.json": tokenizer().to_str().encode(),
-        "tokenizer_config.json": json.dumps(TOKENIZER).encode(),
-        "1_Pooling/config.json": MEAN,
+        "config.json": json.dumps(CONFIG).encode(), "tokenizer.json": tokenizer().to_str().encode(),
+        "tokenizer_config.json": json.dumps(TOKENIZER).encode(), "1_Pooling/config.json": MEAN,
         "model.onnx": graph,
-    }
+    }  # fmt: skip
     return usual | {name.replace("__", "/"): data for name, data in more.items()}
 
 

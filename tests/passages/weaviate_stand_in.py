@@ -164,11 +164,9 @@ def _completed(given: dict[str, Any]) -> dict[str, Any]:
     inverted = {
         "bm25": {"b": 0.75, "k1": 1.2} | given.get("invertedIndexConfig", {}).get("bm25", {}),
         "cleanupIntervalSeconds": 60,
-        "stopwords": {"preset": "en", "additions": None, "removals": None},
-        "indexNullState": False,
-        "indexPropertyLength": False,
-        "indexTimestamps": False,
-    }
+        "stopwords": {"preset": "en", "additions": None, "removals": None}, "indexNullState": False,
+        "indexPropertyLength": False, "indexTimestamps": False,
+    }  # fmt: skip
     return {
         "multiTenancyConfig": {"enabled": False},
         "replicationConfig": {"factor": 1, "asyncEnabled": False},

@@ -8,22 +8,12 @@ import re
 
 import pytest
 
+from tests.fixtures import fixture_text
 from utils.errors import BadContent
 from utils.model.paper import Document, Fetched
 from utils.readers import elsevier
 
-_HEAD = """<full-text-retrieval-response xmlns="http://www.elsevier.com/xml/svapi/article/dtd"
-  xmlns:ce="http://www.elsevier.com/xml/common/dtd" xmlns:ja="http://www.elsevier.com/xml/ja/dtd"
-  xmlns:sb="http://www.elsevier.com/xml/common/struct-bib/dtd"
-  xmlns:xocs="http://www.elsevier.com/xml/xocs/dtd" xmlns:mml="http://www.w3.org/1998/Math/MathML"
-  xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"
-  xmlns:prism="http://prismstandard.org/namespaces/basic/2.0/">
-<coredata><prism:doi>10.1016/j.made.2024.01.002</prism:doi><pubmed-id>31452104</pubmed-id>
-<dc:title>Frost in made-up ponds</dc:title><prism:startingPage>12</prism:startingPage>
-<prism:endingPage>19</prism:endingPage><dc:creator>Moss, Ina</dc:creator>
-<dc:description> Abstract Ponds freeze from the rim. </dc:description>
-<openaccessUserLicense>http://creativecommons.org/licenses/by/4.0/</openaccessUserLicense>
-</coredata>"""
+_HEAD = fixture_text("readers/elsevier_head.xml")
 
 _FULL = (
     _HEAD

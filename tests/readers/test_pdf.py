@@ -184,19 +184,13 @@ def test_broken_words_are_joined_and_true_hyphens_kept() -> None:
 
 def test_powers_are_raised_and_signs_of_a_font_of_signs_are_read_as_print_shows_them() -> None:
     powers: list[Placed] = [
-        (72, 700, 10, "The count was 3 by 10"),
-        (171.5, 704, 6, "4"),
-        (177.5, 700, 10, "larks at 5 l"),
-        (223.2, 704, 6, "-1"),
-        (232, 700, 10, "and 105 finches"),
-    ]
+        (72, 700, 10, "The count was 3 by 10"), (171.5, 704, 6, "4"),
+        (177.5, 700, 10, "larks at 5 l"), (223.2, 704, 6, "-1"), (232, 700, 10, "and 105 finches"),
+    ]  # fmt: skip
     signs: list[Placed] = [
-        (72, 640, 10, "/F3 Eggs of 8"),
-        (128, 640, 10, "/F2 9"),
-        (137, 640, 10, "/F3 5 and 19"),
-        (196, 640, 10, "/F2 l"),
-        (202, 640, 10, "/F3 m"),
-    ]
+        (72, 640, 10, "/F3 Eggs of 8"), (128, 640, 10, "/F2 9"), (137, 640, 10, "/F3 5 and 19"),
+        (196, 640, 10, "/F2 l"), (202, 640, 10, "/F3 m"),
+    ]  # fmt: skip
     text = read([[*powers, *signs]]).markdown
     assert "by 10⁴ larks at 5 l⁻¹ and 105 finches" in text
     assert "Eggs of 8 × 5 and 19 μ" in text
@@ -204,13 +198,10 @@ def test_powers_are_raised_and_signs_of_a_font_of_signs_are_read_as_print_shows_
 
 def test_signs_that_a_font_names_as_letters_are_signs_and_true_quarters_stay() -> None:
     signs: list[Placed] = [
-        (72, 640, 10, "/F3 of nests n"),
-        (120.5, 640, 10, "/F2 ¼"),
-        (131, 640, 10, "/F3 12 in 973"),
-        (172.3, 640, 10, "/F4 e"),
-        (178, 640, 10, "/F3 1148 metres"),
+        (72, 640, 10, "/F3 of nests n"), (120.5, 640, 10, "/F2 ¼"), (131, 640, 10, "/F3 12 in 973"),
+        (172.3, 640, 10, "/F4 e"), (178, 640, 10, "/F3 1148 metres"),
         (72, 600, 10, "and ¼ of them empty"),
-    ]
+    ]  # fmt: skip
     text = read([[*article_page(1), *signs]]).markdown
     assert "of nests n= 12 in 973\u20131148 metres" in text.replace("n =", "n=")
     assert "and ¼ of them empty" in text

@@ -222,13 +222,10 @@ def test_what_stands_above_the_title_is_no_heading() -> None:
     into = BytesIO()
     SimpleDocTemplate(into, pagesize=letter).build(
         [
-            Paragraph("ShoreScience", SECTION),
-            Paragraph(NAME, TITLE),
-            Spacer(1, 9),
-            *OPENING,
+            Paragraph("ShoreScience", SECTION), Paragraph(NAME, TITLE), Spacer(1, 9), *OPENING,
             *section("Introduction", *PROSE),
         ]
-    )
+    )  # fmt: skip
     assert headings_of(read_pages(into.getvalue())["markdown"]) == ["Abstract", "Introduction"]
 
 
@@ -287,11 +284,9 @@ def test_the_title_of_the_text_behind_a_lost_table_is_a_heading() -> None:
     prose = " ".join(PROSE)
     blocks = [
         Block("[The rows of Table 1 could not be told apart]", is_remark=True, is_aside=True),
-        Block("Birds by tide", 3),
-        Block("12 14 dunlin 16 18 curlew"),
-        Block("Where they rest", 3),
+        Block("Birds by tide", 3), Block("12 14 dunlin 16 18 curlew"), Block("Where they rest", 3),
         Block(prose),
-    ]
+    ]  # fmt: skip
     assert [block.level for block in without_column_heads(blocks)] == [0, 0, 0, 3, 0]
 
 

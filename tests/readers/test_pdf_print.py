@@ -181,13 +181,11 @@ def test_a_line_right_above_the_text_of_other_pages_is_text() -> None:
 
 
 REFERENCES = (
-    "Dahl, E. (1998). Songs of larks on heaths",
-    "    near Norby. Birds 12, 3-9. doi: 10.9103/b.12",
+    "Dahl, E. (1998). Songs of larks on heaths", "    near Norby. Birds 12, 3-9. doi: 10.9103/b.12",
     "Ek, S., Moen, L., and Lund, P. (2003). Wind",
     "    and song. Journal of Larks 3, 14-22. doi: 10.9103/w.3",
-    "Falk, B. (2011). Hearing of females. Birds 25,",
-    "    33-41. doi: 10.9103/b.25",
-)
+    "Falk, B. (2011). Hearing of females. Birds 25,", "    33-41. doi: 10.9103/b.25",
+)  # fmt: skip
 
 
 def hanging(texts: tuple[str, ...], top: float, left: float) -> list[Line]:

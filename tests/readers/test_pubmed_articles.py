@@ -4,31 +4,13 @@ import gzip
 
 import pytest
 
+from tests.fixtures import fixture_text
 from utils.errors import BadContent
 from utils.readers.pubmed import iso_date
 from utils.readers.pubmed_articles import medline_title, read_article, split_medline, split_xml
 
-RECORD = """<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID><Article><Journal>
-<JournalIssue><PubDate><Year>2023</Year><Month>Mar</Month><Day>15</Day></PubDate></JournalIssue>
-<Title>J</Title></Journal><ArticleTitle>On <i>x</i> &amp; y.</ArticleTitle>
-<GrantList><Grant><GrantID>R01 CA1</GrantID><Agency>NCI NIH HHS</Agency><Country>United States
-</Country></Grant><Grant><Agency>Wellcome</Agency></Grant></GrantList></Article><MeshHeadingList>
-<MeshHeading><DescriptorName UI="D009369" MajorTopicYN="N">Neoplasms</DescriptorName>
-<QualifierName UI="Q1" MajorTopicYN="Y">therapy</QualifierName>
-<QualifierName UI="Q2" MajorTopicYN="N">genetics</QualifierName></MeshHeading>
-<MeshHeading><DescriptorName UI="D006801" MajorTopicYN="N">Humans</DescriptorName></MeshHeading>
-</MeshHeadingList></MedlineCitation><PubmedData><ReferenceList><Reference><ArticleIdList>
-<ArticleId IdType="pubmed">99</ArticleId></ArticleIdList></Reference></ReferenceList></PubmedData>
-</PubmedArticle>"""
-MEDLINE = """
-PMID- 1
-TI  - A title that is long enough to wrap onto the
-      next line.
-AU  - Doe JA
-
-PMID- 02
-BTI - A book
-"""
+RECORD = fixture_text("readers/pubmed_articles_record.xml")
+MEDLINE = fixture_text("readers/pubmed_articles_medline.nbib")
 
 
 def a_set(*pmids):

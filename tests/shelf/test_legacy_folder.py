@@ -27,17 +27,7 @@ We counted cells. See also https://doi.org/10.1000/other. {extra}
     f"## Methods\n\n{whole(900)}"
 )
 
-ABSTRACT = """Title: Cells of old
-Authors: Jane Doe, J. Roe
-Journal: Journal of Cells
-Year: 1999
-PMID: 10492251
-
-Abstract:
-Cells were counted by hand.
-
-Note: Full text was not available for this paper. This file contains only the abstract.
-"""
+ABSTRACT = fixture_text("shelf/legacy_folder_abstract.txt")
 
 MARKDOWN_ABSTRACT = fixture_text("shelf/legacy_folder_markdown_abstract.md")
 

@@ -12,12 +12,10 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 
 EVERY_KEY = {
-    "core_api_key": core.KEY,
-    "elsevier_api_key": keys.ELSEVIER_KEY,
-    "wiley_tdm_token": keys.WILEY_TOKEN,
-    "springer_api_key": keys.SPRINGER_KEY,
+    "core_api_key": core.KEY, "elsevier_api_key": keys.ELSEVIER_KEY,
+    "wiley_tdm_token": keys.WILEY_TOKEN, "springer_api_key": keys.SPRINGER_KEY,
     "springer_tdm_key": keys.SPRINGER_TDM_KEY,
-}
+}  # fmt: skip
 
 
 ANY_JSON = st.recursive(

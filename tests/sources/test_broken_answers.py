@@ -74,12 +74,10 @@ BROKEN = {
     "down": {"status": 503, "body": "<html><h1>503 Service Unavailable</h1></html>"},
     "storm": {"status": 429, "body": "Too many requests", "headers": {"Retry-After": "100"}},
     "reset": {"body": ConnectionResetError(104, "Connection reset by peer")},
-    "captcha": {"body": walls.captcha().body},
-    "garbage": {"body": bytes(range(256)) * 16},
-    "empty": {"body": b""},
-    "cut": {"body": b'{"results": [', "headers": {"Content-Length": "900"}},
+    "captcha": {"body": walls.captcha().body}, "garbage": {"body": bytes(range(256)) * 16},
+    "empty": {"body": b""}, "cut": {"body": b'{"results": [', "headers": {"Content-Length": "900"}},
     "deep": {"body": "[" * 100_000 + "]" * 100_000},
-}
+}  # fmt: skip
 MEANT = {
     "citation_collection": [[]],
     "europepmc, search": [{"errCode": 404, "errMsg": "\x1b[2J"}],

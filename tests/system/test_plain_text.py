@@ -11,23 +11,17 @@ from utils.system.plain_text import clean_text, one_line, unescaped
 # and of an operator, pictographs made of several, letters that run from right to left.
 NEEDED = {
     "Persian": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-    "Hindi": "\u0915\u094d\u200d\u0937",
-    "a form of its own": "\u200d\u0646\u06cc\u0645",
-    "marks": "e\u0301\u0302 \u05e9\u05c1",
-    "right to left": "\u05e9\u05dc\u05d5\u05dd CXCL12",
-    "ideograph": "\u845b\U000e0100\u57ce",
-    "operator": "a \u222a\ufe00 b",
+    "Hindi": "\u0915\u094d\u200d\u0937", "a form of its own": "\u200d\u0646\u06cc\u0645",
+    "marks": "e\u0301\u0302 \u05e9\u05c1", "right to left": "\u05e9\u05dc\u05d5\u05dd CXCL12",
+    "ideograph": "\u845b\U000e0100\u57ce", "operator": "a \u222a\ufe00 b",
     "family": "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f\u200d\U0001f525",
     "Mongolian": "\u182a\u180b\u1820",
-}
+}  # fmt: skip
 USELESS = {
-    "joiner": "a\u200db\u200c",
-    "selector": "a\ufe0f\U000e0101",
-    "two selectors": "\u845b\U000e0100\U000e0101",
-    "two joiners": "\u0915\u094d\u200d\u200d\u0937",
-    "filler": "\u3164\u115f\u034f",
-    "joiner behind a selector": "a\ufe0f\u200db",
-}
+    "joiner": "a\u200db\u200c", "selector": "a\ufe0f\U000e0101",
+    "two selectors": "\u845b\U000e0100\U000e0101", "two joiners": "\u0915\u094d\u200d\u200d\u0937",
+    "filler": "\u3164\u115f\u034f", "joiner behind a selector": "a\ufe0f\u200db",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", NEEDED.values(), ids=NEEDED)

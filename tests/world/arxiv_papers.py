@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 CC_BY = "http://creativecommons.org/licenses/by/4.0/"
 PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"
 _CLASSES = (
-    ("q-bio.QM",),
-    ("q-bio.CB", "physics.bio-ph"),
-    ("cs.LG", "stat.ML", "q-bio.QM"),
-    ("hep-ex",),
+    ("q-bio.QM",), ("q-bio.CB", "physics.bio-ph"), ("cs.LG", "stat.ML", "q-bio.QM"), ("hep-ex",),
     ("math.PR", "q-bio.PE", "60J80"),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from tests.world import World
 
 _SECTIONS = {
-    "Introduction": "INTRO",
-    "Materials and methods": "METHODS",
-    "Results": "RESULTS",
-    "Discussion": "DISCUSS",
-    "Conclusions": "CONCL",
-}
+    "Introduction": "INTRO", "Materials and methods": "METHODS", "Results": "RESULTS",
+    "Discussion": "DISCUSS", "Conclusions": "CONCL",
+}  # fmt: skip
 _NOTHING = (
     "[Error] : No result can be found. <BR><HR><B> - https://www.ncbi.nlm.nih.gov/research/bionlp/"
     "RESTful/pmcoa.cgi/BioC_[format]/[ID]/[encoding]</B><BR>"
@@ -46,12 +43,9 @@ def bioc(call: Call, world: World) -> Reply:
 
 def _collection(record: Record) -> dict[str, Any]:
     document = {
-        "id": record.pmcid,
-        "infons": {"license": record.license},
-        "passages": list(_placed(record)),
-        "annotations": [],
-        "relations": [],
-    }
+        "id": record.pmcid, "infons": {"license": record.license},
+        "passages": list(_placed(record)), "annotations": [], "relations": [],
+    }  # fmt: skip
     head = {"source": "PMC", "date": "20261101", "key": "pmc.key", "version": "1.0", "infons": {}}
     return {"bioctype": "BioCCollection", **head, "documents": [document]}
 

@@ -125,13 +125,11 @@ def _search(call: Call, world: World) -> Reply:
         )
     return as_json(
         {
-            "version": "6.9",
-            "hitCount": len(found),
-            "nextCursorMark": f"AoII{start + len(page)}" if page else mark,
-            "request": request,
+            "version": "6.9", "hitCount": len(found),
+            "nextCursorMark": f"AoII{start + len(page)}" if page else mark, "request": request,
             "resultList": {"result": [_result(r, kind, world) for r in page]},
         }
-    )
+    )  # fmt: skip
 
 
 def _matching(query: str, world: World) -> list[Record]:
@@ -195,12 +193,9 @@ def _result(record: Record, kind: str, world: World) -> dict[str, Any]:
         return head
     people = [f"{family} {initials(given)}" for family, given in record.authors]
     row |= {
-        "title": f"{record.title}.",
-        "authorString": ", ".join(people) + ".",
-        "pubYear": record.year,
-        "pageInfo": record.pages,
-        "citedByCount": 0,
-    }
+        "title": f"{record.title}.", "authorString": ", ".join(people) + ".",
+        "pubYear": record.year, "pageInfo": record.pages, "citedByCount": 0,
+    }  # fmt: skip
     flags = {
         "isOpenAccess": record.europepmc,
         "inEPMC": record.europepmc,
@@ -259,9 +254,7 @@ def _preprint(record: Record) -> dict[str, Any]:
         "versionNumber": 1,
     }
     return {
-        "journalInfo": None,
-        "pageInfo": None,
-        "pubTypeList": {"pubType": ["Preprint"]},
+        "journalInfo": None, "pageInfo": None, "pubTypeList": {"pubType": ["Preprint"]},
         "bookOrReportDetails": {
             "publisher": record.journal.title,
             "yearOfPublication": int(record.year),
@@ -269,7 +262,7 @@ def _preprint(record: Record) -> dict[str, Any]:
         "versionNumber": 1,
         "versionList": {"version": [version]},
         **({"commentCorrectionList": {"commentCorrection": links}} if links else {}),
-    }
+    }  # fmt: skip
 
 
 def _kin(record: Record, world: World) -> dict[str, Any]:

@@ -199,12 +199,9 @@ def einfo(call: Call, world: World) -> Reply:
         for name in (*_LINKS, *entrez_answers.links_from("pubmed"))
     ]
     info = {
-        "dbname": db,
-        "menuname": "PubMed",
-        "description": "PubMed bibliographic record",
-        "count": count,
-        "lastupdate": "2026/11/20 07:00",
-    }
+        "dbname": db, "menuname": "PubMed", "description": "PubMed bibliographic record",
+        "count": count, "lastupdate": "2026/11/20 07:00",
+    }  # fmt: skip
     if call.params.get("retmode") == "json":
         inner = {"dblist": databases}
         if db:

@@ -24,13 +24,11 @@ _FIRST_PMID = 60_000_001
 _FIRST_DAY, _DAYS = date(2016, 1, 4), 3_650
 _LICENSES = ("CC BY", "CC BY", "CC BY", "CC BY-NC", "CC BY-NC-ND")
 _JOURNALS = (
-    MEMBRANE,
-    TISSUE,
-    SIGNALS,
+    MEMBRANE, TISSUE, SIGNALS,
     Journal("Field Notes in Physiology", "Field Notes Physiol", "2917-0063", "Meadow", "10.9106"),
     Journal("Open Bench", "Open Bench", "2917-0071", "Summit", "10.9107"),
     Journal("Northern Letters on Biology", "North Lett Biol", "2917-0088", "Harbour", "10.9108"),
-)
+)  # fmt: skip
 _FAMILIES = (
     *("Adeyemi", "Bergström", "Castellanos", "Dimitrova", "Eriksen", "Fontaine", "Guðmundsdóttir"),
     *("Hashimoto", "Ivanović", "Jansen", "Kowalczyk", "Laurent", "Mbeki", "Novák", "Oyarzún"),

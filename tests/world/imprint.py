@@ -29,12 +29,10 @@ def paper(number: int, branch: str, title: str, journal: Journal, **more: Any) -
     """A paper with identifiers, people and dates that follow from its number."""
     month, day = 1 + number % 12, 1 + number * 7 % 28
     given = {
-        "topic": "moss",
-        "pmid": f"4100{number:04d}",
+        "topic": "moss", "pmid": f"4100{number:04d}",
         "doi": f"{journal.prefix}/{journal.short.split()[0].lower()}.2025.{number:04d}",
-        "authors": _PEOPLE[number % len(_PEOPLE)],
-        "published": f"2025-{month:02d}-{day:02d}",
+        "authors": _PEOPLE[number % len(_PEOPLE)], "published": f"2025-{month:02d}-{day:02d}",
         "entered": f"2025-{month:02d}-{min(day + 2, 28):02d}",
         "pages": f"{number * 10 + 1}-{number * 10 + 9}",
-    }
+    }  # fmt: skip
     return Record(branch=branch, title=title, journal=journal, **{**given, **more})

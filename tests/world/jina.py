@@ -140,12 +140,9 @@ def _formatted(
     tokens = len(markdown) // 4
     if call.header("accept") == "application/json":
         data: dict[str, Any] = {
-            "title": title,
-            "description": "",
-            "url": target,
-            "content": markdown,
+            "title": title, "description": "", "url": target, "content": markdown,
             "usage": {"tokens": tokens},
-        }
+        }  # fmt: skip
         data |= {"warning": "\n".join(warnings)} if warnings else {}
         return as_json(
             {"code": 200, "status": 20000, "data": data, "meta": {"usage": {"tokens": tokens}}}

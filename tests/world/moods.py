@@ -60,12 +60,9 @@ def limited(call: Call, retry_after: str) -> Reply:
         wait = {"Server": "Google Frontend"}
     elif call.service.startswith("jina"):
         refusal = {
-            "data": None,
-            "code": 429,
-            "name": "RateLimitTriggeredError",
-            "status": 42903,
+            "data": None, "code": 429, "name": "RateLimitTriggeredError", "status": 42903,
             "message": "Per IP rate limit exceeded",
-        }
+        }  # fmt: skip
         reply = as_json(refusal, 429)
     elif call.service == "semantic_scholar":
         told = {

@@ -176,14 +176,12 @@ def _refused(error: str, message: str, status: int, **headers: str) -> Reply:
 def _budget(world: World, cost: int) -> dict[str, str]:
     left = world.openalex_credits
     return {
-        "X_RateLimit_Limit": str(DAILY),
-        "X_RateLimit_Remaining": str(left),
-        "X_RateLimit_Credits_Used": str(cost),
-        "X_RateLimit_Reset": _RESET,
+        "X_RateLimit_Limit": str(DAILY), "X_RateLimit_Remaining": str(left),
+        "X_RateLimit_Credits_Used": str(cost), "X_RateLimit_Reset": _RESET,
         "X_RateLimit_Limit_USD": f"{DAILY / 10_000:g}",
         "X_RateLimit_Remaining_USD": f"{left / 10_000:g}",
         "X_RateLimit_Cost_USD": f"{cost / 10_000:g}",
-    }
+    }  # fmt: skip
 
 
 def _selected(work: dict[str, Any], call: Call) -> dict[str, Any]:
@@ -196,13 +194,11 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         _location(row) for row in locations(record, world, record.openalex or record.unpaywall)
     ]
     own = {
-        "is_oa": False,
-        "landing_page_url": f"https://doi.org/{record.doi.lower()}",
+        "is_oa": False, "landing_page_url": f"https://doi.org/{record.doi.lower()}",
         "pdf_url": None,
         "source": {"display_name": record.journal.title, "issn_l": record.journal.issn or None},
-        "license": None,
-        "version": None,
-    }
+        "license": None, "version": None,
+    }  # fmt: skip
     names = {
         "openalex": f"https://openalex.org/{work_id(record)}",
         "doi": f"https://doi.org/{record.doi.lower()}" if record.doi else "",
@@ -246,13 +242,11 @@ def _type(record: Record) -> str:
 
 def _location(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "is_oa": True,
-        "landing_page_url": row["url_for_landing_page"],
+        "is_oa": True, "landing_page_url": row["url_for_landing_page"],
         "pdf_url": row["url_for_pdf"],
         "source": {"display_name": "Repository of the Lab", "type": "repository"},
-        "license": row["license"],
-        "version": row["version"],
-    }
+        "license": row["license"], "version": row["version"],
+    }  # fmt: skip
 
 
 def _authorship(name: str) -> dict[str, Any]:

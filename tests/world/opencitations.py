@@ -40,13 +40,10 @@ def _row(citing: Record, cited: Record) -> dict[str, str]:
     ends = {"citing": _names(citing), "cited": _names(cited)}
     numbers = [_omid(one).removeprefix("br/") for one in (citing, cited)]
     return {
-        "oci": "-".join(numbers),
-        **ends,
-        "creation": citing.published,
+        "oci": "-".join(numbers), **ends, "creation": citing.published,
         "timespan": f"P{int(citing.year) - int(cited.year)}Y",
-        "journal_sc": "yes" if citing.journal == cited.journal else "no",
-        "author_sc": "no",
-    }
+        "journal_sc": "yes" if citing.journal == cited.journal else "no", "author_sc": "no",
+    }  # fmt: skip
 
 
 def _names(record: Record) -> str:

@@ -86,14 +86,12 @@ def pdf_path(record: Record) -> str:
 
 def _head(record: Record, base: str, *, pdf: bool) -> str:
     values = [
-        ("citation_title", record.plain_title),
-        ("citation_journal_title", record.journal.title),
+        ("citation_title", record.plain_title), ("citation_journal_title", record.journal.title),
         ("citation_publication_date", record.published.replace("-", "/")),
-        ("citation_doi", record.doi),
-        ("citation_pmid", record.pmid),
+        ("citation_doi", record.doi), ("citation_pmid", record.pmid),
         ("dc.identifier", f"doi:{record.doi}"),
         *(("citation_author", f"{family}, {given}") for family, given in record.authors),
-    ]
+    ]  # fmt: skip
     if pdf:
         values.append(("citation_pdf_url", base + pdf_path(record)))
     metas = "".join(

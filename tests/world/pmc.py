@@ -94,11 +94,8 @@ def _inventory(call: Call, world: World) -> Reply:
     cloud, data = world.cloud, _rows(world)
     manifest = json.dumps(
         {
-            "sourceBucket": "pmc-oa-opendata",
-            "destinationBucket": "arn:aws:s3:::pmc-oa-opendata",
-            "version": "2016-11-30",
-            "creationTimestamp": "1763514000000",
-            "fileFormat": "CSV",
+            "sourceBucket": "pmc-oa-opendata", "destinationBucket": "arn:aws:s3:::pmc-oa-opendata",
+            "version": "2016-11-30", "creationTimestamp": "1763514000000", "fileFormat": "CSV",
             "fileSchema": ", ".join(cloud.columns),
             "files": [
                 {
@@ -108,7 +105,7 @@ def _inventory(call: Call, world: World) -> Reply:
                 }
             ],
         }
-    ).encode()
+    ).encode()  # fmt: skip
     wanted = call.path.removeprefix(f"/{_INVENTORY}")
     if wanted == f"{cloud.newest}/manifest.json":
         return Reply(200, manifest, "application/json")

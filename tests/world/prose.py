@@ -53,12 +53,10 @@ _METHODS = (
     "Data on {c} were log transformed because their spread grew with the mean.",
 )
 _PARTS = (
-    ("Introduction", 0.18, _SENTENCES),
-    ("Materials and methods", 0.2, _METHODS + _SENTENCES[:6]),
-    ("Results", 0.34, _SENTENCES),
-    ("Discussion", 0.22, _SENTENCES),
+    ("Introduction", 0.18, _SENTENCES), ("Materials and methods", 0.2, _METHODS + _SENTENCES[:6]),
+    ("Results", 0.34, _SENTENCES), ("Discussion", 0.22, _SENTENCES),
     ("Conclusions", 0.06, _SENTENCES),
-)
+)  # fmt: skip
 
 
 def _sentence(template: str, topic: dict[str, tuple[str, ...]], dice: random.Random) -> str:

@@ -54,11 +54,8 @@ def _gone(call: Call) -> Reply:
 
 def _article(record: Record, call: Call) -> Reply:
     special: dict[str, Page] = {
-        "multi_hop": _multi_hop,
-        "meta_refresh": _meta_refresh,
-        "picky": _picky,
-        "forbidden": lambda record, call: _forbidden(),
-        "gone": lambda record, call: _gone(call),
+        "multi_hop": _multi_hop, "meta_refresh": _meta_refresh, "picky": _picky,
+        "forbidden": lambda record, call: _forbidden(), "gone": lambda record, call: _gone(call),
         "captcha": lambda record, call: walls.captcha(403),
         "captcha_200": lambda record, call: walls.captcha(),
         "bot_check": lambda record, call: walls.bot_check(),
@@ -66,7 +63,7 @@ def _article(record: Record, call: Call) -> Reply:
         "login": lambda record, call: walls.login(),
         "error_page": lambda record, call: walls.error_page(),
         "wrong_paper": lambda record, call: walls.wrong_paper(),
-    }
+    }  # fmt: skip
     if serve := special.get(record.page):
         return serve(record, call)
     return text(page_of(record, call.host), HTML)

@@ -202,12 +202,10 @@ def _find(name: str, world: World) -> Record | None:
     """A paper by its hash or by ``KIND:value``; arXiv's without a version, PMC's in digits."""
     corpus, (kind, _, value) = world.corpus, name.partition(":")
     by_name: dict[str, Callable[[], Record | None]] = {
-        "DOI": lambda: corpus.by_doi.get(value.lower()),
-        "PMID": lambda: corpus.by_pmid.get(value),
+        "DOI": lambda: corpus.by_doi.get(value.lower()), "PMID": lambda: corpus.by_pmid.get(value),
         "PMCID": lambda: corpus.by_pmcid.get(f"PMC{value}"),
-        "ARXIV": lambda: corpus.by_arxiv.get(value),
-        "URL": lambda: _at_url(value, world),
-    }
+        "ARXIV": lambda: corpus.by_arxiv.get(value), "URL": lambda: _at_url(value, world),
+    }  # fmt: skip
     if kind.upper() in by_name:
         return by_name[kind.upper()]()
     if value and kind.upper() not in {"CORPUSID", "MAG", "ACL"}:
@@ -235,13 +233,11 @@ def _number(record: Record) -> int:
 
 def _external(record: Record) -> dict[str, Any]:
     names = {
-        "DOI": record.doi,
-        "PubMed": record.pmid,
-        "PubMedCentral": record.number,
+        "DOI": record.doi, "PubMed": record.pmid, "PubMedCentral": record.number,
         "ArXiv": record.arxiv,
         "MAG": str(2_000_000_000 + _number(record) % 10**9) if record.doi else "",
         "ACL": f"W25-{_number(record) % 10_000:04d}" if record.arxiv else "",
-    }
+    }  # fmt: skip
     return {**{kind: value for kind, value in names.items() if value}, "CorpusId": _number(record)}
 
 

@@ -45,9 +45,7 @@ SERVICES: dict[str, Service] = {
     "pubmed_files": pubmed_files, "citation_collection": citation_collection,
 }  # fmt: skip
 SITES: dict[str, Service] = {
-    "meadow": partial(publishers.site, "meadow"),
-    "harbour": partial(publishers.site, "harbour"),
-    "summit": partial(publishers.site, "summit"),
-    "repository": publishers.repository,
+    "meadow": partial(publishers.site, "meadow"), "harbour": partial(publishers.site, "harbour"),
+    "summit": partial(publishers.site, "summit"), "repository": publishers.repository,
     "core_files": core.files,
-}
+}  # fmt: skip

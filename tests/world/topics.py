@@ -4,7 +4,7 @@ import re
 
 from tests.fixtures import fixture_text
 
-_RAW = fixture_text("world/topics_raw.txt")
+_RAW = fixture_text("world/topics.txt")
 
 
 def _read(raw: str) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -6,16 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-GENES = """
-CREATE TABLE gene (uid TEXT PRIMARY KEY, name TEXT, description TEXT, chromosome TEXT,
-    weight INTEGER, score REAL, updated TEXT, extra JSON);
-CREATE TABLE gene_alias (id INTEGER PRIMARY KEY, gene_uid TEXT NOT NULL REFERENCES gene(uid),
-    position INTEGER, alias TEXT);
-CREATE INDEX gene_alias_of ON gene_alias(gene_uid);
-CREATE TABLE gene_location (id INTEGER PRIMARY KEY, gene_uid TEXT NOT NULL REFERENCES gene(uid),
-    chr_start INTEGER, chr_stop INTEGER, strand TEXT);
-CREATE INDEX gene_location_of ON gene_location(gene_uid);
-"""
+from tests.fixtures import fixture_text
+
+GENES = fixture_text("entrez/datasets/small_datasets_genes.sql")
 
 
 def dataset(

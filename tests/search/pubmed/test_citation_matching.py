@@ -23,13 +23,11 @@ def test_four_outcomes_stay_four(library, world):
     record = world.paper("pmc_cloud")
     found = library.match_citations(
         [
-            printed(record),
-            printed(record, first_page="99999"),
+            printed(record), printed(record, first_page="99999"),
             printed(record, journal="No Such Journal"),
-            {"journal": record.journal.title, "year": record.year},
-            {"author": "Nobody Known"},
+            {"journal": record.journal.title, "year": record.year}, {"author": "Nobody Known"},
         ]
-    )
+    )  # fmt: skip
     states = ["matched", "not_found", "not_found", "ambiguous", "unclear"]
     assert [one.status for one in found] == states
     assert [one.key for one in found] == ["1", "2", "3", "4", "5"]
