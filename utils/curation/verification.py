@@ -192,8 +192,9 @@ def _judge_fetched(file: str, fetched: Fetched, paper: Paper | None) -> Verifica
         if paper is None or not _is_comparable(document, paper):
             finding = completeness(document, paper or Paper(Ids()))
             return _to_verification(file, finding.verdict, identity, finding.evidence, counts)
-        identity = identify(document, paper).answer
-        document = judge(document, paper)
+        same = identify(document, paper)
+        identity = same.answer
+        document = judge(document, paper, same=same)
     except BadContent as bad:
         return _to_refusal(file, bad, identity, counts)
     return _to_verification(file, document.verdict, identity, document.evidence, counts)

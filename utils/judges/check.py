@@ -23,7 +23,7 @@ from . import thresholds as limits
 from .comparison import SHORT_KINDS
 from .comparison import find_signs as compare
 from .evidence import Evidence, gather
-from .identity import identify
+from .identity import Identity, identify
 from .signs import Case, Finder, Finding, weigh
 from .titles import is_notice, telling_words, title_likeness
 from .walls import wall_in_title
@@ -61,10 +61,16 @@ def reject(finding: Finding) -> NoReturn:
     raise BadContent(msg, meaning.hint, verdict=finding.verdict, evidence=finding.evidence)
 
 
-def judge(document: Document, paper: Paper, comparison: Comparison = ALONE) -> Document:
+def judge(
+    document: Document,
+    paper: Paper,
+    comparison: Comparison = ALONE,
+    same: Identity | None = None,
+) -> Document:
     """Return *document* as full text of *paper*, ``full_text`` or ``doubtful``, with the evidence.
 
-    *comparison* holds other copies and other papers of the journal, where there is a shelf.
+    *comparison* holds other copies and other papers of the journal, where there is a shelf; *same*
+    is the answer of `identify`, where it was asked before.
 
     Raises
     ------
@@ -72,7 +78,7 @@ def judge(document: Document, paper: Paper, comparison: Comparison = ALONE) -> D
         The text is not the whole paper, or another paper's; ``details`` hold ``verdict`` and
         ``evidence``.
     """
-    same = identify(document, paper)
+    same = same or identify(document, paper)
     if same.signs and document.route == "copy":  # only a text that agrees vouches for another site
         reject(Finding("wrong_paper", "; ".join([same.signs[0].words, same.evidence])))
     compared = compare(document, comparison)

@@ -252,7 +252,7 @@ def article_root(soup: BeautifulSoup, page: Survey) -> Tag:
 def _is_extra(tag: Tag) -> bool:
     if not tag.attrs:
         return False
-    labels = " ".join((*classes(tag), str(tag.attrs.get("id") or "")))
+    labels = f"{' '.join(classes(tag))} {tag.attrs.get('id', '')}"
     return tag.attrs.get("aria-hidden") == "true" or _EXTRAS.search(labels) is not None
 
 

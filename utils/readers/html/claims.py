@@ -102,9 +102,10 @@ def _first(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
 
 def _json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
     """Each schema.org article described in the page."""
-    for script in soup.find_all("script", type=re.compile(r"ld\+json", re.I)):
-        source = script.get_text()
-        if len(source) > _MAX_JSON:
+    for script in soup.find_all("script"):
+        is_linked_data = "ld+json" in str(script.get("type")).lower()
+        source = script.get_text() if is_linked_data else ""
+        if not source or len(source) > _MAX_JSON:
             continue
         try:
             data = json.loads(source)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import re
+from typing import Any
 
 from bs4.element import NavigableString, PageElement, Tag
 from markdownify import ATX, MarkdownConverter
@@ -32,6 +33,7 @@ _REPEATED_IN_ALL = 100_000  # characters of a table; more is a bomb
 # A text in words for readers who do not see the formula, and no TeX.
 _WORDS = re.compile(r"\s*[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}\b")
 _PLACES = ("p", "div", "h2", "h3", "h4", "h5", "h6")  # of a caption
+_MARKS = frozenset(("a", "abbr", "b", "cite", "em", "i", "span", "strong", "sub", "sup", "u"))
 _HOLDERS = ["p", "div", "table", "section"]
 _CAPTION_CHARS = 20  # "Table 1." alone may stand anywhere
 _NOTES_CHARS = 2000  # below a table; more is text
@@ -54,6 +56,17 @@ class _Converter(MarkdownConverter):
         )
         self.links = links
         self.caption_above = ""  # the caption of the table that is being converted
+
+    def process_tag(self, node: Tag, parent_tags: set[str] | None = None) -> str:
+        """Convert an element; one that only marks words needs none of the care for blocks."""
+        converter: Any = super()  # which declares no types
+        text = node.contents[0] if len(node.contents) == 1 else None
+        if node.name not in _MARKS or not isinstance(text, NavigableString):
+            return str(converter.process_tag(node, parent_tags))
+        above = parent_tags or set()
+        shown = str(converter.process_text(text, {*above, node.name}))
+        convert = converter.get_conv_fn_cached(node.name)
+        return str(convert(node, shown, above)) if convert else shown
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
         """Keep text text: no emphasis, tag or cell border that the page did not mean."""
@@ -86,7 +99,8 @@ class _Converter(MarkdownConverter):
 
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """TeX: the page's own beside the MathML, else made from it."""
-        tex = el.find("annotation", attrs={"encoding": re.compile("tex", re.I)})
+        notes = tags(el, ("annotation",))
+        tex = next((tag for tag in notes if "tex" in str(tag.get("encoding")).lower()), None)
         spoken = str(el.get("alttext") or "")
         stated = tex.get_text() if tex is not None else "" if _WORDS.match(spoken) else spoken
         source = plain_tex(stated) or _tex_of(el)

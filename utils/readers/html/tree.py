@@ -97,6 +97,14 @@ class _QuickSearch(_Searched):
             tag = tag.parent
         return tag
 
+    def find_previous_sibling(self, name: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if name is not True or args or kwargs:
+            return super().find_previous_sibling(name, *args, **kwargs)
+        node = self.previous_sibling
+        while isinstance(node, NavigableString):
+            node = node.previous_sibling
+        return node
+
     def get_text(self, separator: str = "", strip: bool = False, types: Any = ()) -> str:
         if strip or types or self.name in _STRINGS:
             return super().get_text(separator, strip, types or self.default)
