@@ -260,3 +260,28 @@ def test_a_section_that_the_pages_menu_names_and_the_page_lacks_is_a_sign(
     assert [sign.words for sign in document.signs] == (
         [f"the page's menu has 3 sections, and '{lost}' is not there"] if lost else []
     )
+
+
+def test_a_word_that_opens_a_glossary_is_text() -> None:
+    link = '<span><a class="js-viewGlossaryPopup" title="Glossary">tipping point</a></span>'
+    text = html.read(page(f"<p>The phrase {link} captures little things. {PROSE}</p>")).markdown
+    assert "The phrase tipping point captures" in text
+
+
+def test_a_notice_of_rights_is_no_paragraph() -> None:
+    notice = "\u00a9 2020 by the authors. Licensee MDPI, Basel, Switzerland. This article is open."
+    text = html.read(page(f"<h2>Results</h2><p>{PROSE}</p><p>{notice}</p>")).markdown
+    assert "Basel" not in text
+    assert "Results" in text
+
+
+def test_the_head_above_keywords_is_no_text() -> None:
+    body = (
+        f"<div class='abstract'><h2>Abstract</h2><p>{PROSE}</p></div><article>"
+        "<ul><li>ISSN: 1543-5938</li><li>Volume 38</li></ul><p>Timothy M. Lenton</p>"
+        f"<h3>Keywords</h3><ul><li>bees</li></ul><h2>Introduction</h2><p>{PROSE * 9}</p></article>"
+    )
+    text = html.read(page(body)).markdown
+    assert "ISSN" not in text
+    assert "Lenton" not in text
+    assert "- bees" in text

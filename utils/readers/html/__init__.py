@@ -93,6 +93,11 @@ _OWN = re.compile(
 _LAYOUT = re.compile(r"(main )?(article )?(text|article|full text)|main article text", re.I)
 _SITE_WORDS = 150  # a section of more is no furniture, whatever it is called, but of links
 _CITATION_LINE = re.compile(r"citation: [^\n]{0,300}\b10\.\d{4,9}/[^\n]{0,300}\Z", re.I)
+_RIGHTS = re.compile(
+    r"[\W_]{0,6}(copyright\W{0,8})?\u00a9[^\n]{0,80}\b(19|20)\d\d\b[^\n]{0,200}"
+    r"(licen[sc]e|rights reserved|open[- ]access)[^\n]{0,900}\Z",
+    re.I,
+)
 _REPEATED = 3  # blocks: how far a caption may stand from its copy
 _COPIED_WORDS = 25  # of a paragraph that, said again, is a copy
 _LABEL_WORDS = 3  # "Fig. 2.", without what the figure shows
@@ -283,7 +288,7 @@ def _sections(markdown: str) -> Iterator[_Section]:
         if heading:
             yield _Section(level, name, tuple(_without_repeats(blocks)))
             level, name, blocks = len(heading[1]), heading[2], []
-        elif not (_SIGNS.fullmatch(block) or _CITATION_LINE.match(block)):
+        elif not (_SIGNS.fullmatch(block) or _CITATION_LINE.match(block) or _RIGHTS.match(block)):
             blocks.append(block if block.startswith("|") else _EDGES.sub("", block))
     yield _Section(level, name, tuple(_without_repeats(blocks)))
 

@@ -113,6 +113,7 @@ _MEDIA = ("img", "table", "math")
 _KEYWORDS = ("keywords", "keywords:", "key words", "key words:")
 _SIDES = frozenset(("aside", "footer", "header"))
 _LEAVES = frozenset(("table", "ul", "ol", "p", "section"))
+_WORDS = frozenset(("span", "sup", "em", "i", "b"))
 _ARTICLES = frozenset(("article", "main"))
 _BUTTON_NODES = 3  # in the box of a button: its text, and signs
 
@@ -195,6 +196,8 @@ def _lists_keywords(box: Tag) -> bool:
 def _is_running_text(link: Tag, weights: Weights, links: Weights) -> bool:
     """Whether *link* is a word of running text, as the number in "Table 2 shows"."""
     around = link.parent
+    while around is not None and around.name in _WORDS:
+        around = around.parent
     whole = weights[id(around)]
     return whole >= _RUNNING_CHARS and links[id(around)] <= _LINKS_SHARE * whole
 

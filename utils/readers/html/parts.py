@@ -47,6 +47,7 @@ _BOXES = ("section", "div", "ol", "ul")
 _INLINE = ("a", "span", "em", "i", "b", "strong")
 _KEYWORDS_CHARS = 1000
 _TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
+_BYLINE_CHARS = 360  # of ISSN, authors and addresses above the keywords; more is an abstract
 _LABEL_CHARS = 20  # beside a heading; less is no text under it
 _HEAD_SHARE = 0.25  # of the article: more above its abstract is no page head
 MAIN_TEXT = "Main text"  # the name that the JATS reader gives it, too
@@ -222,6 +223,8 @@ def order_headings(root: Tag, title: str) -> None:
             _drop_head(first, root, weights, round(_HEAD_SHARE * weights[id(root)]))
         headings = tags(root, HEADINGS)
         _free_from_abstract(abstract, headings, root, weights)
+    elif headings and KEYWORDS.fullmatch(text_of(headings[0])):  # below an abstract kept elsewhere
+        _drop_head(headings[0], root, weights, _BYLINE_CHARS)
     _rank_headings(headings)
 
 
