@@ -54,7 +54,7 @@ JUDGES = 5
 VERSIONS: dict[Media, int] = {
     "jats": 5,
     "elsevier": 1,
-    "html": 7,
+    "html": 8,
     "pdf": 7,
     "markdown": 3,
     "latex": 4,
