@@ -60,7 +60,7 @@ def test_a_site_that_is_out_is_said_to_be_out(shell, world, export):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["moss in peat"], "is no file of references"),
+        (["moss in peat"], "is not a file of references"),
         (["--output", "x.docx", "31452104"], "Its name must end in"),
     ],
 )

@@ -19,7 +19,8 @@ from .command_list import COMMANDS as COMMANDS
 from .command_list import help_of
 from .commands import Verb
 from .commands import parse as parse
-from .output import NO_FULL_TEXT, complain, leave, set_quiet
+from .output import NO_FULL_TEXT, complain, leave
+from .progress import LINE
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -34,11 +35,12 @@ def _run(args: argparse.Namespace, begin_logs: Callable[[Settings], Any]) -> int
 
     library = Library(**({"papers_dir": args.papers_dir} if args.papers_dir else {}))
     begin_logs(library.settings)
-    set_quiet(args.quiet)
+    LINE.quiet = args.quiet
     if args.verbose:
         show_all_logs()
     verb: Verb = args.verb
-    return verb(args, library)
+    with LINE.timed(args.command):
+        return verb(args, library)
 
 
 def main(

@@ -7,7 +7,6 @@ for each command of the module. A name is given in full: ``search``, ``shelf aud
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -50,12 +49,13 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse says, with where to look."""
-        said = re.sub(
-            r"^argument (.+?): expected one argument$", r"argument \1 needs a value", message
-        )
-        said = re.sub(r"^the following arguments are required: (.+)$", r"\1 is missing", said)
-        said = re.sub(r"^argument (?:-\w/)?", "", said)
-        raise BadRequest(f"{said[:1].upper()}{said[1:]}.", f"See {self.prog} --help")
+        name, _, said = message.removeprefix("argument ").partition(": ")
+        if name.startswith("the following arguments"):
+            message = f"{said.upper()} is missing"
+        elif said:
+            said = "needs a value" if said == "expected one argument" else f": {said}"
+            message = f"{name.rpartition('/')[2]} {said}".replace(" : ", ": ")
+        raise BadRequest(f"{message[:1].upper()}{message[1:]}.", f"See {self.prog} --help")
 
     def _refuse(self, word: str) -> NoReturn:
         """Raise the error about an argument that the command does not take."""
@@ -116,5 +116,5 @@ def command(commands: Commands, name: str, verb: Verb) -> CommandParser:
     common.add_argument(
         "--papers-dir", default="", metavar="FOLDER", help="the shelf (instead of PAPERS_DIR)"
     )
-    parser.set_defaults(verb=verb, needs_library=True)
+    parser.set_defaults(verb=verb, command=name, needs_library=True)
     return parser

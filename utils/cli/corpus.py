@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +16,8 @@ from ..passages import terms
 from ..system.plain_text import clean_text, one_line
 from .commands import CommandParser, Commands, command
 from .options import date_options, limit_option, types_option, year_of
-from .output import UNREACHABLE, counted, is_watched, note, say, show_count, warn
+from .output import UNREACHABLE, counted, note, say, warn
+from .progress import LINE, follow, show_count
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -130,10 +130,7 @@ def _checkpoint(args: argparse.Namespace, library: Library) -> int:
 
 
 def _index(args: argparse.Namespace, library: Library) -> int:
-    last: IndexProgress | None = None
-    steps = library.corpus.index(everything=args.all, waiting=note)
-    for last in _show_progress(steps):  # noqa: B007 - the work
-        pass
+    last = follow(library.corpus.index(everything=args.all, waiting=note), _index_text, note)
     if last is None:
         return 0
     text = (
@@ -145,20 +142,9 @@ def _index(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _show_progress(progress: Iterator[IndexProgress]) -> Iterator[IndexProgress]:
-    """Pass *progress* on; show it on a terminal, once a second."""
-    shown = time.monotonic()
-    watched = is_watched()
-    for indexed in progress:
-        if watched and time.monotonic() - shown >= 1:
-            shown = time.monotonic()
-            vectors = f"{indexed.vectors:,} of {indexed.vectors_due:,} vectors"
-            words = f"{indexed.done:,} of {indexed.total:,} papers, {vectors} …"
-            sys.stderr.write(f"\r\033[K{words}")
-            sys.stderr.flush()
-        yield indexed
-    if watched:
-        sys.stderr.write("\r\033[K")
+def _index_text(indexed: IndexProgress) -> str:
+    vectors = f"{indexed.vectors:,} of {indexed.vectors_due:,} vectors"
+    return f"{indexed.done:,} of {indexed.total:,} papers, {vectors} …"
 
 
 def _learn(args: argparse.Namespace, library: Library) -> int:
@@ -171,6 +157,7 @@ def _learn(args: argparse.Namespace, library: Library) -> int:
 
 def _find(args: argparse.Namespace, library: Library) -> int:
     from ..model.passage import Filters
+    from ..passages.local_model import describe_missing_package
 
     filters = Filters(
         year_from=year_of(args.since) or None,
@@ -198,7 +185,9 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     if answer.wordings:
         others = (f"{one_line(one.term)} = {one_line(one.other)}" for one in answer.wordings)
         note(f"Also asked: {'; '.join(others)} (not with --no-widen)")
-    warn(answer.warnings)
+    # What could be installed is told once, by `doctor` and `stats`; here with --verbose.
+    missing = "" if args.verbose else describe_missing_package()
+    warn(one for one in answer.warnings if not (missing and missing in one))
     return 0
 
 
@@ -224,6 +213,7 @@ def _print(hits: tuple[ScoredPassage, ...], query: str) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
+    LINE.clear()
     for number, found in enumerate(hits, 1):
         console.print(_colour(_entry(number, found, query), query), soft_wrap=True)
 

@@ -13,7 +13,8 @@ from ..command_line import command_line
 from ..system.plain_text import clean_text, one_line
 from .commands import Commands, command
 from .options import limit_option, natural, output_option
-from .output import counted, note, say, show_count, warn
+from .output import counted, note, say, warn
+from .progress import LINE, show_count
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -112,6 +113,7 @@ def _print(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         numbers = (isinstance(cell, int | float) for cell in row)
         cells = zip(row, numbers, strict=True)
         table.add_row(*(Text(_cell_text(c), justify="right" if n else "left") for c, n in cells))
+    LINE.clear()
     Console(highlight=False).print(table)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from .output import counted, is_watched, note, span
+from .output import counted, note, span
+from .progress import LINE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +31,7 @@ _COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "fa
 
 def watch(harvest: Harvest, *, plain: bool = False) -> None:
     """Go through a harvest and show how far it is, on stderr."""
-    if not plain and is_watched():
+    if not plain and LINE.is_watched():
         from rich.console import Console
 
         console = Console(stderr=True)
@@ -64,7 +65,7 @@ def outcomes_text(counts: Counts) -> str:
 def _bar(harvest: Harvest, console: Console) -> None:
     from rich.live import Live
 
-    with Live(console=console, refresh_per_second=4, transient=True) as live:
+    with LINE.paused(), Live(console=console, refresh_per_second=4, transient=True) as live:
         for progress in harvest:
             live.update(picture(progress, console.width, console.encoding))
 

@@ -20,6 +20,7 @@ from .harvest_progress import outcomes_text, watch
 from .objects import kinds_of, of_job, show
 from .options import date_options, limit_option, megabytes_option, pmc_last_option
 from .output import NO_FULL_TEXT, UNREACHABLE, counted, kinds_of_drawing, leave, note, say
+from .progress import LINE
 from .upkeep import KINDS, remind
 
 if TYPE_CHECKING:
@@ -275,7 +276,10 @@ def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoR
     """Say what arrives, until interrupted."""
     filed = 0
     try:
-        with closing(library.watch_inbox(accept=accept, folder=args.folder)) as arrivals:
+        with (
+            LINE.paused(),
+            closing(library.watch_inbox(accept=accept, folder=args.folder)) as arrivals,
+        ):
             note(f"Watching {library.settings.papers_dir / 'inbox'}: what is saved there is filed.")
             if args.folder:
                 note(f"Watching {args.folder}: papers that are asked for are copied, nothing else.")
@@ -348,7 +352,11 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
 
 def _status(args: argparse.Namespace, library: Library) -> int:
     if args.job:
-        _show(_find_harvest(args.job, library), args.json)
+        try:
+            _show(_find_harvest(args.job, library), args.json)
+        except BadRequest as error:
+            query = command_line(f"harvest 'status {args.job}'")
+            raise BadRequest(error.message, error.hint, f"For a query, write {query}") from None
         return 0
     jobs = library.harvests()
     for job in jobs:

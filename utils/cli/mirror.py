@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
-from ..errors import BadRequest
+from ..errors import BadRequest, NotFound
 from ..mirror import require_packages
 from ..mirror.engines import ENGINES
 from . import mirror_pmc
@@ -22,14 +20,13 @@ from .output import (
     NO_FULL_TEXT,
     UNREACHABLE,
     counted,
-    is_watched,
     note,
     say,
-    show_count,
     size_of,
     span,
     warn,
 )
+from .progress import follow
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -37,9 +34,7 @@ if TYPE_CHECKING:
     from ..mirror.citations import CitationsProgress
     from ..mirror.pubmed import MirrorProgress
 
-T = TypeVar("T")
 _MB = 1e6
-_LINE_EVERY_S = 30.0
 _SHOWN = 10  # faults
 _ENGINE = "here (this process), processes (others on this machine), dask"
 
@@ -127,20 +122,16 @@ def mirror_of(args: argparse.Namespace, library: Library) -> Mirror:
 
 def _pubmed(args: argparse.Namespace, library: Library) -> int:
     mirror = mirror_of(args, library)
-    done = None
-    for done in shown(  # noqa: B007 - the work
-        mirror.update(
-            engine=args.engine,
-            workers=args.workers,
-            scheduler=args.scheduler,
-            keep=args.keep,
-            most=args.limit,
-            filled=args.filled,
-            say=note,
-        ),
-        progress_text,
-    ):
-        pass
+    steps = mirror.update(
+        engine=args.engine,
+        workers=args.workers,
+        scheduler=args.scheduler,
+        keep=args.keep,
+        most=args.limit,
+        filled=args.filled,
+        say=note,
+    )
+    done = follow(steps, progress_text, note)
     assert done is not None
     if args.json:
         say(asdict(done), as_json=True)
@@ -178,23 +169,6 @@ def _warn_of_failed(done: MirrorProgress) -> None:
         note(f"Not published yet: it waits for {done.waits_for}.")
     if done.held_back:
         note(f"{counted(done.held_back, 'file')} wait for one before them that was not reached.")
-
-
-def shown(steps: Iterable[T], text_of: Callable[[T], str]) -> Iterator[T]:
-    """Pass progress on; show it each second on a terminal, else in a line each half a minute."""
-    watched = is_watched()
-    shown = time.monotonic()
-    for progress in steps:
-        if watched and time.monotonic() - shown >= 1:
-            shown = time.monotonic()
-            sys.stderr.write(f"\r\033[K{text_of(progress)}")
-            sys.stderr.flush()
-        elif not watched and time.monotonic() - shown >= _LINE_EVERY_S:
-            shown = time.monotonic()
-            note(text_of(progress))
-        yield progress
-    if watched:
-        sys.stderr.write("\r\033[K")
 
 
 def progress_text(progress: MirrorProgress) -> str:
@@ -276,7 +250,10 @@ def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
 
 
 def _use(args: argparse.Namespace, library: Library) -> int:
-    generation = mirror_of(args, library).use(args.generation)
+    try:
+        generation = mirror_of(args, library).use(args.generation)
+    except NotFound as error:  # a wrong name is a wrong command
+        raise BadRequest(error.message, error.hint) from None
     text = f"Published: {generation_text(generation)}."
     say(asdict(generation) if args.json else text, args.json)
     note(f"To go on to the newest: {command_line('mirror pubmed')}")
@@ -284,9 +261,7 @@ def _use(args: argparse.Namespace, library: Library) -> int:
 
 
 def _index(args: argparse.Namespace, library: Library) -> int:
-    done = None
-    for done in mirror_of(args, library).index():
-        show_count(done.files, done.total)
+    done = follow(mirror_of(args, library).index(), _files_text, note)
     assert done is not None
     text = f"{counted(done.added, 'paper')} taken in, {done.dropped:,} rows dropped."
     say(asdict(done) if args.json else text, args.json)
@@ -295,11 +270,14 @@ def _index(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
+def _files_text(progress: Any) -> str:
+    return f"{progress.files:,} of {progress.total:,} files …"
+
+
 def _embed(args: argparse.Namespace, library: Library) -> int:
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    done = None
-    for done in mirror_of(args, library).embed(**options, published=args.published, say=note):
-        show_count(done.files, done.total)
+    steps = mirror_of(args, library).embed(**options, published=args.published, say=note)
+    done = follow(steps, _files_text, note)
     assert done is not None
     text = f"{counted(done.made, 'vector')} made, {done.taken:,} taken from published ones."
     say(asdict(done) if args.json else text, args.json)
@@ -307,10 +285,8 @@ def _embed(args: argparse.Namespace, library: Library) -> int:
 
 
 def _citations(args: argparse.Namespace, library: Library) -> int:
-    done = None
     steps = mirror_of(args, library).update_citations(keep=args.keep_source)
-    for done in shown(steps, citations_text):  # noqa: B007 - the work
-        pass
+    done = follow(steps, citations_text, note)
     assert done is not None
     table = done.table
     assert table is not None

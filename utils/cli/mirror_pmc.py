@@ -23,6 +23,7 @@ from .output import (
     span,
     warn,
 )
+from .progress import follow
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -63,7 +64,7 @@ def add(commands: Commands) -> CommandParser:
 
 
 def _pmc(args: argparse.Namespace, library: Library) -> int:
-    from .mirror import mirror_of, shown
+    from .mirror import mirror_of
 
     mirror, choice = mirror_of(args, library), choice_of(args, library)
     if args.plan:
@@ -74,13 +75,10 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
     to_shelf = args.to == "shelf"
     if to_shelf:
         library.settings.require_email("NCBI")  # a harvest needs it; said before hours of work
-    done = None
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
     options["most"] = args.limit
-    for done in shown(  # noqa: B007 - the work
-        mirror.update_pmc(choice, retry=args.retry, say=note, **options), progress_text
-    ):
-        pass
+    steps = mirror.update_pmc(choice, retry=args.retry, say=note, **options)
+    done = follow(steps, progress_text, note)
     assert done is not None
     if not (to_shelf and args.json):  # one answer, that of the harvest
         say(asdict(done) if args.json else _ended(done), args.json)
@@ -143,7 +141,7 @@ def choice_of(args: argparse.Namespace, library: Library) -> Choice | None:
 def _years(text: str) -> tuple[int, int]:
     first, _, last = text.partition("-")
     if text and not (first.isdecimal() and (last or first).isdecimal()):
-        raise BadRequest(f"{text!r} is no year.", "Write 2024, or 2020-2024.")
+        raise BadRequest(f"{text!r} is not a year.", "Write 2024, or 2020-2024.")
     if text and int(first) > int(last or first):
         msg = f"{text} ends before it begins: no article is chosen."
         raise BadRequest(msg, f"Write {last}-{first}.")

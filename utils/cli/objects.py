@@ -11,6 +11,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.paper import OBJECT_KINDS, ObjectKind
 from ..system.plain_text import one_line
+from .command_list import nearest
 from .commands import Commands, command
 from .options import megabytes_option
 from .output import NO_FULL_TEXT, note, say, worst
@@ -46,19 +47,22 @@ def kinds_of(words: str) -> tuple[ObjectKind, ...]:
     Raises
     ------
     BadRequest
-        One of its words is none.
+        One of its words is not a kind.
     """
     named = [word.strip().lower() for word in words.split(",") if word.strip()]
     if strange := [word for word in named if word not in PLURAL]:
-        msg = f"{', '.join(strange)}: there are {', '.join(PLURAL)}."
-        raise BadRequest(msg, "Separate several by commas.")
+        near = nearest(strange[0], PLURAL)
+        msg = f"{strange[0]!r} is not a kind of media."
+        known = f"Choose among {', '.join(PLURAL)}."
+        raise BadRequest(msg, f"Did you mean {near}?" if near else "", known)
     return tuple(PLURAL[word] for word in named)
 
 
 def _media(args: argparse.Namespace, library: Library) -> int:
     if bool(args.paper) == bool(args.job):
         raise BadRequest(
-            "Name papers of the shelf, or a harvest.", command_line("shelf media --job JOB")
+            "Name papers of the shelf, or a harvest.",
+            f"For example: {command_line('shelf media --job JOB')}",
         )
     options = {
         "kinds": tuple(args.kinds or OBJECT_KINDS),

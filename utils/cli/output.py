@@ -17,13 +17,20 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import BadRequest, NothingFound, PaperError
 from ..system.plain_text import clean_text, one_line, plain_json
+from .progress import LINE
 
 if TYPE_CHECKING:
     from ..lists.pasted import Entry
 
+_OPTIONS = {
+    **dict.fromkeys(("max_results", "max_papers", "max_rows", "max_records", "top_k"), "--limit"),
+    **dict.fromkeys(("min_date", "year_from", "start_year"), "--since"),
+    **dict.fromkeys(("max_date", "year_to", "end_year"), "--until"),
+}
+"""Parameters that the library names in errors, by the options of the shell."""
+_PARAMETER = re.compile(rf"\b(?:{'|'.join(_OPTIONS)})\b")
 TYPED = "typed"
 """The name of the list of identifiers that stand in the command itself."""
-_quiet = False
 NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, NOT_STORED = 1, 2, 3, 4
 _FILE = re.compile(
     r"(?:\.{0,2}|~[^/\s]*|[a-z]:)[/\\].*|.*[/\\]|\.\.?"
@@ -36,6 +43,7 @@ _IDENTIFIER = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:|10\.\d+/)\S+", 
 
 def leave(status: int) -> NoReturn:
     """Exit at once: requests under way would hold us up, and no file is ever half written."""
+    LINE.clear()
     with contextlib.suppress(OSError):
         sys.stdout.flush()
     sys.stderr.flush()
@@ -62,6 +70,7 @@ def say(what: dict[str, Any] | str, as_json: bool = False) -> None:
     # JSON is escaped where the console cannot show a letter: a program reads the same.
     ascii_only = not speaks_unicode()
     text = plain_json(what, ascii_only) if as_json else clean_text(str(what))
+    LINE.clear()
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -71,20 +80,15 @@ def speaks_unicode() -> bool:
     return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
-def set_quiet(quiet: bool) -> None:
-    """Leave out remarks and progress from now on (``--quiet``), or no longer."""
-    global _quiet  # noqa: PLW0603 - one command a process
-    _quiet = quiet
-
-
 def note(text: str) -> None:
     """Write a remark to standard error."""
-    if not _quiet:
+    if not LINE.quiet:
         complain_in_words(text)
 
 
 def complain_in_words(text: str) -> None:
     """Write to standard error what must be read even with ``--quiet``."""
+    LINE.clear()
     sys.stderr.write(f"{clean_text(text)}\n")
 
 
@@ -92,11 +96,6 @@ def warn(warnings: Iterable[str]) -> None:
     """Write warnings to standard error."""
     for warning in warnings:
         complain_in_words(f"warning: {warning}")
-
-
-def is_watched() -> bool:
-    """Return whether progress is shown: standard error is a terminal, without ``--quiet``."""
-    return sys.stderr.isatty() and not _quiet
 
 
 def counted(number: int, noun: str) -> str:
@@ -119,21 +118,14 @@ def kinds_of_drawing(asked: str) -> list[str]:
     return kinds
 
 
-def show_count(done: int, total: int) -> None:
-    """Show on a terminal how many of *total* are done."""
-    if not is_watched():
-        return
-    sys.stderr.write(f"\r\033[K{done} of {total} …" if done < total else "\r\033[K")
-    sys.stderr.flush()
-
-
 def complain(error: PaperError, as_json: bool) -> int:
     """Print an error; returns its exit status."""
     if as_json:
         row = error.row() if isinstance(error, NothingFound) else error.envelope()
         say(row, as_json=True)
     else:
-        complain_in_words(str(error) if error.hints else f"{error.message} {error.usual_hint}")
+        text = str(error) if error.hints else f"{error.message} {error.usual_hint}"
+        complain_in_words(_PARAMETER.sub(lambda found: _OPTIONS[found[0]], text))
     return error.exit_code
 
 

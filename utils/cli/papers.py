@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from shlex import quote
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,9 +19,11 @@ from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import date_options, limit_option, natural, output_option, pmc_last_option
-from .output import NO_FULL_TEXT, complain_of, note, say, show_count, warn, worst
+from .output import NO_FULL_TEXT, complain_of, note, read_arguments, say, warn, worst
+from .progress import show_count
 from .upkeep import describe_text, remind
 
+_LONGEST_PATH = 4096  # characters
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ def add(commands: Commands) -> None:
 
 def _add_download(commands: Commands) -> None:
     download = command(commands, "download", _download)
-    download.add_argument("paper", nargs="*", help="identifiers of any kind; - or none: from stdin")
+    download.add_argument("paper", nargs="*", help="identifiers, or files of them; - is stdin")
     pmc_last_option(download)
     download.add_argument("--force", action="store_true", help="fetch again what is there")
     output_option(download, "a copy at this place on the shelf", former=["--output-path"])
@@ -80,7 +83,7 @@ def _download(args: argparse.Namespace, library: Library) -> int:
     entries = entries_of(args.paper)
     wanted = [entry.ids for entry in entries if entry.ids]
     if args.output and len(entries) != 1:
-        raise BadRequest("--output goes with exactly one paper.")
+        raise BadRequest("--output goes with exactly one paper.", "Leave it out.")
     if args.output:
         [ids] = wanted
         options = {"prefer_pmc": args.prefer_pmc, "force": args.force}
@@ -190,7 +193,9 @@ def _list(args: argparse.Namespace, library: Library) -> int:
     for stored in page:
         say(_row(stored) if args.json else _list_entry(stored), args.json)
     note(f"{len(page)} of {total:,} papers")
-    if not total:
+    if not total and not any(library.shelf.counts().values()):
+        note(f"The shelf is empty. To fill it: {command_line('download ID')}")
+    elif not total:
         warn(library.emptied_by(**filters))
     remind(library)
     return 0
@@ -221,7 +226,8 @@ def entries_of(arguments: Sequence[str]) -> list[Entry]:
     entries: list[Entry] = []
     for word in arguments or ["-"]:
         if word != "-":
-            entries += read_entries([word])
+            is_file = len(word) < _LONGEST_PATH and Path(word).is_file()
+            entries += read_arguments([word]).entries if is_file else read_entries([word])
         elif sys.stdin is not None and not sys.stdin.isatty():
             entries += parse_entries(identifier_lines(sys.stdin.buffer.read()))
     if not any(entry.ids for entry in entries):

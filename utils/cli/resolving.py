@@ -20,7 +20,8 @@ from ..system.plain_text import cell, one_line
 from ..system.safe_files import replacing
 from .commands import Commands, command
 from .options import output_option
-from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, read_arguments, say, show_count
+from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, read_arguments, say
+from .progress import show_count
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -57,11 +58,12 @@ def _resolve(args: argparse.Namespace, library: Library) -> int:
     if suffix not in {"", *_TABLES, *_REFERENCES}:
         names = ", ".join([*_TABLES, *_REFERENCES])
         raise BadRequest(
-            f"{args.output.name} is no kind of list.", f"Its name must end in {names}."
+            f"{args.output.name} is not a list that can be written.",
+            f"Its name must end in {names}.",
         )
     request = read_arguments(args.what)
     if request.query:
-        msg = f"{request.query!r} is no file of references."
+        msg = f"{request.query!r} is not a file of references."
         raise BadRequest(msg, f"Give a file; to look for words: {command_line('search QUERY')}")
     entries = request.entries
     found: list[Resolution] = []

@@ -13,6 +13,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids, arxiv_version
 from ..system.plain_text import one_line
+from .command_list import nearest
 from .commands import CommandParser, Commands, command
 from .options import date_options, limit_option, natural, types_option, year_of
 from .output import complain, complain_of, note, read_arguments, say, warn, worst
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..search.search import Found, Gathered, SourceAnswer
 
 _LONGEST_S, _PATIENT_S = 14.0, 90.0  # a site that refuses is asked again within the latter
+_SOURCES = ("pubmed", "europepmc", "arxiv", "semantic_scholar", "openalex", "all", "mirror")
 _ORDERS = ("pub_date", "relevance", "author", "journal")
 FILES = ("ris", "bibtex", "nbib", "csl-json")
 _KINDS = {
@@ -79,6 +81,11 @@ def _search(args: argparse.Namespace, library: Library) -> int:
         return _in_pubmed(args, library)
     if sources == ["mirror"]:
         return _in_mirror(args, library)
+    if strange := [name for name in sources if name not in _SOURCES]:
+        near = nearest(strange[0], _SOURCES)
+        hint = f"Did you mean {near}?" if near else ""
+        msg = f"{strange[0]!r} cannot be searched."
+        raise BadRequest(msg, hint, f"Choose among {', '.join(_SOURCES)}.")
     _refuse_what_only_pubmed_knows(args)
     options: dict[str, Any] = {} if sources == ["all"] else {"among": tuple(sources)}
     gathered = library.search_papers(
@@ -172,7 +179,9 @@ def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
     if not args.lr:
         return library.search(" ".join(args.query), **options)
     if len(args.query) != 2:
-        raise BadRequest("--lr takes two names.", "For example: search --lr CXCL12 CXCR4")
+        raise BadRequest(
+            "--lr takes two names.", f"For example: {command_line('search --lr CXCL12 CXCR4')}"
+        )
     return library.search_ligand_receptor(*args.query, **options)
 
 
@@ -261,7 +270,7 @@ def print_references(papers: Sequence[Paper], style: str, library: Library) -> N
 def _cite(args: argparse.Namespace, library: Library) -> int:
     request = read_arguments(args.paper)
     if request.query:
-        msg = f"{request.query!r} is no identifier, and no file of them."
+        msg = f"{request.query!r} is not an identifier, nor a file of them."
         raise BadRequest(msg, f"Find the paper first: {command_line('search QUERY')}")
     nameless = (entry.asked for entry in request.entries if not entry.ids)
     statuses = [complain_of(asked, args.json) for asked in nameless]

@@ -14,7 +14,8 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, say, show_count
+from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, say
+from .progress import show_count
 
 if TYPE_CHECKING:
     from ..curation.audit import AuditResult

@@ -42,7 +42,8 @@ def add(commands: Commands) -> None:
 def _verify_files(args: argparse.Namespace, library: Library) -> int:
     if bool(args.file) == bool(args.pairs):
         raise BadRequest(
-            "Name files, or one list with --pairs.", command_line("shelf verify page.html")
+            "Name files, or one list with --pairs.",
+            f"For example: {command_line('shelf verify page.html')}",
         )
     if len(args.file) > 1 and (args.id or args.record):
         msg = "--id and --record describe one file, and several are named."

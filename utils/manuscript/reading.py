@@ -100,7 +100,7 @@ def _named(keys: Iterable[str], known: Container[str]) -> Iterator[tuple[str, Id
 def _bytes(path: Path) -> bytes:
     try:
         if not path.is_file():  # nor a pipe, which may never end
-            raise BadRequest(f"{path.name} is not there, or no file.", "Look at its name.")
+            raise BadRequest(f"There is no file {path}.", "Check its name.")
         if path.stat().st_size > MOST_BYTES:
             msg = f"{path.name} has more than {MOST_BYTES:,} bytes."
             raise BadRequest(msg, "Check it without its pictures.")

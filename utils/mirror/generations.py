@@ -153,8 +153,9 @@ class Generations:
             )
             return Generation(**facts)
         except (OSError, ValueError, TypeError):
-            known = ", ".join(one.name for one in self.all()) or "none"
-            raise NotFound(f"There is no generation {name}.", f"Here are: {known}.") from None
+            known = ", ".join(one.name for one in self.all())
+            hint = f"Choose among {known}." if known else "None was published yet."
+            raise NotFound(f"There is no generation {name}.", hint) from None
 
     def all(self) -> list[Generation]:
         """All that are here, the newest last."""

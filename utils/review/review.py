@@ -364,7 +364,7 @@ def every_review(ladder: Ladder) -> list[Review]:
 
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
-        msg = f"{name!r} is no name of a review."
+        msg = f"{name!r} is not a name for a review."
         raise BadRequest(msg, "Use small letters, digits and hyphens: moss-and-light.")
     return name
 

@@ -153,7 +153,7 @@ def _path(folder: Path, name: str) -> Path:
     wanted = name.strip().removesuffix(_ENDING)
     file = folder / f"{wanted}{_ENDING}"
     if not _ID.fullmatch(wanted):
-        msg = f"{shortened(one_line(name), 60)!r} is no dataset."
+        msg = f"{shortened(one_line(name), 60)!r} is not a dataset."
         form = "A dataset is named like gene_0a1b2c3d: database, underscore, 8 digits."
         raise BadRequest(msg, *_suggestions(folder, wanted), form)
     if not file.is_file():
