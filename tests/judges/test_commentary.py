@@ -75,6 +75,8 @@ def test_points_without_sentences_are_slides() -> None:
     assert verdict_of(f"{told}\n\n{slides(120)}") == "doubtful"
     assert verdict_of(f"{told}\n\n{slides(10)}") == "full_text"
     assert verdict_of("\n".join(f"- {text}" for text in sentences(100))) == "full_text"
+    menu = "\n".join(f"- [Issues of the year {n}](https://a.test/{n})" for n in range(400))
+    assert verdict_of(f"{told}\n\n{menu}") == "full_text"
 
 
 def test_research_on_publishing_is_only_doubted() -> None:

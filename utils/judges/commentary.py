@@ -91,7 +91,8 @@ def _points(case: Case) -> Iterator[Sign]:
     points = 0
     for part, level, text in blocks(case.document.markdown):
         for line in text.split("\n") if part in ("lead", "body") and not level else ():
-            if _ITEM.match(line) and not _ENDED.search(line):
+            is_menu = "](" in line
+            if _ITEM.match(line) and not _ENDED.search(line) and not is_menu:
                 length = count_words(line)
                 points += length if length < limits.POINT_MAX_WORDS else 0
     words = max(points, case.evidence.prose)
