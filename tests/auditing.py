@@ -24,7 +24,7 @@ def main() -> None:
 
     check.judge = judge  # type: ignore[assignment]
     library = Library(papers_dir=folder)
-    made = audit(library._ladder, fix=True)
+    made = audit(library.ladder, fix=True)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     for _ in Audit(made.ladder, made.files, made.fix, formats.read):

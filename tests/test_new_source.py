@@ -70,7 +70,7 @@ library = Library()
 limiter = library.web.limiter
 url = library.settings.address("glade") + "/texts/x"
 done = library.download(doi)
-places = {one.host: one.requests for one in library.plan(query="CXCL12").hosts}
+places = {one.host: one.requests for one in library.harvests.plan(query="CXCL12").hosts}
 checks = {one.what: (one.state, one.detail, one.advice) for one in library.doctor()}
 
 async def told():

@@ -108,7 +108,7 @@ from papershelf.settings import Settings
 doi, library = sys.argv[1], Library()
 limiter, settings = library.web.limiter, library.settings
 done = library.download(doi)
-places = {one.host: one.requests for one in library.plan(query="CXCL12").hosts}
+places = {one.host: one.requests for one in library.harvests.plan(query="CXCL12").hosts}
 checks = [(one.what, one.state, one.detail) for one in library.doctor()]
 
 async def called():

@@ -20,6 +20,7 @@ from utils.entrez.datasets import Datasets
 from utils.entrez.datasets.sql_query import ask
 from utils.errors import BadRequest, PaperError
 from utils.harvest.jobs import harvest
+from utils.library.services import ArXiv, PubMed, SemanticScholar
 from utils.mirror import Mirror
 from utils.mirror.plan import plan
 from utils.mirror.words import WordIndex
@@ -34,10 +35,10 @@ ROOT = Path(__file__).resolve().parent.parent
 DOORS = [
     (Library.harvest, harvest),
     (Library.search_papers, search_papers),
-    (Library.search_arxiv, search_arxiv),
-    (Library.search_semantic_scholar, search_semantic_scholar),
-    (Library.citing_papers, citing_papers),
-    (Library.article_text, article_text),
+    (ArXiv.search, search_arxiv),
+    (SemanticScholar.search, search_semantic_scholar),
+    (SemanticScholar.citing_papers, citing_papers),
+    (PubMed.article_text, article_text),
     (Library.read, read),
     (Library.list_papers, Shelf.list),
     (Corpus.sync, sync),
@@ -66,7 +67,9 @@ def test_a_door_takes_the_options_of_its_verb_with_their_defaults(door, verb):
     assert {name: one for name, one in offered.items() if name not in placed} == same
 
 
-@pytest.mark.parametrize("kind", [Library, Corpus, Datasets, Mirror])
+@pytest.mark.parametrize(
+    "kind", [Library, ArXiv, PubMed, SemanticScholar, Corpus, Datasets, Mirror]
+)
 def test_no_door_takes_anything_at_all(kind):
     for name, method in inspect.getmembers(kind, inspect.isfunction):
         for one in inspect.signature(method).parameters.values():

@@ -94,7 +94,7 @@ def _paper(number: str, doi: str, pmid: str, work: dict[str, Any]) -> Paper:
 
 def unscreened(_graph: Graph, seeds: list[Paper], library: Library, rounds: int) -> Found:
     """As ``snowball --rounds`` does: a round begins with the candidates most led to."""
-    found = library.snowball(seeds, rounds=rounds).candidates
+    found = library.reviews.snowball(seeds, rounds=rounds).candidates
     return [[one for one in found if one.round == number + 1] for number in range(rounds)]
 
 
@@ -102,7 +102,7 @@ def screened(graph: Graph, seeds: list[Paper], library: Library, rounds: int) ->
     """As ``review snowball`` does: a round begins with what was included of the last one."""
     known, made = list(seeds), []
     for _ in range(rounds):
-        found = library.snowball(seeds, known=known).candidates
+        found = library.reviews.snowball(seeds, known=known).candidates
         made.append([*found])
         known += [one.paper for one in found]
         seeds = [graph.papers[number] for number in sorted(graph.included_in(found))]

@@ -92,7 +92,7 @@ ITEMS = (
     item("search_arxiv", "an order", "search_arxiv", sent("arxiv", sortBy="submittedDate"), {"query": "impurity", "sort_by": "submittedDate"}),
     item("search_arxiv", "a hundred at most", "search_arxiv", refused("VALIDATION", "max_results"), {"query": "a", "max_results": 101}),
     item("search_arxiv", "no question is refused", "search_arxiv", refused("VALIDATION", "query"), {}),
-    item("search_arxiv", "three requests a second", "library", apart("arxiv", 3.0), {"does": lambda library: [library.search_arxiv(word).total for word in ("levitated", "supersaturation")]}, "arXiv's own terms: one request in three seconds"),
+    item("search_arxiv", "three requests a second", "library", apart("arxiv", 3.0), {"does": lambda library: [library.arxiv.search(word).total for word in ("levitated", "supersaturation")]}, "arXiv's own terms: one request in three seconds"),
     item("get_arxiv_paper", "fields of a preprint", "get_arxiv_paper", has(*PREPRINT), {"arxiv_id": ARXIV_ID}, SNAKE),
     item("get_arxiv_paper", "with and without arXiv:", "arxiv_paper", holds("title", "Nucleation lag"), {"arxiv_id": f"arXiv:{ARXIV_ID}"}),
     item("get_arxiv_paper", "in the version asked for", "get_arxiv_paper", is_(id=f"{ARXIV_ID}v1"), {"arxiv_id": f"arXiv:{ARXIV_ID}v1"}),
@@ -117,7 +117,7 @@ ITEMS = (
     item("semantic_scholar_to_bibtex", "at every door", "scholar_bibtex", that(lambda v: "@article{" in str(v)), {"identifier": WHOLE.doi}),
     item("Semantic Scholar", "a key of your own is sent", "scholar", asked(lambda all_: all_ and all(r.headers.get("x-api-key") == SCHOLAR_KEY for r in all_), "semantic_scholar"), {"query": "gene editing"}, settings=KEYED),
     item("Semantic Scholar", "the key is a setting", "settings", secret("SEMANTIC_SCHOLAR_API_KEY"), settings=KEYED),
-    item("Semantic Scholar", "ten requests a second with a key", "library", apart("semantic_scholar", 1.0), {"does": lambda library: [library.search_semantic_scholar(word).total for word in ("hydrogels", "moss spores")]}, "Semantic Scholar gives a key one request a second", settings=KEYED),
+    item("Semantic Scholar", "ten requests a second with a key", "library", apart("semantic_scholar", 1.0), {"does": lambda library: [library.semantic_scholar.search(word).total for word in ("hydrogels", "moss spores")]}, "Semantic Scholar gives a key one request a second", settings=KEYED),
     # -- PubMed
     item("search_pubmed", "years", "search", that(lambda v: {p["year"] for p in papers(v)} == {"1998"}), {"query": "journal article[pt]", "min_date": "1990", "max_date": "2000"}, "min_date and max_date stand for startYear and endYear: months and days, too, and which date is meant"),
     item("search_pubmed", "a hundred at most", "search_pubmed", that(lambda v: v["total"] >= 0), {"query": "zzqqx[ti]", "max_results": 1000}, "a thousand: pages are bounded by their tokens, and next_start goes on"),

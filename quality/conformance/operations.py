@@ -158,7 +158,7 @@ def _articles(library: Any, a: Arguments) -> Any:
     options |= {"publication_types": tuple(a.get("filter_by_publication_types", ()))}
     options |= {"sort_by": a.get("sort_by", "relevance")}
     summaries = a.get("fetch_brief_summaries", 0)
-    found = library.search_articles(a["query_term"], summaries=summaries, **options)
+    found = library.pubmed.search_articles(a["query_term"], summaries=summaries, **options)
     return {
         "effective_search_term": found.term, "total_found": found.hits.total,
         "pmids": found.hits.pmids, "retrieved_pmid_count": len(found.hits.pmids),
@@ -167,7 +167,7 @@ def _articles(library: Any, a: Arguments) -> Any:
 
 
 def _details(library: Any, a: Arguments) -> Any:
-    found = library.details(**a)
+    found = library.pubmed.details(**a)
     records = [{"pmid": pmid} for pmid in found.records]
     text = "".join(found.records.values())
     return {"articles": records, "text": text, "not_found_pmids": found.not_found}
@@ -191,7 +191,7 @@ OPERATIONS = {
     "search_lr": Operation("search_pubmed_lr", _search),
     "search_pair": Operation(
         "search_pubmed_lr", _search,
-        lambda library, a: _found(library.search_ligand_receptor(**a)),
+        lambda library, a: _found(library.pubmed.search_ligand_receptor(**a)),
     ),
     "download": Operation(
         "download_paper",
@@ -222,13 +222,13 @@ OPERATIONS = {
     "relate": Operation(
         "get_article_relationships",
         lambda a: ["related", a["source_pmid"], "--kind", _KINDS[_kind(a)], "-n", str(a.get("max_related_results", 5))],
-        lambda library, a: {"related_articles": plain(library.related(a["source_pmid"], _kind(a), a.get("max_related_results", 5)).articles)},
+        lambda library, a: {"related_articles": plain(library.pubmed.related(a["source_pmid"], _kind(a), a.get("max_related_results", 5)).articles)},
     ),
     "articles": Operation("search_pubmed_articles", None, _articles),
     "details": Operation("fetch_article_details", None, _details),
     "record": Operation(
         "get_pubmed_paper", None,
-        lambda library, a: library.paper(a["pmid"]).row(),
+        lambda library, a: library.pubmed.paper(a["pmid"]).row(),
     ),
     "cite": Operation(
         "cite_papers",
@@ -240,39 +240,39 @@ OPERATIONS = {
     "scholar_bibtex": Operation("semantic_scholar_to_bibtex", _bibtex, _cited),
     "convert": Operation(
         "convert_ids", None,
-        lambda library, a: {"records": [asdict(x.ids) | {"status": x.status} for x in library.convert_ids(a["ids"])]},
+        lambda library, a: {"records": [asdict(x.ids) | {"status": x.status} for x in library.pubmed.convert_ids(a["ids"])]},
     ),
     "match": Operation(
         "match_citations", None,
-        lambda library, a: {"results": plain(library.match_citations(a["citations"]))},
+        lambda library, a: {"results": plain(library.pubmed.match_citations(a["citations"]))},
     ),
     "spell": Operation(
         "spell_check", None,
-        lambda library, a: {"corrected_query": library.check_spelling(a["query"]).corrected},
+        lambda library, a: {"corrected_query": library.pubmed.check_spelling(a["query"]).corrected},
     ),
     "mesh": Operation(
         "lookup_mesh", None,
-        lambda library, a: {"terms": plain(library.look_up_mesh(a["term"])[1])},
+        lambda library, a: {"terms": plain(library.pubmed.look_up_mesh(a["term"])[1])},
     ),
     "arxiv": Operation(
         "search_arxiv", _elsewhere("arxiv"),
-        lambda library, a: _found(library.search_arxiv(**a)),
+        lambda library, a: _found(library.arxiv.search(**a)),
     ),
     "arxiv_paper": Operation(
         "get_arxiv_paper", None,
-        lambda library, a: library.arxiv_paper(a["arxiv_id"]).row(),
+        lambda library, a: library.arxiv.paper(a["arxiv_id"]).row(),
     ),
     "scholar": Operation(
         "search_semantic_scholar", _elsewhere("semantic_scholar"),
-        lambda library, a: {"papers": [x.paper.row() for x in library.search_semantic_scholar(**a).papers]},
+        lambda library, a: {"papers": [x.paper.row() for x in library.semantic_scholar.search(**a).papers]},
     ),
     "scholar_paper": Operation(
         "get_semantic_scholar_paper", None,
-        lambda library, a: library.scholar_paper(a["identifier"]).paper.row(),
+        lambda library, a: library.semantic_scholar.paper(a["identifier"]).paper.row(),
     ),
     "citing": Operation(
         "get_paper_citations", None,
-        lambda library, a: {"papers": [x.paper.row() for x in library.citing_papers(a["paper_id"], max_results=a.get("max_results", 10)).papers]},
+        lambda library, a: {"papers": [x.paper.row() for x in library.semantic_scholar.citing_papers(a["paper_id"], max_results=a.get("max_results", 10)).papers]},
     ),
     "sync": Operation(
         "pubmed_sync_delta",
@@ -333,7 +333,7 @@ OPERATIONS = {
     ),
     "article_text": Operation(
         "entrez_external", None,
-        lambda library, a: asdict(library.article_text(a["ids"][0])),
+        lambda library, a: asdict(library.pubmed.article_text(a["ids"][0])),
         {"operation": "text"},
     ),
     "settings": Operation(

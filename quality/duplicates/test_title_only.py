@@ -135,7 +135,7 @@ def served(shared: Path, tmp_path: Path) -> Iterator[tuple[Library, list[Case]]]
 @pytest.mark.shared
 def test_the_sites_are_asked_so_that_the_papers_are_found(served: tuple[Library, list[Case]]):
     library, made = served
-    found = list(library.resolve([Entry(case.kind, Ids(), case.said) for case in made]))
+    found = list(library.references.resolve([Entry(case.kind, Ids(), case.said) for case in made]))
     wrong, there = [], Counter[bool]()
     for case, one in zip(made, found, strict=True):
         assert one.status != "could_not_tell", one.message

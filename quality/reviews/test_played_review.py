@@ -108,7 +108,7 @@ prisma: {{new_studies: 7}}
 
 @pytest.fixture
 def review(library: Library, field: World) -> Review:
-    review = library.new_review("fields")
+    review = library.reviews.create("fields")
     known = [of_world(field, number, doi=number % 2 == 0) for number in range(0, FIELD, 3)]
     lists = {
         "embase.ris": [*known, *(of_nobody("Embase", n) for n in range(EMBASE))],

@@ -25,7 +25,7 @@ REFUSED = {"kind": "refusal", "name": "search_pubmed", "arguments": {"query": ""
 
 def begin_review(papers: Path) -> None:
     """Make the review that the tour updates: people begin one in the shell, no tool does."""
-    review = Library(papers_dir=papers).new_review(REVIEW)
+    review = Library(papers_dir=papers).reviews.create(REVIEW)
     search = "databases: [{source: pubmed, query: coral}]"
     (review.folder / "protocol.yaml").write_text(f"title: {REVIEW}\n{search}\n", encoding="utf-8")
 

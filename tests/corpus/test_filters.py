@@ -136,7 +136,7 @@ def test_a_listing_says_which_filter_leaves_nothing(library: Library) -> None:
     assert library.list_papers(journal="140-673")[0] == 0
     asked = {"journal": "Nature", "year_from": "2010"}
     assert library.list_papers(**asked)[0] == 0
-    assert library.emptied_by(**asked) == ["Journal “Nature” leaves nothing. Without it: 1."]
-    both = library.emptied_by(journal="Nature", kind="abstract")
+    assert library.texts.emptied_by(**asked) == ["Journal “Nature” leaves nothing. Without it: 1."]
+    both = library.texts.emptied_by(journal="Nature", kind="abstract")
     assert both == ["Together these filters leave nothing. Without them: 2."]
-    assert library.emptied_by() == []
+    assert library.texts.emptied_by() == []

@@ -165,7 +165,7 @@ def raise_judges(monkeypatch):
 
 def here(library, papers=(), fix=False):
     """An audit in this process, where the judges of a test can be met."""
-    made = audit(library._ladder, papers, fix=fix)
+    made = audit(library.ladder, papers, fix=fix)
     return list(Audit(made.ladder, made.files, made.fix, formats.read))
 
 
@@ -177,7 +177,7 @@ def held(library, world):
 
 def test_an_audit_by_the_same_judges_changes_nothing_and_asks_nobody(library, world, held):
     before = len(world.requests)
-    found = list(library.audit(fix=True))
+    found = list(library.upkeep.audit(fix=True))
     assert [one.outcome for one in found] == ["unchanged"] * len(held)
     assert all(one.evidence for one in found)
     assert len(world.requests) == before
@@ -323,7 +323,7 @@ def test_what_an_older_version_took_in_as_full_text_is_found_out(library, folder
     assert library.shelf.counts()["full_text"] == 13
     assert verdicts.due() == 12
     before = texts(folder)
-    found = [one for one in library.audit(fix=True) if one.outcome == "changed"]
+    found = [one for one in library.upkeep.audit(fix=True) if one.outcome == "changed"]
     assert [one.was for one in found] == ["full_text"] * 12
     assert of_kind(library, "rejected") == {doi_of(kind) for kind in ALL}
     assert verdicts.due() == 0
@@ -338,9 +338,9 @@ def test_once_its_record_is_known_an_adopted_file_is_held_against_it(library, wo
     library.settings.papers_dir.mkdir()
     (library.settings.papers_dir / f"pmid_{record.pmid}.txt").write_text(BODY, encoding="utf-8")
     assert library.find(record.pmid).kind == "full_text"
-    list(library.recheck(crossref=False))
+    list(library.upkeep.recheck(crossref=False))
     assert library.find(record.pmid).paper.recorded_by
-    [one] = library.audit(fix=True)
+    [one] = library.upkeep.audit(fix=True)
     assert (one.was, one.now) == ("full_text", "wrong_paper")
     assert library.download(record.pmid).stored.via == "pmc_cloud"
 
@@ -360,7 +360,7 @@ def test_a_file_changed_under_the_audit_is_left_for_the_next_one(
     library, held, stricter, monkeypatch, verdict
 ):
     stricter(lambda paper: verdict == "paywall")
-    made = audit(library._ladder, fix=True)
+    made = audit(library.ladder, fix=True)
     path = Path(held[0].path)
 
     def read(fetched, paper, **options):
@@ -368,9 +368,7 @@ def test_a_file_changed_under_the_audit_is_left_for_the_next_one(
             path.write_text(path.read_text(encoding="utf-8") + "\nMY NOTE.\n", encoding="utf-8")
         return formats.read(fetched, paper, **options)
 
-    outcomes = {
-        one.file_path: one.outcome for one in Audit(library._ladder, made.files, True, read)
-    }
+    outcomes = {one.file_path: one.outcome for one in Audit(library.ladder, made.files, True, read)}
     assert outcomes[str(path)] == ("unchanged" if verdict == "full_text" else "not_read")
     assert path.read_text(encoding="utf-8").endswith("MY NOTE.\n")
     assert library.find(held[0].paper.ids.pmid).sha256 == sha256(path.read_bytes())
@@ -387,13 +385,13 @@ def test_damaged_bytes_cost_nothing_but_themselves(library, held):
 
 
 def test_only_the_papers_asked_for_are_audited(library, held):
-    [one] = library.audit([held[1].paper.ids.pmid])
+    [one] = library.upkeep.audit([held[1].paper.ids.pmid])
     assert one.file_path == held[1].path
 
 
 def test_processes_judge_as_this_one_does(library, folder):
     library.list_papers()
-    aside = [(one.file_path, one.outcome, one.now) for one in library.audit()]
+    aside = [(one.file_path, one.outcome, one.now) for one in library.upkeep.audit()]
     assert aside == [(one.file_path, one.outcome, one.now) for one in here(library)]
     assert len(aside) == 13
 
@@ -457,7 +455,7 @@ def test_a_shelf_that_cannot_be_written_is_audited_and_refuses_the_consequences(
 
 
 def test_whoever_stops_listening_stops_the_audit(library, folder):
-    running = iter(library.audit(fix=True))
+    running = iter(library.upkeep.audit(fix=True))
     next(running)
     running.close()
     assert library.shelf.counts()["papers"] == 13
@@ -469,7 +467,7 @@ def test_whoever_stops_listening_stops_the_audit(library, folder):
 
 def test_a_text_kept_by_hand_is_served_shown_as_such_and_left_alone(library, folder):
     before = texts(folder)
-    stored = library.keep(doi_of("citation"), "full_text", "it is  all there\nis")
+    stored = library.upkeep.keep(doi_of("citation"), "full_text", "it is  all there\nis")
     assert (stored.kind, stored.verdict, stored.evidence) == (
         "full_text", "by_hand", "it is all there is",
     )  # fmt: skip
@@ -478,29 +476,29 @@ def test_a_text_kept_by_hand_is_served_shown_as_such_and_left_alone(library, fol
     assert (row["kind"], row["verdict"], row["evidence"]) == (
         "full_text", "by_hand", "it is all there is",
     )  # fmt: skip
-    [one] = [one for one in library.audit(fix=True) if one.outcome == "by_hand"]
+    [one] = [one for one in library.upkeep.audit(fix=True) if one.outcome == "by_hand"]
     assert (one.now, one.evidence) == ("full_text", "it is all there is")
     assert library.find(doi_of("citation")) == stored
     assert texts(folder) == before
     assert_consistent(library.shelf)
-    library.rebuild()
+    library.upkeep.rebuild()
     assert library.find(doi_of("citation")).verdict == "by_hand"
 
 
 def test_undo_gives_the_judges_the_word_again(library, folder):
     library.list_papers()
     was = library.find(doi_of("shop"))
-    library.keep(doi_of("shop"), "full_text", "I say so")
-    assert library.undo_keep(doi_of("shop")) == was
+    library.upkeep.keep(doi_of("shop"), "full_text", "I say so")
+    assert library.upkeep.undo_keep(doi_of("shop")) == was
     with pytest.raises(BadRequest, match="Nobody decided"):
-        library.undo_keep(doi_of("shop"))
+        library.upkeep.undo_keep(doi_of("shop"))
     assert_consistent(library.shelf)
 
 
 def test_a_text_rejected_by_hand_is_not_taken_again_from_the_same_site(library, world):
     record = world.paper("pmc_cloud")
     first = library.download(record.pmid).stored
-    library.keep(record.pmid, "rejected", "it is the erratum")
+    library.upkeep.keep(record.pmid, "rejected", "it is the erratum")
     text = Path(first.path).read_text(encoding="utf-8")
     assert "- Verdict: by_hand\n" in text
     assert "- Evidence: it is the erratum\n" in text
@@ -508,19 +506,19 @@ def test_a_text_rejected_by_hand_is_not_taken_again_from_the_same_site(library, 
     assert again.stored.kind == "abstract"
     assert "by_hand" in {attempt.outcome for attempt in again.stored.attempts}
     assert Path(first.path).exists()
-    library.undo_keep(record.pmid)
+    library.upkeep.undo_keep(record.pmid)
     assert library.download(record.pmid, force=True).stored.kind == "full_text"
     assert_consistent(library.shelf)
 
 
 def test_a_decision_needs_a_reason_a_text_and_a_word_that_is_one(library, world, folder):
     with pytest.raises(BadRequest, match="reason"):
-        library.keep(doi_of("shop"), "full_text", " ")
+        library.upkeep.keep(doi_of("shop"), "full_text", " ")
     with pytest.raises(BadRequest, match="no decision"):
-        library.keep(doi_of("shop"), "abstract", "why")
+        library.upkeep.keep(doi_of("shop"), "abstract", "why")
     closed = library.download(world.paper("paywall").pmid).stored
     with pytest.raises(BadRequest, match="only the abstract"):
-        library.keep(closed.paper.ids.pmid, "full_text", "why")
+        library.upkeep.keep(closed.paper.ids.pmid, "full_text", "why")
 
 
 def test_what_was_accepted_by_hand_stands_in_report_prisma_and_lock(library, world):
@@ -532,9 +530,9 @@ def test_what_was_accepted_by_hand_stands_in_report_prisma_and_lock(library, wor
     inbox.mkdir()
     page = f"# {record.plain_title}\n\nhttps://doi.org/{record.doi}\n\nThe author's few lines.\n"
     (inbox / f"{record.pmid}.md").write_text(page, encoding="utf-8")
-    [refused] = library.take_in()
+    [refused] = library.upkeep.take_in()
     assert refused.outcome == "rejected"
-    [done] = library.take_in(accept="the author sent it")
+    [done] = library.upkeep.take_in(accept="the author sent it")
     assert (done.outcome, done.jobs) == ("filed", (harvest.job_id,))
     assert "by hand" in done.detail
     stored = library.find(record.pmid)

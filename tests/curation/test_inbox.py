@@ -38,7 +38,7 @@ def listed(folder):
 
 
 def taken(library):
-    return {done.file: done for done in take_in(library._ladder)}
+    return {done.file: done for done in take_in(library.ladder)}
 
 
 def harvested(library, *records):

@@ -53,7 +53,7 @@ def watched(library, monkeypatch, clock):
                 step()
 
         def look():
-            for one in watch(library._ladder, **options):
+            for one in watch(library.ladder, **options):
                 told[-1].append(one)
 
         with monkeypatch.context() as staged:
@@ -95,7 +95,7 @@ def test_each_file_is_filed_as_it_arrives_and_ticked_off_at_once(
 ):
     first, second = world.paper("paywall"), world.paper("login")
     harvest = harvested(library, first, second)
-    list(library.take_in())
+    list(library.upkeep.take_in())
     harvest.report()
     pages_seen = [worklist(harvest)]
 
@@ -147,7 +147,7 @@ def test_a_paper_the_shelf_has_as_an_abstract_is_asked_for_without_any_harvest(
     record = world.paper("abstract_only")
     assert library.download(record.pmid).stored.kind == "abstract"
     drop(downloads, "scan0001.pdf", pdf_of(record))
-    [done] = library.take_in(folder=downloads)
+    [done] = library.upkeep.take_in(folder=downloads)
     assert (done.outcome, library.find(record.pmid).kind) == ("filed", "full_text")
 
 
@@ -157,20 +157,20 @@ def test_of_two_files_of_a_paper_the_newest_is_filed_and_the_other_left(library,
     for name, age in (("old.pdf", 100), ("new.pdf", 50), ("older.pdf", 200)):
         path = drop(downloads, name, pdf_of(record))
         os.utime(path, (time.time() - age,) * 2)
-    assert [Path(one.file).name for one in library.take_in(folder=downloads)] == ["new.pdf"]
-    assert list(library.take_in(folder=downloads)) == []
+    assert [Path(one.file).name for one in library.upkeep.take_in(folder=downloads)] == ["new.pdf"]
+    assert list(library.upkeep.take_in(folder=downloads)) == []
 
 
 def test_names_that_are_no_text_do_no_harm(library, world, downloads):
     record = world.paper("paywall")
     harvested(library, record)
     drop(downloads, os.fsdecode(b"\xff\x1b[2Jpaper.pdf"), pdf_of(record))
-    [done] = library.take_in(folder=downloads)
+    [done] = library.upkeep.take_in(folder=downloads)
     assert done.outcome == "filed"
     assert "\x1b" not in done.file
     done.file.encode()
     assert len(listed(library.settings.papers_dir / "inbox" / "filed")) == 1
-    assert list(library.take_in(folder=downloads)) == []
+    assert list(library.upkeep.take_in(folder=downloads)) == []
 
 
 def test_a_file_is_read_once_until_it_changes_or_is_asked_for(
@@ -185,11 +185,11 @@ def test_a_file_is_read_once_until_it_changes_or_is_asked_for(
     assert sorted(reads) == ["later.pdf", "later.pdf", "other.pdf"]
     reads.clear()
 
-    assert list(library.take_in(folder=downloads)) == []  # another process, later
+    assert list(library.upkeep.take_in(folder=downloads)) == []  # another process, later
     assert reads == []
 
     harvested(library, later)
-    [done] = library.take_in(folder=downloads)
+    [done] = library.upkeep.take_in(folder=downloads)
     assert (done.outcome, set(reads)) == ("filed", {"later.pdf"})
 
 
@@ -197,13 +197,13 @@ def test_what_is_kept_of_a_foreign_folder_tells_nobody_what_is_in_it(library, wo
     harvested(library, world.paper("paywall"))
     other = world.paper("captcha")
     drop(downloads, "love letter.pdf", pdf_of(other))
-    list(library.take_in(folder=downloads))
+    list(library.upkeep.take_in(folder=downloads))
     [kept] = (library.settings.papers_dir / ".papershelf" / "looked_at").iterdir()
     text = str(kept) + kept.read_text(encoding="utf-8")
     assert json.loads(kept.read_text(encoding="utf-8"))
     assert not [word for word in ("letter", other.doi, other.plain_title) if word in text]
     kept.write_text("[damaged", encoding="utf-8")
-    assert list(library.take_in(folder=downloads)) == []
+    assert list(library.upkeep.take_in(folder=downloads)) == []
 
 
 @pytest.mark.parametrize("ending", ["crdownload", "part", "download"])
@@ -324,9 +324,9 @@ def test_killed_at_any_step_the_next_look_comes_to_the_same_end(
         if step < 3:
             broken.setattr(Ledgers, "close", lambda _: None)  # whoever is killed writes no report
         with pytest.raises(StoreFailed):
-            list(library.take_in(folder=downloads))
+            list(library.upkeep.take_in(folder=downloads))
 
-    list(library.take_in(folder=downloads))
+    list(library.upkeep.take_in(folder=downloads))
 
     assert "All of it has arrived" in worklist(harvest)
     assert library.find(record.pmid).kind == "full_text"
@@ -357,7 +357,7 @@ def test_among_real_articles_those_asked_for_are_filed_and_each_as_itself(
         for paper in [*papers.values()][::2]:
             shelf.save_abstract(paper, ())
 
-    told = Library(**{**settings, "papers_offline": True}).take_in(folder=downloads)
+    told = Library(**{**settings, "papers_offline": True}).upkeep.take_in(folder=downloads)
 
     filed = {Path(one.file): one.paper for one in told if one.outcome == "filed"}
     assert filed == {path: str(paper.ids) for path, paper in [*papers.items()][::2]}
@@ -369,7 +369,7 @@ def test_a_folder_that_cannot_be_looked_at_is_refused_by_name(library, tmp_path,
     (tmp_path / "papers" / "inbox").mkdir(parents=True)
     (tmp_path / "file.txt").write_text("", encoding="utf-8")
     with pytest.raises(BadRequest, match=name):
-        list(library.take_in(folder=tmp_path / name))
+        list(library.upkeep.take_in(folder=tmp_path / name))
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

@@ -116,10 +116,10 @@ def test_a_recheck_brings_the_records_of_files_named_by_doi_and_an_audit_tells(
     library, right_and_wrong
 ):
     right, wrong = right_and_wrong
-    found = [change.outcome for change in library.recheck(crossref=False)]
+    found = [change.outcome for change in library.upkeep.recheck(crossref=False)]
     assert found.count("recorded") == 2
-    assert "recorded" not in [change.outcome for change in library.recheck(crossref=False)]
-    told = {one.file_path: (one.outcome, one.now) for one in library.audit(fix=True)}
+    assert "recorded" not in [change.outcome for change in library.upkeep.recheck(crossref=False)]
+    told = {one.file_path: (one.outcome, one.now) for one in library.upkeep.audit(fix=True)}
     assert told[str(right_and_wrong[right])] == ("unchanged", "full_text")
     assert told[str(right_and_wrong[wrong])][0] == "changed"
     assert library.find(wrong.doi).kind == "rejected"
@@ -165,7 +165,7 @@ def test_an_audit_killed_before_it_told_the_harvests_is_made_good_by_the_next(li
     path.write_text(f"{head}{rule}# Gone\n\nPlease log in.\n", encoding="utf-8")
     library.find(record.pmid)
     assert Ledger(harvest.ledger.path).job().counts.full_text == 1
-    [one] = library.audit(fix=True)
+    [one] = library.upkeep.audit(fix=True)
     assert one.jobs == (harvest.job_id,)
     assert harvest.job().counts.pending == 1
 

@@ -32,7 +32,7 @@ def pdf(library, world):
 
 
 def test_paragraphs_of_xml_have_the_paths_of_their_elements(library, jats):
-    places = library.places(jats)
+    places = library.texts.places(jats)
     root = parse(library.shelf.raw(places.stored).fetched.body)
     exact = 0
     prose = [one for one in places.anchors if one.kind == "paragraph"]
@@ -48,7 +48,7 @@ def test_paragraphs_of_xml_have_the_paths_of_their_elements(library, jats):
 
 
 def test_every_paragraph_of_a_pdf_has_its_page_and_a_box_on_it(library, pdf):
-    places = library.places(pdf)
+    places = library.texts.places(pdf)
     pages = [place.page for one in places.anchors for place in one.sources]
     assert pages == sorted(pages)
     assert pages[0] == 1
@@ -62,7 +62,7 @@ def test_every_paragraph_of_a_pdf_has_its_page_and_a_box_on_it(library, pdf):
 
 def test_paragraphs_of_a_page_stand_one_below_the_other(library, pdf):
     boxes = {}
-    for anchor in library.places(pdf).anchors:
+    for anchor in library.texts.places(pdf).anchors:
         for place in anchor.sources[:1]:
             boxes.setdefault(place.page, []).append(place.box)
     assert all(
@@ -71,20 +71,20 @@ def test_paragraphs_of_a_page_stand_one_below_the_other(library, pdf):
 
 
 def test_a_pdf_opens_at_the_page(library, pdf):
-    file = library.keep_original(pdf)
-    places = library.places(pdf)
+    file = library.texts.keep_original(pdf)
+    places = library.texts.places(pdf)
     last = places.anchors[-1]
     assert file.read_bytes().startswith(b"%PDF")
     assert places.link(last) == f"{file.as_uri()}#page={last.sources[0].page}"
 
 
 def test_a_pdf_that_nobody_wrote_beside_the_text_opens_where_it_came_from(library, pdf):
-    places = library.places(pdf)
+    places = library.texts.places(pdf)
     assert places.link(places.anchors[0]) == f"{places.url}#page=1"
 
 
 def test_names_stay_when_the_text_is_read_anew_and_other_words_come_before(library, jats):
-    places = library.places(jats)
+    places = library.texts.places(jats)
     longer = places.text.replace("\n\n", "\n\nOne more paragraph that was not there.\n\n", 3)
     before = [one.name for one in places.anchors]
     after = [one.name for one in anchors_of(longer)]
@@ -115,26 +115,26 @@ def test_figures_and_tables_are_called_what_they_are():
 
 
 def test_places_are_looked_for_once_until_the_text_changes(library, jats, monkeypatch):
-    first = library.places(jats)
+    first = library.texts.places(jats)
     monkeypatch.setattr("utils.curation.places.words_of", lambda _: pytest.fail("read again"))
-    assert library.places(jats) == first
+    assert library.texts.places(jats) == first
     with Path(first.stored.path).open("a", encoding="utf-8") as file:
         file.write("\n\nA note by hand.\n")
     monkeypatch.setattr("utils.curation.places.words_of", lambda _: None)
-    assert not any(one.sources for one in library.places(jats).anchors)
+    assert not any(one.sources for one in library.texts.places(jats).anchors)
 
 
 @pytest.mark.parametrize("junk", [b"", b"[]", b'{"rules": 1}', b"\xff\xfe", b'{"places": 3}'])
 def test_what_was_kept_and_is_damaged_is_found_anew(library, jats, junk):
-    first = library.places(jats)
+    first = library.texts.places(jats)
     file = next(library.shelf.folder.glob("*.files/places.json"))
     file.write_bytes(junk)
-    assert library.places(jats) == first
+    assert library.texts.places(jats) == first
     assert json.loads(file.read_bytes())["sha256"] == first.stored.sha256
 
 
 def test_one_is_found_by_its_name_and_by_characters_of_the_file(library, jats):
-    places = library.places(jats)
+    places = library.texts.places(jats)
     third = places.anchors[2]
     assert places.named(third.name.upper()) == third
     assert places.named(f"{third.start + 5}:{third.start + 9}") == third
@@ -147,7 +147,7 @@ def test_where_the_bytes_were_not_kept_the_text_has_names_and_no_places(library)
     for file in (library.shelf.folder / ".papershelf" / "raw").iterdir():
         file.unlink()
     assert library.shelf.raw(stored) is None
-    places = library.places("31452104")
+    places = library.texts.places("31452104")
     assert places.anchors
     assert not places.media
     assert not any(one.sources for one in places.anchors)
@@ -155,7 +155,7 @@ def test_where_the_bytes_were_not_kept_the_text_has_names_and_no_places(library)
 
 def test_a_quotation_says_in_which_paragraph_it_stands(library, jats):
     list(library.corpus.index())
-    places = library.places(jats)
+    places = library.texts.places(jats)
     anchor = places.anchors[3]
     words = places.text[anchor.start : anchor.end].split(". ")[0]
     found = library.corpus.verify_quote(words)

@@ -136,7 +136,7 @@ def test_where_nothing_fits_the_answer_lists_the_sections_and_their_roles(librar
 def test_the_record_keeps_the_sections(library, grown):
     text = library.shelf.read_text(grown)
     kept = [(text[s.start : s.end], s.roles, s.floats) for s in grown.sections]
-    assert kept == [(text[s.start : s.end], s.roles, s.floats) for s in library.sections("7")]
+    assert kept == [(text[s.start : s.end], s.roles, s.floats) for s in library.texts.sections("7")]
     methods = next(s for s in grown.sections if s.title == "Experimental procedures")
     assert (methods.roles, methods.floats) == (("methods",), ("Table 1", "Figure 2"))
 
@@ -166,7 +166,7 @@ def test_a_record_of_before_gets_its_sections_from_the_text(library, grown):
     record.write_text(json.dumps(row), encoding="utf-8")
     (library.shelf.folder / ".papershelf/catalogue.db").unlink()
     assert library.read("7", section="methods").text.startswith("## Experimental procedures")
-    library.rebuild()
+    library.upkeep.rebuild()
     assert library.find("7").sections == grown.sections
 
 

@@ -20,7 +20,7 @@ def held(library, world):
 
 
 def outcomes(library, **options):
-    return {renewal.paper: renewal.outcome for renewal in library.reextract(**options)}
+    return {renewal.paper: renewal.outcome for renewal in library.upkeep.reextract(**options)}
 
 
 def test_nothing_is_done_while_the_readers_are_the_same(library, held):
@@ -72,7 +72,7 @@ def test_what_a_hand_wrote_into_a_text_is_kept(library, held, better, looked_at)
     mine = path.read_bytes()
     better(with_a_mark)
 
-    [renewal] = library.reextract()
+    [renewal] = library.upkeep.reextract()
 
     assert renewal.outcome == "kept"
     assert "by hand" in renewal.detail
@@ -85,7 +85,7 @@ def test_a_text_that_took_the_place_of_ours_is_kept(library, held, better):
     path.write_text(ours.replace(".\n", ", as I read it.\n"), encoding="utf-8")
     mine = path.read_bytes()
     better(with_a_mark)
-    assert [renewal.outcome for renewal in library.reextract()] == ["kept"]
+    assert [renewal.outcome for renewal in library.upkeep.reextract()] == ["kept"]
     assert path.read_bytes() == mine
 
 
@@ -96,7 +96,7 @@ def test_an_edit_taken_back_makes_the_text_ours_again(library, held, better):
     library.find(held[0].paper.ids.pmid)
     path.write_bytes(as_it_was)
     better(with_a_mark)
-    assert [renewal.outcome for renewal in library.reextract()] == ["changed"]
+    assert [renewal.outcome for renewal in library.upkeep.reextract()] == ["changed"]
 
 
 def test_bytes_are_decoded_as_the_site_said_when_it_sent_them(library):
@@ -134,7 +134,7 @@ def test_what_a_better_reading_finds_is_noted(library, held, better):
     path = Path(held[0].path)
     assert not path.read_text(encoding="utf-8").startswith("RETRACTED")
     better(lambda document: replace(document, retracted=True, license="CC0"))
-    assert [renewal.outcome for renewal in library.reextract()] == ["changed"]
+    assert [renewal.outcome for renewal in library.upkeep.reextract()] == ["changed"]
     again = library.find(held[0].paper.ids.pmid)
     assert again.paper.retracted
     assert again.license == held[0].license != ""

@@ -152,7 +152,13 @@ def test_python(library, good, slip):
     cited = library.cite(papers)
     assert [isinstance(one, str) for _, one in cited] == [True, True, False, True, False]
     assert isinstance(cited[2][1], BadRequest)
-    assert [bool(ids) for ids, _ in library.records(papers)] == [True, True, False, True, True]
+    assert [bool(ids) for ids, _ in library.references.records(papers)] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
     assert cited[0][0] == Ids.parse(good[0])
 
 

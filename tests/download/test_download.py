@@ -352,5 +352,5 @@ def test_a_withdrawn_preprint_says_so_wherever_a_retraction_does(library):
     done = library.download("arXiv:2604.00005")
     assert done.row()["retracted"]
     assert Path(done.file_path).read_text(encoding="utf-8").startswith("RETRACTED:")
-    [made] = library.citations([done.stored.paper], ["bibtex"])
+    [made] = library.references.citations([done.stored.paper], ["bibtex"])
     assert "etracted" in made["bibtex"]

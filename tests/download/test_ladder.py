@@ -53,7 +53,7 @@ def papers(library: Library, _world: World) -> list[Paper]:
     """Six papers that E-utilities hand out as JATS."""
     records = [record for record in _world.field if record.efetch == "body"][:SIX]
     wanted = [Ids(pmid=record.pmid) for record in records]
-    ladder = library._ladder
+    ladder = library.ladder
     found = look_up(wanted, ladder.web, ladder.sources)
     made = [found[ids] for ids in wanted]
     assert all(isinstance(paper, Paper) and paper.ids.pmcid for paper in made)
@@ -230,7 +230,7 @@ def test_a_text_is_compared_with_a_part_that_was_refused_and_with_the_journal(
             raise BadContent("cut", verdict="partial", copy=part._asdict())
         return formats.read(fetched, paper, comparison=comparison)
 
-    ladder = replace(library._ladder, read=read)
+    ladder = replace(library.ladder, read=read)
     whole = articles[papers[0].ids.pmcid]
     site = Site(lambda asked: ((asked[0], whole) for _ in range(2)))
     climb = ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])

@@ -81,7 +81,7 @@ def test_a_mistake_of_ours_says_nothing_about_the_paper(library, world):
     first = library.download(world.paper("paywall").pmid).stored
     failed = [replace(attempt, outcome="failed") for attempt in first.attempts]
     stored = library.shelf.save_abstract(first.paper, failed)
-    ladder = library._ladder
+    ladder = library.ladder
     assert not is_worth_trying_again(stored, ladder.rungs, library.settings)
     time.sleep(HOUR + 60)
     assert is_worth_trying_again(stored, ladder.rungs, library.settings)

@@ -16,7 +16,7 @@ BRANCHES = ("pmc_cloud", "publisher_html", "unpaywall_pdf", "paywall")
 
 
 def harvested(library, ledger):
-    harvest = Harvest(ledger, library._ladder)
+    harvest = Harvest(ledger, library.ladder)
     list(harvest)
     return harvest
 
@@ -37,7 +37,7 @@ def elsewhere(settings, tmp_path):
 
 
 def rebuilt(library, lock):
-    return differences(lock, harvested(library, of_lock(lock, library._ladder)))
+    return differences(lock, harvested(library, of_lock(lock, library.ladder)))
 
 
 def rows_in(path):
@@ -145,4 +145,4 @@ def test_a_lock_of_an_older_version_is_read_without_its_reasons(library, world, 
 
 def test_a_lock_without_papers_is_no_harvest(library):
     with pytest.raises(BadRequest):
-        of_lock(Lock("q", "q", "2026-01-01", ()), library._ladder)
+        of_lock(Lock("q", "q", "2026-01-01", ()), library.ladder)

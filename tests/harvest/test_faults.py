@@ -282,7 +282,7 @@ def test_a_damaged_ledger_is_made_again_from_list_shelf_and_journal(
         with pytest.raises(DamagedStore, match=path.name) as failure:
             library.harvest(job_id=harvest.job_id)
         assert "the same query or list again" in failure.value.hint
-        assert [job.job_id for job in library.harvests()] == []
+        assert [job.job_id for job in library.harvests.all()] == []
     asked = len(field.requests)
     again = harvest_of(library, records)
     assert "Lost are" in caplog.text

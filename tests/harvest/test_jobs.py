@@ -265,7 +265,7 @@ library = Library(papers_dir=Path(sys.argv[1]), pubmed_email="a@lab.edu")
 list(map(Ids, "ab")), library._ladder.rungs
 before = peak()
 harvest = library.harvest(Ids(pmid=str(n)) for n in range(1, 20_001))
-run = _Harvest(harvest.ledger, library._ladder)
+run = _Harvest(harvest.ledger, library.ladder)
 run.lanes.start = lambda: None
 run.start()
 assert run.status.now().job.counts.pending == 20_000

@@ -27,7 +27,7 @@ def shelf(library):
 
 
 def test_others_read_what_is_written(library, shelf):
-    ris, bib = library.write_references()
+    ris, bib = library.upkeep.write_references()
     titles = {entry["title"] for entry in rispy.loads(ris.read_text(encoding="utf-8"))}
     assert titles == {f"Größe & {n}" for n in range(1, 8)}
     for path in (ris, bib):
@@ -45,7 +45,7 @@ def test_a_shelf_is_gone_through_page_by_page(shelf, monkeypatch, page):
 
 
 def test_an_empty_shelf_gives_empty_files(library):
-    for path in library.write_references():
+    for path in library.upkeep.write_references():
         assert not path.read_text(encoding="utf-8").strip()
 
 
@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_is_said(shelf, tmp_path):
 
 def test_references_that_did_not_change_are_not_written_again(library, shelf):
     def seen():
-        stats = [path.stat() for path in library.write_references()]
+        stats = [path.stat() for path in library.upkeep.write_references()]
         return [(one.st_ino, one.st_mtime_ns) for one in stats]
 
     before = seen()
@@ -110,7 +110,7 @@ def test_no_list_names_a_place_of_this_machine(library, world):
     for _ in harvest:
         pass
     lists = [harvest.folder / name for name in (jobs.RIS, jobs.BIBTEX)]
-    for path in [*lists, *library.write_references()]:
+    for path in [*lists, *library.upkeep.write_references()]:
         text = path.read_text(encoding="utf-8")
         assert str(library.shelf.folder) not in text
         [line] = [line for line in text.splitlines() if ".txt" in line]

@@ -39,13 +39,13 @@ def test_the_sizes_are_those_of_the_files_without_the_article_itself(
 def test_a_list_is_judged_by_what_the_cloud_lists_and_nothing_is_fetched(
     library: Library, world: World, rich: Record
 ) -> None:
-    plan = library.plan([entry(rich)])
-    space = library.media_space(plan, EVERY[::2], [entry(rich)])
+    plan = library.harvests.plan([entry(rich)])
+    space = library.harvests.media_space(plan, EVERY[::2], [entry(rich)])
     wanted = {name: len(data) for name, data in media(rich).items() if name != "fig1.gif"}
     assert (space.papers, space.files, space.size) == (1, len(wanted), sum(wanted.values()))
     assert space.largest == space.size
     assert (
-        library.media_space(plan, ("supplement",), [entry(rich)]).size
+        library.harvests.media_space(plan, ("supplement",), [entry(rich)]).size
         == wanted["counts_MOESM1_ESM.csv"]
     )
     assert not fetched(world, rich)
@@ -57,17 +57,17 @@ def test_a_list_is_judged_by_what_the_cloud_lists_and_nothing_is_fetched(
 
 def test_a_query_is_judged_by_its_papers_in_pmc(library: Library, world: World) -> None:
     query = Query("2025[dp]")
-    plan = library.plan(query=query)
-    space = library.media_space(plan, EVERY, query=[query])
+    plan = library.harvests.plan(query=query)
+    space = library.harvests.media_space(plan, EVERY, query=[query])
     assert space.papers == plan.in_pmc > 0
     assert "PMC lists for" in space.basis
     assert space.size >= plan.in_pmc * 5_500
 
 
 def test_tables_ask_nobody(library: Library, world: World, rich: Record) -> None:
-    plan = library.plan([entry(rich)])
+    plan = library.harvests.plan([entry(rich)])
     sent = len(world.requests)
-    assert library.media_space(plan, ("table",), [entry(rich)]).files == 0
+    assert library.harvests.media_space(plan, ("table",), [entry(rich)]).files == 0
     assert len(world.requests) == sent
 
 
@@ -78,9 +78,9 @@ def test_a_shelf_with_enough_papers_speaks_for_itself(
     folder = library.objects(rich.pmid).folder
     for number in range(10):
         shutil.copytree(folder, folder.with_name(f"{number}.files"))
-    plan = library.plan([entry(world.paper("pmc_cloud"))])
+    plan = library.harvests.plan([entry(world.paper("pmc_cloud"))])
     sent = len(world.requests)
-    space = library.media_space(plan, ("figure",), [entry(world.paper("pmc_cloud"))])
+    space = library.harvests.media_space(plan, ("figure",), [entry(world.paper("pmc_cloud"))])
     assert "11 papers of this shelf" in space.basis
     assert space.size == len(media(rich)["fig1.jpg"])
     assert len(world.requests) == sent
@@ -89,9 +89,9 @@ def test_a_shelf_with_enough_papers_speaks_for_itself(
 def test_while_pmc_is_down_the_plan_says_that_it_could_not_be_asked(
     library: Library, world: World, rich: Record
 ) -> None:
-    plan = library.plan([entry(rich)])
+    plan = library.harvests.plan([entry(rich)])
     world.mood("down", "pmc_cloud")
-    space = library.media_space(plan, ("figure",), [entry(rich)])
+    space = library.harvests.media_space(plan, ("figure",), [entry(rich)])
     world.reset()
     assert "could not be asked" in space.basis
 

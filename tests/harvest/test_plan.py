@@ -86,7 +86,7 @@ def test_the_sample_is_spread_over_the_list(library, monkeypatch):
         return {one: Paper(one) for one in ids}
 
     monkeypatch.setattr(harvest_plan, "look_up", look_up)
-    library.plan([Entry(str(n), Ids(pmid=str(n))) for n in range(1, 400)])
+    library.harvests.plan([Entry(str(n), Ids(pmid=str(n))) for n in range(1, 400)])
     assert len(set(looked_up)) == 200
     assert max(looked_up) > 395
 
@@ -94,47 +94,47 @@ def test_the_sample_is_spread_over_the_list(library, monkeypatch):
 def test_what_the_shelf_holds_is_subtracted(library, world):
     papers = [world.paper("pmc_cloud"), world.paper("paywall")]
     done(library.harvest(map(ids_of, papers)))
-    plan = library.plan(entries(papers))
+    plan = library.harvests.plan(entries(papers))
     assert (plan.held, plan.papers) == (1, 1)
     asked = len(world.requests)
-    plan = library.plan(entries(papers[:1]))
+    plan = library.harvests.plan(entries(papers[:1]))
     assert (plan.papers, plan.hosts, plan.full_text, plan.seconds) == (0, (), 0, 0.0)
     assert len(world.requests) == asked
 
 
 def test_unknown_silent_and_nameless_papers_are_told_apart(library, world):
     wanted = [*entries([world.paper("pmc_cloud")]), Entry("Doe 2020. A title", Ids())]
-    plan = library.plan([*wanted, Entry("10.1000/nowhere", Ids(doi="10.1000/nowhere"))])
+    plan = library.harvests.plan([*wanted, Entry("10.1000/nowhere", Ids(doi="10.1000/nowhere"))])
     assert plan.papers == 2
     assert "Of 2 papers looked up, 1 are not known to PubMed." in plan.notes
     assert any("without an identifier, which are looked for first: 1." in n for n in plan.notes)
     world.mood("down")
     with pytest.raises(Unreachable):
-        library.plan(entries([world.paper("paywall")]))
+        library.harvests.plan(entries([world.paper("paywall")]))
 
 
 def test_a_question_without_hits_has_no_plan(library):
     with pytest.raises(NotFound, match="finds nothing for 'zebraquark'"):
-        library.plan(query="zebraquark")
+        library.harvests.plan(query="zebraquark")
 
 
 def test_no_plan_without_an_address(settings):
     library = Library(**settings | {"pubmed_email": ""})
     for asked in ({"query": "cells"}, {"papers": [Entry("1", Ids(pmid="1"))]}):
         with pytest.raises(NotConfigured):
-            library.plan(**asked)
+            library.harvests.plan(**asked)
 
 
 def test_sites_that_are_switched_off_are_not_in_the_plan(settings, world):
     library = Library(**settings | {"papers_sources": ("pmc",)})
-    plan = library.plan(entries([world.paper("pmc_cloud"), world.paper("paywall")]))
+    plan = library.harvests.plan(entries([world.paper("pmc_cloud"), world.paper("paywall")]))
     assert {host.host for host in plan.hosts} == {"ncbi", "pmc_cloud"}
     assert plan.full_text <= 1
 
 
 def test_a_key_shortens_the_time_and_not_the_requests(settings):
     def jina(**more: str) -> tuple[int, float]:
-        plan = Library(**settings | more).plan(query="cells OR virus")
+        plan = Library(**settings | more).harvests.plan(query="cells OR virus")
         [host] = [host for host in plan.hosts if host.host == "jina"]
         return host.requests, host.seconds
 
@@ -144,7 +144,7 @@ def test_a_key_shortens_the_time_and_not_the_requests(settings):
 
 
 def test_preprints_are_counted_at_arxivs_own_pace(library, world):
-    plan = library.plan(entries([world.paper("arxiv")]))
+    plan = library.harvests.plan(entries([world.paper("arxiv")]))
     [arxiv] = [host for host in plan.hosts if host.host == "arxiv"]
     assert (arxiv.requests, arxiv.seconds) == (2, 6.0)
 

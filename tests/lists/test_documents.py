@@ -112,7 +112,7 @@ def test_what_our_own_json_prints_is_a_list():
 
 
 def test_our_own_csl_json_comes_back(library, world):
-    papers = [library.paper(world.paper(branch).pmid) for branch in ("pmc_cloud", "paywall")]
+    papers = [library.pubmed.paper(world.paper(branch).pmid) for branch in ("pmc_cloud", "paywall")]
     data = json.dumps([csl_item(paper) for paper in papers]).encode()
     assert [entry.ids.doi for entry in entries_in(data)] == [p.ids.doi for p in papers]
 

@@ -168,7 +168,7 @@ async def test_no_paper_ends_as_the_weather(library, world, retry):
     asked = {"ids": [world.paper("paywall").pmid], "retry": retry}
     refused = await call(library, "harvest_papers", asked)
     assert refused.meta["error"]["code"] == "VALIDATION"
-    assert not library.harvests()
+    assert not library.harvests.all()
 
 
 async def test_lists_keep_their_names(library, world):
@@ -188,7 +188,7 @@ async def test_a_list_alone_gives_the_harvest_its_name(library):
     begun = await answer(library, "harvest_papers", lists={"Screening in June": [LOST[0]]})
     await finished(library, begun["job_id"])
     assert begun["job_id"].startswith("screening-in-june-")
-    [job] = library.harvests()
+    [job] = library.harvests.all()
     assert (job.title, job.searches[0].name) == ("Screening in June", "Screening in June")
 
 

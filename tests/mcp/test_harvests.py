@@ -136,7 +136,7 @@ async def test_why_a_harvest_stopped_is_told_to_who_looks(client, library, world
         begun = await client.call_tool(
             "harvest_papers", {"ids": [world.paper("pmc_cloud").pmid]}, raise_on_error=False
         )
-        look = {"job_id": library.harvests()[0].job_id, "wait_s": 20}
+        look = {"job_id": library.harvests.all()[0].job_id, "wait_s": 20}
         told = await client.call_tool("harvest_status", look, raise_on_error=False)
     assert begun.structured_content
     assert told.is_error

@@ -207,7 +207,7 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
         told.append((done, total, message))
         gate.set()
 
-    paper = library.paper(world.paper("pmc_cloud").pmid)
+    paper = library.pubmed.paper(world.paper("pmc_cloud").pmid)
     monkeypatch.setattr(Library, "paper", lambda *_: gate.wait(LAST_RESORT_S) and paper)
     monkeypatch.setattr("utils.mcp.long_calls._STEP_S", 0.05)
     async with Client(build(library), progress_handler=hear) as client:

@@ -188,7 +188,7 @@ def test_a_harvest_brings_the_objects_of_its_texts(
     assert len(tables) == 2
     assert all(Path(file).is_file() for file in tables)
     assert not any(row.get("kind") == "supplement" for row in rows)
-    [job] = library.harvests()
+    [job] = library.harvests.all()
     assert cli.main(["export", "--tables", "--job", job.job_id]) == 0
     path = Path(capsys.readouterr().out.strip())
     with path.open(encoding="utf-8", newline="") as file:

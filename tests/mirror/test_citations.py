@@ -241,7 +241,7 @@ def test_related_papers_are_had_offline(offline, world):
     before = len(world.requests)
     for kind, near in (("pubmed_citedin", kinship.citing), ("pubmed_references", kinship.cited)):
         expected = {one.pmid for one in near(record, world)}
-        found = library.related(record.pmid, kind, 50)
+        found = library.pubmed.related(record.pmid, kind, 50)
         assert {one.pmid for one in found.articles} == expected
         assert all(one.title for one in found.articles)
         assert found.source.startswith("mirror (NIH Open Citation Collection 2026-10-05")
@@ -252,9 +252,9 @@ def test_snowballing_goes_on_offline(offline, world):
     from tests.world import kinship
 
     library, record = offline
-    papers = [paper for _, paper in library.records([record.pmid])]
+    papers = [paper for _, paper in library.references.records([record.pmid])]
     before = len(world.requests)
-    found = library.snowball(papers)
+    found = library.reviews.snowball(papers)
     expected = {one.pmid for near in (kinship.citing, kinship.cited) for one in near(record, world)}
     assert {one.paper.ids.pmid for one in found.candidates} == expected
     assert all(one.paper.title for one in found.candidates)

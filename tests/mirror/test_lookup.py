@@ -37,9 +37,11 @@ def test_papers_are_found_by_doi_and_pmcid_too(mirrored, world, settings):
     offline = Library(**{**settings, "papers_offline": True})
     for name in ("doi", "pmcid"):
         asked = [getattr(one, name) for one in papers]
-        found = offline.records(name.upper() if name == "doi" else name for name in asked)
+        found = offline.references.records(
+            name.upper() if name == "doi" else name for name in asked
+        )
         assert [paper.ids.pmid for _, paper in found] == [one.pmid for one in papers]
-    assert [one.ids.pmid for one in offline.convert_ids([papers[0].doi])] == [papers[0].pmid]
+    assert [one.ids.pmid for one in offline.pubmed.convert_ids([papers[0].doi])] == [papers[0].pmid]
     assert papers[0].doi.partition("/")[0] in offline.cite([papers[0].doi])[0][1]
     assert services(world) == {"pubmed_files"}
 
@@ -54,12 +56,12 @@ def test_a_doi_of_two_records_is_nobodys_in_the_mirror(mirrored, world, settings
     world.bulk = bulk
     updated(mirrored.mirror)
     offline = Library(**{**settings, "papers_offline": True})
-    [(_, one), (_, two)] = offline.records([known.doi, other.doi])
+    [(_, one), (_, two)] = offline.references.records([known.doi, other.doi])
     assert isinstance(one, PaperError)
     assert two.ids.pmid == other.pmid
     bulk.updates[name_of(26, 6)] = packed([], ["88888888"])
     updated(mirrored.mirror)
-    [(_, one)] = offline.records([known.doi])
+    [(_, one)] = offline.references.records([known.doi])
     assert one.ids.pmid == known.pmid
 
 
@@ -68,7 +70,7 @@ def test_a_generation_without_names_is_asked_by_pmid_only(mirrored, world, setti
         path.unlink()
     paper = next(one for one in world.papers if one.pmid and one.doi)
     offline = Library(**{**settings, "papers_offline": True})
-    [(_, one), (_, two)] = offline.records([paper.doi, paper.pmid])
+    [(_, one), (_, two)] = offline.references.records([paper.doi, paper.pmid])
     assert isinstance(one, PaperError)
     assert two.title
 
@@ -99,7 +101,7 @@ def test_an_old_generation_is_used_only_where_the_network_is_not(mirrored, world
     offline = Library(
         **{**settings, "papers_offline": True, "papers_mirror_dir": mirrored.mirror.folder}
     )
-    [(_, paper)] = offline.records([world.papers[2].pmid])
+    [(_, paper)] = offline.references.records([world.papers[2].pmid])
     assert paper.title
     assert len(world.requests) == before
 

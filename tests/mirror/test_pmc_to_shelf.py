@@ -21,7 +21,7 @@ def mirrored(library, choice=None):
 
 
 def harvested(library):
-    return [*library.harvest_mirror()][-1].job
+    return [*library.harvests.from_mirror()][-1].job
 
 
 def there(world, most=4):
@@ -78,7 +78,7 @@ def test_broken_off_it_goes_on_and_takes_nothing_twice(world, library, monkeypat
     assert records[2].pmcid not in on_shelf(world, library)
     full.clear()
     job = harvested(library)
-    assert [one.job_id for one in library.harvests()] == [job.job_id]
+    assert [one.job_id for one in library.harvests.all()] == [job.job_id]
     assert job.counts.full_text == len(on_shelf(world, library)) == 4
     assert sorted(saved) == sorted(record.pmcid for record in records)
 
@@ -98,8 +98,8 @@ def test_a_text_that_is_damaged_is_told_and_the_rest_comes(world, library, monke
 
 def test_where_nothing_is_there_it_says_so(world, library):
     with pytest.raises(EmptyStore):
-        library.harvest_mirror()
+        library.harvests.from_mirror()
     mirrored(library, choice_of(there(world, 1)))
     mirrored(library, Choice(years=(1700, 1701)))
     with pytest.raises(BadRequest, match="fits"):
-        library.harvest_mirror()
+        library.harvests.from_mirror()

@@ -305,14 +305,14 @@ def test_one_version_rejected_by_hand_leaves_the_other_and_is_remembered_for_the
     both = Paper(Ids(doi=DOI, arxiv=PREPRINT), title="A")
     publish(library, both)
     preprint = publish(library, both, "preprint")
-    library.keep(f"arXiv:{PREPRINT}", "rejected", "it is the poster")
+    library.upkeep.keep(f"arXiv:{PREPRINT}", "rejected", "it is the poster")
     assert library.find(DOI).version == "published"
     counts = library.shelf.counts()
     assert (counts["papers"], counts["full_text"], counts["rejected"]) == (1, 1, 1)
     assert counts["preprint"] == 0
     assert library.shelf.verdicts.rejection_reason(both.ids, document()) == "it is the poster"
-    assert [one.outcome for one in library.audit([DOI])] == ["changed", "by_hand"]
-    library.undo_keep(DOI)
+    assert [one.outcome for one in library.upkeep.audit([DOI])] == ["changed", "by_hand"]
+    library.upkeep.undo_keep(DOI)
     assert library.shelf.verdicts.rejection_reason(both.ids, document()) == ""
     assert not any(one.by_hand for one in library.list_papers()[1])
     assert Path(preprint.path).exists()
@@ -370,9 +370,9 @@ def test_a_preprint_asked_for_beside_its_article_is_a_report_of_its_own(library)
     assert [row.version for row in rows] == ["published", "preprint"]
     lock = read_lock(harvest.folder / "papers.lock.json")
     assert [one.version for one in lock.papers] == ["published", "preprint"]
-    again = library.harvest_lock(lock)
+    again = library.harvests.from_lock(lock)
     assert [row.version for row in done(again)] == ["published", "preprint"]
-    assert not library.differences(lock, again).differences
+    assert not library.harvests.differences(lock, again).differences
 
 
 def test_an_article_brought_by_hand_takes_the_place_of_what_stood_in(library):

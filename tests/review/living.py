@@ -21,7 +21,7 @@ databases:
 
 def with_included(library: Library) -> Review:
     """A review with two included reports, whose citations were searched."""
-    review = library.new_review("fields")
+    review = library.reviews.create("fields")
     (review.folder / "protocol.yaml").write_text(PROTOCOL, encoding="utf-8")
     review.update()
     kept = [one for one in review.ledger.records() if one.paper.ids.pmid][:2]

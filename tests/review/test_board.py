@@ -114,7 +114,7 @@ async def test_a_review_that_is_not_there_is_refused_with_those_that_are(
 
 
 async def test_a_review_that_never_searched_has_a_board(library: Library) -> None:
-    library.new_review("fields")
+    library.reviews.create("fields")
     shelf = Library(**library.settings.model_dump() | {"mcp_toolsets": ("core", "review")})
     board = await board_of(shelf)
     assert (board["state"], board["searched_at"], board["candidates"]) == ("new", "", [])

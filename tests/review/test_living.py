@@ -166,7 +166,7 @@ def test_who_does_not_answer_about_a_record_is_no_proof_that_nothing_happened(
 
 
 def test_the_first_search_has_to_be_answered_by_all(library: Library, field: World) -> None:
-    review = library.new_review("fields")
+    review = library.reviews.create("fields")
     (review.folder / "protocol.yaml").write_text(PROTOCOL, encoding="utf-8")
     field.mood("down", "europepmc")
     with pytest.raises(Unreachable, match="Europe PMC could not be searched"):
@@ -183,7 +183,7 @@ from utils.review import updating
 from utils.review.ledger import Writer
 where = {"_citing_now": updating, "note": Writer}[sys.argv[2]]
 setattr(where, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-Library().review("fields").update()
+Library().reviews.open("fields").update()
 """
 
 
@@ -208,7 +208,7 @@ def test_an_update_that_was_killed_keeps_whole_steps_and_goes_on(
 
 
 def test_reports_whose_citations_nobody_searched_are_named(library: Library, field: World) -> None:
-    review = library.new_review("fields")
+    review = library.reviews.create("fields")
     (review.folder / "protocol.yaml").write_text(PROTOCOL, encoding="utf-8")
     review.update()
     doi = next(r.paper.ids.doi for r in review.ledger.records() if r.paper.ids.pmid)

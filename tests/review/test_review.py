@@ -130,7 +130,7 @@ def test_wrong_commands_are_refused_in_a_sentence(shell: Shell, words: tuple[str
     ],
 )
 def test_a_protocol_that_cannot_be_used_says_where(library: Library, text: str, words: str) -> None:
-    review = library.new_review("moss")
+    review = library.reviews.create("moss")
     (review.folder / "protocol.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(BadRequest, match=words):
         review.update()
@@ -138,17 +138,17 @@ def test_a_protocol_that_cannot_be_used_says_where(library: Library, text: str, 
 
 
 def test_a_new_protocol_can_be_read_as_it_is(library: Library) -> None:
-    review = library.new_review("moss")
+    review = library.reviews.create("moss")
     assert review.protocol().screeners == 2
     (review.folder / "protocol.yaml").write_text("title: mine\n", encoding="utf-8")
-    assert library.new_review("moss").protocol().title == "mine"
-    assert [one.name for one in library.reviews()] == ["moss"]
+    assert library.reviews.create("moss").protocol().title == "mine"
+    assert [one.name for one in library.reviews.all()] == ["moss"]
     with pytest.raises(NotFound):
-        library.review("lichen")
+        library.reviews.open("lichen")
 
 
 def test_a_site_that_is_down_leaves_the_review_as_it_was(library: Library, field: World) -> None:
-    review = searching(library.new_review("moss"))
+    review = searching(library.reviews.create("moss"))
     field.mood("down", "eutils")
     with pytest.raises(Unreachable, match="PubMed"):
         review.update()
@@ -170,7 +170,7 @@ def test_a_site_that_is_down_leaves_the_review_as_it_was(library: Library, field
     ],
 )
 def test_who_decides(library: Library, votes: list[tuple[str, str]], first: str) -> None:
-    review = searching(library.new_review("moss"), "resolver: Yaa\n")
+    review = searching(library.reviews.create("moss"), "resolver: Yaa\n")
     review.update()
     doi = dois(review)[0]
     for screener, choice in votes:
@@ -179,7 +179,7 @@ def test_who_decides(library: Library, votes: list[tuple[str, str]], first: str)
 
 
 def test_conflicts_are_kept_and_named(library: Library) -> None:
-    review = searching(library.new_review("moss"))
+    review = searching(library.reviews.create("moss"))
     review.update()
     doi = dois(review)[3]
     rows = table((doi, "exclude", "Kofi", "too late"), (doi, "include", "Ama", ""))
@@ -193,7 +193,7 @@ def test_conflicts_are_kept_and_named(library: Library) -> None:
 
 
 def test_rows_of_other_reviews_are_named_and_decide_nothing(library: Library) -> None:
-    review = searching(library.new_review("moss"))
+    review = searching(library.reviews.create("moss"))
     review.update()
     rows = table((dois(review)[0], "include", "Ama", ""), ("10.1000/other", "include", "Ama", ""))
     brought = review.read_decisions(rows, "mixed.csv")
@@ -207,7 +207,7 @@ def test_rows_of_other_reviews_are_named_and_decide_nothing(library: Library) ->
 
 @pytest.mark.parametrize("program", ["rayyan", "covidence", "asreview", "eppi", "zotero"])
 def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> None:
-    review = searching(library.new_review("moss"))
+    review = searching(library.reviews.create("moss"))
     review.update()
     keys = {record.key for record in review.ledger.records()}
     for path in review.export(program):  # type: ignore[arg-type]
@@ -221,7 +221,7 @@ def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> 
 
 
 def test_links_lead_from_the_export_to_the_full_texts(library: Library) -> None:
-    review = searching(library.new_review("moss"), "screeners: 1\n")
+    review = searching(library.reviews.create("moss"), "screeners: 1\n")
     review.update()
     done(review.harvest())
     [ris, _] = review.export("zotero")
@@ -235,7 +235,7 @@ def test_links_lead_from_the_export_to_the_full_texts(library: Library) -> None:
 
 
 def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Library) -> None:
-    review = searching(library.new_review("moss"), "screeners: 1\n")
+    review = searching(library.reviews.create("moss"), "screeners: 1\n")
     review.update()
     with (
         review.harvest().ledger.exclusive_lock(),
@@ -249,7 +249,7 @@ def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Libr
 
 
 def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) -> None:
-    review = library.new_review("moss")
+    review = library.reviews.create("moss")
     (review.folder / "protocol.yaml").write_text(
         "databases:\n  - {source: pubmed, query: 'field[ti]', max_date: 2021}\n", encoding="utf-8"
     )
@@ -272,7 +272,7 @@ def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) ->
 
 
 def test_tools_are_counted_apart(library: Library) -> None:
-    review = searching(library.new_review("moss"), "screeners: 1\nautomation: [Robot]\n")
+    review = searching(library.reviews.create("moss"), "screeners: 1\nautomation: [Robot]\n")
     review.update()
     named = dois(review)
     rows = [(named[0], "exclude", "Robot", ""), (named[1], "exclude", "Ama", "")]
@@ -288,7 +288,7 @@ def test_tools_are_counted_apart(library: Library) -> None:
 def test_the_appendix_has_each_search_as_run_and_leaves_open_what_only_people_know(
     library: Library,
 ) -> None:
-    review = searching(library.new_review("moss"), "prisma_s: {peer_review: PRESS by Yaa}\n")
+    review = searching(library.reviews.create("moss"), "prisma_s: {peer_review: PRESS by Yaa}\n")
     review.update()
     review.report()
     text = (review.folder / "prisma-s.md").read_text(encoding="utf-8")
@@ -300,7 +300,7 @@ def test_the_appendix_has_each_search_as_run_and_leaves_open_what_only_people_kn
 
 
 def test_the_page_shows_where_the_review_stands_and_loads_nothing(library: Library) -> None:
-    review = searching(library.new_review("moss"), f"question: {json.dumps(ATTACK)}\n")
+    review = searching(library.reviews.create("moss"), f"question: {json.dumps(ATTACK)}\n")
     review.update()
     doi = dois(review)[0]
     rows = table((doi, "exclude", ATTACK, ATTACK), (doi, "include", "Ama", ""))
@@ -320,5 +320,5 @@ def test_the_page_shows_where_the_review_stands_and_loads_nothing(library: Libra
 
 
 def test_a_review_that_never_searched_has_a_page_too(library: Library) -> None:
-    [path, *_] = library.new_review("moss").report()
+    [path, *_] = library.reviews.create("moss").report()
     assert "Not searched yet" in path.read_text(encoding="utf-8")

@@ -42,7 +42,7 @@ def seeds_of(world: World) -> list[Record]:
 
 
 def papers(library: Library, records: list[Record]) -> list[Paper]:
-    found = library.records(Ids(pmid=record.pmid) for record in records)
+    found = library.references.records(Ids(pmid=record.pmid) for record in records)
     return [paper for _, paper in found if isinstance(paper, Paper)]
 
 
@@ -64,7 +64,7 @@ def test_every_paper_the_indexes_lead_to_is_found_and_counted(
     library: Library, field: World, ways: tuple[str, ...]
 ) -> None:
     records = seeds_of(field)
-    found = library.snowball(papers(library, records), directions=ways)  # type: ignore[arg-type]
+    found = library.reviews.snowball(papers(library, records), directions=ways)  # type: ignore[arg-type]
     assert by_pmid(found) == counted(records, field, *ways)
     numbers = [len(one.seeds) for one in found.candidates]
     assert numbers == sorted(numbers, reverse=True)
@@ -78,7 +78,9 @@ def test_what_was_screened_is_no_candidate(library: Library, field: World) -> No
     expected = counted(records, field, "backward")
     held = sorted(expected)[:4]
     known = [Paper(Ids(pmid=pmid)) for pmid in held]
-    found = library.snowball(papers(library, records), known=known, directions=("backward",))
+    found = library.reviews.snowball(
+        papers(library, records), known=known, directions=("backward",)
+    )
     assert set(by_pmid(found)) == set(expected) - set(held)
     assert found.known >= 4
 
@@ -99,8 +101,10 @@ def test_what_was_screened_is_no_candidate_however_many_lead_to_it() -> None:
 
 def test_a_second_round_goes_on_from_the_first(library: Library, field: World) -> None:
     records = seeds_of(field)[:1]
-    once = library.snowball(papers(library, records), directions=("backward",))
-    twice = library.snowball(papers(library, records), directions=("backward",), rounds=2, most=2)
+    once = library.reviews.snowball(papers(library, records), directions=("backward",))
+    twice = library.reviews.snowball(
+        papers(library, records), directions=("backward",), rounds=2, most=2
+    )
     first = {one.paper.ids.key for one in twice.candidates if one.round == 1}
     assert first == {one.paper.ids.key for one in once.candidates}
     second = {one.paper.ids.pmid for one in twice.candidates if one.round == 2}
@@ -115,7 +119,7 @@ def test_an_index_that_is_down_is_named_and_the_others_are_asked(
     records = seeds_of(field)
     seeds = papers(library, records)
     field.mood("down", "europepmc")
-    found = library.snowball(seeds, directions=("backward",))
+    found = library.reviews.snowball(seeds, directions=("backward",))
     assert set(found.indexes) == FREE - {"Europe PMC"}
     assert any("Europe PMC could not be asked about 3" in note for note in found.notes)
 
@@ -123,7 +127,7 @@ def test_an_index_that_is_down_is_named_and_the_others_are_asked(
 def test_the_reference_list_of_a_text_on_the_shelf_is_read(library: Library, field: World) -> None:
     record = field.field[0]
     assert library.download(record.pmid).stored.kind == "full_text"
-    found = library.snowball(papers(library, [record]), directions=("backward",))
+    found = library.reviews.snowball(papers(library, [record]), directions=("backward",))
     assert SHELF in found.indexes
     read = [one for one in found.candidates if SHELF in one.indexes]
     assert read
@@ -134,11 +138,11 @@ def test_a_list_is_asked_for_once_a_day_so_a_killed_search_goes_on(
     library: Library, field: World
 ) -> None:
     seeds = papers(library, seeds_of(field))
-    first = library.snowball(seeds, directions=("forward",))
+    first = library.reviews.snowball(seeds, directions=("forward",))
     lists = ("opencitations", "icite")
     asked = sum(request.service in lists for request in field.requests)
     assert asked == 2 * len(seeds)
-    again = library.snowball(seeds, directions=("forward",))
+    again = library.reviews.snowball(seeds, directions=("forward",))
     assert again.candidates == first.candidates
     assert sum(request.service in lists for request in field.requests) == asked
 
@@ -155,12 +159,12 @@ def test_a_reference_without_identifiers_is_matched_where_that_is_sure(
     ]
     only = Index("Cards", ("pmid",), lambda ids, kind, most, web: (len(rows), rows, ""))
     monkeypatch.setattr(indexes, "INDEXES", (only,))
-    found = library.snowball(papers(library, [seed]), directions=("backward",))
+    found = library.reviews.snowball(papers(library, [seed]), directions=("backward",))
     read = {one.paper.title.rstrip("."): one.paper.ids.pmid for one in found.candidates}
     assert read == {other.plain_title: other.pmid, rows[1].title: ""}
     assert any("1 candidate has no identifier" in note for note in found.notes)
     held = papers(library, [other])
-    again = library.snowball(papers(library, [seed]), known=held, directions=("backward",))
+    again = library.reviews.snowball(papers(library, [seed]), known=held, directions=("backward",))
     assert [one.paper.title for one in again.candidates] == [rows[1].title]
 
 
@@ -168,7 +172,7 @@ def test_a_paper_without_a_name_that_an_index_takes_is_not_told_to_be_asked_abou
     library: Library, field: World
 ) -> None:
     [record, *_] = seeds_of(field)
-    found = library.snowball([Paper(Ids(doi=record.doi))], directions=("forward",))
+    found = library.reviews.snowball([Paper(Ids(doi=record.doi))], directions=("forward",))
     assert found.indexes == ("OpenCitations",)
     assert by_pmid(found) == counted([record], field, "forward")
 
@@ -179,7 +183,7 @@ def test_printed_references_without_identifier_are_listed_and_no_candidates(
     record = field.field[0]
     path = Path(library.download(record.pmid).file_path)
     seed = papers(library, [record])
-    before = library.snowball(seed, directions=("backward",))
+    before = library.reviews.snowball(seed, directions=("backward",))
     assert not before.unmatched
     # As older journals print them; no index knows the last one.
     text = path.read_text(encoding="utf-8")
@@ -188,7 +192,7 @@ def test_printed_references_without_identifier_are_listed_and_no_candidates(
     head, line, rest = bare.rpartition("\n1. ")
     assert line
     path.write_text(f"{head}\n{last}{line}{rest}", encoding="utf-8")
-    found = library.snowball(seed, directions=("backward",))
+    found = library.reviews.snowball(seed, directions=("backward",))
     assert [line for _, line in found.unmatched] == [last]
     assert {one.paper.ids.key for one in found.candidates} == {
         one.paper.ids.key for one in before.candidates
@@ -211,7 +215,7 @@ def test_identifiers_of_a_printed_reference(reference: str, ids: str) -> None:
 @pytest.fixture
 def included(library: Library, field: World) -> Review:
     """A review with one included report."""
-    review = library.new_review("chase")
+    review = library.reviews.create("chase")
     (review.folder / "protocol.yaml").write_text(
         "screeners: 1\ndatabases:\n  - {source: pubmed, query: 'field[ti]'}\n", encoding="utf-8"
     )

@@ -6,7 +6,7 @@ from utils.errors import BadRequest, NotFound, Unreachable
 
 
 def test_a_search_with_every_filter(library, world):
-    found = library.search_arxiv(
+    found = library.arxiv.search(
         "testing",
         author="Ida Moravcová",
         category="q-bio.QM, hep-ex",
@@ -32,7 +32,7 @@ def test_a_search_with_every_filter(library, world):
 
 
 def test_a_filter_alone_is_a_question(library):
-    found = library.search_arxiv("", category="q-bio")
+    found = library.arxiv.search("", category="q-bio")
     assert found.total
     assert all(any(c.startswith("q-bio.") for c in paper.categories) for paper in found.papers)
 
@@ -54,23 +54,23 @@ def test_a_filter_alone_is_a_question(library):
 )
 def test_what_cannot_be_asked_is_not_sent(library, world, options):
     with pytest.raises(BadRequest) as refusal:
-        library.search_arxiv("moss", **options)
+        library.arxiv.search("moss", **options)
     assert refusal.value.message
     assert not world.requests
 
 
 def test_an_empty_question_is_refused(library):
     with pytest.raises(BadRequest, match="no word"):
-        library.search_arxiv("  ")
+        library.arxiv.search("  ")
 
 
 def test_many_hits_come_with_a_word_about_the_wall(library, monkeypatch):
     monkeypatch.setattr("utils.sources.arxiv.SHAKY", 20)
     monkeypatch.setattr("utils.sources.arxiv.LAST", 40)
-    first = library.search_arxiv("testing", max_results=20)
+    first = library.arxiv.search("testing", max_results=20)
     assert "narrow the search by years" in first.warnings[0]
     assert first.next_start == 20
-    last = library.search_arxiv("testing", max_results=20, start=20)
+    last = library.arxiv.search("testing", max_results=20, start=20)
     assert last.next_start is None
     assert "first 40 hits only" in last.warnings[0]
 
@@ -80,7 +80,7 @@ def test_offline_is_said(settings):
 
     library = Library(**settings, papers_offline=True)
     with pytest.raises(Unreachable, match="offline"):
-        library.search_arxiv("moss")
+        library.arxiv.search("moss")
 
 
 @pytest.mark.parametrize(
@@ -99,32 +99,32 @@ def test_offline_is_said(settings):
     ],
 )
 def test_a_paper_by_every_spelling_in_its_version(library, spelling, version):
-    paper = library.arxiv_paper(spelling)
+    paper = library.arxiv.paper(spelling)
     assert (paper.ids.arxiv, paper.version) == ("2601.00001", version)
 
 
 @pytest.mark.parametrize("spelling", ["hep-ex/0307015", "arXiv:hep-ex/0307015v1", "HEP-EX/0307015"])
 def test_an_old_identifier(library, spelling):
-    assert library.arxiv_paper(spelling).ids.arxiv == "hep-ex/0307015"
+    assert library.arxiv.paper(spelling).ids.arxiv == "hep-ex/0307015"
 
 
 def test_an_unknown_paper_is_not_found_and_says_where_to_look(library):
     with pytest.raises(NotFound) as unknown:
-        library.arxiv_paper("2601.99999")
+        library.arxiv.paper("2601.99999")
     assert "search_arxiv" in unknown.value.hint
     with pytest.raises(NotFound) as too_new:
-        library.arxiv_paper("2601.00001v9")
+        library.arxiv.paper("2601.00001v9")
     assert "Leave v9 out" in too_new.value.hint
 
 
 def test_down_is_not_unknown(library, world):
     world.mood("down", "arxiv")
     with pytest.raises(Unreachable):
-        library.arxiv_paper("2601.00001")
+        library.arxiv.paper("2601.00001")
 
 
 @pytest.mark.parametrize("spelling", ["31452104", "10.1038/s41586-020-2649-2", "nonsense", ""])
 def test_another_identifier_is_refused(library, world, spelling):
     with pytest.raises(BadRequest):
-        library.arxiv_paper(spelling)
+        library.arxiv.paper(spelling)
     assert not world.requests

@@ -135,7 +135,7 @@ def test_every_paper_of_the_world_is_found_by_what_a_list_says_of_it(library, wo
     # A notice's title is as short as many; a chapter has no volume that a list could name.
     left_out = ("correction_notice", "book_chapter")
     records = [one for one in world.corpus.records if one.branch not in left_out]
-    found = list(library.resolve([said_of(record) for record in records]))
+    found = list(library.references.resolve([said_of(record) for record in records]))
     for record, one in zip(records, found, strict=True):
         names = {"pmid": record.pmid, "doi": record.doi.lower(), "arxiv": record.arxiv}
         told = {name: getattr(one.ids, name) for name in names if getattr(one.ids, name)}
@@ -145,20 +145,22 @@ def test_every_paper_of_the_world_is_found_by_what_a_list_says_of_it(library, wo
 
 def test_what_only_crossref_knows_is_found_there(library, world):
     record = world.paper("doi_only")
-    [found] = library.resolve([said_of(record)])
+    [found] = library.references.resolve([said_of(record)])
     assert (found.ids.doi, found.named_by) == (record.doi, "Crossref")
 
 
 def test_a_wrong_title_at_the_right_place_is_a_candidate(library, world):
     record = world.paper("pmc_cloud")
-    [found] = library.resolve([said_of(record, title="Quite another title of some other paper")])
+    [found] = library.references.resolve(
+        [said_of(record, title="Quite another title of some other paper")]
+    )
     assert (found.status, found.ids) == ("candidates", Ids())
     assert [one.paper.ids.pmid for one in found.candidates] == [record.pmid]
 
 
 def test_a_paper_that_nobody_has_is_not_found(library):
     said = replace(BRIEF, title="Zyzzyva xylophagous quokkas juggle brightly")
-    [found] = library.resolve([Entry("q", Ids(), said)])
+    [found] = library.references.resolve([Entry("q", Ids(), said)])
     assert (found.status, found.candidates, found.message) == ("not_found", (), "")
 
 
@@ -166,41 +168,43 @@ def test_a_paper_that_nobody_has_is_not_found(library):
 def test_a_silent_site_is_never_nothing_found_and_is_asked_again(library, world, service):
     entry = Entry("q", Ids(), replace(BRIEF, title="Zyzzyva xylophagous quokkas juggle brightly"))
     world.mood("down", service)
-    [found] = library.resolve([entry])
+    [found] = library.references.resolve([entry])
     assert found.status == "could_not_tell"
     assert found.message
     world.calm()
-    [found] = library.resolve([entry])
+    [found] = library.references.resolve([entry])
     assert found.status == "not_found"
 
 
 def test_a_site_that_is_down_does_not_hide_what_another_has(library, world):
     world.mood("down", "eutils")
     record = world.paper("pmc_cloud")
-    [found] = library.resolve([said_of(record)])
+    [found] = library.references.resolve([said_of(record)])
     assert (found.status, found.ids.doi) == ("resolved", record.doi)
 
 
 def test_what_was_resolved_is_not_asked_again(library, world):
     entries = [said_of(world.paper("pmc_cloud")), said_of(world.paper("doi_only"))]
-    first = list(library.resolve(entries))
+    first = list(library.references.resolve(entries))
     asked = len(world.requests)
-    assert list(library.resolve(entries)) == first
+    assert list(library.references.resolve(entries)) == first
     assert len(world.requests) == asked
 
 
 def test_what_was_not_found_is_asked_again_when_somebody_wants_it(library, world):
     entry = Entry("q", Ids(), replace(BRIEF, title="Zyzzyva xylophagous quokkas juggle brightly"))
-    list(library.resolve([entry]))
+    list(library.references.resolve([entry]))
     asked = len(world.requests)
-    list(library.resolve([entry]))
+    list(library.references.resolve([entry]))
     assert len(world.requests) == asked
-    list(library.resolve([entry], anew=True))
+    list(library.references.resolve([entry], anew=True))
     assert len(world.requests) > asked
 
 
 def test_identifiers_of_a_list_are_left_alone_and_words_alone_are_said_to_be(library, world):
-    given, words = library.resolve([Entry("7", Ids(pmid="7")), Entry("some words", Ids())])
+    given, words = library.references.resolve(
+        [Entry("7", Ids(pmid="7")), Entry("some words", Ids())]
+    )
     assert (given.status, given.ids) == ("given", Ids(pmid="7"))
     assert words.status == "unreadable"
     assert not world.requests
@@ -246,5 +250,5 @@ def test_title_only_records_of_every_program_are_resolved(library, world, form):
     assert not entry.ids
     assert entry.paper.authors[0].family == family
     assert (entry.paper.volume, entry.paper.pages) == (record.volume, record.pages)
-    [found] = library.resolve([entry])
+    [found] = library.references.resolve([entry])
     assert (found.status, found.ids.pmid) == ("resolved", record.pmid)

@@ -11,33 +11,33 @@ from utils.search.scholar_search import BULK_SORTS
 
 
 def test_a_search_tells_counts_and_where_papers_are(library, world):
-    page = library.search_semantic_scholar("in", max_results=2)
+    page = library.semantic_scholar.search("in", max_results=2)
     [first, second] = page.papers
     assert page.total > 2
     assert page.next_start == 2
     assert first.citation_count is not None
     assert first.url.endswith(first.paper.ids.s2)
     assert len(first.author_ids) == len(first.paper.authors) > 0
-    rest = library.search_semantic_scholar("in", start=2)
+    rest = library.semantic_scholar.search("in", start=2)
     assert second.paper.ids not in [found.paper.ids for found in rest.papers]
 
 
 def test_years_and_fields_narrow_a_search(library, world):
-    page = library.search_semantic_scholar(
+    page = library.semantic_scholar.search(
         "wall", start_year=1990, end_year=2000, fields_of_study=["biology", "Medicine "]
     )
     assert [found.paper.year for found in page.papers] == ["1998"]
     asked = world.requests[0].params
     assert (asked["year"], asked["fieldsOfStudy"]) == ("1990-2000", "Biology,Medicine")
-    library.search_semantic_scholar("wall", end_year=2000)
+    library.semantic_scholar.search("wall", end_year=2000)
     assert world.requests[1].params["year"] == "-2000"
 
 
 def test_operators_are_dropped_with_a_word_or_meant_in_bulk(library, world):
-    plain = library.search_semantic_scholar('"in" -drift')
+    plain = library.semantic_scholar.search('"in" -drift')
     assert "plain words" in plain.warnings[0]
     assert world.requests[0].params["query"] == "in drift"
-    bulk = library.search_semantic_scholar('"in" -drift', bulk=True, sort_by="citationCount:desc")
+    bulk = library.semantic_scholar.search('"in" -drift', bulk=True, sort_by="citationCount:desc")
     assert world.requests[1].params["query"] == '"in" -drift'
     counts = [found.citation_count for found in bulk.papers]
     assert counts == sorted(counts, reverse=True)
@@ -48,9 +48,9 @@ def test_a_search_in_bulk_goes_on_by_token_and_start(settings, tmp_path):
     with World(crowd=1_050) as world:
         addresses = {name.lower(): value for name, value in world.environment().items()}
         library = Library(**{**settings, **addresses})
-        page = library.search_semantic_scholar("crowd", bulk=True, max_results=100, start=900)
+        page = library.semantic_scholar.search("crowd", bulk=True, max_results=100, start=900)
         assert (page.total, page.next_start, page.token) == (1_050, 0, "TOKEN1000")
-        last = library.search_semantic_scholar(
+        last = library.semantic_scholar.search(
             "crowd", bulk=True, token=page.token, start=page.next_start, max_results=100
         )
         assert (len(last.papers), last.next_start, last.token) == (50, None, "")
@@ -82,33 +82,33 @@ def test_a_search_in_bulk_goes_on_by_token_and_start(settings, tmp_path):
 )
 def test_what_cannot_be_asked_is_refused_unsent(library, world, options):
     with pytest.raises(BadRequest) as caught:
-        library.search_semantic_scholar(**{"query": "coral", **options})
+        library.semantic_scholar.search(**{"query": "coral", **options})
     assert caught.value.message.endswith((".", "…"))
     assert world.requests == []
 
 
 @pytest.mark.parametrize("sort", BULK_SORTS)
 def test_every_order_is_known_there(library, world, sort):
-    assert library.search_semantic_scholar("coral", bulk=True, sort_by=sort).papers
+    assert library.semantic_scholar.search("coral", bulk=True, sort_by=sort).papers
 
 
 def test_one_paper_by_any_name(library, world):
     record = world.paper("arxiv_published")
     for name in (record.doi, f"arXiv:{record.arxiv}", record.pmid, paper_id(record)):
-        assert library.scholar_paper(name).paper.title == record.plain_title
+        assert library.semantic_scholar.paper(name).paper.title == record.plain_title
     with pytest.raises(NotFound):
-        library.scholar_paper("10.1234/nobody")
+        library.semantic_scholar.paper("10.1234/nobody")
     with pytest.raises(BadRequest, match="identifier"):
-        library.scholar_paper("the one on corals")
+        library.semantic_scholar.paper("the one on corals")
 
 
 def test_who_cites_a_paper(library, world):
-    page = library.citing_papers(world.paper("sici").doi, max_results=5)
+    page = library.semantic_scholar.citing_papers(world.paper("sici").doi, max_results=5)
     assert (len(page.papers), page.next_start) == (5, 5)
     assert page.total == len(citing(world.paper("sici"), world)) > 10
     whole = [page]
     while whole[-1].next_start is not None:
-        page = library.citing_papers(
+        page = library.semantic_scholar.citing_papers(
             world.paper("sici").doi, max_results=5, start=whole[-1].next_start
         )
         whole.append(page)
@@ -118,16 +118,16 @@ def test_who_cites_a_paper(library, world):
 
 def test_the_wall_of_citations_is_told(library, world):
     doi = world.paper(FAMOUS).doi
-    page = library.citing_papers(doi, max_results=100, start=9_950)
+    page = library.semantic_scholar.citing_papers(doi, max_results=100, start=9_950)
     assert (len(page.papers), page.next_start, page.total) == (49, None, CITATIONS)
     assert f"{CITATIONS - 9_999:,}" in page.warnings[0]
     for options in ({"start": 9_999}, {"start": -1}, {"max_results": 0}, {"max_results": 101}):
         with pytest.raises(BadRequest):
-            library.citing_papers(doi, **options)
+            library.semantic_scholar.citing_papers(doi, **options)
 
 
 def test_with_a_key_nothing_changes_but_the_pool(settings, world):
     library = Library(**{**settings, "semantic_scholar_api_key": KEY})
     world.mood("crowded", "semantic_scholar")
-    assert library.search_semantic_scholar("coral").papers
+    assert library.semantic_scholar.search("coral").papers
     library.shelf.close()

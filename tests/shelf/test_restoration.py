@@ -77,11 +77,11 @@ def test_a_cut_text_counts_at_no_door_before_it_is_whole_again(
     stored = downloaded(library, world)
     before = cut(stored, 900)
     if door == "rebuild":
-        library.rebuild()
+        library.upkeep.rebuild()
     elif door == "counts":
         assert library.shelf.counts()["full_text"] == 1
     elif door == "audit":
-        assert [one.outcome for one in library.audit(fix=True)] == ["unchanged"]
+        assert [one.outcome for one in library.upkeep.audit(fix=True)] == ["unchanged"]
     else:
         library.shelf.list()
     assert Path(stored.path).read_bytes() == before
@@ -147,11 +147,13 @@ def test_an_audit_makes_lost_files_again(library: Library, world: World) -> None
     before = Path(stored.path).read_bytes()
     Path(stored.path).unlink()
     assert library.shelf.counts()["full_text"] == 1
-    assert [one.outcome for one in library.audit()] == ["lost", "unchanged"]
+    assert [one.outcome for one in library.upkeep.audit()] == ["lost", "unchanged"]
     assert not Path(stored.path).exists()
-    assert [one.outcome for one in library.audit([stored.paper.ids], fix=True)] == ["restored"]
+    assert [one.outcome for one in library.upkeep.audit([stored.paper.ids], fix=True)] == [
+        "restored"
+    ]
     assert Path(stored.path).read_bytes() == before
-    assert {one.outcome for one in library.audit(fix=True)} == {"unchanged"}
+    assert {one.outcome for one in library.upkeep.audit(fix=True)} == {"unchanged"}
     assert library.shelf.counts()["full_text"] == 2
     assert Path(other.path).exists()
     assert_consistent(library.shelf)
@@ -162,7 +164,7 @@ def test_a_lost_file_without_kept_bytes_is_asked_for_again(library: Library, wor
     Path(stored.path).unlink()
     for kept in (library.shelf.folder / ".papershelf" / "raw").iterdir():
         kept.unlink()
-    assert [one.outcome for one in library.audit(fix=True)] == ["lost"]
+    assert [one.outcome for one in library.upkeep.audit(fix=True)] == ["lost"]
     assert library.shelf.find(stored.paper.ids) is None
 
 

@@ -36,7 +36,7 @@ def test_what_pubmed_understood_and_could_not_find_is_passed_on(library, world):
 
 
 def test_the_tag_that_pubmed_ignores_in_every_pair_search_is_no_warning(library, world):
-    found = library.search_ligand_receptor("CXCL12", "CXCR4")
+    found = library.pubmed.search_ligand_receptor("CXCL12", "CXCR4")
     assert found.papers
     assert "[all fields]" in found.effective_query.lower()
     assert not any("Gene Symbol" in warning for warning in found.warnings)
@@ -176,7 +176,7 @@ def test_a_record_of_today_is_known_while_pubmed_is_down(library, world):
     fetch([known], library.web)
     world.mood("down", "eutils")
     world.mood("down", "europepmc")
-    found = library.convert_ids([known, unknown])
+    found = library.pubmed.convert_ids([known, unknown])
     assert [one.status for one in found] == ["found", "failed"]
     assert found[0].ids.doi
 

@@ -32,12 +32,12 @@ def searching(library: Library) -> list[str]:
     found = library.search("CXCL12", max_results=5, publication_types=("Review",))
     assert_type(found, SearchResult)
     library.search("CXCL12", max_result=5)  # type: ignore[call-arg]
-    library.search_ligand_receptor("CXCL12", "CXCR4", max_results="5")  # type: ignore[arg-type]
-    library.search_articles("CXCL12", summaries=3, sort_by=1)  # type: ignore[arg-type]
+    library.pubmed.search_ligand_receptor("CXCL12", "CXCR4", max_results="5")  # type: ignore[arg-type]
+    library.pubmed.search_articles("CXCL12", summaries=3, sort_by=1)  # type: ignore[arg-type]
     library.search_papers("CXCL12", among=("pubmed",), start_year="2020")  # type: ignore[arg-type]
-    library.search_arxiv("graphs", category="q-bio.GN", sort="new")  # type: ignore[call-arg]
-    library.search_semantic_scholar("graphs", bulk=True, fields_of_study=1)  # type: ignore[arg-type]
-    library.citing_papers("31452104", most=5)  # type: ignore[call-arg]
+    library.arxiv.search("graphs", category="q-bio.GN", sort="new")  # type: ignore[call-arg]
+    library.semantic_scholar.search("graphs", bulk=True, fields_of_study=1)  # type: ignore[arg-type]
+    library.semantic_scholar.citing_papers("31452104", most=5)  # type: ignore[call-arg]
     return [paper.title for paper in found.papers]
 
 
@@ -68,13 +68,13 @@ def reading(library: Library) -> str:
     assert_type(total, int)
     assert_type(page, list[StoredPaper])
     library.list_papers(year=2020)  # type: ignore[call-arg]
-    return library.article_text("PMC7759461", max_chars="all").text  # type: ignore[arg-type]
+    return library.pubmed.article_text("PMC7759461", max_chars="all").text  # type: ignore[arg-type]
 
 
 def citing(library: Library) -> list[str]:
     cited = library.cite(["31452104", "arXiv:2511.04014"], "vancouver")
     assert_type(cited, list[tuple[Ids, str | PaperError]])
-    for _, outcome in library.records(["31452104"]):
+    for _, outcome in library.references.records(["31452104"]):
         assert_type(outcome, Paper | PaperError)
     library.cite(["31452104"], style=3)  # type: ignore[arg-type]
     return [reference for _, reference in cited if isinstance(reference, str)]

@@ -107,17 +107,17 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
         return _plan(args, library)
     library.settings.require_email("NCBI")  # before there is a job that cannot begin
     lock = _lock(args.lock) if args.lock else None
-    harvest = library.harvest_lock(lock) if lock else _open_harvest(args, library)
+    harvest = library.harvests.from_lock(lock) if lock else _open_harvest(args, library)
     if args.retry:
         note(f"{counted(harvest.retry(args.retry), 'paper')} to be tried again.")
     elif again := harvest.go_on():
         note(f"Asking again for {counted(again, 'paper')} that nobody could tell of last time.")
-    for received in library.take_in():
+    for received in library.upkeep.take_in():
         note(f"inbox: {received.file} {received.outcome}: {received.detail}")
     _work(harvest, args.json)
     more: dict[str, Any] = {}
     if lock:
-        rebuilt = library.differences(lock, harvest)
+        rebuilt = library.harvests.differences(lock, harvest)
         more = {"differences": list(rebuilt.sentences), "differences_file": str(rebuilt.table)}
     _show(harvest, args.json, **more)
     if kinds:
@@ -262,7 +262,7 @@ def _inbox(args: argparse.Namespace, library: Library) -> int:
     accept = args.because if args.accept else ""
     if args.watch:
         _watch_inbox(args, library, accept)
-    received = list(library.take_in(accept=accept, folder=args.folder))
+    received = list(library.upkeep.take_in(accept=accept, folder=args.folder))
     for one in received:
         say(one.row() if args.json else _received_line(one), args.json)
     if not received:
@@ -278,7 +278,7 @@ def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoR
     try:
         with (
             LINE.paused(),
-            closing(library.watch_inbox(accept=accept, folder=args.folder)) as arrivals,
+            closing(library.upkeep.watch_inbox(accept=accept, folder=args.folder)) as arrivals,
         ):
             note(f"Watching {library.settings.papers_dir / 'inbox'}: what is saved there is filed.")
             if args.folder:
@@ -333,7 +333,7 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
         asked.lists[args.job] = entries
     else:
         asked = _queries_and_lists(args)
-    plan = library.plan(
+    plan = library.harvests.plan(
         asked.lists,
         query=asked.queries,
         sources=_sources(args, library),
@@ -341,7 +341,7 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
     )
     kinds = kinds_of(args.media)
     entries = [entry for several in asked.lists.values() for entry in several]
-    space = library.media_space(plan, kinds, entries, query=asked.queries) if kinds else None
+    space = library.harvests.media_space(plan, kinds, entries, query=asked.queries) if kinds else None
     if args.json:
         say(plan.row() | ({"media": space.row()} if space else {}), as_json=True)
     else:
@@ -358,7 +358,7 @@ def _status(args: argparse.Namespace, library: Library) -> int:
             query = command_line(f"harvest 'status {args.job}'")
             raise BadRequest(error.message, error.hint, f"For a query, write {query}") from None
         return 0
-    jobs = library.harvests()
+    jobs = library.harvests.all()
     for job in jobs:
         harvest = library.harvest(job_id=job.job_id)
         row = _row(job, harvest)

@@ -88,7 +88,7 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
     if to_shelf:
         from .harvests import carry_out
 
-        return max(status, carry_out(library.harvest_mirror(mirror), args.json))
+        return max(status, carry_out(library.harvests.from_mirror(mirror), args.json))
     if 0 < done.generation.papers < _SMALL:
         folder = f" --folder {shlex.quote(args.folder)}" if args.folder else ""
         note(f"To put them onto the shelf: {command_line('mirror pmc --to shelf')}" + folder)
@@ -157,7 +157,9 @@ def _pmcids(where: str, library: Library) -> tuple[int, ...]:
     asked += _found(wanted.query, library) if wanted.query else []
     unnamed = [ids for ids in asked if not ids.pmcid]
     found = [ids for ids in asked if ids.pmcid]
-    found += [record.ids for _, record in library.records(unnamed) if isinstance(record, Paper)]
+    found += [
+        record.ids for _, record in library.references.records(unnamed) if isinstance(record, Paper)
+    ]
     digits = {ids.pmcid.removeprefix("PMC") for ids in found if ids.pmcid}
     note(f"{counted(len(digits), 'paper')} of {len(asked):,} are in PMC.")
     if not digits:

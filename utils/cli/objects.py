@@ -86,7 +86,7 @@ def _of(papers: Sequence[str], library: Library, options: dict[str, Any]) -> Ite
 
 def of_job(library: Library, job_id: str, options: dict[str, Any]) -> Iterator[Outcome]:
     """The objects of every full text of a harvest."""
-    for found in library.all_objects(job_id, **options):
+    for found in library.texts.all_objects(job_id, **options):
         if isinstance(found, tuple):
             stored, error = found
             yield Path(stored.path).name, error

@@ -150,8 +150,8 @@ def _objects(paper: str, reading: Reading) -> Iterator[str]:
 
 def _read_source(args: argparse.Namespace, library: Library) -> int:
     if args.source != "all":
-        library.keep_original(args.paper)
-    places = library.places(args.paper)
+        library.texts.keep_original(args.paper)
+    places = library.texts.places(args.paper)
     chosen = places.anchors if args.source == "all" else (places.named(args.source),)
     for anchor in chosen:
         link = places.link(anchor)
@@ -196,7 +196,7 @@ def _list(args: argparse.Namespace, library: Library) -> int:
     if not total and not any(library.shelf.counts().values()):
         note(f"The shelf is empty. To fill it: {command_line('download ID')}")
     elif not total:
-        warn(library.emptied_by(**filters))
+        warn(library.texts.emptied_by(**filters))
     remind(library)
     return 0
 

@@ -68,7 +68,7 @@ def _resolve(args: argparse.Namespace, library: Library) -> int:
     entries = request.entries
     found: list[Resolution] = []
     show_count(0, len(entries))
-    for one in library.resolve(entries, anew=args.anew):
+    for one in library.references.resolve(entries, anew=args.anew):
         found.append(one)
         say({"row": len(found), **one.row()} if args.json else _line(len(found), one), args.json)
         show_count(len(found), len(entries))
@@ -108,14 +108,14 @@ def _write(
     path: Path, entries: Sequence[Entry], found: Sequence[Resolution], library: Library
 ) -> None:
     """The list completed: records of databases where the paper is known, else the list's own."""
-    known = dict(library.records(dict.fromkeys(one.ids for one in found if one.ids)))
+    known = dict(library.references.records(dict.fromkeys(one.ids for one in found if one.ids)))
     papers: list[Paper] = []
     for entry, one in zip(entries, found, strict=True):
         record = known.get(one.ids)
         papers.append(record if isinstance(record, Paper) else entry.paper or Paper(one.ids))
     with replacing(path) as file:
         if style := _REFERENCES.get(path.suffix.lower()):
-            file.writelines(row[style] for row in library.citations(papers, [style]))
+            file.writelines(row[style] for row in library.references.citations(papers, [style]))
         else:
             writer = csv.writer(file, delimiter=_TABLES[path.suffix.lower()], lineterminator="\n")
             writer.writerow(_COLUMNS)

@@ -108,13 +108,13 @@ def _add_report(commands: Commands) -> None:
 def _open(args: argparse.Namespace, library: Library) -> Review:
     """The review that is meant; a wrong name is a wrong command."""
     try:
-        return library.review(args.name)
+        return library.reviews.open(args.name)
     except NotFound as error:
         raise BadRequest(error.message, error.hint) from None
 
 
 def _new(args: argparse.Namespace, library: Library) -> int:
-    review = library.new_review(args.name)
+    review = library.reviews.create(args.name)
     protocol = str(review.folder / "protocol.yaml")
     say({"review": args.name, "protocol": protocol} if args.json else protocol, args.json)
     note(f"Fill it in, then: {command_line(f'review update {args.name}')}")
@@ -234,7 +234,7 @@ def _report(args: argparse.Namespace, library: Library) -> int:
 
 
 def _status(args: argparse.Namespace, library: Library) -> int:
-    reviews = [_open(args, library)] if args.name else library.reviews()
+    reviews = [_open(args, library)] if args.name else library.reviews.all()
     for review in reviews:
         status = review.status()
         say(status if args.json else _status_text(status, whole=bool(args.name)), args.json)

@@ -182,7 +182,7 @@ def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
         raise BadRequest(
             "--lr takes two names.", f"For example: {command_line('search --lr CXCL12 CXCR4')}"
         )
-    return library.search_ligand_receptor(*args.query, **options)
+    return library.pubmed.search_ligand_receptor(*args.query, **options)
 
 
 def _note_sources(gathered: Gathered) -> None:
@@ -254,7 +254,7 @@ def export_option(parser: CommandParser) -> None:
 def print_references(papers: Sequence[Paper], style: str, library: Library) -> None:
     """Print all references as one file."""
     name = STYLES[style]
-    references = [row[name] for row in library.citations(papers, [name])]
+    references = [row[name] for row in library.references.citations(papers, [name])]
     if style == "csl-json":
         import json
 
@@ -276,7 +276,7 @@ def _cite(args: argparse.Namespace, library: Library) -> int:
     statuses = [complain_of(asked, args.json) for asked in nameless]
     papers: list[tuple[str, Paper]] = []
     asked = [_in_version_asked(entry) for entry in request.entries if entry.ids]
-    for ids, outcome in library.records_to_cite(asked):
+    for ids, outcome in library.references.records_to_cite(asked):
         if isinstance(outcome, PaperError):
             statuses.append(outcome.exit_code)
             sys.stdout.flush()
@@ -286,7 +286,7 @@ def _cite(args: argparse.Namespace, library: Library) -> int:
             papers.append((str(ids), outcome))
     if args.json:
         name = STYLES[args.style]
-        rows = library.citations([paper for _, paper in papers], [name])
+        rows = library.references.citations([paper for _, paper in papers], [name])
         for (name_given, _), row in zip(papers, rows, strict=True):
             say({"paper": name_given, "style": args.style, "citation": row[name]}, as_json=True)
     elif papers:
@@ -302,7 +302,7 @@ def _in_version_asked(entry: Entry) -> str | Ids:
 
 def _list_related(args: argparse.Namespace, library: Library) -> int:
     kind: Any = _KINDS[args.kind]
-    found = library.related(args.pmid, kind, args.limit)
+    found = library.pubmed.related(args.pmid, kind, args.limit)
     for number, one in enumerate(found.articles, 1):
         row = {name: getattr(one, name) for name in ("pmid", "doi", "title", "authors", "year")}
         row |= {"journal": one.journal, "retracted": one.retracted, "score": one.score}

@@ -73,7 +73,7 @@ def _snowball(args: argparse.Namespace, library: Library) -> int:
     library.settings.require_email("NCBI")
     seeds = _papers(args.what, library)
     known = _papers([str(args.known)], library) if args.known else []
-    found = library.snowball(
+    found = library.reviews.snowball(
         seeds,
         known=known,
         directions=_directions(args),
@@ -95,7 +95,7 @@ def _snowball(args: argparse.Namespace, library: Library) -> int:
 
 def _review_named(words: Sequence[str], library: Library) -> str:
     """Return the name of the review that is meant; empty where words are papers or files."""
-    names = [review.name for review in library.reviews()] if len(words) == 1 else []
+    names = [review.name for review in library.reviews.all()] if len(words) == 1 else []
     return words[0] if len(words) == 1 and words[0] in names else ""
 
 
@@ -107,7 +107,7 @@ def _snowball_review(name: str, args: argparse.Namespace, library: Library) -> i
         msg = f"{', '.join(named)}: new papers of a review join it, in one round."
         raise BadRequest(msg, "Leave it out, or name a list of papers.")
     library.settings.require_email("NCBI")
-    found = library.review(name).snowball(_directions(args))
+    found = library.reviews.open(name).snowball(_directions(args))
     for one in found.candidates:
         row = {"title": one.paper.title, "ids": one.paper.ids.names(), "led_to_by": one.seeds}
         say(row if args.json else f"{len(one.seeds):>4}  {one.paper.title}", args.json)
@@ -137,7 +137,7 @@ def _papers(words: list[str], library: Library) -> list[Paper]:
     if asked.query:
         raise BadRequest("Citations are searched of a list, not of a query.", "Harvest it first.")
     entries = asked.entries
-    known = dict(library.records(entry.ids for entry in entries if entry.ids))
+    known = dict(library.references.records(entry.ids for entry in entries if entry.ids))
     made = []
     for entry in entries:
         paper = known.get(entry.ids) if entry.ids else entry.paper

@@ -81,7 +81,7 @@ def _add_audit(commands: Commands) -> None:
 
 
 def _rebuild(args: argparse.Namespace, library: Library) -> int:
-    report = library.rebuild()
+    report = library.upkeep.rebuild()
     if args.json:
         say(asdict(report), as_json=True)
         return 0
@@ -97,7 +97,7 @@ def _rebuild(args: argparse.Namespace, library: Library) -> int:
 
 def _reextract(args: argparse.Namespace, library: Library) -> int:
     counts: dict[str, int] = {}
-    for renewal in library.reextract(everything=args.all):
+    for renewal in library.upkeep.reextract(everything=args.all):
         counts[renewal.outcome] = counts.get(renewal.outcome, 0) + 1
         if args.json:
             say(renewal.row(), as_json=True)
@@ -110,7 +110,7 @@ def _reextract(args: argparse.Namespace, library: Library) -> int:
 def _recheck(args: argparse.Namespace, library: Library) -> int:
     counts: dict[str, int] = {}
     new_copies: list[str] = []
-    for change in library.recheck(crossref=args.crossref):
+    for change in library.upkeep.recheck(crossref=args.crossref):
         counts[change.outcome] = counts.get(change.outcome, 0) + 1
         if change.outcome == "new_copy":
             new_copies.append(change.ids.pmid or change.ids.pmcid)
@@ -132,7 +132,7 @@ def _recheck(args: argparse.Namespace, library: Library) -> int:
 def _export(args: argparse.Namespace, library: Library) -> int:
     if args.tables is not None:
         target = args.tables if args.tables.name else None
-        path, tables, cells = library.write_tables(args.job, target)
+        path, tables, cells = library.texts.write_tables(args.job, target)
         row = {"file_path": str(path), "tables": tables, "cells": cells}
         say(row if args.json else str(path), args.json)
         note(f"{counted(tables, 'table')}, {counted(cells, 'cell')}")
@@ -142,7 +142,7 @@ def _export(args: argparse.Namespace, library: Library) -> int:
         harvest.report()
         paths = [harvest.folder / name for name in ("references.ris", "references.bib")]
     else:
-        paths = library.write_references()
+        paths = library.upkeep.write_references()
     for path in paths:
         say({"file_path": str(path)} if args.json else str(path), args.json)
     return 0
@@ -228,7 +228,7 @@ def describe_text(stored: StoredPaper) -> str:
 
 
 def _audit(args: argparse.Namespace, library: Library) -> int:
-    audit = library.audit(args.paper, fix=args.fix)
+    audit = library.upkeep.audit(args.paper, fix=args.fix)
     total = len(audit.files)
     outcomes: Counter[str] = Counter()
     changes: Changes = defaultdict(list)
@@ -317,9 +317,9 @@ def _keep(args: argparse.Namespace, library: Library) -> int:
             f"See {command_line('shelf keep --help')}",
         )
     if args.undo:
-        stored = library.undo_keep(args.paper)
+        stored = library.upkeep.undo_keep(args.paper)
     else:
-        stored = library.keep(args.paper, args.decided, args.because)
+        stored = library.upkeep.keep(args.paper, args.decided, args.because)
     if args.json:
         names = ("kind", "verdict", "evidence")
         fields = {name: getattr(stored, name) for name in names}

@@ -49,7 +49,7 @@ def _verify_files(args: argparse.Namespace, library: Library) -> int:
         msg = "--id and --record describe one file, and several are named."
         raise BadRequest(msg, "Use --pairs for several files with records.")
     if args.pairs:
-        results = library.verify_pairs(args.pairs)
+        results = library.verify(pairs=args.pairs)
     else:
         results = library.verify(args.file, paper=args.id, record=args.record)
     return worst([_show_result(result, as_json=args.json) for result in results])

@@ -1,32 +1,94 @@
 """The one object a notebook, a shell or an assistant needs.
 
-`rooms` is what it stands on; its verbs are in `searching`, `collecting`, `reading` and `upkeep`.
-Everything below them is imported when first used: an MCP host waits for the list of tools, not for
-XML parsers.
+A `Library` has the verbs that nearly everybody needs; the others stand in its namespaces, such as
+``library.harvests``, each in a module of its own. Everything below them is imported when it is
+first used: an MCP host waits for the list of tools, not for XML parsers.
 """
 
 from __future__ import annotations
 
-from typing import Unpack
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
-from ..errors import BadRequest
+from ..errors import BadRequest, StoreFailed
+from ..model.identifiers import Ids
+from ..model.paper import OBJECT_KINDS, ObjectKind, Paper
 from ..settings import Overrides, Settings, load_settings
 from ..system import safe_files
-from .reading import ReadVerbs
-from .searching import SearchVerbs
-from .upkeep import UpkeepVerbs
+from .finding import found_or_brought, names_in
+from .harvests import Harvests
+from .maintenance import Upkeep
+from .references import References
+from .reviews import Reviews
+from .services import ArXiv, PubMed, SemanticScholar
+from .texts import Texts
+
+if TYPE_CHECKING:
+    from ..corpus import Corpus
+    from ..curation.reading import Reading
+    from ..curation.verification import Verification
+    from ..download.download import Download
+    from ..download.ladder import Ladder
+    from ..entrez import Entrez
+    from ..entrez.compounds import PubChem
+    from ..entrez.datasets import Datasets
+    from ..errors import PaperError
+    from ..harvest.jobs import Asked, Harvest
+    from ..http import Web
+    from ..curation.health_check import Check as HealthCheck
+    from ..manuscript.checking import Check
+    from ..manuscript.parts import Manuscript
+    from ..media import PaperObjects
+    from ..mirror import Mirror
+    from ..mirror.search import MirrorPassages
+    from ..model.paper import SearchResult, StoredPaper
+    from ..search.search import Gathered
+    from ..shelf import Shelf
+    from ..sources import Query, QueryOptions
+
+_SHELF_MAX_BYTES = 400
+"""SQLite takes paths of at most 512 bytes, and its files lie in folders of the shelf."""
+_FORMER = {
+    **dict.fromkeys(("plan", "differences", "media_space"), "harvests"),
+    **dict.fromkeys(("records", "records_to_cite", "citations", "resolve"), "references"),
+    **dict.fromkeys(("excerpts", "sections", "places", "keep_original", "all_objects"), "texts"),
+    **dict.fromkeys(("write_tables", "emptied_by"), "texts"),
+    **dict.fromkeys(("take_in", "watch_inbox", "audit", "keep", "undo_keep"), "upkeep"),
+    **dict.fromkeys(("recheck", "rebuild", "reextract", "write_references"), "upkeep"),
+    **dict.fromkeys(("search_articles", "search_ligand_receptor", "paper", "details"), "pubmed"),
+    **dict.fromkeys(("related", "article_text", "convert_ids", "match_citations"), "pubmed"),
+    **dict.fromkeys(("check_spelling", "look_up_mesh"), "pubmed"),
+    "harvest_lock": "harvests.from_lock",
+    "harvest_mirror": "harvests.from_mirror",
+    "new_review": "reviews.create",
+    "review": "reviews.open",
+    "snowball": "reviews",
+    "search_arxiv": "arxiv.search",
+    "arxiv_paper": "arxiv.paper",
+    "search_semantic_scholar": "semantic_scholar.search",
+    "scholar_paper": "semantic_scholar.paper",
+    "citing_papers": "semantic_scholar",
+}
+"""Members of the version before, each with the namespace, or the whole name, it has now."""
 
 
-class Library(SearchVerbs, ReadVerbs, UpkeepVerbs):
+class Library:
     """A shelf of papers, the web it is filled from, and the verbs to do so.
 
     Safe to share between threads; several libraries and processes may share one folder.
-    Constructing one touches neither disk nor network.
+    Constructing one touches neither disk nor network. A library may be used in a ``with`` block,
+    which closes its files at the end.
 
     Parameters
     ----------
     settings : Settings, optional
-        Read from the environment and ``.env`` when not given.
+        Read from the environment and the settings files when not given.
     **overrides
         Single settings by field name, such as ``papers_dir="corpus"``: see `..settings.Overrides`.
 
@@ -44,3 +106,426 @@ class Library(SearchVerbs, ReadVerbs, UpkeepVerbs):
         self.settings = settings or load_settings(**overrides)
         if self.settings.papers_shared:
             safe_files.request_sharing(self.settings.papers_dir)
+        self.harvests = Harvests(self)
+        self.reviews = Reviews(self)
+        self.references = References(self)
+        self.texts = Texts(self)
+        self.upkeep = Upkeep(self)
+        self.pubmed = PubMed(self)
+        self.arxiv = ArXiv(self)
+        self.semantic_scholar = SemanticScholar(self)
+
+    def __repr__(self) -> str:
+        """Name the shelf."""
+        return f"Library(papers_dir={str(self.settings.papers_dir)!r})"
+
+    def __enter__(self) -> Self:
+        """Return the library itself; `close` is called at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close what is open."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the files of the shelf; the library opens them again when it is used."""
+        if "shelf" in vars(self):
+            self.shelf.close()
+
+    if not TYPE_CHECKING:  # a checker that saw it would believe in every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Find a member under its former name, with a warning; suggest one for a slip."""
+            if name in _FORMER:
+                place = _FORMER[name]
+                place = place if "." in place else f"{place}.{name}"
+                msg = f"library.{name} is now library.{place}"
+                warnings.warn(msg, DeprecationWarning, stacklevel=2)
+                part, _, member = place.partition(".")
+                return getattr(getattr(self, part), member)
+            near = get_close_matches(name, [*dir(self), *_FORMER], 1)
+            meant = f". Did you mean {_FORMER.get(near[0], near[0])}?" if near else ""
+            msg = f"A library has no member {name!r}{meant}"
+            raise AttributeError(msg)
+
+    @cached_property
+    def web(self) -> Web:
+        """Polite HTTP, under the rate limits of all sources."""
+        from ..http import Web
+        from ..sources import SOURCES
+
+        rates = dict.fromkeys(rate for source in SOURCES for rate in source.rates)
+        return Web(self.settings, tuple(rates))
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """The papers folder."""
+        from ..shelf import Shelf
+
+        _check_shelf(self.settings.papers_dir)
+        return Shelf(self.settings.papers_dir)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """PubMed's records of whole fields, kept up to date, and passages that can be quoted."""
+        from ..corpus import Corpus
+
+        return Corpus(self.settings, self.web, self.shelf)
+
+    @cached_property
+    def mirror(self) -> Mirror:
+        """All of PubMed on your own disk, kept up to date from NLM's files."""
+        from ..mirror import Mirror
+
+        return Mirror(self.settings, self.web.rates)
+
+    @cached_property
+    def entrez(self) -> Entrez:
+        """Every database of NCBI's Entrez: search, summaries, records, links."""
+        from ..entrez import Entrez
+
+        return Entrez(self.web)
+
+    @cached_property
+    def pubchem(self) -> PubChem:
+        """Chemical compounds, by name or structure."""
+        from ..entrez.compounds import PubChem
+
+        return PubChem(self.web)
+
+    @cached_property
+    def datasets(self) -> Datasets:
+        """Results of Entrez as tables that can be queried in SQL."""
+        from ..entrez.datasets import Datasets
+
+        folder = self.settings.papers_dir
+        return Datasets(folder / ".papershelf" / "datasets", folder / "exports")
+
+    @cached_property
+    def ladder(self) -> Ladder:
+        """The sources in the order in which a download asks them."""
+        from ..download.ladder import Ladder
+        from ..sources import SOURCES
+
+        return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)
+
+    def passages_of(self, source: Literal["corpus", "mirror"]) -> Corpus | MirrorPassages:
+        """Return where passages are looked for: in the corpus, or in the mirror."""
+        return self._mirror_passages if source == "mirror" else self.corpus
+
+    @cached_property
+    def _mirror_passages(self) -> MirrorPassages:
+        from ..mirror.search import MirrorPassages
+
+        return MirrorPassages(self.corpus, self.mirror)
+
+    def search(self, query: str, **options: Unpack[QueryOptions]) -> SearchResult:
+        """Search PubMed; options are the fields of `..sources.Query`, such as ``max_results``.
+
+        See `..search.pubmed.search.search`.
+        """
+        from ..search.pubmed.search import search
+        from ..sources import SOURCES, Query
+
+        return search(Query(query, **options), self.web, SOURCES)
+
+    def search_papers(  # noqa: PLR0913  # its filters
+        self,
+        query: str,
+        *,
+        among: Sequence[str] = (),
+        max_results: int = 20,
+        min_date: str = "",
+        max_date: str = "",
+        start_year: int = 0,
+        end_year: int = 0,
+        author: str = "",
+        sort_by: str = "relevance",
+        longest_s: float = 14.0,
+    ) -> Gathered:
+        """Search PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
+
+        See `..search.search.search_papers`.
+        """
+        from ..search.search import search_papers
+        from ..sources import SOURCES
+
+        return search_papers(
+            *(query, self.web, SOURCES),
+            among=among,
+            max_results=max_results,
+            min_date=min_date,
+            max_date=max_date,
+            start_year=start_year,
+            end_year=end_year,
+            author=author,
+            sort_by=sort_by,
+            longest_s=longest_s,
+        )
+
+    def download(
+        self,
+        paper: str | int | Ids,
+        *,
+        prefer_pmc: bool = True,
+        force: bool = False,
+        output_path: str = "",
+    ) -> Download:
+        """Put one paper on the shelf; see `..download.download.download`.
+
+        ``output_path`` is the place of an additional copy inside the shelf.
+        """
+        from ..download.climb import DownloadRequest
+        from ..download.download import download
+
+        offline = self.settings.papers_offline
+        request = DownloadRequest(Ids.parse(paper), "", force, prefer_pmc, offline)
+        if output_path:
+            self.shelf.confined(output_path)  # refused before anything is asked for
+        done = download(request, self.ladder)
+        if output_path:
+            copy = self.shelf.copy_to(done.stored, output_path)
+            return replace(done, file_path=str(copy))
+        return done
+
+    def download_many(
+        self, papers: Iterable[str | int | Ids], *, prefer_pmc: bool = True, force: bool = False
+    ) -> Iterator[tuple[Ids, Download | PaperError]]:
+        """Put many papers on the shelf; see `..download.download.download_many`.
+
+        What is no identifier comes first, with the error that names it, under empty `Ids`.
+        """
+        from ..download.climb import DownloadRequest
+        from ..download.download import download_many
+
+        read = [Ids.try_parse(paper) for paper in papers]
+        yield from ((Ids(), wrong) for wrong in read if isinstance(wrong, BadRequest))
+        how = force, prefer_pmc, self.settings.papers_offline
+        requests = [DownloadRequest(ids, "", *how) for ids in read if isinstance(ids, Ids)]
+        yield from download_many(requests, self.ladder)
+
+    def harvest(
+        self,
+        papers: Asked | Mapping[str, Asked] = (),
+        *,
+        query: str | Query | Sequence[str | Query] = "",
+        sources: Sequence[str] = (),
+        job_id: str = "",
+        title: str = "",
+        max_papers: int = 0,
+        retry: str = "",
+        prefer_pmc: bool = True,
+    ) -> Harvest:
+        """Return the harvest of queries, lists or an earlier job; iterating over it does the work.
+
+        See `..harvest.jobs.harvest`.
+        """
+        from ..harvest.jobs import harvest
+
+        return harvest(
+            *(papers, query, job_id, self.ladder),
+            sources=sources,
+            title=title,
+            max_papers=max_papers,
+            retry=retry,
+            prefer_pmc=prefer_pmc,
+        )
+
+    def read(
+        self,
+        paper: str,
+        *,
+        section: str = "",
+        start: int = 0,
+        max_chars: int = 8000,
+        references: bool = True,
+    ) -> Reading:
+        """Read part of a paper on the shelf; see `..curation.reading.read`."""
+        from ..curation.reading import read
+
+        stretch = partial(read, section=section, start=start, max_chars=max_chars)
+        return found_or_brought(self, paper, partial(stretch, references=references))
+
+    def find(self, paper: str) -> StoredPaper:
+        """Return the paper on the shelf with this identifier or file name; no source is asked.
+
+        What only a mirror of PMC has is taken from there onto the shelf.
+        """
+        from ..curation.reading import find
+
+        return found_or_brought(self, paper, find)
+
+    def list_papers(
+        self,
+        *,
+        text: str = "",
+        kind: str = "",
+        year_from: str = "",
+        year_to: str = "",
+        journal: str = "",
+        job_id: str = "",
+        start: int = 0,
+        max_results: int = 20,
+    ) -> tuple[int, list[StoredPaper]]:
+        """Return how many papers fit, and a page of them; see `..shelf.Shelf.list`.
+
+        ``job_id`` names a harvest: only its papers.
+        """
+        return self.shelf.list(
+            among=names_in(self, job_id) if job_id else None,
+            text=text,
+            kind=kind,
+            year_from=year_from,
+            year_to=year_to,
+            journal=journal,
+            start=start,
+            max_results=max_results,
+        )
+
+    def objects(
+        self,
+        paper: str,
+        *,
+        kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+        only: str = "",
+        fetch: bool = True,
+        most_bytes: int = 500_000_000,
+    ) -> PaperObjects:
+        """Fetch a paper's figures, tables and supplementary files; see `..media.gather`."""
+        from ..media import gather
+
+        stored = self.find(paper)
+        found = (stored, self.shelf, self.web, kinds)
+        return gather(*found, only=only, fetch=fetch, most_bytes=most_bytes)
+
+    def check(
+        self,
+        manuscript: str | Path | Manuscript,
+        *,
+        lists: Sequence[str | Path] = (),
+        fetch: bool = False,
+    ) -> Check:
+        """Hold a manuscript's references, quotations and numbers against the papers it cites.
+
+        See `..manuscript.checking.check`.
+
+        Parameters
+        ----------
+        manuscript : path or Manuscript
+            A file, or a manuscript that `..manuscript.reading.read_manuscript` has read.
+        lists : sequence of path, optional
+            Files of references beside those that the manuscript names.
+        fetch : bool, optional
+            Download the cited papers first; else what is on the shelf is read.
+        """
+        from ..manuscript.checking import check, cited_papers
+        from ..manuscript.reading import read_manuscript
+        from ..sources import SOURCES
+
+        if isinstance(manuscript, str | Path):
+            manuscript = read_manuscript(Path(manuscript), [Path(one) for one in lists])
+        if fetch:
+            for _ in self.download_many(cited_papers(manuscript, self.corpus, SOURCES)):
+                pass  # what could not be had is said of the sentences that need it
+        return check(manuscript, self.corpus, SOURCES)
+
+    def cite(
+        self, papers: Iterable[str | int | Ids], style: str = "apa"
+    ) -> list[tuple[Ids, str | PaperError]]:
+        """Return each paper's reference in one style, or why there is none, in their order.
+
+        See `..citations.STYLES` for the styles. A BibTeX entry or RIS record is a text of several
+        lines, a CSL-JSON item one of JSON.
+
+        Raises
+        ------
+        BadRequest
+            There is no such style; no source was asked.
+        """
+        from ..citations import cite
+        from ..errors import PaperError
+
+        cite([], style)  # refused before anything is asked for
+        records = self.references.records_to_cite(papers)
+        cited = iter(cite([one for _, one in records if not isinstance(one, PaperError)], style))
+        return [(ids, one if isinstance(one, PaperError) else next(cited)) for ids, one in records]
+
+    def verify(
+        self,
+        files: Iterable[str | Path] = (),
+        *,
+        paper: str | int | Ids = "",
+        record: str | Path | Mapping[str, Any] | None = None,
+        pairs: str | Path = "",
+    ) -> Iterator[Verification | PaperError]:
+        """Judge files that are not on the shelf, offline; see `..curation.verification`.
+
+        Parameters
+        ----------
+        files : iterable of path
+            HTML, PDF, XML of JATS or Elsevier, markdown or text.
+        paper : identifier, optional
+            The paper that each file should be; its record is taken from the shelf if it is there.
+        record : mapping or path, optional
+            The record of that paper as an item of CSL-JSON, or the file that holds it.
+        pairs : path, optional
+            Instead of all these, a JSON list of ``{"file", "url", "record"}``.
+
+        Yields
+        ------
+        Verification or PaperError
+            One for each file, in their order; an error for a file that cannot be read.
+
+        Raises
+        ------
+        BadRequest
+            The identifier or record is invalid.
+        """
+        from ..curation.verification import Pair, read_pairs, verify_all
+
+        if pairs:
+            return verify_all(read_pairs(Path(pairs)))
+        compared = _paper_to_compare(self.shelf, paper, record)
+        return verify_all([Pair(str(file), Path(file), compared) for file in files])
+
+    def doctor(self) -> list[HealthCheck]:
+        """Return what works here and what does not; see `..curation.health_check.examine`."""
+        from ..curation.health_check import examine
+        from ..sources import SOURCES
+
+        return examine(self.settings, self.web, SOURCES, self.shelf)
+
+
+def _check_shelf(folder: Path) -> None:
+    """Raise `StoreFailed` where *folder* cannot be a shelf, whatever is on the disk."""
+    if len(os.fsencode(folder)) > _SHELF_MAX_BYTES:
+        msg = f"The path of the shelf is longer than {_SHELF_MAX_BYTES} bytes: {folder}"
+        raise StoreFailed(msg, "Set PAPERS_DIR to a folder with a shorter path.")
+    try:
+        is_file = folder.exists() and not folder.is_dir()
+    except OSError as error:
+        msg = f"{folder} cannot be the shelf: {error.strerror}."
+        raise StoreFailed(msg, "Set PAPERS_DIR to another folder.") from None
+    if is_file:
+        msg = f"{folder} is a file, not a folder."
+        raise StoreFailed(msg, "Set PAPERS_DIR to a folder.")
+
+
+def _paper_to_compare(
+    shelf: Shelf, paper: str | int | Ids, record: str | Path | Mapping[str, Any] | None
+) -> Paper | None:
+    """Return the paper that files should be, by its record or by what the shelf knows."""
+    from ..curation.verification import paper_of_csl, read_record
+
+    known = None
+    if isinstance(record, str | Path):
+        known = read_record(Path(record))
+    elif record is not None:
+        known = paper_of_csl(record)
+    if not paper:
+        return known
+    ids = Ids.parse(paper)
+    if known is not None:
+        return replace(known, ids=ids | known.ids)
+    stored = shelf.find(ids)
+    return stored.paper if stored else Paper(ids)

@@ -115,7 +115,7 @@ def _search_tools(library: Library) -> list[Tool]:
     ) -> Found:
         """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
         found = waiting.call(
-            library.search_ligand_receptor,
+            library.pubmed.search_ligand_receptor,
             ligand,
             receptor,
             max_results=max_results,
@@ -287,7 +287,7 @@ def _list_tool(library: Library) -> Tool:
         }  # fmt: skip
         total, page = library.list_papers(**filters, start=start, max_results=max_results)
         end = start + len(page)
-        warnings = _beyond_end(start, total) if total else library.emptied_by(**filters)
+        warnings = _beyond_end(start, total) if total else library.texts.emptied_by(**filters)
         warnings += whole_years(min_date, max_date)
         structure = Listed(
             total=total,

@@ -397,7 +397,7 @@ def _related(relation: str) -> Any:
 
 
 def _ids(library: Library, args: Arguments) -> Any:
-    records = [converted_ids(one) for one in library.convert_ids(args["ids"])]
+    records = [converted_ids(one) for one in library.pubmed.convert_ids(args["ids"])]
     return {"records": records, "total": len(records)}
 
 
@@ -405,7 +405,7 @@ def _text(library: Library, args: Arguments) -> Any:
     if len(args["ids"]) != 1:
         raise BadRequest("text is read of one paper at a time.", "Give one PMCID or PMID as ids.")
     options = {"section": args["section"], "start": args["start"]}
-    found = to_json(library.article_text(args["ids"][0], **options))
+    found = to_json(library.pubmed.article_text(args["ids"][0], **options))
     return {**found, "total": found["total_chars"]}
 
 

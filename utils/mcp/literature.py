@@ -171,7 +171,7 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
     ) -> Preprints:
         """Search arXiv; words, or its own fields (ti:, abs:, cat:, AND, ANDNOT)."""
         found = waiting.call(
-            library.search_arxiv,
+            library.arxiv.search,
             query,
             max_results=max_results,
             min_date=min_date,
@@ -190,14 +190,14 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
 def _preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def get_arxiv_paper(arxiv_id: ArxivId) -> Preprint:
         """Get one arXiv record, in the version named or the newest."""
-        return _preprint(waiting.call(library.arxiv_paper, arxiv_id))
+        return _preprint(waiting.call(library.arxiv.paper, arxiv_id))
 
     def arxiv_to_bibtex(arxiv_id: ArxivId) -> Bibtex:
         """Make a BibTeX entry of an arXiv paper."""
         from ..citations import to_bibtex
         from ..model.identifiers import arxiv_version
 
-        paper = waiting.call(library.arxiv_paper, arxiv_id)
+        paper = waiting.call(library.arxiv.paper, arxiv_id)
         return {"bibtex": to_bibtex(paper, version=arxiv_version(arxiv_id)).strip()}
 
     return [tool(get_arxiv_paper, READS_WEB), tool(arxiv_to_bibtex, READS_WEB)]
@@ -218,7 +218,7 @@ def _scholar_search_tool(library: Library, waiting: LongCalls) -> Tool:
     ) -> ScholarRecords:
         """Search Semantic Scholar in plain words; with citation counts."""
         page = waiting.call(
-            library.search_semantic_scholar,
+            library.semantic_scholar.search,
             query,
             max_results=max_results,
             min_date=min_date,
@@ -238,7 +238,9 @@ def _citations_tool(library: Library, waiting: LongCalls) -> Tool:
         paper: AnyPaper, max_results: Hundred = 10, start: Start = 0
     ) -> ScholarRecords:
         """List the papers that cite one, the newest first."""
-        page = waiting.call(library.citing_papers, paper, max_results=max_results, start=start)
+        page = waiting.call(
+            library.semantic_scholar.citing_papers, paper, max_results=max_results, start=start
+        )
         return _scholar_records(page, start)
 
     return tool(get_paper_citations, READS_WEB)
@@ -247,14 +249,16 @@ def _citations_tool(library: Library, waiting: LongCalls) -> Tool:
 def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def get_semantic_scholar_paper(paper: AnyPaper) -> ScholarRecord:
         """Get one Semantic Scholar record, with citation counts."""
-        found = waiting.call(library.scholar_paper, paper)
+        found = waiting.call(library.semantic_scholar.paper, paper)
         return {**_scholar_record(found), "tldr": found.tldr}
 
     def semantic_scholar_to_bibtex(paper: AnyPaper) -> Bibtex:
         """Make a BibTeX entry of a Semantic Scholar record."""
         from ..citations import to_bibtex
 
-        return {"bibtex": to_bibtex(waiting.call(library.scholar_paper, paper).paper).strip()}
+        return {
+            "bibtex": to_bibtex(waiting.call(library.semantic_scholar.paper, paper).paper).strip()
+        }
 
     return [
         tool(get_semantic_scholar_paper, READS_WEB),

@@ -280,7 +280,7 @@ class Page:
         unsent = len(self.cursor.unsent(self.request))
         waiting = len(self.downloading)
         share = self.cursor.left * (unsent - waiting) // max(1, unsent)
-        excerpts = library.excerpts(
+        excerpts = library.texts.excerpts(
             [name for name in self.ready if name in self.held],
             sections=self.request.sections,
             question=self.request.question,

@@ -257,7 +257,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
         """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
         dates = {"min_date": min_date, "max_date": max_date, "date_type": date_type}
         found = waiting.call(
-            library.search_articles,
+            library.pubmed.search_articles,
             query,
             summaries=fetch_brief_summaries,
             max_results=max_results,
@@ -291,7 +291,7 @@ def _details_tool(library: Library, waiting: LongCalls) -> Tool:
         ] = 40_000,
     ) -> ArticleDetails:
         """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
-        found = waiting.call(library.details, tuple(pmids), detail_level)
+        found = waiting.call(library.pubmed.details, tuple(pmids), detail_level)
         page = details_page(
             found,
             detail_level,
@@ -326,12 +326,12 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> Tool:
         source_pmid = pmid_of(pmid)
         question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
-            paper = waiting.call(library.paper, source_pmid)
-            [references] = library.citations([paper], styles)
+            paper = waiting.call(library.pubmed.paper, source_pmid)
+            [references] = library.references.citations([paper], styles)
             nothing = Relations((), 0, "", "PubMed")
             return _relationships(nothing, citations=references, **question)
         page = {"most": max_results, "start": start}
-        found = waiting.call(library.related, source_pmid, relationship_type, **page)
+        found = waiting.call(library.pubmed.related, source_pmid, relationship_type, **page)
         return _relationships(found, citations={}, **question)
 
     return tool(get_article_relationships, READS_WEB)
@@ -340,7 +340,7 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> Tool:
 def _single_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def get_pubmed_paper(pmid: Pmid) -> PubmedPaper:
         """Get one PubMed record: abstract, authors, MeSH terms."""
-        paper = waiting.call(library.paper, pmid)
+        paper = waiting.call(library.pubmed.paper, pmid)
         links = shelf_links(library, [f"PMID:{paper.ids.pmid}"])
         return with_blocks(_pubmed_paper(paper), links)
 
@@ -348,7 +348,7 @@ def _single_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
         """Make a BibTeX entry of a PubMed record."""
         from ..citations import to_bibtex
 
-        paper = waiting.call(library.paper, pmid)
+        paper = waiting.call(library.pubmed.paper, pmid)
         return {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
 
     return [tool(get_pubmed_paper, READS_WEB), tool(pubmed_to_bibtex, READS_WEB)]
@@ -357,7 +357,7 @@ def _single_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
 def _convert_tool(library: Library, waiting: LongCalls) -> Tool:
     def convert_ids(papers: AnyIds) -> Crosswalk:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
-        found = waiting.call(library.convert_ids, tuple(papers))
+        found = waiting.call(library.pubmed.convert_ids, tuple(papers))
         records = [converted_ids(one) for one in found]
         count = sum(one.status == "found" for one in found)
         return {"records": records, "found": count}
@@ -374,7 +374,7 @@ def _match_tool(library: Library, waiting: LongCalls) -> Tool:
         """Find the PMIDs of printed references."""
         rows = [citation.model_dump() for citation in citations]
         call = ("match", *(tuple(row.values()) for row in rows))
-        found = waiting.result(call, lambda: library.match_citations(rows))
+        found = waiting.result(call, lambda: library.pubmed.match_citations(rows))
         results = [pick(Matched, one) for one in found]
         count = sum(one.status == "matched" for one in found)
         return {"results": results, "matched": count}
@@ -387,7 +387,7 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[Tool]:
         query: Annotated[str, Field(description="PubMed query.")],
     ) -> Spelling:
         """Ask PubMed how it would spell a query."""
-        found = waiting.call(library.check_spelling, query)
+        found = waiting.call(library.pubmed.check_spelling, query)
         query = shortened(found.query, LONGEST_ECHO)
         return pick(Spelling, found, query=query, corrected_query=found.corrected)
 
@@ -395,7 +395,7 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[Tool]:
         query: Annotated[str, Field(description="A term or its synonym.")], max_results: Few = 5
     ) -> MeshHeadings:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
-        total, headings = waiting.call(library.look_up_mesh, query, max_results)
+        total, headings = waiting.call(library.pubmed.look_up_mesh, query, max_results)
         terms = [_mesh_heading(heading) for heading in headings]
         found = MeshHeadings(query=shortened(query, LONGEST_ECHO), total=total, terms=terms)
         return found if total else {**found, "warnings": [NO_HITS]}

@@ -301,7 +301,7 @@ def known_document(library: Library, pmid: str) -> Document:
 
     with suppress(NotFound):
         return document(library, f"pmid:{pmid_of(pmid)}")
-    paper = library.paper(pmid)
+    paper = library.pubmed.paper(pmid)
     return _with_quality(CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, ""))
 
 

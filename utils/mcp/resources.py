@@ -110,7 +110,7 @@ def _complete(library: Library, name: str, beginning: str) -> list[str]:
     """At most 101 values that start with *beginning*; the last one says that there are more."""
     try:
         if name == "job_id":
-            values = [job.job_id for job in library.harvests()]
+            values = [job.job_id for job in library.harvests.all()]
         elif name in ("pmid", "key"):
             _, stored = library.list_papers(max_results=_COMPLETED_FROM)
             values = [value for one in stored for value in _names(one, name)]

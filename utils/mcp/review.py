@@ -146,7 +146,7 @@ def _named(library: Library, name: str) -> Review:
     NotFound
         There is none; those there are stand in the message.
     """
-    every = {one.name: one for one in library.reviews()}
+    every = {one.name: one for one in library.reviews.all()}
     if name not in every:
         known = f"There are: {', '.join(every)}." if every else "There is none on this shelf yet."
         msg = f"There is no review {one_line(name)[:60]!r}."
@@ -176,7 +176,7 @@ def _board(library: Library, job_id: str, start: int) -> Board:
     from ..reports.library_links import ReadersLibrary
 
     if not job_id:
-        jobs = library.harvests()
+        jobs = library.harvests.all()
         if not jobs:
             raise NotFound("There is no harvest on this shelf.", "Begin one: harvest_papers.")
         job_id = max(jobs, key=lambda job: job.begun_at).job_id
@@ -196,7 +196,7 @@ def _checked(library: Library, text: str, references: str) -> Checked:
     """All that was found; what is fine is counted only."""
     from ..manuscript.reading import read_words
 
-    row = library.check_read(read_words(text, references)).row()
+    row = library.check(read_words(text, references)).row()
     for one in (*row["claims"], *row["references"], *row["unlisted"]):
         del one["fingerprint"]  # for the file beside a manuscript, which words have not
     fine = ("verified", "weak")

@@ -20,7 +20,7 @@ def known(world):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_records_come_in_the_order_asked_for_and_the_unknown_are_named(library, known, level):
-    found = library.details([*known, UNKNOWN], level)
+    found = library.pubmed.details([*known, UNKNOWN], level)
     assert list(found.records) == known
     assert found.not_found == (UNKNOWN,)
     assert not found.failed
@@ -29,30 +29,30 @@ def test_records_come_in_the_order_asked_for_and_the_unknown_are_named(library, 
 
 
 def test_one_request_takes_them_all(library, world, known):
-    found = library.details(known)
+    found = library.pubmed.details(known)
     assert len(world.requests) == 1
     assert found.method == world.requests[0].method == "GET"
     assert "email" not in found.urls[0]
 
 
 def test_two_hundred_are_posted_and_more_are_several_requests(library, world):
-    found = library.details([str(number) for number in range(30_000_000, 30_000_450)])
+    found = library.pubmed.details([str(number) for number in range(30_000_000, 30_000_450)])
     assert [request.method for request in world.requests] == ["POST", "POST", "GET"]
     assert found.method == "POST"
     assert len(found.not_found) == 450
 
 
 def test_what_was_fetched_today_is_not_asked_for_again(library, world, known):
-    first = library.details(known)
-    again = library.details(known, "citation_data")
+    first = library.pubmed.details(known)
+    again = library.pubmed.details(known, "citation_data")
     assert (again.records, again.urls, again.method) == (first.records, (), "")
     assert len(world.requests) == 1
 
 
 def test_what_could_not_be_asked_is_not_called_unknown(library, world, known):
-    library.details(known[:3])
+    library.pubmed.details(known[:3])
     world.mood("down", "eutils")
-    found = library.details(known)
+    found = library.pubmed.details(known)
     assert list(found.records) == known[:3]
     assert list(found.failed) == known[3:]
     assert found.not_found == ()
@@ -61,30 +61,30 @@ def test_what_could_not_be_asked_is_not_called_unknown(library, world, known):
 def test_nothing_at_all_is_an_error(library, world, known):
     world.mood("down", "eutils")
     with pytest.raises(Unreachable):
-        library.details(known)
+        library.pubmed.details(known)
 
 
 def test_silence_in_medline_text_is_checked_against_the_record(library, world, monkeypatch, known):
     monkeypatch.setattr("tests.world.eutils.medline", lambda record: "")
-    found = library.details([known[0], UNKNOWN], "medline_text")
+    found = library.pubmed.details([known[0], UNKNOWN], "medline_text")
     assert (list(found.failed), found.not_found) == ([known[0]], (UNKNOWN,))
 
 
 def test_a_stranger_in_the_answer_is_nobody(library, monkeypatch):
     body = "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>2</PMID></MedlineCitation>"
     answering(monkeypatch, body + "</PubmedArticle></PubmedArticleSet>")
-    assert library.details(["1"]).not_found == ("1",)
+    assert library.pubmed.details(["1"]).not_found == ("1",)
 
 
 @pytest.mark.parametrize("pmids", [[], ["abc"], ["PMC123"], ["10.1000/a"], ["", "x"], ["0"]])
 def test_what_is_no_pmid_is_refused_without_a_request(library, world, pmids):
     with pytest.raises(BadRequest):
-        library.details(pmids)
+        library.pubmed.details(pmids)
     assert not world.requests
 
 
 def test_one_that_is_no_pmid_costs_only_itself(library, world, known):
-    found = library.details([known[0], "PMC123", UNKNOWN, "a\ud800"])
+    found = library.pubmed.details([known[0], "PMC123", UNKNOWN, "a\ud800"])
     assert list(found.records) == known[:1]
     assert found.requested == (known[0], UNKNOWN)
     assert list(found.failed) == ["PMC123", "a\ufffd"]
@@ -95,17 +95,17 @@ def test_one_that_is_no_pmid_costs_only_itself(library, world, known):
 def test_beside_a_malformed_one_trouble_is_still_an_error(library, world, known):
     world.mood("down", "eutils")
     with pytest.raises(Unreachable):
-        library.details([known[0], "PMC123"])
+        library.pubmed.details([known[0], "PMC123"])
 
 
 def test_the_same_paper_twice_is_asked_for_once(library, known):
-    found = library.details([known[0], f"PMID: 00{known[0]}", int(known[0])])
+    found = library.pubmed.details([known[0], f"PMID: 00{known[0]}", int(known[0])])
     assert found.requested == (known[0],)
 
 
 def test_parts_of_a_whole_record(library, world):
     record = world.paper("pmc_cloud")
-    xml = library.details([record.pmid]).records[record.pmid]
+    xml = library.pubmed.details([record.pmid]).records[record.pmid]
     whole = to_row(xml, "abstract_plus", mesh=True, grants=True)
     assert whole["journal_info"]["publication_date"] == {
         "year": 2025, "month": "Feb", "day": None, "medline_date": "2025 Feb",
@@ -122,15 +122,15 @@ def test_parts_of_a_whole_record(library, world):
 
 def test_a_retracted_paper_says_so(library, world):
     pmid = world.paper("retracted").pmid
-    xml = library.details([pmid]).records[pmid]
+    xml = library.pubmed.details([pmid]).records[pmid]
     for level in ("abstract_plus", "citation_data"):
         assert to_row(xml, level, mesh=False, grants=False)["retracted"] is True
 
 
 def test_one_paper(library, world):
-    assert library.paper(world.paper("pmc_cloud").pmid).abstract
+    assert library.pubmed.paper(world.paper("pmc_cloud").pmid).abstract
     with pytest.raises(NotFound):
-        library.paper(UNKNOWN)
+        library.pubmed.paper(UNKNOWN)
 
 
 def test_without_an_address_nobody_is_asked(settings, world):

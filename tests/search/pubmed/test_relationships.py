@@ -15,7 +15,7 @@ def pmid(world):
 
 
 def test_similar_papers_have_scores_and_titles_in_two_requests(library, world, pmid):
-    found = library.related(pmid, "pubmed_similar_articles", 3)
+    found = library.pubmed.related(pmid, "pubmed_similar_articles", 3)
     assert found.source == "NCBI ELink"
     assert len(found.articles) == 3 <= found.total
     assert all(one.score and one.title and one.authors and one.year for one in found.articles)
@@ -24,14 +24,14 @@ def test_similar_papers_have_scores_and_titles_in_two_requests(library, world, p
 
 def test_a_list_ncbi_has_is_ncbis(library, world):
     record = next(r for r in world.papers if r.pmcid and len(kinship.cited(r, world)) >= 2)
-    found = library.related(record.pmid, "pubmed_references", 2)
+    found = library.pubmed.related(record.pmid, "pubmed_references", 2)
     assert found.source == "NCBI ELink"
     assert {one.pmid for one in found.articles} <= {r.pmid for r in kinship.cited(record, world)}
     assert not [r for r in world.requests if r.service == "europepmc"]
 
 
 def test_where_ncbi_knows_little_europe_pmc_is_named(library, world, pmid):
-    found = library.related(pmid, "pubmed_references", 20)
+    found = library.pubmed.related(pmid, "pubmed_references", 20)
     assert found.source == "Europe PMC"
     assert "europepmc" in found.url
     elsewhere = [one for one in found.articles if not one.pmid]
@@ -42,7 +42,7 @@ def test_where_ncbi_knows_little_europe_pmc_is_named(library, world, pmid):
 
 def test_the_longer_list_wins_and_lists_are_never_mixed(library, world):
     for record in [r for r in world.papers if r.pmid and r.kind == "article"][:12]:
-        found = library.related(record.pmid, "pubmed_citedin", 50)
+        found = library.pubmed.related(record.pmid, "pubmed_citedin", 50)
         everybody = kinship.citing(record, world)
         in_pmc = [other for other in everybody if other.pmcid]
         assert found.total == len(everybody)
@@ -51,15 +51,15 @@ def test_the_longer_list_wins_and_lists_are_never_mixed(library, world):
 
 @pytest.mark.parametrize("kind", ["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"])
 def test_a_list_is_paged_to_its_end_and_every_page_is_of_the_same_one(library, pmid, kind):
-    first = library.related(pmid, kind, 2)
+    first = library.pubmed.related(pmid, kind, 2)
     seen, page = list(first.articles), first
     while page.next_start is not None:
         assert page.next_start == len(seen)
-        page = library.related(pmid, kind, 2, start=page.next_start)
+        page = library.pubmed.related(pmid, kind, 2, start=page.next_start)
         assert page.source == first.source
         seen += page.articles
     assert len(seen) == len(set(seen)) == first.total
-    beyond = library.related(pmid, kind, 2, start=first.total + 5)
+    beyond = library.pubmed.related(pmid, kind, 2, start=first.total + 5)
     assert (beyond.articles, beyond.next_start) == ((), None)
 
 
@@ -72,16 +72,16 @@ def test_where_a_site_shows_no_more_it_is_said():
 
 def test_when_ncbis_links_are_down_europe_pmc_answers_and_it_is_said(library, world, pmid):
     world.mood("down", "eutils", path="elink")
-    found = library.related(pmid, "pubmed_citedin", 3)
+    found = library.pubmed.related(pmid, "pubmed_citedin", 3)
     assert found.source == "Europe PMC"
     assert any("NCBI ELink could not be asked" in warning for warning in found.warnings)
     with pytest.raises(Unreachable):
-        library.related(pmid, "pubmed_similar_articles", 3)
+        library.pubmed.related(pmid, "pubmed_similar_articles", 3)
 
 
 def test_when_europe_pmc_is_down_ncbis_list_stands_and_it_is_said(library, world, pmid):
     world.mood("down", "europepmc")
-    found = library.related(pmid, "pubmed_citedin", 50)
+    found = library.pubmed.related(pmid, "pubmed_citedin", 50)
     assert found.source == "NCBI ELink"
     assert any("Europe PMC could not be asked" in warning for warning in found.warnings)
 
@@ -91,14 +91,14 @@ def test_one_more_who_keeps_lists_is_one_line(library, world, pmid, monkeypatch)
         return Relations((Related("41000002", title="A friend"),) * 99, 99, "https://friends")
 
     monkeypatch.setitem(relationships._LISTS, "Friends", of_friends)
-    found = library.related(pmid, "pubmed_citedin", 50)
+    found = library.pubmed.related(pmid, "pubmed_citedin", 50)
     assert (found.source, found.url) == ("Friends", "https://friends")
 
 
 def test_when_nobody_answers_it_is_an_error(library, world, pmid):
     world.mood("down")
     with pytest.raises(Unreachable):
-        library.related(pmid, "pubmed_citedin", 3)
+        library.pubmed.related(pmid, "pubmed_citedin", 3)
 
 
 @pytest.mark.parametrize(
@@ -112,45 +112,47 @@ def test_the_owner_of_a_key_is_shown_longer_lists(settings, world, setting, key,
     world.mood("down", "eutils", path="elink")
     world.mood("down", "europepmc")
     source = world.paper("pmc_cloud")
-    found = Library(**settings, **{setting: key}).related(source.pmid, "pubmed_citedin", 3)
+    found = Library(**settings, **{setting: key}).pubmed.related(source.pmid, "pubmed_citedin", 3)
     assert found.source == name
     assert key not in found.url
 
 
 def test_without_a_key_nobody_waits_in_the_pool_of_all(library, world, pmid):
-    library.related(pmid, "pubmed_references", 50)
+    library.pubmed.related(pmid, "pubmed_references", 50)
     assert not [r for r in world.requests if r.service in {"openalex", "semantic_scholar"}]
 
 
 def test_a_list_without_titles_is_better_than_none(library, world, pmid):
     world.mood("down", "eutils", path="efetch")
-    found = library.related(pmid, "pubmed_similar_articles", 3)
+    found = library.pubmed.related(pmid, "pubmed_similar_articles", 3)
     assert [one.title for one in found.articles] == [""] * 3
     assert any("Titles" in warning for warning in found.warnings)
 
 
 def test_titles_that_are_remembered_are_shown(library, world, pmid):
-    whole = library.related(pmid, "pubmed_similar_articles", 3)
+    whole = library.pubmed.related(pmid, "pubmed_similar_articles", 3)
     library.web.cache.put("pubmed", pmid, {"of": "another version"}, 1.0)  # so PubMed is asked
     world.mood("down", "eutils", path="efetch")
-    again = library.related(pmid, "pubmed_similar_articles", 3)
+    again = library.pubmed.related(pmid, "pubmed_similar_articles", 3)
     assert again.articles == whole.articles
     assert not again.warnings
     assert any(
         "Titles" in warning
-        for warning in library.related(pmid, "pubmed_similar_articles", 20).warnings
+        for warning in library.pubmed.related(pmid, "pubmed_similar_articles", 20).warnings
     )
 
 
 def test_an_unknown_paper_is_not_a_paper_without_relations(library, world):
     for kind in ("pubmed_similar_articles", "pubmed_citedin"):
         with pytest.raises(NotFound):
-            library.related("39999999", kind, 3)
+            library.pubmed.related("39999999", kind, 3)
 
 
 def test_a_retracted_relative_says_so(library, world):
     retracted = world.paper("retracted").pmid
-    lists = [library.related(r.pmid, "pubmed_citedin", 50) for r in world.papers[:8] if r.pmid]
+    lists = [
+        library.pubmed.related(r.pmid, "pubmed_citedin", 50) for r in world.papers[:8] if r.pmid
+    ]
     shown = {one.pmid: one.retracted for found in lists for one in found.articles}
     assert shown[retracted] is True
     assert sum(shown.values()) == 1
@@ -167,6 +169,6 @@ def test_a_retracted_relative_says_so(library, world):
 )
 def test_what_cannot_be_asked_is_refused_without_a_request(library, world, pmid, kind, most):
     with pytest.raises(BadRequest) as refused:
-        library.related(pmid, kind, most)
+        library.pubmed.related(pmid, kind, most)
     assert refused.value.hint
     assert not world.requests

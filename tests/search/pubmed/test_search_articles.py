@@ -6,7 +6,7 @@ from utils.errors import BadRequest, Unreachable
 
 
 def test_pmids_and_the_first_papers_in_brief(library, world):
-    found = library.search_articles("cells", max_results=8, summaries=3, sort_by="relevance")
+    found = library.pubmed.search_articles("cells", max_results=8, summaries=3, sort_by="relevance")
     assert [one.pmid for one in found.summaries] == list(found.hits.pmids[:3])
     assert [r.path for r in world.requests] == ["/esearch.fcgi", "/esummary.fcgi"]
     assert world.requests[0].params["usehistory"] == "y"
@@ -14,14 +14,16 @@ def test_pmids_and_the_first_papers_in_brief(library, world):
 
 
 def test_without_summaries_there_is_one_request_and_no_history(library, world):
-    found = library.search_articles("cells", max_results=1000)
+    found = library.pubmed.search_articles("cells", max_results=1000)
     assert (found.summaries, found.summary_url) == ((), "")
     assert len(world.requests) == 1
-    assert library.search_articles("zzqqx", summaries=5).hits.total == 0
+    assert library.pubmed.search_articles("zzqqx", summaries=5).hits.total == 0
 
 
 def test_types_and_dates_are_part_of_what_is_asked(library, world):
-    found = library.search_articles("coral", publication_types=("Review",), min_date="2020/05")
+    found = library.pubmed.search_articles(
+        "coral", publication_types=("Review",), min_date="2020/05"
+    )
     assert found.term == '(coral) AND ("Review"[pt]) AND 2020/05:3000[pdat]'
     sent = world.requests[0].params
     assert (sent["mindate"], sent["maxdate"], sent["datetype"]) == ("2020/05", "3000", "pdat")
@@ -31,7 +33,7 @@ def test_types_and_dates_are_part_of_what_is_asked(library, world):
 
 def test_pmids_are_an_answer_without_summaries_too(library, world):
     world.mood("down", "eutils", path="esummary")
-    found = library.search_articles("cells", summaries=2)
+    found = library.pubmed.search_articles("cells", summaries=2)
     assert found.hits.pmids
     assert "No summaries" in found.warnings[-1]
 
@@ -39,7 +41,7 @@ def test_pmids_are_an_answer_without_summaries_too(library, world):
 def test_a_search_that_cannot_be_run_is_an_error(library, world):
     world.mood("down", "eutils")
     with pytest.raises(Unreachable):
-        library.search_articles("cells", summaries=2)
+        library.pubmed.search_articles("cells", summaries=2)
 
 
 @pytest.mark.parametrize(
@@ -62,5 +64,5 @@ def test_a_search_that_cannot_be_run_is_an_error(library, world):
 )
 def test_what_cannot_be_asked_is_refused_without_a_request(library, world, query, options):
     with pytest.raises(BadRequest):
-        library.search_articles(query, **options)
+        library.pubmed.search_articles(query, **options)
     assert not world.requests

@@ -1,0 +1,111 @@
+"""Harvests of a library: jobs that bring many papers, and what they would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..command_line import command_line
+from ..errors import BadRequest
+from .namespace import Namespace
+
+if TYPE_CHECKING:
+    from ..harvest.corpus_lock import Rebuilt
+    from ..harvest.jobs import Harvest
+    from ..harvest.plan import MediaSpace, Plan
+    from ..lists.pasted import Entry
+    from ..mirror import Mirror
+    from ..model.job import Job
+    from ..model.paper import ObjectKind
+    from ..reports import Lock
+    from ..sources import Query
+
+
+class Harvests(Namespace):
+    """Harvests: jobs that bring many papers, and what they would take."""
+
+    def all(self) -> list[Job]:
+        """Return all harvests of this shelf, the newest first."""
+        from ..harvest.jobs import every_job
+
+        return every_job(self._library.ladder)
+
+    def plan(
+        self,
+        papers: Iterable[Entry] | Mapping[str, Sequence[Entry]] = (),
+        *,
+        query: str | Query | Sequence[str | Query] = "",
+        sources: Sequence[str] = (),
+        max_papers: int = 0,
+    ) -> Plan:
+        """Return what a harvest would take, before anything is fetched; see `..harvest.plan`."""
+        from ..harvest import plan as harvest_plan
+        from ..harvest.searches import wanted_searches
+        from ..lists.pasted import merged
+
+        wanted = wanted_searches(query, sources, self._library.ladder.sources)
+        lists = papers if isinstance(papers, Mapping) else {"Identifiers": tuple(papers)}
+        entries = [entry for asked in lists.values() for entry in asked]
+        if not wanted:
+            once = merged(entries).papers
+            return harvest_plan.of_list(once[: max_papers or len(once)], self._library.ladder)
+        if [one.source.name for one in wanted] == ["pubmed"] and not entries:
+            return harvest_plan.of_query(wanted[0].query, self._library.ladder, most=max_papers)
+        lists = {name: asked for name, asked in lists.items() if asked}
+        return harvest_plan.of_searches(wanted, lists, self._library.ladder, most=max_papers)
+
+    def from_lock(self, lock: Lock) -> Harvest:
+        """Return the harvest that brings the papers of a lock; compare them with `differences`."""
+        from ..harvest.corpus_lock import of_lock
+        from ..harvest.jobs import Harvest
+
+        return Harvest(of_lock(lock, self._library.ladder), self._library.ladder)
+
+    def differences(self, lock: Lock, harvest: Harvest) -> Rebuilt:
+        """Return what differs from the lock; see `..harvest.corpus_lock.differences`."""
+        from ..harvest.corpus_lock import differences
+
+        return differences(lock, harvest)
+
+    def from_mirror(self, mirror: Mirror | None = None) -> Harvest:
+        """Return the harvest that puts a mirror's choice of PMC's articles onto the shelf, offline.
+
+        Going through it asks no site: the mirror is the ladder's only rung. What failed before is
+        looked for again.
+
+        Raises
+        ------
+        EmptyStore
+            No text is published yet.
+        BadRequest
+            No published text fits the choice.
+        """
+        from dataclasses import replace
+
+        from ..harvest.jobs import harvest
+        from ..http import Web
+        from ..mirror.pmc import selected
+        from ..sources.pmc import SOURCE as PMC
+
+        mirror = mirror or self._library.mirror
+        choice, pmcids = selected(mirror.pmc_generations)
+        if not pmcids:
+            msg = "No text of the mirror fits what was chosen."
+            raise BadRequest(msg, f"Choose all again: {command_line('mirror pmc --all')}")
+        here = {"papers_offline": True, "papers_mirror_dir": mirror.folder}
+        web = Web(self._library.settings.model_copy(update=here), mirror.rates)
+        ladder = replace(self._library.ladder, web=web, order=(PMC.name,), only_local=True)
+        return harvest(pmcids, "", "", ladder, title=choice.title, retry="failed")
+
+    def media_space(
+        self,
+        plan: Plan,
+        kinds: Sequence[ObjectKind],
+        papers: Iterable[Entry] = (),
+        *,
+        query: Sequence[Query] = (),
+    ) -> MediaSpace:
+        """Return the space that objects of a plan's papers take; see `..harvest.plan`."""
+        from ..harvest.plan import media_space
+
+        return media_space(plan.in_pmc, kinds, list(papers), query, self._library.ladder)

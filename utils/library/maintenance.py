@@ -1,0 +1,83 @@
+"""What keeps the shelf in order."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from .namespace import Namespace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..curation.audit import Audit, Decision
+    from ..curation.inbox import InboxResult
+    from ..curation.recheck import Change
+    from ..curation.text_renewal import Renewal
+    from ..model.identifiers import Ids
+    from ..model.paper import StoredPaper
+    from ..shelf import RebuildReport
+
+
+class Upkeep(Namespace):
+    """Filing what arrives, judging again, renewing texts."""
+
+    def take_in(self, *, accept: str = "", folder: str | Path = "") -> Iterator[InboxResult]:
+        """File what was dropped into ``inbox/``; see `..curation.inbox.take_in`.
+
+        Papers that are asked for are copied from *folder*; see `..curation.inbox_watch`.
+        """
+        from ..curation.inbox import take_in
+        from ..curation.inbox_watch import take_in_from
+
+        yield from take_in(self._library.ladder, accept=accept)
+        if folder:
+            yield from take_in_from(self._library.ladder, folder)
+
+    def watch_inbox(
+        self, *, accept: str = "", folder: str | Path = ""
+    ) -> Generator[InboxResult, None, None]:
+        """File what arrives, for ever; see `..curation.inbox_watch.watch`."""
+        from ..curation.inbox_watch import watch
+
+        return watch(self._library.ladder, accept=accept, folder=folder)
+
+    def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
+        """Judge the shelf again; iterating over it does the work. See `..curation.audit`."""
+        from ..curation.audit import audit
+
+        return audit(self._library.ladder, list(papers), fix=fix)
+
+    def keep(self, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
+        """Overrule the judges about one text, reversibly; see `..curation.audit.keep`."""
+        from ..curation.audit import keep
+
+        return keep(self._library.ladder, paper, decided, because)
+
+    def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
+        """Let the judges decide about a text again; see `..curation.audit.undo`."""
+        from ..curation.audit import undo
+
+        return undo(self._library.ladder, paper)
+
+    def recheck(self, *, crossref: bool = True) -> Iterator[Change]:
+        """Ask again about every paper of the shelf; see `..curation.recheck.recheck`."""
+        from ..curation.recheck import recheck
+
+        return recheck(self._library.shelf, self._library.web, crossref=crossref)
+
+    def rebuild(self) -> RebuildReport:
+        """Make the catalogue and ``index.csv`` again from the files alone."""
+        return self._library.shelf.rebuild()
+
+    def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:
+        """Read the kept bytes again with today's readers; see `..curation.text_renewal.renew`."""
+        from ..curation.text_renewal import renew
+
+        return renew(self._library.shelf, everything=everything)
+
+    def write_references(self) -> list[Path]:
+        """Write ``references.ris`` and ``references.bib`` of everything on the shelf."""
+        from ..harvest.jobs import of_shelf, write_references
+
+        return write_references(lambda: of_shelf(self._library.shelf), self._library.shelf.folder)

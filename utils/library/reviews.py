@@ -1,0 +1,57 @@
+"""Systematic reviews of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from .namespace import Namespace
+
+if TYPE_CHECKING:
+    from ..model.paper import Paper
+    from ..review import Review
+    from ..review.indexes import Direction
+    from ..review.snowball import Snowball
+
+
+class Reviews(Namespace):
+    """The systematic reviews of a shelf."""
+
+    def create(self, name: str) -> Review:
+        """Make a review: a folder with a protocol to fill in; see `..review`."""
+        from ..review import new_review
+
+        return new_review(name, self._library.ladder)
+
+    def open(self, name: str) -> Review:
+        """Return the review of this name; see `..review.Review`."""
+        from ..review import open_review
+
+        return open_review(name, self._library.ladder)
+
+    def all(self) -> list[Review]:
+        """Return all reviews of this shelf, by name."""
+        from ..review import every_review
+
+        return every_review(self._library.ladder)
+
+    def snowball(
+        self,
+        papers: Iterable[Paper],
+        *,
+        known: Sequence[Paper] = (),
+        directions: Sequence[Direction] = ("backward", "forward"),
+        rounds: int = 1,
+        most: int = 50,
+    ) -> Snowball:
+        """Find what papers cite, and who cites them; see `..review.snowball`."""
+        from ..review.snowball import snowball
+        from ..sources import SOURCES
+
+        return snowball(
+            *(list(papers), self._library.shelf, self._library.web, SOURCES),
+            known=known,
+            directions=directions,
+            rounds=rounds,
+            most=most,
+        )

@@ -1,0 +1,190 @@
+"""What PubMed, arXiv and Semantic Scholar are asked; nothing is put on the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Unpack
+
+from .namespace import Namespace
+
+if TYPE_CHECKING:
+    from ..download.records import Converted
+    from ..entrez.article_text import ArticleText
+    from ..model.paper import Paper, SearchResult
+    from ..search.pubmed.citation_matching import Match
+    from ..search.pubmed.details import Details, Level
+    from ..search.pubmed.relationships import Relations, Relationship
+    from ..search.pubmed.search import Found
+    from ..search.pubmed.vocabulary import Heading, Spelling
+    from ..sources import QueryOptions
+    from ..sources.semantic_scholar import ScholarPage, ScholarPaper
+
+
+class PubMed(Namespace):
+    """PubMed in depth: records, relations, vocabulary."""
+
+    def search_articles(
+        self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
+    ) -> Found:
+        """Find PMIDs by the hundred, and the first papers in brief."""
+        from ..search.pubmed.search import search_articles
+        from ..sources import Query
+
+        return search_articles(Query(query, **options), summaries, self._library.web)
+
+    def search_ligand_receptor(
+        self, ligand: str, receptor: str, **options: Unpack[QueryOptions]
+    ) -> SearchResult:
+        """Search PubMed for the interaction of a ligand and its receptor."""
+        from ..search.pubmed.search import search_ligand_receptor
+        from ..sources import SOURCES, Query
+
+        return search_ligand_receptor(
+            ligand, receptor, Query("", **options), self._library.web, SOURCES
+        )
+
+    def paper(self, pmid: str | int) -> Paper:
+        """Return a paper as PubMed knows it; see `..search.pubmed.details.fetch_paper`."""
+        from ..search.pubmed.details import fetch_paper
+
+        return fetch_paper(pmid, self._library.web)
+
+    def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
+        """Return PubMed's records of many papers; see `..search.pubmed.details.details`."""
+        from ..search.pubmed.details import details
+
+        return details(list(pmids), level, self._library.web)
+
+    def related(
+        self, pmid: str | int, kind: Relationship, most: int = 5, *, start: int = 0
+    ) -> Relations:
+        """Find similar, citing and cited papers."""
+        from ..search.pubmed.details import pmid_of
+        from ..search.pubmed.relationships import find_related
+
+        return find_related(pmid_of(pmid), kind, most, self._library.web, start=start)
+
+    def article_text(
+        self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
+    ) -> ArticleText:
+        """Read part of an open article without keeping it; see `..entrez.article_text`."""
+        from ..entrez.article_text import article_text
+
+        return article_text(
+            paper, self._library.web, section=section, start=start, max_chars=max_chars
+        )
+
+    def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
+        """Return the other identifiers of papers; see `..download.records.convert`."""
+        from ..download.records import convert
+        from ..sources import SOURCES
+
+        return convert([str(one) for one in ids], self._library.web, SOURCES)
+
+    def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[Match]:
+        """Find the PMIDs of printed references; see `..search.pubmed.citation_matching`."""
+        from ..search.pubmed.citation_matching import match_citations
+
+        return match_citations(list(citations), self._library.web)
+
+    def check_spelling(self, query: str) -> Spelling:
+        """Return how PubMed would spell a query; see `..search.pubmed.vocabulary`."""
+        from ..search.pubmed.vocabulary import check_spelling
+
+        return check_spelling(query, self._library.web)
+
+    def look_up_mesh(self, text: str, most: int = 5) -> tuple[int, list[Heading]]:
+        """Find MeSH headings with synonyms; see `..search.pubmed.vocabulary.look_up_mesh`."""
+        from ..search.pubmed.vocabulary import look_up_mesh
+
+        return look_up_mesh(text, most, self._library.web)
+
+
+class ArXiv(Namespace):
+    """Preprints at arXiv."""
+
+    def search(  # noqa: PLR0913  # its filters
+        self,
+        query: str,
+        *,
+        author: str = "",
+        category: str = "",
+        min_date: str = "",
+        max_date: str = "",
+        start_year: int = 0,
+        end_year: int = 0,
+        sort_by: str = "relevance",
+        sort_order: str = "descending",
+        max_results: int = 10,
+        start: int = 0,
+    ) -> SearchResult:
+        """Search arXiv; see `..search.preprint_search.search_arxiv`."""
+        from ..search.preprint_search import search_arxiv
+
+        return search_arxiv(
+            *(query, self._library.web),
+            author=author,
+            category=category,
+            min_date=min_date,
+            max_date=max_date,
+            start_year=start_year,
+            end_year=end_year,
+            sort_by=sort_by,
+            sort_order=sort_order,
+            max_results=max_results,
+            start=start,
+        )
+
+    def paper(self, arxiv_id: str) -> Paper:
+        """Return a preprint in the version named; see `..search.preprint_search`."""
+        from ..search.preprint_search import arxiv_paper
+
+        return arxiv_paper(arxiv_id, self._library.web)
+
+
+class SemanticScholar(Namespace):
+    """Papers and citations at Semantic Scholar."""
+
+    def search(  # noqa: PLR0913  # its filters
+        self,
+        query: str,
+        *,
+        min_date: str = "",
+        max_date: str = "",
+        start_year: int = 0,
+        end_year: int = 0,
+        fields_of_study: Sequence[str] = (),
+        bulk: bool = False,
+        sort_by: str = "",
+        token: str = "",
+        max_results: int = 10,
+        start: int = 0,
+    ) -> ScholarPage:
+        """Search Semantic Scholar; see `..search.scholar_search.search_semantic_scholar`."""
+        from ..search.scholar_search import search_semantic_scholar
+
+        return search_semantic_scholar(
+            *(query, self._library.web),
+            min_date=min_date,
+            max_date=max_date,
+            start_year=start_year,
+            end_year=end_year,
+            fields_of_study=fields_of_study,
+            bulk=bulk,
+            sort_by=sort_by,
+            token=token,
+            max_results=max_results,
+            start=start,
+        )
+
+    def paper(self, paper: str) -> ScholarPaper:
+        """Return a paper as Semantic Scholar knows it, by any identifier."""
+        from ..search.scholar_search import scholar_paper
+
+        return scholar_paper(paper, self._library.web)
+
+    def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
+        """Find who cites a paper; see `..search.scholar_search.citing_papers`."""
+        from ..search.scholar_search import citing_papers
+
+        return citing_papers(paper, self._library.web, max_results=max_results, start=start)

@@ -1,0 +1,109 @@
+"""Other ways to read what is on the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Unpack
+
+from ..model.paper import OBJECT_KINDS, ObjectKind
+from .finding import found_or_brought, names_in, texts_of
+from .namespace import Namespace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..curation.excerpts import Excerpt
+    from ..curation.listing import ListFilters
+    from ..curation.places import Places
+    from ..errors import PaperError
+    from ..media import PaperObjects
+    from ..model.paper import Section, StoredPaper
+
+
+class Texts(Namespace):
+    """The texts on the shelf, read in parts, by place, or as tables."""
+
+    def excerpts(
+        self,
+        papers: Iterable[str],
+        *,
+        sections: Sequence[str] = (),
+        question: str = "",
+        budget: int = 60_000,
+        excess: Callable[[list[Excerpt]], int] | None = None,
+    ) -> list[Excerpt]:
+        """Return what is worth reading of papers; see `..curation.excerpts.excerpts`."""
+        from ..curation.excerpts import excerpts
+
+        stored = [self._library.find(paper) for paper in papers]
+        return excerpts(
+            *(stored, self._library.shelf),
+            sections=sections,
+            question=question,
+            budget=budget,
+            excess=excess,
+        )
+
+    def sections(self, paper: str) -> list[Section]:
+        """Return the sections of a paper, with roles; see `..curation.reading.sections`."""
+        from ..curation.reading import sections
+
+        return found_or_brought(self._library, paper, sections)
+
+    def places(self, paper: str) -> Places:
+        """Return where each paragraph stands in the original; see `..curation.places.places_of`."""
+        from ..curation.places import places_of
+
+        return found_or_brought(self._library, paper, places_of)
+
+    def keep_original(self, paper: str) -> Path | None:
+        """Write a text's own PDF beside it; see `..curation.places.keep_original`."""
+        from ..curation.places import keep_original
+
+        return keep_original(paper, self._library.shelf)
+
+    def all_objects(
+        self,
+        job_id: str = "",
+        *,
+        kinds: Sequence[ObjectKind] = OBJECT_KINDS,
+        fetch: bool = True,
+        most_bytes: int = 500_000_000,
+    ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
+        """Fetch the objects of all full texts of a harvest, or of the shelf; see `..media`."""
+        from ..media import gather_many
+
+        return gather_many(
+            *(texts_of(self._library, job_id), self._library.shelf, self._library.web, kinds),
+            fetch=fetch,
+            most_bytes=most_bytes,
+        )
+
+    def write_tables(self, job_id: str = "", path: Path | None = None) -> tuple[Path, int, int]:
+        """Write every cell of all tables of a harvest, or of the shelf, as one long table.
+
+        Parameters
+        ----------
+        path : Path, optional
+            A ``.csv`` or ``.parquet``; else ``tables.csv`` beside the report or on the shelf.
+
+        Returns
+        -------
+        tuple
+            The file, its tables and its cells.
+        """
+        from ..media import write_long_table
+
+        folder = (
+            self._library.harvest(job_id=job_id).folder if job_id else self._library.shelf.folder
+        )
+        path = path or folder / "tables.csv"
+        return path, *write_long_table(texts_of(self._library, job_id), self._library.shelf, path)
+
+    def emptied_by(self, *, job_id: str = "", **filters: Unpack[ListFilters]) -> list[str]:
+        """Return the filters of `list_papers` that fit no paper."""
+        from ..curation.listing import emptied_by
+
+        among = names_in(self._library, job_id) if job_id else None
+        chosen = {name: str(value) for name, value in filters.items()}
+        return emptied_by(self._library.shelf, chosen, among, job_id)
