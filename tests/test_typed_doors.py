@@ -72,6 +72,8 @@ def test_a_door_takes_the_options_of_its_verb_with_their_defaults(door, verb):
 )
 def test_no_door_takes_anything_at_all(kind):
     for name, method in inspect.getmembers(kind, inspect.isfunction):
+        if name == "__exit__":  # what `with` hands over
+            continue
         for one in inspect.signature(method).parameters.values():
             assert one.kind is not one.VAR_POSITIONAL, name
             if one.kind is one.VAR_KEYWORD:
