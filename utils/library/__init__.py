@@ -31,6 +31,7 @@ from .texts import Texts
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
+    from ..curation.health_check import Check as HealthCheck
     from ..curation.reading import Reading
     from ..curation.verification import Verification
     from ..download.download import Download
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from ..errors import PaperError
     from ..harvest.jobs import Asked, Harvest
     from ..http import Web
-    from ..curation.health_check import Check as HealthCheck
     from ..manuscript.checking import Check
     from ..manuscript.parts import Manuscript
     from ..media import PaperObjects
