@@ -341,7 +341,8 @@ def _plan(args: argparse.Namespace, library: Library) -> int:
     )
     kinds = kinds_of(args.media)
     entries = [entry for several in asked.lists.values() for entry in several]
-    space = library.harvests.media_space(plan, kinds, entries, query=asked.queries) if kinds else None
+    media_space = library.harvests.media_space
+    space = media_space(plan, kinds, entries, query=asked.queries) if kinds else None
     if args.json:
         say(plan.row() | ({"media": space.row()} if space else {}), as_json=True)
     else:
