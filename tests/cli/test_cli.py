@@ -143,3 +143,14 @@ def test_an_error_without_a_hint_of_its_own_says_what_to_do_next(kind, capsys):
 def test_an_error_with_hints_of_its_own_says_those_alone(capsys):
     cli.output.complain(errors.Unreachable("The site is down.", "Wait a day."), as_json=False)
     assert capsys.readouterr().err == "The site is down. Wait a day.\n"
+
+
+def test_a_paper_that_could_not_be_stored_decides_the_exit_status(settings, monkeypatch, capsys):
+    """A script that sees 4 frees space; 1 would tell it that a paper has no full text."""
+    outcomes = [
+        (Ids(pmid="7"), errors.StoreFailed("The disk is full.")),
+        (Ids(pmid="8"), errors.NotAvailable("It is nowhere.")),
+    ]
+    monkeypatch.setattr(Library, "download_many", lambda *_, **__: iter(outcomes))
+    assert cli.main(["download", "7", "8"]) == 4
+    assert "The disk is full." in capsys.readouterr().out
