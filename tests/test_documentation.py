@@ -1,7 +1,5 @@
 """The documentation says what the code does, in plain sentences."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

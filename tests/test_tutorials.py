@@ -5,8 +5,6 @@ title that names a file is written there. A block ``text`` behind it is what was
 ``TUTORIALS=write uv run pytest -m world tests/test_tutorials.py`` writes the outputs anew.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """Several sources at once in the shell: who does not answer is named, and holds nobody up."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 

@@ -141,12 +141,10 @@ SLIPS = {
     "search moss --limit five": "--limit: 'five' is not a whole number",
     "search moss --since 2024-13": "'2024-13' is not a date: write 2020, 2020-05 or 2020-05-31",
     "list --kind fulltext": "'fulltext' is not a value of --kind. Did you mean full_text?",
-    "cite 1 --style": "--style needs a value",
-    "corpus find": "QUERY is missing",
+    "cite 1 --style": "--style needs a value", "corpus find": "QUERY is missing",
     "--json list": "Write it behind the command",
     "export too many": "'too' is one argument too many",
-    "search moss --source pubmd": "Did you mean pubmed?",
-    "search moss --limit 0": "--limit is 0",
+    "search moss --source pubmd": "Did you mean pubmed?", "search moss --limit 0": "--limit is 0",
     "search moss --since 2024 --until 2020": "--since 2024 is later than --until 2020",
     "search --lr CXCL12": "For example: uv run server.py search --lr CXCL12 CXCR4",
     "harvest 1 --media figurs": "'figurs' is not a kind of media. Did you mean figures?",
@@ -155,7 +153,7 @@ SLIPS = {
     "check a.md --output a.txt": "Write --output a.html",
     "download 1 2 --output a.txt": "--output goes with exactly one paper. Leave it out.",
     "setup serve --port abc": "--port: 'abc' is not a whole number",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("typed", SLIPS)

@@ -1,7 +1,5 @@
 """An old folder taken in, judged, audited and harvested; and what a person says against it."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -4,8 +4,6 @@ All texts of the product's code are gone through (its syntax trees), and what th
 against the real argument parsers, the real schemas of the tools and the fields of the settings.
 """
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import itertools

@@ -1,7 +1,5 @@
 """One rung asked for many papers: what is refused is halved, and one bad article costs one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

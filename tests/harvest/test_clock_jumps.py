@@ -4,8 +4,6 @@ Laptops that wake up and machines that hear of the right time do that. The stage
 itself all the while, so that waits can be told from jumps.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """How often a harvest looks a paper up, reads its record and writes of it: counts, not times."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What is said while papers wait, and that nobody need wait for the slowest site, or ask twice."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

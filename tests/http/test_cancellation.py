@@ -1,7 +1,5 @@
 """A request under way ends when it is taken back, wherever it waits; and no other one."""
 
-from __future__ import annotations
-
 import contextvars
 import socket
 import threading

@@ -1,7 +1,5 @@
 """A large body that broke off goes on where it ended, if it is still the same one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from email.utils import formatdate

@@ -1,7 +1,5 @@
 """One at a time, over threads and processes; who dies holds nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

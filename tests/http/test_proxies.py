@@ -1,7 +1,5 @@
 """The way out of networks that people have: real proxies, with passwords, that say no, that die."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import sys

@@ -1,7 +1,5 @@
 """Chains of redirects, followed on loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

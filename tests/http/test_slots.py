@@ -1,7 +1,5 @@
 """Never more requests under way than a site allows, whoever asks; and none after a refusal."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

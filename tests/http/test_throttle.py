@@ -1,7 +1,5 @@
 """The interval between two requests grows while a site struggles, and shrinks again by itself."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """Hostile and broken servers, on loopback."""
 
-from __future__ import annotations
-
 import gzip
 import logging
 import os

@@ -1,7 +1,5 @@
 """Whose certificates are believed: what the system has, what certifi has, what the person names."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import ssl

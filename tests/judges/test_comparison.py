@@ -1,7 +1,5 @@
 """A text beside other copies of its paper, and beside other papers of its journal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import permutations
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures import fixture_text
 from utils.errors import BadRequest
 from utils.manuscript.parts import Manuscript
 from utils.manuscript.reading import read_manuscript, read_words
@@ -134,15 +135,7 @@ def test_docx_with_the_fields_of_zotero_and_endnote(tmp_path: Path) -> None:
     assert [one.ids.doi for one in read.references] == ["10.1000/a", "10.1000/b"]
 
 
-_SOURCES = """<?xml version="1.0"?><b:Sources SelectedStyle="/APA.XSL"
-xmlns:b="http://schemas.openxmlformats.org/officeDocument/2006/bibliography"><b:Source>
-<b:Tag>Roe24</b:Tag><b:SourceType>JournalArticle</b:SourceType><b:Title>Bees and light</b:Title>
-<b:Author><b:Author><b:NameList><b:Person><b:Last>Roe</b:Last><b:First>Jane</b:First></b:Person>
-</b:NameList></b:Author><b:Editor><b:NameList><b:Person><b:Last>Ed</b:Last></b:Person></b:NameList>
-</b:Editor></b:Author><b:Year>2024</b:Year><b:JournalName>J Moss</b:JournalName>
-<b:StandardNumber>doi:10.1000/a</b:StandardNumber></b:Source><b:Source><b:Tag>Doe 20</b:Tag>
-<b:SourceType>Book</b:SourceType><b:Author><b:Author><b:Corporate>Moss Society</b:Corporate>
-</b:Author></b:Author><b:Title>Moss</b:Title></b:Source></b:Sources>"""
+_SOURCES = fixture_text("manuscript/readers_sources.xml")
 
 
 def test_docx_with_the_fields_and_sources_of_word(tmp_path: Path) -> None:
@@ -248,13 +241,9 @@ def test_no_file_outside_is_read_because_a_manuscript_names_it(tmp_path: Path, f
     (sent / "paper" / "link.tex").symlink_to(tmp_path / "mine.bib")
     _written(sent, "shared.bib", "@article{roe, title={Bees}}")
     hostile = (
-        "../../mine.bib",
-        str(tmp_path / "mine.bib"),
-        "link.bib",
-        "a\0b.bib" if form == "md" else "none.bib",
-        "paper",
-        "pipe",
-    )
+        "../../mine.bib", str(tmp_path / "mine.bib"), "link.bib",
+        "a\0b.bib" if form == "md" else "none.bib", "paper", "pipe",
+    )  # fmt: skip
     os.mkfifo(sent / "paper" / "pipe.bib")
     for name in (*hostile, "pipe.bib", "../shared.bib"):
         listed = f"---\nbibliography: {json.dumps(name)}\n---\n\nSo [@roe].\n"

@@ -70,13 +70,10 @@ async def test_a_block_is_read_and_quoted_by_its_handle(library, world):
     assert read.structured_content["text"].startswith(text[:40])
     sentence = text[: text.index(". ")] if ". " in text else text
     quotes = [
-        {"text": sentence, "paper": f"{pmid}#{name}"},
-        {"text": sentence},
-        {"text": f"{sentence} not"},
-        {"text": "quarks zigzag beneath jovial llamas", "paper": pmid},
-        {"text": "too short"},
-        {"text": sentence, "paper": "1"},
-    ]
+        {"text": sentence, "paper": f"{pmid}#{name}"}, {"text": sentence},
+        {"text": f"{sentence} not"}, {"text": "quarks zigzag beneath jovial llamas", "paper": pmid},
+        {"text": "too short"}, {"text": sentence, "paper": "1"},
+    ]  # fmt: skip
     found = (await call(library, "verify_quotes", {"quotes": quotes})).structured_content["quotes"]
     verdicts = [one["verdict"] for one in found]
     assert verdicts == ["verbatim", "verbatim", "near", "absent", "unclear", "unclear"]

@@ -30,12 +30,10 @@ DOCUMENT = json.loads(
     (Path(__file__).parent / "corpus_document_schemas.json").read_text(encoding="utf-8")
 )
 NAMES = {
-    "pubmed_sync_delta": "pubmed.sync_delta",
-    "rag_search": "rag.search",
-    "rag_get": "rag.get",
+    "pubmed_sync_delta": "pubmed.sync_delta", "rag_search": "rag.search", "rag_get": "rag.get",
     "corpus_checkpoint_get": "corpus.checkpoint.get",
     "corpus_checkpoint_set": "corpus.checkpoint.set",
-}
+}  # fmt: skip
 # What the contract lets an answer say besides.
 MORE = {"text", "section", "start", "end", "title", "file", "kind", "version"}
 SECRET = "a secret of more than thirty-two bytes, for tests"

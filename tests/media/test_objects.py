@@ -1,7 +1,5 @@
 """Figures, tables and supplementary files of papers on the shelf."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

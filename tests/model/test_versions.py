@@ -1,7 +1,5 @@
 """Preprint, accepted manuscript and published version: three texts of one paper."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sqlite3

@@ -4,8 +4,6 @@ Time is never looked at. That work grows with the input and not with its square 
 calls, memory by what Python allocated, each for nothing, n and 4 n of a construct.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import json

@@ -1,7 +1,5 @@
 """Letters that a PDF's fonts misname come right where the record proves them, and only there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.readers.test_pdf import Placed, article_page, fetched, pdf_of

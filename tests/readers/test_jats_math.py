@@ -1,7 +1,5 @@
 """Formulas: MathML and publishers' TeX into LaTeX."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.readers.jats_snippets import body_of

@@ -1,7 +1,5 @@
 """Reading in other processes: the same texts and the same refusals as reading here."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace

@@ -60,11 +60,9 @@ DATABASES = [
 ]  # fmt: skip
 OTHER = [
     ("Records identified from:", "Websites", "Organisations", "Citation searching"),
-    ("Reports sought for retrieval",),
-    ("Reports not retrieved",),
-    ("Reports assessed for eligibility",),
-    ("Reports excluded",),
-]
+    ("Reports sought for retrieval",), ("Reports not retrieved",),
+    ("Reports assessed for eligibility",), ("Reports excluded",),
+]  # fmt: skip
 PREVIOUS = [
     (
         "Studies included in previous version of review",

@@ -1,7 +1,5 @@
 """index.csv: always current, whole, and harmless in Excel."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ There is none here, so its locks are simulated where every program meets them, i
 few lines that are loaded before it. Which kind of file system a folder lies on is made up.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

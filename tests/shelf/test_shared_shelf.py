@@ -1,7 +1,5 @@
 """One shelf, several people: real users of the system, with umasks of their own, on one folder."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

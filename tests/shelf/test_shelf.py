@@ -1,7 +1,5 @@
 """What the shelf promises to those who save and look up papers."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

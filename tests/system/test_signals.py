@@ -3,8 +3,6 @@
 The program sends the signal to itself, at an import it was told: no test here depends on a clock.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
