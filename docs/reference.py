@@ -85,7 +85,7 @@ def _setting_rows() -> Iterator[tuple[str, str, str]]:
         aliases = [str(a) for a in getattr(field.validation_alias, "choices", ())] or [name.upper()]
         default = _DEFAULTS.get(name, field.default)
         if isinstance(default, tuple):
-            default = ",".join(default)
+            default = ", ".join(default)
         if default in (True, False):
             default = str(default).lower()
         spelled = f"`{aliases[0]}`" + (f" (`{'`, `'.join(aliases[1:])}`)" if aliases[1:] else "")
@@ -280,7 +280,7 @@ def commands() -> str:
     from utils.cli.commands import parser_of
     from utils.command_line import PROGRAM
 
-    os.environ["COLUMNS"] = "100"
+    os.environ["COLUMNS"] = "84"
     helps = {name: parser_of(name).format_help().rstrip() for name in sorted(COMMANDS)}
     return "\n\n".join(
         f"## `{name}`\n\n```text\n{text.replace(PROGRAM, 'papershelf')}\n```"
