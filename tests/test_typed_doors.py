@@ -22,7 +22,7 @@ from utils.errors import BadRequest, PaperError
 from utils.harvest.jobs import harvest
 from utils.library.services import ArXiv, PubMed, SemanticScholar
 from utils.mirror import Mirror
-from utils.mirror.plan import plan
+from utils.mirror.plan import plan_pubmed
 from utils.mirror.words import WordIndex
 from utils.search.preprint_search import search_arxiv
 from utils.search.scholar_search import citing_papers, search_semantic_scholar
@@ -45,7 +45,7 @@ DOORS = [
     (Corpus.index, index),
     (Corpus.find, find),
     (Datasets.query, ask),
-    (Mirror.plan, plan),
+    (Mirror.plan, plan_pubmed),
     (Mirror.find, WordIndex.find),
 ]
 

@@ -2,7 +2,7 @@
 
     uv run --extra mirror python -m quality.benchmarks.mirror_cost [--price 0.04] [--line 12.5]
 
-Rates are those by which `mirror plan` reckons (`utils/mirror/rates.py`). Assumed are the price of a
+Rates are those by which `mirror plan` reckons (`utils/mirror/plan.py`). Assumed are the price of a
 core-hour in dollars, the line in MB/s, how many records, articles and passages there are, and that
 many cores work as one does; what does not grow with cores is the line, PMC's limit on requests, and
 the index of words, which one process makes.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from typing import NamedTuple
 
-from utils.mirror import rates
+from utils.mirror import plan
 
 _HOUR = 3600.0
 _CORES = (1, 16, 256)
@@ -38,12 +38,12 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--price", type=float, default=0.04, help="of a core-hour, dollars")
-    parser.add_argument("--line", type=float, default=rates.DOWN_BYTES / 1e6, help="MB/s")
+    parser.add_argument("--line", type=float, default=plan.DOWN_BYTES / 1e6, help="MB/s")
     parser.add_argument("--pubmed-bytes", type=float, default=64e9)
     parser.add_argument("--articles", type=float, default=7e6)
     parser.add_argument("--passages-an-article", type=float, default=34.0)
     args = parser.parse_args()
-    pubmed = args.pubmed_bytes * rates.PUBMED_PASSAGES
+    pubmed = args.pubmed_bytes * plan.PUBMED_PASSAGES
     pmc = args.articles * args.passages_an_article
     for name, steps, passages in (
         ("PubMed", _pubmed(args), pubmed),
@@ -56,18 +56,18 @@ def _pubmed(args: argparse.Namespace) -> list[Step]:
     size = args.pubmed_bytes
     return [
         Step("fetch", 0, size / 1e9, size / 1e9, size / (args.line * 1e6) / _HOUR),
-        Step("read", size / rates.PUBMED_BYTES / _HOUR, size * rates.PUBMED_PARTS / 1e9),
+        Step("read", size / plan.PUBMED_BYTES / _HOUR, size * plan.PUBMED_PARTS / 1e9),
     ]
 
 
 def _pmc(args: argparse.Namespace) -> list[Step]:
-    size = args.articles * rates.PMC_ARTICLE_BYTES
-    asked = 2 * args.articles / rates.PMC_REQUESTS / _HOUR
+    size = args.articles * plan.PMC_ARTICLE_BYTES
+    asked = 2 * args.articles / plan.PMC_REQUESTS / _HOUR
     line = max(asked, size / (args.line * 1e6) / _HOUR)
-    work = args.articles * rates.PMC_ARTICLE_S / _HOUR
+    work = args.articles * plan.PMC_ARTICLE_S / _HOUR
     return [
         Step("fetch", 0, size / 1e9, size / 1e9, line),
-        Step("read", work, size * rates.PMC_PARTS / 1e9),
+        Step("read", work, size * plan.PMC_PARTS / 1e9),
     ]
 
 
@@ -76,8 +76,8 @@ def _search(passages: float) -> list[Step]:
         return Step(name, passages / rate / _HOUR, passages * each / 1e9, most=most)
 
     return [
-        step("words", rates.WORDS, rates.WORDS_BYTES, most=1),
-        step("vectors, CPU", rates.VECTORS, rates.VECTORS_BYTES),
+        step("words", plan.WORDS, plan.WORDS_BYTES, most=1),
+        step("vectors, CPU", plan.VECTORS, plan.VECTORS_BYTES),
     ]
 
 

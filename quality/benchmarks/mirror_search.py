@@ -250,7 +250,7 @@ def _centres(dim: int) -> np.ndarray:
 
 def _searched(args: argparse.Namespace) -> dict[str, object]:
     """Times, memory and the share of the exact answer, of a process that only searches."""
-    from utils.mirror.finder import MirrorFinder
+    from utils.mirror.search import MirrorFinder
 
     generations = Generations(args.folder, "pubmed")
     index, store = PassageIndex(generations), VectorStore(args.folder / "vectors")

@@ -11,10 +11,10 @@ import pytest
 from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, titles, updated, year
 from tests.world.pubmed_files import Bulk, name_of, packed
 from utils.errors import EmptyStore, NotFound, StoreBusy, StoreFailed, Unreachable
-from utils.mirror.chain import chains
 from utils.mirror.locks import alone
 from utils.mirror.manifest import YEAR, SourceFile
 from utils.mirror.parts import READERS
+from utils.mirror.pubmed_files import chains
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
 

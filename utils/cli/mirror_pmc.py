@@ -28,7 +28,7 @@ from .progress import follow
 if TYPE_CHECKING:
     from ..library import Library
     from ..mirror import Mirror
-    from ..mirror.pmc_plan import PmcPlan
+    from ..mirror.plan import PmcPlan
     from ..mirror.pubmed import MirrorProgress
 
 _SHOWN = 10  # articles

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..errors import NotFound
 from ..mirror.citation_table import Tables
-from ..mirror.rates import CITATIONS_EDGES
+from ..mirror.plan import CITATIONS_EDGES
 from .output import counted, size_of, span
 
 if TYPE_CHECKING:
     from ..mirror import Mirror
-    from ..mirror.citations_plan import CitationsPlan
     from ..mirror.generations import Generation, Generations
-    from ..mirror.plan import MirrorPlan
+    from ..mirror.plan import CitationsPlan, MirrorPlan
 
 _SHOWN = 10  # files or articles that are set aside
 _STATES = {"done": "read", "listed": "not read yet", "aside": "set aside", "vanished": "vanished"}

@@ -34,15 +34,13 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from .citation_table import Citations
     from .citations import CitationsProgress
-    from .citations_plan import CitationsPlan
     from .embedding import EmbedProgress
     from .engines import Run
     from .generations import Generation, Generations
     from .manifest import SourceFile
     from .passages import PassageIndex
-    from .plan import MirrorPlan
+    from .plan import CitationsPlan, MirrorPlan, PmcPlan
     from .pmc import Choice
-    from .pmc_plan import PmcPlan
     from .pubmed import MirrorProgress
     from .vectors import VectorStore
     from .verify import Verified
@@ -139,18 +137,18 @@ class Mirror:
     def plan_pmc(
         self, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
     ) -> PmcPlan:
-        """What an update of PMC would take; see `.pmc_plan.plan`."""
+        """What an update of PMC would take; see `.plan.plan_pmc`."""
         require_packages()
-        from .pmc_plan import plan
+        from .plan import plan_pmc
 
-        return plan(self.folder, self._web(), choice, retry=retry, workers=workers)
+        return plan_pmc(self.folder, self._web(), choice, retry=retry, workers=workers)
 
     def plan(self, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
-        """What an update would take; see `.plan.plan`."""
+        """What an update would take; see `.plan.plan_pubmed`."""
         require_packages()
-        from .plan import plan
+        from .plan import plan_pubmed
 
-        return plan(self.folder, self._web(), keep=keep, workers=workers)
+        return plan_pubmed(self.folder, self._web(), keep=keep, workers=workers)
 
     @property
     def pmc_generations(self) -> Generations:
@@ -291,11 +289,11 @@ class Mirror:
         yield from update(self.folder, self._web(), keep=keep)
 
     def plan_citations(self) -> CitationsPlan:
-        """What bringing that table up to date would take; see `.citations_plan.plan`."""
+        """What bringing that table up to date would take; see `.plan.plan_citations`."""
         require_packages()
-        from .citations_plan import plan
+        from .plan import plan_citations
 
-        return plan(self.folder, self._web())
+        return plan_citations(self.folder, self._web())
 
     def citations_status(self) -> dict[str, Any] | None:
         """The table that is published: how many files and bytes, whether of today's records."""

@@ -5,9 +5,9 @@ last place; where that is a deletion, none does. (Of PubMed's few papers with se
 highest counts that is not deleted.) So the order in which files came, or were read, cannot matter.
 
 A generation is a folder beside the last one: ``live.parquet`` (the rows that count, by PMID),
-``names.parquet`` (their DOIs and PMCIDs) and ``manifest.parquet`` (the files they are from). The
-file ``current`` names the one that is published; it is replaced in one step, so that nobody sees
-half of a generation.
+``names.parquet`` (papers by DOI or PMCID, texts by PMID or DOI) and ``manifest.parquet`` (the files
+they are from). The file ``current`` names the one that is published; it is replaced in one step, so
+that nobody sees half of a generation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,13 +27,24 @@ from ..errors import EmptyStore, NotFound, StoreFailed
 from ..model.paper import now
 from ..system import safe_files
 from .manifest import KINDS, SourceFile
-from .names import FILE as NAMES
-from .names import write_names, write_text_names
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+    from ..model.identifiers import Ids
+
+NAMES = "names.parquet"
+_LIVE_ROWS = """
+    FROM read_parquet(?) AS row SEMI JOIN read_parquet(?) AS live
+    ON row.sequence = live.sequence AND row.position = live.position
+"""
+_NAMES = f"""
+    SELECT name, pmid FROM (
+        SELECT unnest([row.doi, row.pmcid]) AS name, row.pmid AS pmid {_LIVE_ROWS}
+    ) WHERE name IS NOT NULL ORDER BY name, pmid
+"""  # noqa: S608 - of constants
+_TEXT_NAMES = f"SELECT row.pmid, lower(row.doi) AS doi, row.pmcid {_LIVE_ROWS} ORDER BY ALL"
 _KEPT = 2  # the one that is published, and the one before it
 _ROWS = 1 << 16  # of a row group: who looks up a PMID reads one
 _MEMORY = "2GB"
@@ -360,3 +372,70 @@ def _tools(source: str) -> dict[str, str]:
 
     libraries = {name: version_of(name) for name in ("pyarrow", "duckdb", "lxml")}
     return {"papershelf": version(), "reader": str(READERS[source]), **libraries}
+
+
+def write_names(parts: list[str], folder: Path, mirror: Path) -> None:
+    """Write the names of PubMed's rows that count, as ``live.parquet`` in *folder* says.
+
+    Raises
+    ------
+    StoreFailed
+        A part is gone or damaged, or the disk refuses.
+    """
+    import pyarrow as pa
+
+    schema = pa.schema([("name", pa.string()), ("pmid", pa.int32())])
+    packed = {"name": "DELTA_BYTE_ARRAY", "pmid": "PLAIN"}
+    options = {"use_dictionary": False, "column_encoding": packed}
+    _write_names(_NAMES, parts, folder, mirror, schema, options)
+
+
+def write_text_names(parts: list[str], folder: Path, mirror: Path) -> None:
+    """Write under which PMID and DOI each of PMC's texts that count is known; as `write_names`."""
+    import pyarrow as pa
+
+    columns = [("pmid", pa.int32()), ("doi", pa.string()), ("pmcid", pa.int32())]
+    _write_names(_TEXT_NAMES, parts, folder, mirror, pa.schema(columns), {})
+
+
+def _write_names(
+    query: str, parts: list[str], folder: Path, mirror: Path, schema: pa.Schema, options: Any
+) -> None:
+    from pyarrow import parquet
+
+    path, live = folder / NAMES, str(folder / "live.parquet")
+    with closing(connect(mirror)) as db, safe_files.disk(path), path.open("xb") as file:
+        with parquet.ParquetWriter(file, schema, compression="zstd", **options) as writer:
+            for table in even_tables(db, query, [parts, live]):
+                writer.write_table(table.cast(schema), row_group_size=table.num_rows)
+        safe_files.flush(path)
+
+
+def pmids_of(
+    wanted: Iterable[Ids], generations: Generations, generation: Generation
+) -> dict[Ids, int]:
+    """The PMID of each paper, by its own, its DOI or its PMCID.
+
+    A name that several records have is nobody's, and so is any name of a generation that was made
+    before there was an index of them.
+    """
+    from pyarrow import parquet
+
+    from .reading import readable
+
+    known = {ids: int(ids.pmid) for ids in wanted if ids.pmid}
+    asked = {ids: {ids.doi, ids.pmcid} - {""} for ids in wanted if not ids.pmid}
+    names = sorted({name for some in asked.values() for name in some})
+    path = generations.folder / generation.name / NAMES
+    if not names or not path.exists():
+        return known
+    with readable():
+        rows = parquet.read_table(path, filters=[("name", "in", names)]).to_pylist()
+    found: dict[str, set[int]] = defaultdict(set)
+    for row in rows:
+        found[row["name"]].add(row["pmid"])
+    for ids, some in asked.items():
+        pmids = {pmid for name in some for pmid in found.get(name, ())}
+        if len(pmids) == 1:
+            known[ids] = pmids.pop()
+    return known

@@ -48,8 +48,7 @@ def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
         return {}
     if find_spec("pyarrow") is None:
         return {}
-    from .generations import Generations
-    from .names import pmids_of
+    from .generations import Generations, pmids_of
     from .reading import papers
 
     generations = Generations(settings.mirror_folder, "pubmed")
@@ -152,9 +151,8 @@ def pmcids_of(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
 
 
 def _named(ids: Ids, place: Path) -> int:
-    from .generations import connect
-    from .names import FILE as NAMES
-
+    from .generations import NAMES, connect
+    
     column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())
     if not value:
         return 0

@@ -1,7 +1,13 @@
-"""What bringing a mirror up to date would take, before anything but two listings is fetched.
+"""Plans: what bringing a mirror up to date would take, before anything but listings is fetched.
 
-Sizes are those of the listings, to three figures. Rates are this machine's own, as soon as it has
-read a few files; until then those of `quality/benchmarks/README.md`, and the plan says which.
+Sizes of PubMed's files are those of the listings; PMC's inventory has none. Rates are this mirror's
+own as soon as it has read a few files, until then the measured ones below, and a plan says which.
+Of a choice by license, year or journal the metadata of every article of PMC has to be requested;
+the plan counts these requests, and cannot foresee how many articles will fit.
+
+Seconds are those of one core, measured on two cores that others used, too (`quality/benchmarks/README.md`,
+the module named with each). A machine with many times the work it has cores for takes up to twice
+as long.
 """
 
 from __future__ import annotations
@@ -13,21 +19,51 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import NotAvailable, Unreachable
+from ..sources.citation_collection import Snapshot, newest_snapshot
 from ..sources.pubmed_files import last_of_baseline, list_files
+from .citation_table import CitationTable, Tables
+from .citations import known_collections
+from .generations import Generations
 from .manifest import Manifest, SourceFile
+from .objects import Objects
+from .pmc import Choice, difference
 from .pubmed import SOURCE, noted, source_path
-from .rates import (
-    PUBMED_BYTES,
-    PUBMED_PARTS,
-    PUBMED_PASSAGES,
-    VECTORS,
-    VECTORS_BYTES,
-    WORDS,
-    WORDS_BYTES,
-)
 
 if TYPE_CHECKING:
     from ..http import Web
+
+PUBMED_BYTES = 2.4e6
+"""Packed bytes of PubMed's files that are parsed, cut and written a second (`mirror`)."""
+PUBMED_PARTS = 0.85
+"""Bytes of parts for each of them."""
+PUBMED_PASSAGES = 0.0007
+"""Passages that count for each packed byte: 45 million of 64 GB, repeated ones aside."""
+PMC_ARTICLE_BYTES = 20_000.0
+"""Packed bytes of an article's JATS and metadata (`mirror_pmc`)."""
+PMC_ARTICLE_S = 0.017
+"""Seconds to read, judge, cut and write an article (`mirror_pmc`)."""
+PMC_PARTS = 1.5
+"""Bytes of parts for each byte of an article's."""
+PMC_REQUESTS = 16
+"""Requests to PMC's Cloud Service a second: the limit that we keep, on any number of cores."""
+WORDS = 2_350.0
+"""Passages of 160 words that are indexed by words a second (`mirror_search`)."""
+WORDS_BYTES = 1_100.0
+"""Bytes of that index for each."""
+VECTORS = 50.0
+"""Passages that the encoder of 384 numbers reads a second (`mirror_recall`)."""
+VECTORS_BYTES = 458.0
+"""Bytes of a vector of 384 numbers, its signs and its key, as a mirror keeps them."""
+CITATIONS = 1.0e6
+"""Edges read and put together in both orders, a second of one core (`mirror_citations`)."""
+CITATIONS_BYTES = 14.6
+"""Bytes of an edge: NIH's pairs, and the files in both orders."""
+CITATIONS_EDGES = 870_000_000
+"""Edges there are, until a mirror has counted its own."""
+DOWN_BYTES = 12.5e6
+"""Bytes a second of the line to NLM that is assumed: 100 Mbit/s."""
+
 
 _ENOUGH = 3  # files, before this machine's own rates count
 _HOUR = 3600.0
@@ -63,7 +99,7 @@ class MirrorPlan:
     vector_disk: int = 0
 
 
-def plan(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
+def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
     """What an update would take; see `.pubmed.update` for its options.
 
     Raises
@@ -128,3 +164,123 @@ def _rates(read: Sequence[SourceFile]) -> tuple[float, float, str]:
 def _free(folder: Path) -> int:
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(nearest).free
+
+
+_ENOUGH_BATCHES = 3  # batches, before this mirror's own rates count
+
+
+@dataclass(frozen=True, slots=True)
+class PmcPlan:
+    """What an update would take.
+
+    Of ``listed`` articles ``new`` versions are to be looked at and ``gone`` ones drop out. An older
+    version read or judged ``again`` texts that are here: today's reads and judges them from their
+    kept bytes. The update takes ``requests`` (``request_hours`` at our pace) and at most
+    ``size`` bytes; ``core_hours`` of reading, ``hours`` on ``cores``; ``disk`` bytes are needed,
+    ``free`` there are. ``measured`` says whose rates these are.
+    """
+
+    listed: int
+    new: int
+    gone: int
+    again: int
+    requests: int
+    request_hours: float
+    size: int
+    core_hours: float
+    hours: float
+    cores: int
+    disk: int
+    free: int
+    measured: str
+
+
+def plan_pmc(
+    folder: Path, web: Web, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
+) -> PmcPlan:
+    """What an update would take; see `.pmc.update` for its options.
+
+    Raises
+    ------
+    Unreachable
+        The listing could not be had.
+    """
+    objects = Objects(folder)
+    before = objects.fact("choice")
+    wanted = choice or (Choice.from_json(before) if before else Choice())
+    anew = bool(before) and wanted.to_json() != before
+    found = difference(objects, wanted, web, retry=retry, chosen_anew=anew)
+    files = Manifest(folder).files("pmc")
+    read = [file for file in files if file.is_read and file.cpu]
+    again = sum(file.records for file in files if file.state == "done" and not file.is_read)
+    count, measured = sum(file.records for file in read), "quality/benchmarks/README.md"
+    each, cpu, parts = PMC_ARTICLE_BYTES, PMC_ARTICLE_S, PMC_PARTS
+    if len(read) >= _ENOUGH_BATCHES and count:
+        size = sum(file.size for file in read)
+        each, cpu = size / count, sum(file.cpu for file in read) / count
+        parts, measured = sum(file.bytes for file in read) / size, f"{count:,} articles read here"
+    cores, hours = workers or os.cpu_count() or 1, (len(found.new) + again) * cpu / 3600
+    return PmcPlan(
+        listed=found.listed,
+        new=len(found.new),
+        gone=len(found.gone),
+        again=again,
+        requests=2 * len(found.new),
+        request_hours=2 * len(found.new) / PMC_REQUESTS / 3600,
+        size=round(len(found.new) * each),
+        core_hours=hours,
+        hours=hours / cores,
+        cores=cores,
+        disk=round(len(found.new) * each * (1 + parts)),
+        free=_free(folder),
+        measured=measured,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CitationsPlan:
+    """What an update would take; empty where nothing is new.
+
+    ``collection`` is the day of NIH's newest (empty: not known, ``unknown`` says why), of which
+    ``size`` bytes are to be fetched. About ``edges`` citations take at most ``core_hours`` and
+    ``disk`` bytes. ``measured`` says whose rates these are.
+    """
+
+    collection: str
+    size: int
+    edges: int
+    core_hours: float
+    disk: int
+    measured: str
+    unknown: str = ""
+
+
+def plan_citations(folder: Path, web: Web) -> CitationsPlan:
+    """What an update would take; see `.citations.update`."""
+    table, newest, unknown = Tables(folder).current(), None, ""
+    try:
+        newest = newest_snapshot(web)
+    except (Unreachable, NotAvailable) as error:
+        unknown = error.message
+    here = {one.md5 for one in known_collections(folder)}
+    to_fetch = newest if newest and newest.md5 not in here else None
+    due = _is_due(folder, table, to_fetch)
+    edges = table.edges if table else CITATIONS_EDGES
+    rate = table.rate if table and table.rate else CITATIONS
+    own = table is not None and rate == table.rate
+    size = to_fetch.size if to_fetch else 0
+    return CitationsPlan(
+        collection=newest.published if newest else "",
+        size=size,
+        edges=edges if due else 0,
+        core_hours=due * edges / rate / 3600,
+        disk=round(due * edges * CITATIONS_BYTES) + size,
+        measured="the last run here" if own else "quality/benchmarks/README.md",
+        unknown=unknown,
+    )
+
+
+def _is_due(folder: Path, table: CitationTable | None, to_fetch: Snapshot | None) -> bool:
+    """Return whether a table would be made."""
+    current = Generations(folder, "pubmed").whole()
+    return bool(to_fetch or table is None or (current and current.name != table.pubmed))

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadContent, NotAvailable, Unreachable
 from ..sources.pubmed_files import BulkFile, Folder
 from ..system import safe_files
-from .chain import Chain, chains
 from .engines import Lost, Run
 from .generations import Generation, Generations
 from .locks import alone
 from .manifest import KINDS, YEAR, Manifest, SourceFile, State
-from .origin import FilledFolder, Nlm, Origin
 from .parts import Part, ReadJob, read_part
+from .pubmed_files import Chain, FilledFolder, Nlm, Origin, chains
 
 if TYPE_CHECKING:
     from ..http import Web

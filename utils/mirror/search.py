@@ -1,13 +1,19 @@
-"""Passages of mirrors, found and quoted by the code of a corpus: `..corpus.searchable`.
+"""Search the passages of mirrors with the code of a corpus: `..corpus.searchable`.
 
-One question asks both, PubMed's records and PMC's full texts; a paper of both is one paper, and its
-full text is what is found. A search keeps to the generations and indexes that there were when it
-began.
+`MirrorPassages` takes a snapshot of the mirrors of PubMed's records and of PMC's full texts, and
+asks both (`BothFinder` of two `MirrorFinder`); a paper of both is one paper, and its full text is
+what is found. A search keeps to the generations and indexes that there were when it began.
+
+`ShelfAndMirror` serves full texts of PMC as if they lay on the shelf. What is on the shelf goes
+before, where a paper is named; a passage that was found in the mirror is of its own text, which has
+the name of the article version (``PMC7759461.1``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,13 +21,18 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..corpus.stored_records import CorpusCounts, CorpusRecord
-from ..errors import EmbeddingsFailed, EmptyStore
+from ..errors import EmbeddingsFailed, EmptyStore, NotFound
+from ..model.identifiers import Ids
+from ..model.paper import Notice, Paper, StoredPaper
 from ..model.passage import Filters
+from ..passages import FinderStatus, terms
+from ..passages.ranking import DEEP, Scored, depth_for, fused, share_of
+from ..passages.vector_checks import checked_query
 from .embedding import store_of
-from .finder import BothFinder, MirrorFinder
+from .lookup import VIA, pmcids_of
 from .passages import PassageIndex, Snapshot
+from .reading import live_places, rows_at
 from .text_passages import with_text
-from .text_reader import ShelfAndMirror
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,17 +43,232 @@ if TYPE_CHECKING:
     from ..corpus.quotations import Quotation
     from ..corpus.search import Answer
     from ..corpus.searchable import SearchedTexts
-    from ..model.paper import Paper
-    from ..model.passage import Passage
-    from ..passages import Embedder, PassageFinder
+    from ..model.paper import Version
+    from ..model.passage import Hit, Passage
+    from ..passages import Embedder, PassageFinder, Vector
     from ..passages.reranker import Reranker
+    from ..shelf import Shelf
     from . import Mirror
+    from .passages import At
+    from .shown import Found
     from .vectors import VectorStore
 
+_MORE = (4, 40)  # texts that are looked for, for one passage that passes the filters
+_SELECTIVE = 20_000  # texts that pass: so few are all compared
+_NAME = re.compile(r"PMC(\d{1,9})\.\d+")
+_COLUMNS = (
+    *("pmid", "doi", "pmcid", "version", "title", "journal", "year", "license"),
+    *("text_version", "retracted", "verdict", "evidence"),
+)
+"""What is kept of a text, besides its words."""
 _USUAL = Filters()
 _INCOMPLETE_VECTORS = (
     f"Not every passage has a vector: without, it is found by words. {command_line('mirror embed')}"
 )
+
+
+class MirrorFinder:
+    """What a snapshot holds, found as any finder finds it; see `..passages.Finder`."""
+
+    name = "mirror"
+
+    def __init__(self, snapshot: Snapshot, vectors: VectorStore | None = None) -> None:
+        self.snapshot, self._vectors = snapshot, vectors
+
+    def search(self, query: str, vector: Vector | None, limit: int, filters: Filters) -> list[Hit]:
+        """The best passages, by words and (with a vector) by meaning, fused; best first.
+
+        Raises
+        ------
+        InvariantFailed
+            The vector is of another width than those of the passages.
+        """
+        asked, depth = terms.asked(query), depth_for(limit)
+        if self._vectors and self._vectors.dim and vector is not None:
+            vector = checked_query(vector, self._vectors.dim)
+            with ThreadPoolExecutor(1, "by meaning") as other:  # either way waits for no other
+                meant = other.submit(self._by_meaning, vector, depth, filters)
+                words = self.snapshot.by_words(asked, max(DEEP, limit), filters)
+                near = meant.result()
+            first = [at for at, _ in words[:depth]]
+            near |= self._cosines(vector, first)
+        else:
+            words, near = self.snapshot.by_words(asked, max(DEEP, limit), filters), {}
+            first = [at for at, _ in words[:depth]]
+        read = self.snapshot.read([*dict.fromkeys([*first, *near])])
+        by_words = [(at, score) for at, score in words if at in read]
+        by_meaning = [(at, score) for at, score in near.items() if at in read]
+        share = share_of(asked, _terms_of(read, first))
+        return fused(_named(by_words, read), _named(by_meaning, read), share, limit)
+
+    def status(self) -> FinderStatus:
+        """What it has; of vectors that are lacking the snapshot's own warnings speak."""
+        size, vectors = self.snapshot.size, self._vectors
+        if not (vectors and vectors.model):
+            return FinderStatus(size, 0)
+        return FinderStatus(size, size, vectors.model, vectors.dim)
+
+    def _by_meaning(self, vector: Vector, depth: int, filters: Filters) -> dict[At, float]:
+        """The nearest passages that pass the filters, with their cosines."""
+        assert self._vectors is not None
+        found: dict[At, float] = {}
+        for more in _MORE:
+            near = dict(self._vectors.nearest(vector, more * depth))
+            found = self._passing(near, depth, filters)
+            if len(found) >= depth or len(near) < more * depth:
+                return found
+        few = self.snapshot.keys_that_pass(filters, _SELECTIVE)
+        if few is None:
+            return found
+        return self._passing(self._vectors.cosines(vector, few), depth, filters)
+
+    def _passing(self, near: dict[int, float], depth: int, filters: Filters) -> dict[At, float]:
+        """The passages of the best texts, of those that pass."""
+        best = sorted(near, key=lambda key: (-near[key], key))
+        found: dict[At, float] = {}
+        for start in range(0, len(best), 4 * depth):
+            some = best[start : start + 4 * depth]
+            here = self.snapshot.by_key(some, filters)
+            found |= {at: near[key] for key in some for at in here.get(key, ())}
+            if len(found) >= depth:
+                break
+        return dict(list(found.items())[:depth])
+
+    def _cosines(self, vector: Vector, first: Sequence[At]) -> dict[At, float]:
+        """The cosines of passages that were found by words, of those with a vector."""
+        assert self._vectors is not None
+        keys = self.snapshot.keys(first)
+        known = self._vectors.cosines(vector, keys) if keys else {}
+        return {at: known[key] for at, key in zip(first, keys, strict=True) if key in known}
+
+
+class BothFinder:
+    """A mirror of PubMed's records and one of PMC's full texts, asked as one.
+
+    The scores of each say how sure it is of itself (`..passages.ranking`), so they are compared as
+    they are. A passage of both is the text's. With *with_text*, which says which of some PMIDs have
+    a full text, a record gives way to the text of its paper, as in a corpus.
+    """
+
+    name = "mirror"
+
+    def __init__(
+        self,
+        records: MirrorFinder,
+        texts: MirrorFinder,
+        with_text: Callable[[Iterable[str]], set[str]] | None = None,
+    ) -> None:
+        self._records, self._texts, self._with_text = records, texts, with_text
+
+    def search(self, query: str, vector: Vector | None, limit: int, filters: Filters) -> list[Hit]:
+        """The best passages of both; see `MirrorFinder.search`."""
+        of_texts, of_records = filters.kind != "abstract", filters.kind != "full_text"
+        records = self._records.search(query, vector, limit, filters) if of_records else []
+        texts = self._texts.search(query, vector, limit, filters) if of_texts else []
+        if self._with_text and filters.kind != "abstract":
+            pmids = {hit.paper: hit.paper.removeprefix("pmid:") for hit in records}
+            known = self._with_text(pmids.values())
+            records = [hit for hit in records if pmids[hit.paper] not in known]
+        found = {hit.uuid: hit for hit in (*records, *texts)}
+        return sorted(found.values(), key=lambda hit: (-hit.score, hit.uuid))[:limit]
+
+    def status(self) -> FinderStatus:
+        """What both have."""
+        every = (self._records.status(), self._texts.status())
+        known = next((one for one in every if one.model), every[0])
+        size = sum(one.passages for one in every)
+        return FinderStatus(size, size if known.model else 0, known.model, known.dim)
+
+
+def _terms_of(read: dict[At, Found], first: Sequence[At]) -> set[str]:
+    """The terms of the best passage by words."""
+    best = next((read[at].passage for at in first if at in read), None)
+    return set(terms.indexed(best.embedded).split()) if best else set()
+
+
+def _named(scored: Sequence[tuple[At, float]], read: dict[At, Found]) -> list[Scored]:
+    """Scores with UUID and paper."""
+    passages = [(read[at].passage, score) for at, score in scored]
+    return [(one.uuid, one.paper, score) for one, score in passages]
+
+
+class ShelfAndMirror:
+    """A shelf and a mirror of PMC as one `..corpus.searchable.SearchedTexts`."""
+
+    def __init__(self, shelf: Shelf, snapshot: Snapshot) -> None:
+        self._shelf, self._snapshot = shelf, snapshot
+
+    def find_by_file(self, name: str) -> StoredPaper | None:
+        """The text of this name: an article version of the mirror, or a file of the shelf."""
+        if (told := _NAME.fullmatch(name.strip())) and (row := self._row(int(told[1]), _COLUMNS)):
+            return _stored(row)
+        return self._shelf.find_by_file(name)
+
+    def find(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
+        """The paper: its full text on the shelf, else in the mirror, else what the shelf has."""
+        stored = self._shelf.find(ids, wants)
+        if stored and stored.kind == "full_text":
+            return stored
+        named = self._pmcid(ids)
+        row = self._row(named, _COLUMNS) if named else None
+        return _stored(row) if row else stored
+
+    def read_text(self, stored: StoredPaper) -> str:
+        """The whole text.
+
+        Raises
+        ------
+        NotFound
+            The generation does not count it any more.
+        StoreFailed
+            It cannot be read.
+        """
+        told = _NAME.fullmatch(stored.path)
+        if stored.via != VIA or not told:
+            return self._shelf.read_text(stored)
+        if row := self._row(int(told[1]), ("text",)):
+            return str(row["text"])
+        raise NotFound(f"{stored.path} is no longer in the mirror.", "Run: server.py mirror index")
+
+    def _pmcid(self, ids: Ids) -> int:
+        generations, generation = self._snapshot.generations, self._snapshot.generation
+        return pmcids_of([ids], generations.folder / generation.name).get(ids, 0)
+
+    def _row(self, pmcid: int, columns: Sequence[str]) -> dict[str, Any] | None:
+        generations, generation = self._snapshot.generations, self._snapshot.generation
+        place = live_places([pmcid], generations, generation).get(pmcid)
+        if place is None:
+            return None
+        order, position = place
+        part = next(file for file in self._snapshot.files if file.order == order).part
+        return next(rows_at(part(generations.mirror), [position], columns), None)
+
+
+def _stored(row: dict[str, Any]) -> StoredPaper:
+    """A text of the mirror, with what its part says of it."""
+    ids = Ids(
+        pmid=str(row["pmid"] or ""), doi=row["doi"] or "", pmcid=f"PMC{row['pmcid']}"
+    )  # fmt: skip
+    paper = Paper(
+        ids,
+        title=row["title"] or "",
+        journal=row["journal"] or "",
+        published=str(row["year"] or ""),
+        license=row["license"] or "",
+        notices=(Notice("retraction"),) if row["retracted"] else (),
+    )
+    return StoredPaper(
+        paper,
+        kind="full_text",
+        path=f"PMC{row['pmcid']}.{row['version']}",
+        source="PMC",
+        via=VIA,
+        sha256="",
+        license=row["license"] or "",
+        verdict=row["verdict"],
+        version=row["text_version"] or "",
+        evidence=row["evidence"] or "",
+    )
 
 
 class MirrorPassages:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..system import safe_files
-from .generations import Generation, Generations, connect, even_tables
-from .names import FILE as NAMES
+from .generations import NAMES, Generation, Generations, connect, even_tables
 from .passages import FACTS, PassageIndex, Snapshot
 from .reading import readable, rows_at
 from .words import FREQUENCIES

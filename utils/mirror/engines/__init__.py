@@ -68,6 +68,8 @@ def engine_of(
         raise NotConfigured(
             msg, f'Run: uv sync --extra {extra} (or: pip install "papershelf[{extra}]")'
         )
+    if name == "here":  # one job after the other, in this process
+        return map
     engine = import_module(f".{name}", __package__)
     return partial(engine.run, workers=workers, scheduler=scheduler, folder=folder, say=say)
 
