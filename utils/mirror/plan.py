@@ -5,9 +5,9 @@ own as soon as it has read a few files, until then the measured ones below, and 
 Of a choice by license, year or journal the metadata of every article of PMC has to be requested;
 the plan counts these requests, and cannot foresee how many articles will fit.
 
-Seconds are those of one core, measured on two cores that others used, too (`quality/benchmarks/README.md`,
-the module named with each). A machine with many times the work it has cores for takes up to twice
-as long.
+Seconds are those of one core, measured on two cores that others used, too: see
+`quality/benchmarks/README.md` and the module named with each. A machine with many times the work it
+has cores for takes up to twice as long.
 """
 
 from __future__ import annotations
