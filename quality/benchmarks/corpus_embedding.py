@@ -4,7 +4,7 @@
 FOLDER]`` (``--count N`` passages, ``--model FOLDER`` or ``OWNER/NAME``)
 
 FOLDER holds articles as ``articles/*/jats.xml``, read and cut as Papershelf does it. Without
-``--model``, MiniLM in 8-bit integers is measured (`tests.passages.real_minilm`). Seconds are those
+``--model``, MiniLM in 8-bit integers is measured (`tests.corpus.real_minilm`). Seconds are those
 of the processor.
 """
 
@@ -17,10 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.passages.real_minilm import describe_missing, lay_out_minilm
+from tests.corpus.real_minilm import describe_missing, lay_out_minilm
+from utils.corpus.local_model import LocalModel
 from utils.model.paper import Fetched
-from utils.passages.cut import cut
-from utils.passages.local_model import LocalModel
+from utils.outline.cut import cut
 from utils.readers import jats
 from utils.settings import load_settings
 

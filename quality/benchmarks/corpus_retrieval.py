@@ -40,16 +40,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quality.benchmarks.questions import Case, Question, cases, papers, sampled
-from tests.passages.real_minilm import describe_missing, lay_out_minilm
-from utils.corpus.names import names_in
+from tests.corpus.real_minilm import describe_missing, lay_out_minilm
+from utils.corpus.embedded import EmbeddedFinder
+from utils.corpus.embedded_vectors import View, binary_codes
+from utils.corpus.local_model import LocalModel
+from utils.corpus.names import Named, combined, names_in, wordings
 from utils.corpus.quality import evidence_of
 from utils.corpus.search import WEIGHT
-from utils.corpus.widening import Named, combined, wordings
 from utils.model.passage import Filters, Hit, Passage
-from utils.passages.cut import cut
-from utils.passages.embedded import EmbeddedFinder
-from utils.passages.embedded_vectors import View, binary_codes
-from utils.passages.local_model import LocalModel
+from utils.outline.cut import cut
 from utils.settings import load_settings
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

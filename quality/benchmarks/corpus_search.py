@@ -121,8 +121,8 @@ def _passage(number: int, title: str, text: str) -> object:
 
 
 def ours(way: str, folder: Path) -> None:
+    from utils.corpus.embedded import EmbeddedFinder
     from utils.model.passage import Filters
-    from utils.passages.embedded import EmbeddedFinder
 
     home = folder / "ours"
     shutil.rmtree(home, ignore_errors=True)

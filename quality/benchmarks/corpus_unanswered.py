@@ -23,14 +23,14 @@ import numpy as np
 
 from quality.benchmarks.corpus_retrieval import DATA, LIMIT, RETRACTED_TOO
 from quality.benchmarks.questions import Question, cases, papers, sampled
-from tests.passages.real_minilm import describe_missing, lay_out_minilm
+from tests.corpus.real_minilm import describe_missing, lay_out_minilm
+from utils.corpus.embedded import EmbeddedFinder
+from utils.corpus.local_model import LocalModel
 from utils.corpus.quality import Quality
 from utils.corpus.search import ScoredPassage, limit_per_paper
 from utils.corpus.unanswered import doubt
 from utils.model.passage import Passage
-from utils.passages.cut import cut
-from utils.passages.embedded import EmbeddedFinder
-from utils.passages.local_model import LocalModel
+from utils.outline.cut import cut
 from utils.settings import load_settings
 
 TOP = 20

@@ -27,11 +27,11 @@ from pathlib import Path
 import numpy as np
 
 from quality.benchmarks.mirror import whole_files
+from utils.corpus.finders import embedder_of
 from utils.mirror import vectors
 from utils.mirror.parts import _passages_of
 from utils.mirror.vectors import VectorStore, packed
 from utils.model.paper import Paper
-from utils.passages.finders import embedder_of
 from utils.readers.pubmed import read_records
 from utils.settings import load_settings
 

@@ -86,7 +86,7 @@ class Words:
 
     def folded(self) -> Words:
         """The same as indexes have them."""
-        from utils.passages import terms
+        from utils.outline import terms
 
         return Words([terms.indexed(word) for word in self.words], self.shares, self.once)
 
@@ -295,7 +295,7 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
 
 def _against_all(store: VectorStore, vectors: list[np.ndarray]) -> tuple[float, list[float]]:
     """The share of the best fifty by all numbers that is found; times of comparing all signs."""
-    from utils.passages.embedded_vectors import most_alike
+    from utils.corpus.embedded_vectors import most_alike
 
     shares, times = [], []
     all_codes = [np.ascontiguousarray(segment.codes.T) for segment in store.segments]

@@ -37,7 +37,7 @@ from typing import Literal, NamedTuple
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.passages.blocks import sentences
+from utils.outline.blocks import sentences
 from utils.readers import jats
 from utils.readers.pubmed import read_records
 

@@ -24,7 +24,7 @@ from utils.corpus import Corpus
 from utils.corpus.quotations import Quotation
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched
-from utils.passages.anchors import anchors_of
+from utils.outline.blocks import anchors_of
 from utils.readers import jats
 
 

@@ -1,7 +1,7 @@
 """What a corpus answers is the same in every store: order, filters, other words, scores.
 
 One list of questions, each with its answer written by hand from the records below; asked of words
-in the embedded index and PostgreSQL, and in Weaviate (the stand-in of `tests.passages`).
+in the embedded index and PostgreSQL, and in Weaviate (the stand-in of `tests.corpus`).
 """
 
 from collections.abc import Iterator
@@ -108,14 +108,14 @@ def own_database(postgresql: str) -> Iterator[str]:
 
 @pytest.fixture
 def stand_in() -> Iterator[Any]:
-    from tests.passages.weaviate_stand_in import StandIn
+    from tests.corpus.weaviate_stand_in import StandIn
 
     with StandIn(key="not-for-your-eyes") as running:
         yield running
 
 
 def _weaviate(stand_in: Any, corpus: Corpus) -> Any:
-    from utils.passages.weaviate_finder import WeaviateFinder
+    from utils.corpus.weaviate_finder import WeaviateFinder
 
     def of(papers: Any) -> Any:
         return shown(papers, corpus.database)

@@ -47,7 +47,7 @@ class Model(LetterEmbedder):
 @pytest.fixture
 def shared_corpus(tmp_path: Path) -> Iterator[tuple[Corpus, dict[str, Any]]]:
     """A corpus in Weaviate, with the objects that others see there."""
-    from tests.passages.weaviate_stand_in import StandIn
+    from tests.corpus.weaviate_stand_in import StandIn
 
     with StandIn() as weaviate:
         address = {"vector_store": "weaviate", "weaviate_url": weaviate.url}

@@ -15,10 +15,10 @@ from tests.own_words import paper as whole
 from tests.shelf.papers import save
 from utils.corpus import Corpus
 from utils.corpus.quotations import Quotation
+from utils.corpus.wording import FoldedText
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice
-from utils.passages.wording import FoldedText
 
 FILLER = " ".join(f"Sentence {n} says little about anything." for n in range(80))
 TEXT = f"""# On corals

@@ -9,7 +9,7 @@ import pytest
 from tests.corpus.small_corpus import corpus_in, paper
 from tests.databases import database_url, postgresql
 from utils.corpus import Corpus
-from utils.corpus.widening import combined, wordings
+from utils.corpus.names import combined, wordings
 from utils.errors import BadRequest
 from utils.model.passage import Filters, Hit
 

@@ -11,8 +11,8 @@ from quality.cases import Folder, fetched, read
 from tests.examples import some
 from tests.shelf.papers import paper, save
 from utils.errors import BadRequest
+from utils.outline.blocks import anchors_of
 from utils.outline.words import folded
-from utils.passages.anchors import anchors_of
 from utils.readers.safe_xml import parse
 from utils.readers.source_words import Finder, words_of
 

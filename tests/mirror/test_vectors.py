@@ -200,7 +200,7 @@ def test_many_segments_find_nearly_all_that_comparing_all_finds(tmp_path, monkey
 
 @pytest.mark.extras("onnx", "fastembed")
 def test_processes_embed_with_the_encoder_of_the_settings(world, tmp_path):
-    from tests.passages.tiny_encoder import lay_out, onnx_file
+    from tests.corpus.tiny_encoder import lay_out, onnx_file
 
     world.bulk = year(files=2, each=2)
     updated(mirror_of(world, tmp_path))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..model.versions import STAND_INS
-from ..passages import terms
+from ..outline import terms
 from ..system.plain_text import clean_text, one_line
 from .commands import CommandParser, Commands, command
 from .options import date_options, limit_option, types_option, year_of

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..http import Web
-    from ..passages import Embedder, Finder, FinderStatus
-    from ..passages.reranker import Reranker
     from ..settings import Settings
     from ..shelf import Shelf
     from .database import Checkpoint, CorpusDatabase, CorpusRecord
+    from .finders import Embedder, Finder, FinderStatus
     from .index import IndexProgress
+    from .local_model import Reranker
     from .quotations import Quotation
     from .search import Answer, By
     from .stored_records import CorpusCounts, SyncResult
@@ -69,14 +69,14 @@ class Corpus:
     @cached_property
     def embedder(self) -> Embedder | None:
         """What makes vectors; None where the settings want none."""
-        from ..passages.finders import embedder_of
+        from .finders import embedder_of
 
         return embedder_of(self.settings)
 
     @cached_property
     def reranker(self) -> Reranker | None:
         """What puts passages in order once more; None where the settings name none."""
-        from ..passages.reranker import Reranker
+        from .local_model import Reranker
 
         wanted = self.settings.reranker_model
         return Reranker(wanted, self.settings) if wanted else None
@@ -84,7 +84,7 @@ class Corpus:
     @cached_property
     def finder(self) -> Finder:
         """The index in which passages are found."""
-        from ..passages.finders import finder_of
+        from .finders import finder_of
         from .texts import shown
 
         database = self.database
@@ -153,7 +153,7 @@ class Corpus:
     def learn(self, file: Path) -> int:
         """Learn other names of journals and terms from one of NLM's lists; how many.
 
-        See `..readers.nlm_lists` for the lists, `.names` and `.widening` for their use.
+        See `..readers.nlm_lists` for the lists, `.names` and `.names` for their use.
         """
         from ..readers.nlm_lists import read_names
 

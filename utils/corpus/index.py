@@ -23,8 +23,8 @@ from .names import Name, names_in
 from .texts import Text, Texts
 
 if TYPE_CHECKING:
-    from ..passages import Embedder, FinderStatus
     from . import Corpus
+    from .finders import Embedder, FinderStatus
 
 LOCK = "the index of passages"
 _PATIENCE_S = 10.0

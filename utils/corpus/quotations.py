@@ -4,7 +4,7 @@ In one paper, or anywhere in the corpus: then the index proposes papers by the q
 and the whole text of each is read, so that a quotation across the border of two passages, or from a
 text that has changed since it was indexed, is compared with the text of today. What typesetting
 changes (quotation marks, dashes, ligatures, blanks, markup) makes no difference; a figure, a sign,
-a capital or a "not" does (`..passages.wording`). Only the paper's own text is compared: the header
+a capital or a "not" does (`.wording`). Only the paper's own text is compared: the header
 that the shelf writes above the text is not, and a text that the judges rejected is not.
 """
 
@@ -19,21 +19,12 @@ from typing import TYPE_CHECKING, Literal
 from ..command_line import command_line
 from ..errors import NotFound, StoreFailed
 from ..model.passage import Filters
+from ..outline.blocks import anchor_at, body_start
 from ..outline.words import count_words
-from ..passages.anchors import anchor_at
-from ..passages.blocks import body_start
-from ..passages.differences import (
-    Difference,
-    Nearest,
-    compared,
-    nearest,
-    sentences_of,
-    stitched,
-    verbatim,
-)
-from ..passages.wording import LEAST_WORDS, FoldedText, Quoted, parse
 from ..shelf import body_of
+from .differences import Difference, Nearest, compared, nearest, sentences_of, stitched, verbatim
 from .texts import text_named, text_of
+from .wording import LEAST_WORDS, FoldedText, Quoted, parse
 
 if TYPE_CHECKING:
     from ..model.passage import Passage
@@ -68,7 +59,7 @@ class Quotation:
     quotation, else the share of its words that are there in order, ``printed`` those words as the
     text has them, and ``differences`` what differs. ``uuid`` names the passage; empty where a
     verbatim quotation is in none (in a reference list). ``anchor`` names the block of the text
-    that it stands in (`..passages.anchors`), as ``read --source`` shows it. ``pieces`` are the
+    that it stands in (`..outline.blocks`), as ``read --source`` shows it. ``pieces`` are the
     places of its words: several round a mark, or where it was stitched from what stands apart, in
     one paper or in several. ``sha256`` is the checksum of the text that was read, without the
     shelf's header: the one that ``papers.lock.json`` gives for a full text.

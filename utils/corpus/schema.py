@@ -9,6 +9,10 @@ going to write takes the write lock at its beginning: in SQLite (``BEGIN IMMEDIA
 reads first and writes later would be refused whenever somebody wrote in between; in PostgreSQL, an
 advisory lock gives what is read before writing the same weight.
 https://www.sqlite.org/isolation.html, https://www.postgresql.org/docs/current/explicit-locking.html
+
+PostgreSQL shows who holds an advisory lock in ``pg_locks`` (a key of 64 bits as its two halves,
+``objsubid`` 1) and ``pg_stat_activity``; what is another role's reads as null there
+(https://www.postgresql.org/docs/current/view-pg-locks.html, …/monitoring-stats.html).
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from sqlalchemy import (
     URL,
@@ -47,9 +51,11 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from ..errors import BadRequest, StoreBusy, StoreFailed
+from ..model.paper import moment
 from ..settings import Settings
 from ..system import sqlite
-from ..system.locks import read_holder, sign_holder
+from ..system.locks import UNKNOWN, describe_process, read_holder, sign_holder
+from ..system.plain_text import one_line
 from ..system.safe_files import (
     PRIVATE,
     access_error,
@@ -59,8 +65,16 @@ from ..system.safe_files import (
     inherit_group,
     make_folder,
 )
-from .holders import Lock, holder_at_server, sign_connection
 
+_LONGEST = 200
+_LONGEST_NAME = 63  # of an application, in bytes
+_HOLDER = text(
+    "SELECT application_name, extract(epoch FROM state_change) AS since "
+    "FROM pg_locks JOIN pg_stat_activity USING (pid) "
+    "WHERE locktype = 'advisory' AND granted AND objsubid = 1 "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+    "AND classid = CAST(:high AS oid) AND objid = CAST(:low AS oid)"
+)
 VERSION = 2
 """Of the tables below."""
 _STEPS: dict[int, tuple[str, ...]] = {
@@ -504,3 +518,27 @@ def _begin_sqlite(connection: Connection) -> None:
 def _lock_postgresql(connection: Connection) -> None:
     if connection.get_execution_options().get(_WRITING):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+
+
+class Lock(NamedTuple):
+    """What can be done with a lock: try to take it, sign it, and read who has."""
+
+    acquire: Callable[[], bool]
+    sign: Callable[[], None]
+    holder: Callable[[], str]
+
+
+def sign_connection(connection: Connection) -> None:
+    """Have the server show who holds the locks of this connection."""
+    name = f"papershelf: {describe_process()}".encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
+    connection.execute(text("SELECT set_config('application_name', :name, false)"), {"name": name})
+
+
+def holder_at_server(connection: Connection, key: int) -> str:
+    """Whose connection holds the advisory lock *key*, and since when, as far as we may see it."""
+    halves = {"high": str(key >> 32 & 0xFFFFFFFF), "low": str(key & 0xFFFFFFFF)}
+    row = connection.execute(_HOLDER, halves).first()
+    if row is None or not row.application_name:
+        return UNKNOWN
+    name = one_line(row.application_name[:_LONGEST]).removeprefix("papershelf: ")
+    return f"{name}, since {moment(float(row.since))}" if row.since else name

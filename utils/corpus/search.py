@@ -3,8 +3,8 @@
 The finder only proposes: a passage's text, its place and whether its paper was retracted since are
 read from SQL, and what is no longer there is left out. How the order comes about:
 
-1. The finder makes one score of what words and vectors found (`..passages.ranking`).
-2. Where the settings name a reranker (`..passages.reranker`), the best fifty have its score
+1. The finder makes one score of what words and vectors found (`.ranking`).
+2. Where the settings name a reranker (`.local_model`), the best fifty have its score
    instead, before all others, and the answer says so.
 3. With ``quality_bias`` the score is multiplied by ``1 + 0.3 * design / 3`` (`.quality`): of
    papers that answer the question alike, the better evidence stands first; it never climbs over
@@ -16,12 +16,15 @@ read from SQL, and what is no longer there is left out. How the order comes abou
 *Could not look* is never shown as *nothing found*: an empty index and a store that is down are
 errors; a missing model is a warning, or an error where only meaning was asked for. Nor is the
 nearest passage shown as an answer where it has little to do with the question (`.unanswered`).
+
+That a filter left nothing is not that nothing was found: the answer says which filter did, how much
+there is without it, and what there is instead of what was asked for (`why_nothing`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -32,27 +35,30 @@ from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Paper, Version
 from ..model.passage import Filters
-from ..passages.terms import asked
+from ..outline.terms import asked
 from ..system.plain_text import sendable
-from .filters import resolved, why_nothing
+from .names import Wording, combined, wordings
 from .quality import Quality, evidence_of, quality_of, today
 from .stored_records import CorpusRecord
 from .unanswered import doubt, nothing_found
-from .widening import Wording, combined, wordings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ..model.passage import Hit, Passage
-    from ..passages import FinderStatus
-    from ..passages.reranker import Reranker
     from ..shelf import Shelf
     from .database import CorpusDatabase
+    from .finders import FinderStatus
+    from .local_model import Reranker
     from .searchable import Searchable
     from .stored_records import CorpusCounts
 
     Vector = NDArray[np.float32]
+
+_LOOKED_AT = 1000  # passages, to count what a filter leaves out
+_RETRACTED_TYPE = "That retracted papers are left out"
+_SHOWN = 3  # journals, types or kinds that there are
 By = Literal["both", "words", "meaning"]
 WEIGHT = 0.3
 _RETRACTED = 0.001  # of the score: behind all that is not
@@ -127,7 +133,7 @@ def find(
         Leave out papers without a PMID, and say how many of the best passages are theirs (only for
         ``rag.search``, whose document allows no other name).
     widen : bool, optional
-        Whether to ask with other words for its terms, too (`.widening`); not by meaning alone.
+        Whether to ask with other words for its terms, too (`.names`); not by meaning alone.
 
     Raises
     ------
@@ -380,3 +386,88 @@ def _out_of_date(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
         yield f"The index is out of date by {by:,} passages. {_INDEX_IT}"
     if contents.vectors and (without := contents.passages - contents.vectors) > 0:
         yield f"{without:,} passages have no vector yet: by meaning they are not found. {_INDEX_IT}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """One filter: as it was asked for, the filters without it, and what passages have for it."""
+
+    asked: str
+    without: Filters
+    has: Callable[[Passage], Sequence[str]]
+
+
+def resolved(filters: Filters, corpus: Searchable) -> Filters:
+    """The filters with the names under which the corpus has the journal that is asked for."""
+    if not filters.journal:
+        return filters
+    return replace(filters, journals=corpus.database.journals(filters.journal))
+
+
+def why_nothing(
+    text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
+) -> Iterator[str]:
+    """Which filters left nothing, and what there is without them; nothing where none did."""
+    chosen = list(_chosen(filters))
+    alone = [(one, found) for one in chosen if (found := _found(text, vector, one.without, corpus))]
+    for one, found in alone:
+        yield f"{one.asked} leaves nothing. Without it: {_counted(found, one.has)}."
+    if chosen and not alone:
+        found = _found(text, vector, Filters(retracted=filters.retracted), corpus)
+        several = ", ".join(one.asked for one in chosen if one.asked != _RETRACTED_TYPE)
+        if found and several:
+            yield f"Together these leave nothing: {several}. Without them: {_counted(found)}."
+
+
+def _chosen(filters: Filters) -> Iterator[_Filter]:
+    """The filters that are set; that retracted papers are left out is one, too."""
+    if filters.year_from is not None or filters.year_to is not None:
+        first, last = filters.year_from, filters.year_to
+        years = (
+            f"{first} to {last}" if first and last else f"from {first}" if first else f"to {last}"
+        )
+        without = replace(filters, year_from=None, year_to=None)
+        yield _Filter(f"Years: {years}", without, lambda one: [str(one.year or "no year")])
+    if filters.journal:
+        without = replace(filters, journal="", journals=())
+        known = "" if filters.journals else " (no journal of the corpus goes by it)"
+        asked = f"Journal: “{filters.journal}”{known}"
+        yield _Filter(asked, without, lambda one: [one.journal or "no journal"])
+    if filters.publication_types:
+        without = replace(filters, publication_types=())
+        asked = f"Type: {', '.join(filters.publication_types)}"
+        yield _Filter(asked, without, lambda one: one.publication_types)
+    if filters.mesh:
+        without = replace(filters, mesh=())
+        yield _Filter(f"MeSH: {', '.join(filters.mesh)}", without, lambda _: ())
+    if filters.kind:
+        kind = filters.kind.replace("_", " ")
+        without = replace(filters, kind=None)
+        yield _Filter(f"Kind: {kind}", without, lambda one: [one.kind.replace("_", " ")])
+    if not filters.retracted:
+        without = replace(filters, retracted=True)
+        yield _Filter(_RETRACTED_TYPE, without, lambda _: ["retracted"])
+
+
+def _found(
+    text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
+) -> list[Passage]:
+    """The passages there are under other filters; by words where there are any."""
+    hits = corpus.finder.search(text, None, _LOOKED_AT, filters)
+    if not hits and vector is not None:
+        hits = corpus.finder.search("", vector, _LOOKED_AT, filters)
+    return list(corpus.database.passages([hit.uuid for hit in hits]).values())
+
+
+def _counted(
+    passages: Sequence[Passage], has: Callable[[Passage], Sequence[str]] | None = None
+) -> str:
+    """How many papers, and what most of them have."""
+    papers = {one.paper: one for one in passages}
+    more = "at least " if len(passages) >= _LOOKED_AT else ""
+    told = f"{more}{len(papers):,} paper{'s' * (len(papers) != 1)}"
+    if not has:
+        return told
+    most = Counter(value for one in papers.values() for value in has(one)).most_common(_SHOWN)
+    shown = ", ".join(f"{value}: {count:,}" for value, count in most)
+    return f"{told} ({shown})" if shown else told

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from ..model.identifiers import Ids
     from ..model.paper import StoredPaper
     from ..model.passage import Passage
-    from ..passages import Embedder, PassageFinder
-    from ..passages.reranker import Reranker
+    from .finders import Embedder, PassageFinder
+    from .local_model import Reranker
     from .names import Kind
     from .stored_records import CorpusCounts, CorpusRecord
 

@@ -23,9 +23,8 @@ from ..model.paper import Kind, Paper, StoredPaper
 from ..model.passage import Passage
 from ..model.sites import terms_of
 from ..model.versions import fitness
-from ..passages import Shown
-from ..passages.cut import RULES, cut
-from ..passages.finders import hosts_of
+from ..outline.cut import RULES, cut
+from .finders import Shown, hosts_of
 from .stored_records import timestamp
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..command_line import command_line
-from ..passages.terms import asked, indexed
+from ..outline.terms import asked, indexed
 
 if TYPE_CHECKING:
     from .search import ScoredPassage
@@ -26,7 +26,7 @@ SYNC = f"sync records about it ({command_line('corpus sync')})"
 
 
 def nothing_found(more: str = SYNC) -> str:
-    """What to do where no passage was found, and no filter is the reason (`.filters`)."""
+    """What to do where no passage was found, and no filter is the reason (`.search`)."""
     return f"No passage has any of these words. {_next(more)}"
 
 

@@ -19,7 +19,7 @@ from ..model.paper import Role, Section, StoredPaper
 from ..model.passage import Anchor
 from ..outline import outermost
 from ..outline.sections import stretch_end
-from ..passages.terms import FTS5, asked, indexed
+from ..outline.terms import FTS5, asked, indexed
 from ..shelf import Shelf
 from .opened_texts import open_text
 from .reading import find_sections

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from ..model.paper import Section, StoredPaper
 from ..model.passage import Anchor
 from ..outline import Float, floats_of, outermost, outline, section_words
-from ..passages.anchors import anchors_of
+from ..outline.blocks import anchors_of
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 

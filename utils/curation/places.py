@@ -17,7 +17,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, StoreFailed
 from ..model.paper import StoredPaper
 from ..model.passage import Anchor, SourcePlace
-from ..passages.anchors import anchors_of
+from ..outline.blocks import anchors_of
 from ..readers.source_words import Finder, words_of
 from ..shelf import Shelf
 from ..shelf.record import RawAnswer

@@ -103,7 +103,7 @@ def read(
     ----------
     paper : str
         Any identifier, or the name of a file on the shelf; with ``#`` and the name of a block
-        (`..passages.anchors`) behind it, reading starts there.
+        (`..outline.blocks`) behind it, reading starts there.
     section : str, optional
         A role (``methods``, whatever the paper calls them; see `Role`) or a heading (case and
         numbering do not matter); the whole text when empty. The figures and tables that are

@@ -1,6 +1,6 @@
 """What sentences say of the papers they cite: quotations, numbers, and all the rest.
 
-A quotation is judged as everywhere else (`..passages.differences`). A number is ``there`` if a
+A quotation is judged as everywhere else (`..corpus.differences`). A number is ``there`` if a
 passage about the same thing has it; if only another part of the paper has it, or another number
 stands where the sentence's words stand, that is said, with the passage. Of a paper that is here as
 an abstract only, nothing is said that it does not say: the full text may.
@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..corpus.differences import compared
+from ..corpus.wording import LEAST_WORDS, parse
 from ..errors import BadRequest
-from ..passages.differences import compared
-from ..passages.wording import LEAST_WORDS, parse
 from .accepted import fingerprint
 from .parts import Place
 from .passages import CitedText, Passage, best, terms

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..outline import outermost, outline
-from ..passages.anchors import anchor_at
-from ..passages.blocks import body_start
-from ..passages.terms import COMMON, indexed
+from ..outline.blocks import anchor_at, body_start
+from ..outline.terms import COMMON, indexed
 from .parts import Block
 from .quantities import Quantity, quantities
 from .sentences import sentences

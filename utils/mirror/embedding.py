@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..corpus.finders import embedder_of
 from ..errors import BadContent, BadRequest, EmbeddingsFailed, StoreFailed
 from ..model.passage import embedded
-from ..passages.finders import embedder_of
 from ..settings import load_settings
 from ..system import safe_files
 from .engines import Lost
@@ -36,7 +36,7 @@ from .vectors import Keys, VectorStore, packed
 from .words import by_file
 
 if TYPE_CHECKING:
-    from ..passages import Embedder
+    from ..corpus.finders import Embedder
     from ..settings import Settings
     from .engines import Run
     from .generations import Generation, Generations

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Self
 from ..errors import BadContent, SourceMiss
 from ..model.paper import Paper
 from ..model.passage import Passage
-from ..passages.cut import cut
+from ..outline.cut import cut
 from ..readers import JUDGES
 from ..readers.pubmed import Deleted, cited_pmids, own_pmid, read_with_elements
 from ..system import safe_files

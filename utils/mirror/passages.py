@@ -20,7 +20,7 @@ from ..command_line import command_line
 from ..errors import EmptyStore, StoreFailed
 from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
-from ..passages import terms
+from ..outline import terms
 from .columns import paper_of
 from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile

@@ -20,14 +20,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
+from ..corpus.finders import FinderStatus
+from ..corpus.ranking import DEEP, Scored, checked_query, depth_for, fused, share_of
 from ..corpus.stored_records import CorpusCounts, CorpusRecord
 from ..errors import EmbeddingsFailed, EmptyStore, NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Notice, Paper, StoredPaper
 from ..model.passage import Filters
-from ..passages import FinderStatus, terms
-from ..passages.ranking import DEEP, Scored, depth_for, fused, share_of
-from ..passages.vector_checks import checked_query
+from ..outline import terms
 from .embedding import store_of
 from .lookup import VIA, pmcids_of
 from .passages import PassageIndex, Snapshot
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
     from ..corpus import Corpus
     from ..corpus.database import CorpusDatabase
+    from ..corpus.finders import Embedder, PassageFinder, Vector
+    from ..corpus.local_model import Reranker
     from ..corpus.names import Kind
     from ..corpus.quotations import Quotation
     from ..corpus.search import Answer
     from ..corpus.searchable import SearchedTexts
     from ..model.paper import Version
     from ..model.passage import Hit, Passage
-    from ..passages import Embedder, PassageFinder, Vector
-    from ..passages.reranker import Reranker
     from ..shelf import Shelf
     from . import Mirror
     from .passages import At
@@ -68,7 +68,7 @@ _INCOMPLETE_VECTORS = (
 
 
 class MirrorFinder:
-    """What a snapshot holds, found as any finder finds it; see `..passages.Finder`."""
+    """What a snapshot holds, found as any finder finds it; see `..corpus.finders.Finder`."""
 
     name = "mirror"
 
@@ -145,7 +145,7 @@ class MirrorFinder:
 class BothFinder:
     """A mirror of PubMed's records and one of PMC's full texts, asked as one.
 
-    The scores of each say how sure it is of itself (`..passages.ranking`), so they are compared as
+    The scores of each say how sure it is of itself (`..corpus.ranking`), so they are compared as
     they are. A passage of both is the text's. With *with_text*, which says which of some PMIDs have
     a full text, a record gives way to the text of its paper, as in a corpus.
     """

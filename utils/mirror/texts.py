@@ -22,7 +22,7 @@ from .. import readers as formats
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
-from ..passages.cut import cut
+from ..outline.cut import cut
 from ..shelf.paper_file import full_text_body
 from .bundles import Member, as_fetched, members, record_in
 from .columns import passage_batch, passage_schema

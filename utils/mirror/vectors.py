@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..command_line import command_line
+from ..corpus.embedded_vectors import binary_codes
 from ..errors import StoreFailed
-from ..passages.embedded_vectors import binary_codes
 from ..system import safe_files
 
 if TYPE_CHECKING:
-    from ..passages import Vector, Vectors
+    from ..corpus.finders import Vector, Vectors
 
 Keys = NDArray[np.int64]
 FULL = 4_000_000

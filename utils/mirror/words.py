@@ -3,7 +3,7 @@
 An index in tantivy beside the parts (that of passages: `.passages`). Brought up to date it takes in
 the rows that differ from those of the generation it was made of, and drops what counts no more;
 killed, it goes on where it was. A search never shows a row that the published generation does not
-count: each hit is held against it. Words are folded as in every index here (`..passages.terms`).
+count: each hit is held against it. Words are folded as in every index here (`..outline.terms`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..errors import BadRequest, EmptyStore, StoreFailed
 from ..model.paper import SearchResult
-from ..passages import terms
+from ..outline import terms
 from ..system import safe_files
 from .columns import paper_of
 from .generations import Generation, Generations, connect

@@ -1,0 +1,100 @@
+"""Terms: the same name in any spelling is found, and what is another name is not."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utils.outline.terms import asked, indexed
+
+
+def finds(question: str, text: str) -> bool:
+    """Whether every term asked for, or the one that says it all, is in the text."""
+    return bool(set(asked(question)) & set(indexed(text).split()))
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("TiO2", "films of TiO₂"),
+        ("TiO₂", "films of TiO<sub>2</sub>"),
+        ("beta-catenin", "β-catenin rose"),
+        ("β-catenin", "beta catenin rose"),
+        ("IL6", "IL-6 was high"),
+        ("IL-6", "IL6 was high"),
+        ("IL 6", "IL‑6 was high"),
+        ("IL-6", "IL 6 was high"),
+        ("TNF-alpha", "TNFα blockers"),
+        ("TNFα", "TNF alpha blockers"),
+        ("il-1 beta", "IL-1β"),
+        ("COVID", "COVID-19-related admissions"),
+        ("covid19", "COVID-19-related admissions"),
+        ("Sjogren", "Sjögren’s syndrome"),
+        ("fibre", "ﬁbres"),
+        ("T cells", "T-cell receptor"),
+        ("T cell", "T-cells"),
+        ("1000 patients", "1,000 patients"),
+        ("Lukasz", "Łukasz"),
+        ("考察", "考察した"),
+        ("клетки", "КЛЕТКИ"),
+    ],
+)
+def test_another_spelling_of_the_same_is_found(question, text):
+    assert finds(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("IL-6", "IL-16 was high, 6 times"),
+        ("0.5", "5 of 0 mice"),
+        ("CXCL12", "CXCL13 and CXCR12"),
+        ("p53", "p 73, 53 patients"),
+        ("GLP-1", "GLP-2"),
+        ("B12", "12 boxes"),
+    ],
+)
+def test_another_name_is_not_found(question, text):
+    assert not set(asked(question)) <= set(indexed(text).split())
+
+
+def test_a_numbered_name_stands_for_itself_and_a_counted_day_does_not():
+    assert "il6" in indexed("IL 6").split()
+    assert "day6" not in indexed("on day 6").split()
+
+
+def test_function_words_and_parts_that_say_nothing_are_not_asked_for_beside_others():
+    assert asked("what is the role of IL-6 in a reef") == ["role", "il6", "reef"]
+    assert asked("who") == ["who"]
+    assert asked("") == asked(" ... ?!") == []
+    assert len(asked(" ".join(f"word{n}" for n in range(500)))) == 48
+
+
+def test_a_name_of_hundreds_of_parts_and_a_word_of_a_million_letters_are_no_trouble():
+    assert len(indexed("-".join(["1"] * 5_000)).split()) < 50
+    assert asked("x" * 1_000_000) == []
+
+
+@given(st.text(max_size=200))
+def test_any_text_gives_terms_that_stay_what_they_are(text):
+    terms = indexed(text).split(" ")
+    assert all(term == term.strip() and len(term.split()) <= 1 for term in terms)
+    assert not any(character in term for term in terms for character in "-'\"\0\ud800")
+
+
+@given(
+    st.from_regex(r"[A-Z]{2,5}", fullmatch=True),
+    st.integers(1, 99),
+    st.sampled_from(["", "-", "‐", "‑", "–", "−"]),
+    st.sampled_from(["", "-", "‐", "‑", "–", "−", " "]),
+)
+def test_a_symbol_is_found_in_every_spelling(name, number, one, other):
+    assert finds(f"{name}{one}{number}", f"the {name}{other}{number} axis")
+
+
+def test_threads_that_meet_a_word_for_the_first_time_get_its_own_stem():
+    words = [f"{first}{second}olated" for first in "bcdfghjklm" for second in "aeiou"] * 40
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(indexed, words))
+    assert made == [word.removesuffix("ed") for word in words]

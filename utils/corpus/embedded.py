@@ -1,0 +1,497 @@
+"""The finder that needs no service: an index of words, a database and a file of vectors.
+
+``words.db`` (`.embedded_schema`) holds terms and places, ``vectors-….f32`` (`.embedded_vectors`)
+the vectors. Any number of processes read while one writes; a writer that is killed loses what it
+had not committed, which `EmbeddedFinder.without_vectors` then names. A damaged file is set aside
+with an error, and made again by indexing.
+
+The index of words is tantivy, a search engine, in a folder beside ``words.db``. A passage is one
+field of terms, in which those of its title stand three times and those of its section twice: BM25
+then weighs a passage as a whole. Summed over three fields, it weighed each field by the lengths of
+its like, and found much less (nDCG@10 0.77 in place of 0.90). The index commits by itself, before
+the database does. A passage that the database lacks (the indexing was killed in between) is not
+found, since every number is looked up in the database, and is replaced when its number is put
+again.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from ..errors import StoreFailed
+from ..model.passage import Filters, Hit, Passage
+from ..outline.terms import asked
+from ..system.plain_text import encodable
+from ..system.safe_files import disk, inherit_group, make_folder
+from .embedded_schema import (
+    FORMAT,
+    HINT,
+    About,
+    Entry,
+    IndexDatabase,
+    Words,
+    every_entry,
+    fact,
+    fold_words,
+    has_tables,
+    json_list,
+    next_stamp,
+    set_facts,
+)
+from .embedded_vectors import EXACT, Damaged, VectorFile
+from .finders import FinderStatus
+from .ranking import DEEP, Scored, checked, checked_query, depth_for, fused, share_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import tantivy
+    from numpy.typing import NDArray
+
+    from .finders import Vectors
+
+log = logging.getLogger(__name__)
+_Found = TypeVar("_Found")
+PREFIX = "words-"
+"""How names of such folders begin; older versions had others, whose content was another."""
+_TERMS = "terms"
+_HEAP = 64_000_000
+
+
+class EmbeddedFinder:
+    """Passages and vectors in *folder*; see `.Finder`.
+
+    Parameters
+    ----------
+    folder : Path
+        Made at the first write.
+    exact : int, optional
+        Beyond so many vectors only those with the most similar binary codes are compared.
+    """
+
+    name = "embedded"
+
+    def __init__(self, folder: Path, exact: int = EXACT) -> None:
+        self.folder = folder
+        self._database = IndexDatabase(folder)
+        self._vectors = VectorFile(folder, exact)
+        self._words: WordIndex | None = None
+
+    def prepare(self, model: str, dim: int) -> None:
+        """Make the files, or check them whole; drop the vectors of another model."""
+        with self._writing() as db:
+            known = (fact(db, "model"), fact(db, "dim"))
+            if model and known != (model, dim):
+                self._vectors.forget(db, next_stamp(db))
+                set_facts(db, model=model, dim=dim)
+            self._vectors.check(db)
+            if fact(db, "format") < FORMAT:
+                fold_words(db)
+            if not self._has_words(db) or not self._index(db).has(fact(db, "passages")):
+                self._rebuild_words(db)
+
+    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+        """Keep passages; those without a new vector keep the old one while they say the same.
+
+        Raises
+        ------
+        InvariantFailed
+            The vectors are not those of the model this was prepared for.
+        """
+        with self._writing() as db:
+            rows = None if vectors is None else checked(vectors, passages, fact(db, "dim"))
+            latest = {passage.uuid: at for at, passage in enumerate(passages)}
+            if not latest:
+                return
+            stamp = next_stamp(db)
+            first = None
+            if rows is not None:
+                first = self._vectors.append(db, rows[list(latest.values())])
+            kept = [passages[at] for at in latest.values()]
+            self._put(db, dict(zip(latest, kept, strict=True)), stamp, first)
+            self._vectors.compact(db)
+
+    def remove(self, uuids: Sequence[str]) -> None:
+        """Forget passages; the unknown are no error."""
+        with self._writing() as db:
+            known = list(_known(db, uuids).values())
+            if not known:
+                return
+            numbers = json_list([each.number for each in known])
+            self._index(db).drop([each.number for each in known])
+            stamp = next_stamp(db)
+            dead = [(each.row, stamp) for each in known if each.row is not None]
+            db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
+            set_facts(db, passages=fact(db, "passages") - len(known))
+            for table in ("texts", "passages"):
+                among = "id IN (SELECT value FROM json_each(?))"
+                db.execute(f"DELETE FROM {table} WHERE {among}", (numbers,))  # noqa: S608
+            self._vectors.compact(db)
+
+    def search(
+        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """The best passages by words and, with a vector, by meaning.
+
+        Raises
+        ------
+        StoreFailed
+            A file is damaged (and set aside).
+        InvariantFailed
+            The vector is of another width than those of the passages.
+        """
+
+        def read(db: sqlite3.Connection) -> list[Hit]:
+            terms, depth = asked(query), depth_for(limit)
+            words = self._index(db).search(terms, max(DEEP, limit), filters) if terms else []
+            first = [number for number, _ in words[:depth]]
+            near: dict[int, float] = {}
+            if vector is not None and fact(db, "rows"):
+                query_vector = checked_query(vector, fact(db, "dim"))
+                view = self._vectors.view(db)
+                near = dict(view.nearest(query_vector, depth, self._vectors.allowed(db, filters)))
+                near |= view.cosines(query_vector, _vector_rows(db, first))
+            candidates = {*first, *near}
+            by_words = [(number, score) for number, score in words if number in candidates]
+            share = share_of(terms, _terms_of(db, first[0])) if first else 0.0
+            names = _with_names(db, by_words), _with_names(db, list(near.items()))
+            return fused(*names, share, limit)
+
+        return self._read(read, [])
+
+    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Which of these have no vector, or (where no model was ever prepared) are not held."""
+
+        def read(db: sqlite3.Connection) -> set[str]:
+            wanted = bool(fact(db, "model"))
+            held = {
+                uuid
+                for uuid, known in _known(db, uuids).items()
+                if known.row is not None or not wanted
+            }
+            return set(uuids) - held
+
+        return self._read(read, set(uuids))
+
+    def status(self) -> FinderStatus:
+        """Count what is in it; cheap enough for every search."""
+
+        def read(db: sqlite3.Connection) -> FinderStatus:
+            (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
+            passages, vectors = fact(db, "passages"), fact(db, "rows") - dead
+            return FinderStatus(passages, vectors, fact(db, "model"), fact(db, "dim"))
+
+        return self._read(read, FinderStatus(0, 0))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._database.close()
+        self._vectors.close()
+        self._words = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        files = (-1, "")
+        try:
+            with self._database.writing() as db:
+                files = fact(db, "generation"), fact(db, "words")
+                if not self._has_words(db):
+                    self._rebuild_words(db)
+                yield db
+                last = fact(db, "generation"), fact(db, "words")
+        except Damaged as error:
+            self._vectors.close()
+            raise self._drop_vectors(files[0], error) from error
+        except BaseException:
+            self._vectors.close()  # it may know rows that were never committed
+            raise
+        if last != files:
+            self._delete_old_files(*last)
+
+    def _read(self, read: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
+        """The result of *read* in one state; once more where a file was replaced meanwhile."""
+        generation = -1
+        while True:
+            try:
+                with self._database.reading() as db:
+                    if db is None or not has_tables(db):
+                        return absent
+                    if self._has_words(db):
+                        before, generation = generation, fact(db, "generation")
+                        return read(db)
+                with self._writing():  # an older version's index, which is made again here
+                    pass
+            except Damaged as error:
+                self._vectors.close()
+                if before == generation:
+                    raise self._drop_vectors(generation, error) from error
+
+    def _drop_vectors(self, generation: int, error: Damaged) -> StoreFailed:
+        """Set a damaged file of vectors aside; returns the error that says so."""
+        with self._database.writing() as db:
+            aside = ""
+            if fact(db, "generation") == generation:  # else somebody else did
+                self._vectors.forget(db, next_stamp(db))
+                aside = self._vectors.set_aside(generation).name
+        msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."
+        return StoreFailed(msg, HINT, file=str(self.folder / aside))
+
+    def _delete_old_files(self, generation: int, words: str) -> None:
+        self._vectors.sweep(generation)
+        for folder in (*self.folder.glob(f"{PREFIX}*/"), *self.folder.glob("tantivy-*/")):
+            if folder.name != words:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _has_words(self, db: sqlite3.Connection) -> bool:
+        """Whether the index of words is one of this version."""
+        return str(fact(db, "words")).startswith(PREFIX)
+
+    def _index(self, db: sqlite3.Connection) -> WordIndex:
+        name = fact(db, "words")
+        if self._words is None or self._words.name != name:
+            self._words = WordIndex(self.folder / name)
+        return self._words
+
+    def _put(
+        self, db: sqlite3.Connection, passages: dict[str, Passage], stamp: int, first: int | None
+    ) -> None:
+        """Write passages; their vectors are the rows from *first* on, in the same order."""
+        known = _known(db, list(passages))
+        texts = dict(_texts(db, json_list([each.number for each in known.values()])))
+        abouts = {uuid: About.of(passage) for uuid, passage in passages.items()}
+        numbers = {about: _about_number(db, about) for about in dict.fromkeys(abouts.values())}
+        last = _last_number(db)
+        rows, entries, dead = [], [], []
+        for at, (uuid, passage) in enumerate(passages.items()):
+            old = known.get(uuid)
+            row = None if first is None else first + at
+            if old and row is None and passage.digest and passage.digest == old.digest:
+                row = old.row
+            elif old and old.row is not None:
+                dead.append((old.row, stamp))
+            number = old.number if old else (last := last + 1)
+            entry = Entry(number, Words.of(passage), abouts[uuid])
+            about = numbers[entry.about]
+            rows.append((number, uuid, passage.paper, passage.digest, about, stamp, row))
+            # Words come before vectors, which need not have them indexed a second time.
+            if not old or about != old.about or entry.words != texts[number]:
+                entries.append(entry)
+        db.executemany(_UPSERT, rows)
+        db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
+        packed = [(entry.number, entry.words.packed()) for entry in entries]
+        db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
+        set_facts(db, passages=fact(db, "passages") + len(passages) - len(known))
+        if entries:
+            self._index(db).put(entries)
+
+    def _rebuild_words(self, db: sqlite3.Connection) -> None:
+        """Make the index of words again from the words that are kept."""
+        if fact(db, "passages"):
+            log.warning("Making the index of words in %s again.", self.folder)
+        name = f"{PREFIX}{fact(db, 'generation')}-{next_stamp(db)}"
+        self._words = WordIndex(self.folder / name)
+        self._words.fill(every_entry(db))
+        db.execute("DROP TABLE IF EXISTS words")  # older versions' FTS5
+        set_facts(db, words=name)
+
+
+_UPSERT = """INSERT INTO passages (id, uuid, paper, digest, about, stamp, row)
+    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET paper = excluded.paper,
+    digest = excluded.digest, about = excluded.about, stamp = excluded.stamp, row = excluded.row"""
+_ABOUT = """SELECT id FROM abouts
+    WHERE year = ? AND journal = ? AND types = ? AND kind = ? AND retracted = ?"""
+_NEW_ABOUT = """INSERT INTO abouts (year, journal, types, kind, retracted)
+    VALUES (?, ?, ?, ?, ?)"""
+
+
+class _Known(NamedTuple):
+    """A passage that is held."""
+
+    number: int
+    digest: str
+    about: int
+    row: int | None
+
+
+def _known(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, _Known]:
+    query = """SELECT uuid, id, digest, about, row FROM passages
+        WHERE uuid IN (SELECT value FROM json_each(?))"""
+    return {uuid: _Known(*rest) for uuid, *rest in db.execute(query, (json_list(uuids),))}
+
+
+def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
+    query = "SELECT id, words FROM texts WHERE id IN (SELECT value FROM json_each(?))"
+    return [(number, Words.unpacked(words)) for number, words in db.execute(query, (numbers,))]
+
+
+def _terms_of(db: sqlite3.Connection, number: int) -> set[str]:
+    """The terms of a passage; none where a killed writer left its number and not the passage."""
+    return {term for _, words in _texts(db, json_list([number])) for term in words.terms}
+
+
+def _vector_rows(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
+    """Where the vectors of passages are, of those that have one."""
+    query = """SELECT id, row FROM passages
+        WHERE row IS NOT NULL AND id IN (SELECT value FROM json_each(?))"""
+    return dict(db.execute(query, (json_list(numbers),)).fetchall())
+
+
+def _about_number(db: sqlite3.Connection, about: About) -> int:
+    found = db.execute(_ABOUT, about).fetchone()
+    return int(found[0] if found else db.execute(_NEW_ABOUT, about).lastrowid or 0)
+
+
+def _last_number(db: sqlite3.Connection) -> int:
+    """The highest number a passage ever had: none is given twice."""
+    found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
+    return int(found[0]) if found else 0
+
+
+def _with_names(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
+    """UUID, paper and score of hits; those that the database does not know are left out."""
+    query = "SELECT id, uuid, paper FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+    numbers = json_list([number for number, _ in found])
+    names = {number: (uuid, paper) for number, uuid, paper in db.execute(query, (numbers,))}
+    return [(*names[number], score) for number, score in found if number in names]
+
+
+class WordIndex:
+    """The index in one folder; its methods raise `StoreFailed` where files are damaged."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name = folder.name
+        self._index: tantivy.Index | None = None
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Add passages, in place of those of the same number."""
+        self._write([entry.number for entry in entries], entries)
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Forget passages."""
+        self._write(numbers, ())
+
+    def search(self, terms: Sequence[str], limit: int, filters: Filters) -> list[tuple[int, float]]:
+        """Return numbers of passages with any of the terms, by BM25, best first."""
+        from tantivy import Occur, Query
+
+        with self._explain_errors():
+            index = self._open()
+            index.reload()
+            searcher = index.searcher()
+            each = (Query.term_query(index.schema, _TERMS, term) for term in terms)
+            query = Query.boolean_query([(Occur.Should, one) for one in each])
+            found = searcher.search(self._filtered(query, filters), limit).hits
+            numbers = searcher.fast_field_values("number", [address for _, address in found])
+            pairs = zip(numbers, found, strict=True)
+            return [(int(number or 0), float(score)) for number, (score, _) in pairs]
+
+    def has(self, passages: int) -> bool:
+        """Whether it can be read, and has at least so many passages."""
+        with suppress(StoreFailed), self._explain_errors():
+            self._open().reload()
+            return bool(self._open().searcher().num_docs >= passages)
+        return False
+
+    def fill(self, entries: Iterable[Entry]) -> None:
+        """Make it anew."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._index = None
+        self._write((), entries)
+
+    def _write(self, gone: Iterable[int], entries: Iterable[Entry]) -> None:
+        with self._explain_errors():
+            # One thread: the writer is busy elsewhere, and one segment a batch is fewer to merge.
+            writer = self._open().writer(_HEAP, 1)
+            try:
+                for number in gone:
+                    writer.delete_documents_by_term("number", number)
+                for entry in entries:
+                    writer.add_document(_document(entry))
+                writer.commit()
+            finally:
+                writer.wait_merging_threads()
+                for path in self.folder.iterdir():
+                    inherit_group(path)
+
+    def _open(self) -> tantivy.Index:
+        if self._index is None:
+            import tantivy
+
+            make_folder(self.folder)
+            self._index = tantivy.Index(_schema(), path=str(self.folder))
+            self._index.register_tokenizer(_TERMS, _analyzer())
+        return self._index
+
+    def _filtered(self, query: tantivy.Query, filters: Filters) -> tantivy.Query:
+        import tantivy
+
+        must = list(_conditions(self._open().schema, filters))
+        if not must:
+            return query
+        parts = [(tantivy.Occur.Must, query)]
+        parts += [(tantivy.Occur.Must, tantivy.Query.const_score_query(part, 0.0)) for part in must]
+        return tantivy.Query.boolean_query(parts)
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        try:
+            with disk(self.folder, "use"):
+                yield
+        except (ValueError, RuntimeError) as error:  # all that tantivy raises
+            self._index = None
+            raise StoreFailed(f"The index of words cannot be used: {error}.", HINT) from error
+
+
+def _document(entry: Entry) -> tantivy.Document:
+    import tantivy
+
+    about = entry.about
+    title, section, text = entry.words
+    terms = " ".join((title, title, title, section, section, text))
+    fields: dict[str, Any] = {_TERMS: terms, "number": entry.number, "year": about.year}
+    fields |= {"journal": about.journal, "kind": about.kind, "retracted": about.retracted}
+    fields["types"] = about.types.split("\n")[1:-1]
+    return tantivy.Document(**fields)
+
+
+def _conditions(schema: tantivy.Schema, filters: Filters) -> Iterator[tantivy.Query]:
+    from tantivy import FieldType, Query
+
+    if not filters.retracted:
+        yield Query.term_query(schema, "retracted", 0)
+    if filters.year_from is not None or filters.year_to is not None:
+        first, last = max(1, filters.year_from or 1), filters.year_to
+        last = 9999 if last is None else max(0, last)
+        yield Query.range_query(schema, "year", FieldType.Integer, first, last)
+    if names := filters.journal_names:
+        journals = [encodable(name).casefold().strip() for name in names]
+        yield Query.term_set_query(schema, "journal", journals)
+    if filters.publication_types:
+        types = [encodable(name).casefold() for name in filters.publication_types]
+        yield Query.term_set_query(schema, "types", types)
+    if filters.kind:
+        yield Query.term_query(schema, "kind", filters.kind)
+
+
+def _schema() -> tantivy.Schema:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field(_TERMS, tokenizer_name=_TERMS)
+    for name in ("journal", "types", "kind"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in ("number", "year", "retracted"):
+        builder.add_integer_field(name, indexed=True, fast=True)
+    return builder.build()
+
+
+def _analyzer() -> tantivy.TextAnalyzer:
+    from tantivy import TextAnalyzerBuilder, Tokenizer
+
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()

@@ -1,0 +1,288 @@
+"""The database of the embedded finder: the words of each passage, and the place of its vector.
+
+Independent of the corpus database (which may be PostgreSQL, or another SQLite): everything in
+here is derived, so a damaged file is set aside and made again by indexing.
+
+Every change gets the next *stamp*, written with the rows it touched: a reader that saw stamp 7
+reads what is newer, and is up to date.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..command_line import command_line
+from ..errors import StoreFailed
+from ..model.passage import Filters, Passage
+from ..outline.terms import indexed
+from ..system import sqlite
+from ..system.plain_text import encodable
+from ..system.safe_files import disk, make_folder
+
+FORMAT = 2
+NAME = "words.db"
+_BUSY_S = 60.0
+_TABLES = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- What filters ask about: one row for all passages that share it, so a filter looks at few rows.
+CREATE TABLE abouts (
+    id INTEGER PRIMARY KEY, year INTEGER, journal TEXT, types TEXT, kind TEXT, retracted INTEGER,
+    UNIQUE (year, journal, types, kind, retracted)
+);
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, uuid TEXT NOT NULL UNIQUE, paper TEXT NOT NULL,
+    digest TEXT NOT NULL, about INTEGER NOT NULL, stamp INTEGER NOT NULL, row INTEGER
+);
+CREATE INDEX changed ON passages (stamp);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, words BLOB NOT NULL);
+CREATE TABLE dead (row INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);
+CREATE INDEX died ON dead (stamp);
+CREATE TABLE appended (start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, crc INTEGER NOT NULL)
+"""
+_FIRST_FACTS: dict[str, Any] = {
+    "format": FORMAT,
+    "stamp": 0,
+    "model": "",
+    "dim": 0,
+    "rows": 0,
+    "passages": 0,
+    "words": "",
+}
+HINT = (
+    f"Index again: {command_line('corpus index')}. Nothing is lost, the passages are in the corpus."
+)
+_SEPARATOR = "\x1f"
+
+
+_named = lru_cache(maxsize=1024)(indexed)  # passages share titles, and names of sections
+
+
+class Words(NamedTuple):
+    """The terms of a passage (`..outline.terms`), as an index of words holds them."""
+
+    title: str
+    section: str
+    text: str
+
+    def packed(self) -> bytes:
+        """Compressed: an index without a copy of its own needs it to delete a passage."""
+        return zlib.compress(_SEPARATOR.join(self).encode(), 1)
+
+    @classmethod
+    def unpacked(cls, kept: bytes) -> Words:
+        """The reverse of `packed`."""
+        return cls(*zlib.decompress(kept).decode().split(_SEPARATOR))
+
+    @classmethod
+    def of(cls, passage: Passage) -> Words:
+        """The terms of a passage."""
+        return cls(_named(passage.title), _named(passage.section), indexed(passage.text))
+
+    @property
+    def terms(self) -> set[str]:
+        """All of them, each once."""
+        return {term for part in self for term in part.split()}
+
+
+class About(NamedTuple):
+    """The fields of a passage for filters; journal and types in lower case, no year as 0."""
+
+    year: int
+    journal: str
+    types: str
+    kind: str
+    retracted: int
+
+    @classmethod
+    def of(cls, passage: Passage) -> About:
+        """The fields of a passage."""
+        types = "".join(f"{encodable(name).casefold()}\n" for name in passage.publication_types)
+        journal = encodable(passage.journal).casefold().strip()
+        year = passage.year or 0
+        return cls(year, journal, f"\n{types}", passage.kind, int(passage.retracted))
+
+
+def condition(filters: Filters) -> tuple[str, list[Any]]:
+    """The condition of filters on a row of ``abouts``, and its parameters."""
+    clauses = [] if filters.retracted else ["retracted = 0"]
+    values: list[Any] = []
+    if filters.year_from is not None:
+        clauses.append("year >= max(1, ?)")
+        values.append(filters.year_from)
+    if filters.year_to is not None:
+        clauses.append("year BETWEEN 1 AND ?")
+        values.append(filters.year_to)
+    if names := filters.journal_names:
+        clauses.append("journal IN (SELECT value FROM json_each(?))")
+        values.append(json_list([encodable(name).casefold().strip() for name in names]))
+    if filters.publication_types:
+        types = [f"\n{encodable(name).casefold()}\n" for name in filters.publication_types]
+        clauses.append(f"({' OR '.join(['instr(types, ?)'] * len(types))})")
+        values.extend(types)
+    if filters.kind:
+        clauses.append("kind = ?")
+        values.append(filters.kind)
+    return " AND ".join(clauses) or "1", values
+
+
+def json_list(values: Sequence[Any]) -> str:
+    """A list as one parameter: ``IN (SELECT value FROM json_each(?))``."""
+    return json.dumps(list(values))
+
+
+class IndexDatabase:
+    """One connection to ``words.db``, opened at the first use, shared by the threads in turn."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / NAME
+        self._lock = threading.RLock()
+        self._db: sqlite3.Connection | None = None
+        self._inode = 0
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection | None]:
+        """A transaction that sees one state; None where nothing was ever written.
+
+        Raises
+        ------
+        StoreFailed
+            The file is damaged (it is then set aside), busy, or cannot be read.
+        """
+        with self._lock, self._explain_errors("read"):
+            if not self.path.exists():
+                self._disconnect()
+                yield None
+                return
+            with sqlite.transaction(self._connection(), writes=False) as db:
+                yield db
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction of the one writer: committed whole, or not at all.
+
+        Raises
+        ------
+        StoreFailed
+            The file is damaged (it is then set aside), busy, or the disk refuses.
+        """
+        with self._lock, self._explain_errors("write"):
+            make_folder(self.folder)
+            with sqlite.transaction(self._connection()) as db:
+                if not has_tables(db):
+                    _create_tables(db)
+                yield db
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._disconnect()
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is not None and self._inode != self._inode_now():
+            self._disconnect()  # another process set the file aside
+        if self._db is None:
+            db = sqlite.connect(self.path, _BUSY_S)
+            self._db, self._inode = db, self._inode_now()
+            # A lost last commit is indexed again; a torn file there is none in WAL either way.
+            sqlite.use_wal(db, self.path, "NORMAL")
+            db.execute("PRAGMA mmap_size = 268435456")
+        return self._db
+
+    def _inode_now(self) -> int:
+        with suppress(FileNotFoundError):
+            return self.path.stat().st_ino
+        return -1
+
+    def _disconnect(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    @contextmanager
+    def _explain_errors(self, action: str) -> Iterator[None]:
+        try:
+            with disk(self.path, action):
+                yield
+        except sqlite3.Error as error:
+            if not sqlite.is_damaged(error):
+                hint = "Another process may be indexing, or the disk is full: try again later."
+                msg = f"Could not {action} the index of passages: {error}."
+                raise StoreFailed(msg, hint, file=str(self.path)) from error
+            aside = self._set_aside()
+            msg = f"The index of passages was damaged ({error}) and is now {aside.name}."
+            raise StoreFailed(msg, HINT, file=str(aside)) from error
+
+    def _set_aside(self) -> Path:
+        self._disconnect()
+        aside = sqlite.aside_of(self.path)
+        # Another process may have done so, and what is there now is new and sound.
+        if self._inode == self._inode_now():
+            sqlite.set_aside(self.path, aside)
+        return aside
+
+
+def fact(db: sqlite3.Connection, name: str) -> Any:
+    """One of the facts about the whole index."""
+    return db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0]
+
+
+def set_facts(db: sqlite3.Connection, **facts: Any) -> None:
+    """Set facts."""
+    db.executemany("UPDATE facts SET value = ? WHERE name = ?", [(v, k) for k, v in facts.items()])
+
+
+def next_stamp(db: sqlite3.Connection) -> int:
+    """The stamp of the change that begins."""
+    stamp = int(fact(db, "stamp")) + 1
+    set_facts(db, stamp=stamp)
+    return stamp
+
+
+def has_tables(db: sqlite3.Connection) -> bool:
+    """Whether anything was ever written."""
+    found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone()
+    return found is not None
+
+
+def _create_tables(db: sqlite3.Connection) -> None:
+    for statement in _TABLES.split(";\n"):
+        db.execute(statement)
+    # Never a number that was before: other processes may know files and rows of a lost database.
+    facts = _FIRST_FACTS | {"generation": secrets.randbelow(10**9) * 10**6}
+    db.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+
+
+def fold_words(db: sqlite3.Connection) -> None:
+    """Make terms of the words that format 1 kept as they were; vectors stay."""
+    old = db.execute("SELECT id, words FROM texts").fetchall()
+    folded = ((Words(*map(indexed, Words.unpacked(kept))).packed(), at) for at, kept in old)
+    db.executemany("UPDATE texts SET words = ? WHERE id = ?", folded)
+    set_facts(db, format=FORMAT, words="")
+
+
+class Entry(NamedTuple):
+    """A passage as an index of words takes it."""
+
+    number: int
+    words: Words
+    about: About
+
+
+def every_entry(db: sqlite3.Connection) -> Iterable[Entry]:
+    """All entries, to fill an index again."""
+    found = db.execute(
+        "SELECT passages.id, words, year, journal, types, kind, retracted FROM passages "
+        "JOIN texts USING (id) JOIN abouts ON abouts.id = passages.about"
+    )
+    for number, words, *about in found:
+        yield Entry(number, Words.unpacked(words), About(*about))

@@ -1,0 +1,233 @@
+"""Finders and embedders: the interfaces, and the ones that the settings choose.
+
+An `Embedder` makes vectors of passages; a `Finder` keeps passages and vectors, and finds them again
+by the terms (`..outline.terms`) and by the vectors.
+
+=====================  ==========================================  =====================
+``VECTOR_STORE``       ``DATABASE_URL``                            finder
+=====================  ==========================================  =====================
+embedded (default)     none, or SQLite                             `.embedded`
+embedded               PostgreSQL                                  `.pgvector`
+weaviate               any                                         `.weaviate_finder`
+=====================  ==========================================  =====================
+
+All three behave alike (one suite of tests for them all): they hold the same terms, what is found by
+words and what is found by meaning is made one order (`.ranking`), filters are applied before the
+best are chosen, and retracted papers are found only where the filters include them.
+
+Nothing is loaded or requested before the first vector is needed: without a model, searching by
+words still works. `Embedder.available` says what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from ..http.address_policy import leads_here
+from ..model.passage import Filters, Hit, Passage
+from ..system.safe_files import PRIVATE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    Vectors = NDArray[np.float32]
+    from sqlalchemy import Engine
+
+    from ..settings import Settings
+
+__all__ = [
+    "Embedder",
+    "Filters",
+    "Finder",
+    "FinderStatus",
+    "Hit",
+    "Passage",
+    "Shown",
+]
+_USUAL = "sentence-transformers/all-MiniLM-L6-v2:onnx/model_qint8_avx512_vnni.onnx"
+"""In 8-bit integers: a quarter of the size, and half of the time, of the exact file."""
+
+
+class Shown(NamedTuple):
+    """What a store that others read too shows of a passage's paper, beside the passage.
+
+    ``edat`` and ``lr`` are when it entered PubMed and when it was last revised, ISO 8601 in UTC;
+    empty where the day is not known. ``quality`` is the sum of its scores when it was indexed.
+    """
+
+    edat: str
+    lr: str
+    quality: int
+
+
+ShownOf = Callable[[Sequence[str]], Mapping[str, Shown]]
+"""Of papers by key; those without a record are left out."""
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts.
+
+    Vectors of two models must not be compared. Threads may share one embedder.
+    """
+
+    @property
+    def model(self) -> str:
+        """The model's name, with its version or digest.
+
+        Raises
+        ------
+        EmbeddingsFailed
+            The model is missing; `dim` may raise it too.
+        """
+        ...
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has."""
+        ...
+
+    def available(self) -> str:
+        """Why no vectors can be made and what to install or set; empty when nothing is missing.
+
+        Looks at packages, files and settings only: sends no request and loads no model.
+        """
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One normalised row (float32, ``dim`` wide) for each passage, in their order.
+
+        Raises
+        ------
+        EmbeddingsFailed
+            The model is missing, or its service did not answer.
+        """
+        ...
+
+    def embed_question(self, text: str) -> Vector:
+        """The same for a question: many models read questions in another way than passages.
+
+        Raises
+        ------
+        EmbeddingsFailed
+            As `embed`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FinderStatus:
+    """What a finder holds; ``model`` is empty where there are no vectors."""
+
+    passages: int
+    vectors: int
+    model: str = ""
+    dim: int = 0
+
+
+class PassageFinder(Protocol):
+    """Finds passages."""
+
+    def search(
+        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """The best passages, by words and (with a vector) by meaning, fused; best first."""
+        ...
+
+    def status(self) -> FinderStatus:
+        """Count what is in it; raises where it cannot be reached."""
+        ...
+
+
+class Finder(PassageFinder, Protocol):
+    """Keeps passages (and vectors, where there are some) and finds them again.
+
+    Everything in it is derived: it can be emptied and filled again from the corpus.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of this finder in answers."""
+        ...
+
+    def prepare(self, model: str, dim: int) -> None:
+        """Make the schema; vectors of another model than *model* are dropped (empty: none)."""
+        ...
+
+    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+        """Keep passages, replacing those of the same UUID; the rows of *vectors* are theirs."""
+        ...
+
+    def remove(self, uuids: Sequence[str]) -> None:
+        """Forget passages; the unknown are no error."""
+        ...
+
+    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Which of these passages have no vector yet."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        ...
+
+
+def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: ShownOf) -> Finder:
+    """The finder of a shelf. Neither disk nor network is touched before it is first used.
+
+    Parameters
+    ----------
+    settings : Settings
+        ``vector_store`` and, for Weaviate, its address, key and class.
+    engine : sqlalchemy.Engine
+        The database of the corpus; where it is PostgreSQL, vectors and words live there too.
+    shelf_folder : Path
+        The shelf; the embedded finder keeps its files in ``.papershelf/corpus`` there.
+    shown : callable
+        What Weaviate shows of papers, asked while passages are written; the others are read by
+        nobody but us, who have the records.
+    """
+    if settings.vector_store == "weaviate":
+        from .weaviate_finder import WeaviateFinder
+
+        return WeaviateFinder.of(settings, shown)
+    if engine.dialect.name == "postgresql":
+        from .pgvector import PgvectorFinder
+
+        return PgvectorFinder(engine)
+    from .embedded import EmbeddedFinder
+
+    return EmbeddedFinder(shelf_folder / PRIVATE / "corpus")
+
+
+def hosts_of(settings: Settings) -> list[str]:
+    """The other machines that texts of the corpus would be sent to, by the settings."""
+    services = [settings.key("database_url")]
+    if settings.vector_store == "weaviate":
+        services.append(settings.weaviate_url)
+    if settings.embeddings_provider == "openai":
+        services.append(settings.openai_base_url)
+    others = [url for url in services if url and not leads_here(url)]
+    return [urlsplit(url).hostname or "" for url in others]
+
+
+def embedder_of(settings: Settings) -> Embedder | None:
+    """The embedder of ``EMBEDDINGS_PROVIDER``; None where the settings want none.
+
+    Never raises: ``available()`` says what is missing, and using it raises.
+    """
+    provider = settings.embeddings_provider
+    if provider == "openai":
+        from .openai_api import OpenAI
+
+        return OpenAI(settings)
+    wanted = settings.embeddings_model or (_USUAL if provider == "hf" else "")
+    if provider == "none":
+        return None
+    from .local_model import LocalModel
+
+    return LocalModel(wanted, settings)

@@ -1,0 +1,206 @@
+"""Vectors from OpenAI, or from any server that speaks its language (vLLM, Ollama, llama.cpp, TEI).
+
+The key travels in one header and nowhere else: not over plain HTTP to another machine, and never
+into a message, so that of a refusal only its status and its code are repeated, for the sentence
+beside them quotes the key. https://platform.openai.com/docs/api-reference/embeddings
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ..errors import EmbeddingsFailed, SourceMiss, Unreachable
+from ..http import Answer, Rate, Web
+from ..http.address_policy import leads_here
+from ..http.retry import retry_after
+from ..system.plain_text import encodable
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .finders import Vector, Vectors
+
+RATE = Rate("openai", ("openai",), every=0.02, in_flight=8, key="openai_api_key")
+"""3,000 requests a minute are everybody's who pays (platform.openai.com/docs/guides/rate-limits);
+what an account may beyond or below that, ``Retry-After`` says."""
+
+MODEL = "text-embedding-3-small"
+_DIMS = {MODEL: 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+# A token is a byte at least, so that bytes are a bound that needs no tokenizer.
+_MOST_BYTES = 8_000  # of a text: 8,192 tokens are taken
+_MOST_TOGETHER = 300_000  # of a request: as many tokens are taken
+# 2,048 are taken, but a server without a graphics card makes few a second, and one that does not
+# know base64 writes 70 kB for each.
+_MOST_TEXTS = 256
+_REFUSALS = {
+    400: "did not accept the texts",
+    401: "did not accept OPENAI_API_KEY",
+    403: "does not let this account use the model",
+    404: "has no such model, or no embeddings",
+    413: "finds the texts too long",
+    422: "did not accept the texts",
+}
+_HINTS = {
+    401: "Set OPENAI_API_KEY to a key of that server.",
+    404: "Look at EMBEDDINGS_MODEL and OPENAI_BASE_URL (it ends in /v1 as a rule).",
+    429: "Look at the account's plan and budget.",
+}
+_SPENT = "insufficient_quota"  # a 429 that waiting does not heal
+
+
+class OpenAI:
+    """The embedder called ``openai``; threads may share it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._base = settings.openai_base_url
+        self._original = self._base == type(settings).model_fields["openai_base_url"].default
+        self._name = settings.embeddings_model or MODEL
+        self._dim = _DIMS.get(self._name, 0) if self._original else 0
+        self._lock = threading.Lock()
+
+    @property
+    def model(self) -> str:
+        """The model's name and who runs it; what one server calls by a name, another may not."""
+        return f"{self._name}@{_host(self._base)}"
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has; a server whose model is not known is asked."""
+        if not self._dim:
+            self.embed(["dimension"])
+        return self._dim
+
+    def available(self) -> str:
+        """Why no vectors can be made; see `Embedder.available`."""
+        if self._key and not self._base.startswith("https:") and not leads_here(self._base):
+            return (
+                f"OPENAI_API_KEY would go to {_host(self._base)} unencrypted. Use https, a tunnel "
+                "to this machine, or no key."
+            )
+        if not (self._key.isascii() and self._key.isprintable()):
+            return "OPENAI_API_KEY holds characters that no key has. Set it anew."
+        if self._original and not self._key:
+            return f"{_host(self._base)} needs a key. Set OPENAI_API_KEY."
+        return ""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One normalised row for each text; see `Embedder.embed`."""
+        import numpy as np
+
+        if missing := self.available():
+            raise EmbeddingsFailed(missing)
+        rows = [self._rows(batch) for batch in _batches([_sendable(text) for text in texts])]
+        if not rows:
+            return np.empty((0, self.dim), np.float32)
+        return np.concatenate(rows)
+
+    def embed_question(self, text: str) -> Vector:
+        """The vector of a question, which is a text like any other here."""
+        row: Vector = self.embed([text])[0]
+        return row
+
+    @property
+    def _key(self) -> str:
+        return self._settings.key("openai_api_key")
+
+    @cached_property
+    def _web(self) -> Web:
+        return Web(self._settings, (RATE,))
+
+    def _rows(self, texts: list[str]) -> Vectors:
+        request = {"model": self._name, "input": texts, "encoding_format": "base64"}
+        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        try:
+            answer = self._web.post(
+                f"{self._base}/embeddings",
+                json=request,
+                headers=key,
+                allow=(*_REFUSALS, 429),
+                check=_require_patience,
+            )
+            _require_success(answer)
+            return self._unpacked(answer.json(), len(texts), answer.host)
+        except SourceMiss as error:
+            msg = f"No vectors could be had: {error.message}"
+            raise EmbeddingsFailed(msg, error.hint or error.usual_hint, **error.details) from None
+
+    def _unpacked(self, told: Any, count: int, host: str) -> Vectors:
+        """The vectors of an answer, in the order of the texts, each of length one."""
+        import numpy as np
+
+        try:
+            places = {int(row["index"]): _numbers(row["embedding"]) for row in told["data"]}
+            rows = np.stack([places[at] for at in range(count)])
+            fits = len(told["data"]) == count
+        except (KeyError, TypeError, ValueError, OverflowError):
+            fits = False
+        if not fits or rows.ndim != 2 or not self._as_wide(rows.shape[1]):
+            msg = f"{host} answered with other vectors than it was asked for."
+            raise EmbeddingsFailed(msg)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or not lengths.all():
+            msg = f"{host} answered with vectors that have no direction (zero, or no numbers)."
+            raise EmbeddingsFailed(msg)
+        normalised: Vectors = rows / lengths
+        return normalised
+
+    def _as_wide(self, width: int) -> bool:
+        """Whether all vectors so far had *width* numbers; the first ones decide."""
+        with self._lock:
+            self._dim = self._dim or width
+            return 0 < width == self._dim
+
+
+def _numbers(packed: Any) -> Any:
+    """A vector as JSON numbers, or as base64 of little-endian float32."""
+    import numpy as np
+
+    if isinstance(packed, str):
+        return np.frombuffer(base64.b64decode(packed, validate=True), "<f4").astype(np.float32)
+    with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused as that
+        return np.array(packed, dtype=np.float32)
+
+
+def _require_patience(answer: Answer) -> None:
+    """Have a 429 tried again, unless the money is spent."""
+    if answer.status == 429 and _SPENT not in answer.text():
+        pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
+        told: dict[str, Any] = {"retry_after": pause} if pause else {}
+        raise Unreachable(f"{answer.host} answered 429.", status=429, **told)
+
+
+def _require_success(answer: Answer) -> None:
+    if answer.status >= 300:
+        does = _REFUSALS.get(answer.status, "has no budget left for this account")
+        msg = f"{answer.host} {does} (status {answer.status})."
+        raise EmbeddingsFailed(msg, _HINTS.get(answer.status, ""), status=answer.status)
+
+
+def _sendable(text: str) -> str:
+    """*text* as the API takes it: not empty, not too long, in UTF-8."""
+    cut = encodable(text).encode()[:_MOST_BYTES].decode("utf-8", "ignore")
+    return cut if cut.strip() else "-"
+
+
+def _batches(texts: list[str]) -> Iterator[list[str]]:
+    """Together as many as one request may hold."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        length = len(text.encode())
+        if batch and (size + length > _MOST_TOGETHER or len(batch) == _MOST_TEXTS):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += length
+    if batch:
+        yield batch
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2]

@@ -1,0 +1,435 @@
+"""The finder inside PostgreSQL: where the corpus is, words and vectors are too.
+
+``corpus_finder`` has a row a passage, with a column of pgvector under HNSW (cosine) that carries
+the width of its vectors; another model means another column. ``corpus_terms`` says which passage
+has which term (`..outline.terms`), weighed as often as it stands there. PostgreSQL's own ranking
+knows nothing of how rare a word is, so that BM25 is computed from these rows (k1 = 1.2, b = 0.75,
+as in the other stores), which indexes hold whole: rows lie where their passages came, far apart.
+``corpus_finder_model`` keeps the counts that needs, since counting a million rows takes longer than
+finding among them.
+
+Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); pgvector's README
+(HNSW up to 2,000 dimensions, ``halfvec`` up to 4,000, iterative scans since 0.8).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy.exc
+from sqlalchemy import Connection, Engine, text
+
+from ..command_line import command_line
+from ..errors import StoreFailed
+from ..model.passage import Filters, Hit, Passage
+from ..outline.terms import asked, indexed
+from .finders import FinderStatus
+from .ranking import DEEP, Scored, checked, checked_query, depth_for, fused, key, plain
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .finders import Vectors
+
+_LOCK = 0x70617066  # one process at a time changes the schema
+_HNSW_WIDEST = 2_000
+_HALF_WIDEST = 4_000
+_WEIGHTS = {"title": 3.0, "section": 1.5, "text": 1.0}
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS corpus_finder (
+    uuid uuid PRIMARY KEY, number integer GENERATED ALWAYS AS IDENTITY UNIQUE, paper text NOT NULL,
+    digest text NOT NULL, year integer, journal text NOT NULL, types text[] NOT NULL,
+    kind text NOT NULL, retracted boolean NOT NULL, length integer NOT NULL
+);
+CREATE TABLE IF NOT EXISTS corpus_terms (
+    term text COLLATE "C", passage integer REFERENCES corpus_finder (number) ON DELETE CASCADE,
+    weight real NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS corpus_terms_weighed
+    ON corpus_terms (term, passage) INCLUDE (weight);
+CREATE INDEX IF NOT EXISTS corpus_finder_facts
+    ON corpus_finder (number) INCLUDE (length, retracted, year, kind);
+CREATE INDEX IF NOT EXISTS corpus_terms_passage ON corpus_terms (passage);
+CREATE TABLE IF NOT EXISTS corpus_finder_model (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), model text NOT NULL, dim integer NOT NULL,
+    passages bigint NOT NULL DEFAULT 0, length bigint NOT NULL DEFAULT 0,
+    vectors bigint NOT NULL DEFAULT 0
+);
+INSERT INTO corpus_finder_model (model, dim) VALUES ('', 0) ON CONFLICT DO NOTHING
+"""
+# Made before there were terms; all of it is derived, and indexing makes it again.
+_OLDER = """
+SELECT 1 FROM information_schema.columns
+WHERE table_schema = current_schema() AND table_name = 'corpus_finder' AND column_name = 'words'
+"""
+# The key of terms before an index held their weights, too.
+_KEYED = "SELECT to_regclass('corpus_terms_pkey')"
+_PARSED = """
+    SELECT uuid::uuid, paper, digest, year, journal, types, kind, retracted, length {vector}
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (
+        uuid text, paper text, digest text, year integer, journal text, types text[], kind text,
+        retracted boolean, length integer, vector text)
+"""
+_COLUMNS = "uuid, paper, digest, year, journal, types, kind, retracted, length"
+_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:-1])
+# A passage that says the same as before has as many terms.
+_REPLACED += """, length = CASE WHEN excluded.length < 0 THEN corpus_finder.length
+    ELSE excluded.length END"""
+# Without a new vector, the old one stays while the passage says the same.
+_KEPT = """vector = CASE WHEN excluded.vector IS NULL AND excluded.digest <> ''
+    AND excluded.digest = corpus_finder.digest THEN corpus_finder.vector ELSE excluded.vector END"""
+_OLD_TERMS = """
+DELETE FROM corpus_terms USING corpus_finder
+WHERE passage = number AND uuid = ANY(CAST(:uuids AS uuid[]))
+"""
+_NEW_TERMS = """
+INSERT INTO corpus_terms (term, passage, weight)
+SELECT term, number, CAST(weight AS real)
+FROM jsonb_each(CAST(:terms AS jsonb)) AS given (uuid, terms)
+JOIN corpus_finder ON corpus_finder.uuid = given.uuid::uuid,
+LATERAL jsonb_each_text(terms) AS each_term (term, weight)
+"""
+_FACTS = "SELECT dim, passages, length FROM corpus_finder_model"
+# k1 * (1 - b + b * length / usual) is 0.3 + 0.9 / usual * length; one that is no float8 is slow.
+_RANKED = """
+WITH found AS MATERIALIZED (
+    SELECT term, passage, weight FROM corpus_terms WHERE term = ANY(:terms)
+), rare AS (
+    SELECT term, CAST(ln(1 + (:passages - count(*) + 0.5) / (count(*) + 0.5)) AS float8) AS idf
+    FROM found GROUP BY term
+), best AS (
+    SELECT passage, count(*) AS held, sum(
+        2.2 * idf * weight / (weight + 0.3 + CAST(:slope AS float8) * length)
+    ) AS rank
+    FROM found JOIN rare USING (term) JOIN corpus_finder ON number = passage
+    WHERE {condition} GROUP BY passage ORDER BY rank DESC FETCH FIRST (:limit) ROWS WITH TIES
+)
+SELECT uuid::text, paper, held, rank FROM best JOIN corpus_finder ON number = passage
+ORDER BY rank DESC, uuid LIMIT :limit
+"""
+
+
+class PgvectorFinder:
+    """Passages and vectors in the database of *engine*; see `.Finder`."""
+
+    name = "pgvector"
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._made = False
+
+    def prepare(self, model: str, dim: int) -> None:
+        """Make the tables; make the column of vectors anew for another model.
+
+        Raises
+        ------
+        StoreFailed
+            The extension ``vector`` is not there and may not be created.
+        """
+        with self._writing() as db:
+            db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            if db.execute(text(_OLDER)).scalar():
+                db.execute(text("DROP TABLE corpus_finder, corpus_finder_model"))
+            for statement in _SCHEMA.split(";\n"):
+                db.execute(text(statement))
+            if db.execute(text(_KEYED)).scalar():
+                db.execute(text("ALTER TABLE corpus_terms DROP CONSTRAINT corpus_terms_pkey"))
+            if not model or _model(db) == (model, dim):
+                return
+            db.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+            db.execute(text("ALTER TABLE corpus_finder DROP COLUMN IF EXISTS vector"))
+            db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector vector({int(dim)})"))
+            if method := _method(dim):
+                db.execute(text(f"CREATE INDEX ON corpus_finder USING hnsw ({method})"))
+            facts = {"model": model, "dim": dim}
+            changed = "UPDATE corpus_finder_model SET model = :model, dim = :dim, vectors = 0"
+            db.execute(text(changed), facts)
+
+    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+        """Keep passages; those without a new vector keep the old one while they say the same.
+
+        Raises
+        ------
+        InvariantFailed
+            The vectors are not those of the model this was prepared for.
+        """
+        with self._writing() as db:
+            _, dim = _model(db)
+            rows = None if vectors is None else checked(vectors, passages, dim)
+            # Two writers that take the same rows take them in the same order.
+            latest = dict(sorted((passage.uuid, at) for at, passage in enumerate(passages)))
+            if not latest:
+                return
+            new = {
+                uuid: _row_of(passages[at], None if rows is None else rows[at])
+                for uuid, at in latest.items()
+            }
+            with _counted(db, list(new)):
+                terms = {uuid: _terms_of(passages[latest[uuid]]) for uuid in _reworded(db, new)}
+                for uuid, row in new.items():
+                    row["length"] = terms[uuid][1] if uuid in terms else -1
+                db.execute(text(_OLD_TERMS), {"uuids": list(terms)})
+                db.execute(text(_upsert_statement(dim)), {"rows": json.dumps([*new.values()])})
+                weighed = {uuid: weights for uuid, (weights, _) in terms.items()}
+                db.execute(text(_NEW_TERMS), {"terms": json.dumps(weighed)})
+
+    def remove(self, uuids: Sequence[str]) -> None:
+        """Forget passages; the unknown are no error."""
+        with self._writing() as db:
+            query = "DELETE FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
+            with _counted(db, uuids):
+                db.execute(text(query), {"uuids": list(uuids)})
+
+    def search(
+        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """The best passages by words and, with a vector, by meaning.
+
+        Raises
+        ------
+        StoreFailed
+            The database did not answer.
+        InvariantFailed
+            The vector is of another width than those of the passages.
+        """
+        terms, depth = asked(query), depth_for(limit)
+        with self._reading() as db:
+            self._made = self._made or _has_tables(db)
+            if not self._made:
+                return []
+            dim, passages, length = db.execute(text(_FACTS)).one()
+            statistics = {"passages": passages, "slope": 0.9 * passages / max(passages, length, 1)}
+            words: list[Scored] = []
+            share = 0.0
+            if terms:
+                words, share = _by_words(db, terms, max(DEEP, limit), filters, statistics)
+            first = [uuid for uuid, _, _ in words[:depth]]
+            near: list[Scored] = []
+            if vector is not None and dim:
+                row = checked_query(vector, dim)
+                near = _by_meaning(db, row, depth, filters)
+                near += _cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
+        candidates = {*first, *(uuid for uuid, _, _ in near)}
+        return fused([one for one in words if one[0] in candidates], near, share, limit)
+
+    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Which of these have no vector, or (where no model was ever prepared) are not held."""
+        with self._reading() as db:
+            if not _has_tables(db):
+                return set(uuids)
+            wanted = "AND vector IS NOT NULL" if _model(db)[1] else ""
+            query = f"""SELECT uuid::text FROM corpus_finder
+                WHERE uuid = ANY(CAST(:uuids AS uuid[])) {wanted}"""  # noqa: S608
+            held = db.execute(text(query), {"uuids": list(uuids)}).scalars()
+            return set(uuids) - set(held)
+
+    def status(self) -> FinderStatus:
+        """Count what is in it."""
+        with self._reading() as db:
+            if not _has_tables(db):
+                return FinderStatus(0, 0)
+            query = "SELECT passages, vectors, model, dim FROM corpus_finder_model"
+            return FinderStatus(*db.execute(text(query)).one())
+
+    def close(self) -> None:
+        """Does nothing: the engine belongs to the corpus database."""
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._explain_errors(), self._engine.connect() as db:
+            yield db
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._explain_errors(), self._engine.begin() as db:
+            yield db
+
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlalchemy.exc.SQLAlchemyError as error:
+            # The driver's own sentence; SQLAlchemy's would repeat the parameters.
+            reason = str(getattr(error, "orig", None) or type(error).__name__).split("\n")[0]
+            where = f"{self._engine.url.host or 'local'}/{self._engine.url.database}"
+            msg = f"PostgreSQL ({where}) could not keep or find passages: {reason}."
+            raise StoreFailed(msg, _hint(reason)) from error
+
+
+def _hint(reason: str) -> str:
+    if "vector" in reason and ("extension" in reason or "type" in reason):
+        return (
+            "Install pgvector on the server and run, as a superuser of the database: "
+            "CREATE EXTENSION vector"
+        )
+    if "corpus_finder" in reason:
+        return f"Make its tables first: {command_line('corpus index')}."
+    return f"Look at the server and at DATABASE_URL: {command_line('setup doctor')}."
+
+
+def _has_tables(db: Connection) -> bool:
+    return db.execute(text("SELECT to_regclass('corpus_finder_model')")).scalar() is not None
+
+
+def _model(db: Connection) -> tuple[str, int]:
+    model, dim = db.execute(text("SELECT model, dim FROM corpus_finder_model")).one()
+    return model, dim
+
+
+def _row_of(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
+    """What is kept of a passage, but for its terms."""
+    fields: dict[str, Any] = {
+        "uuid": passage.uuid,
+        "paper": passage.paper,
+        "digest": passage.digest,
+        "year": passage.year,
+        "kind": passage.kind,
+        "retracted": passage.retracted,
+        "types": [plain(name).casefold() for name in passage.publication_types],
+        "journal": key(passage.journal),
+    }
+    if vector is not None:
+        fields["vector"] = _vector_literal(vector)
+    return fields
+
+
+def _terms_of(passage: Passage) -> tuple[dict[str, float], int]:
+    """The weight of each term, and how many terms there are: those of the title count once."""
+    weights: dict[str, float] = {}
+    length = 0
+    for name, weight in _WEIGHTS.items():
+        terms = indexed(getattr(passage, name)).split()
+        length += len(terms)
+        for term in terms:
+            weights[term] = weights.get(term, 0.0) + weight
+    return weights, length
+
+
+def _reworded(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Those that are new or say something else than before: an index of words holds the others."""
+    query = "SELECT uuid::text, digest FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
+    held = dict(map(tuple, db.execute(text(query), {"uuids": list(rows)})))
+    return [
+        uuid for uuid, row in rows.items() if not row["digest"] or held.get(uuid) != row["digest"]
+    ]
+
+
+@contextmanager
+def _counted(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
+    """Keep the counts right over a change of these passages; writers take turns."""
+    dim = db.execute(text("SELECT dim FROM corpus_finder_model FOR UPDATE")).scalar()
+    query = f"""SELECT count(*), coalesce(sum(length), 0), {"count(vector)" if dim else "0"}
+        FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"""  # noqa: S608
+    before = db.execute(text(query), {"uuids": list(uuids)}).one()
+    yield
+    after = db.execute(text(query), {"uuids": list(uuids)}).one()
+    names = ("passages", "length", "vectors")
+    more = {name: int(after[at]) - int(before[at]) for at, name in enumerate(names)}
+    changes = ", ".join(f"{name} = {name} + :{name}" for name in names)
+    db.execute(text(f"UPDATE corpus_finder_model SET {changes}"), more)  # noqa: S608
+
+
+def _vector_literal(vector: NDArray[np.float32]) -> str:
+    """A vector as pgvector reads it."""
+    return f"[{','.join(map(str, vector.tolist()))}]"
+
+
+def _upsert_statement(dim: int) -> str:
+    columns, vector, replaced = _COLUMNS, "", _REPLACED
+    if dim:
+        columns, vector = f"{_COLUMNS}, vector", f", vector::vector({dim})"
+        replaced = f"{_REPLACED}, {_KEPT}"
+    parsed = _PARSED.format(vector=vector)
+    conflict = f"ON CONFLICT (uuid) DO UPDATE SET {replaced}"
+    return f"INSERT INTO corpus_finder ({columns}) {parsed} {conflict}"
+
+
+def _index_expression(dim: int) -> str:
+    """The expression an index can hold; empty where none can, and all rows are compared."""
+    if dim <= _HNSW_WIDEST:
+        return "vector"
+    return f"vector::halfvec({dim})" if dim <= _HALF_WIDEST else ""
+
+
+def _method(dim: int) -> str:
+    """What an HNSW index is of; empty where there can be none."""
+    operators = "vector_cosine_ops" if dim <= _HNSW_WIDEST else "halfvec_cosine_ops"
+    expression = _index_expression(dim)
+    return f"({expression}) {operators}" if expression else ""
+
+
+def _condition_of(filters: Filters) -> tuple[str, dict[str, Any]]:
+    """What a row must fulfil, in SQL, and the values that stand in it."""
+    clauses = [] if filters.retracted else ["NOT retracted"]
+    values: dict[str, Any] = {}
+    if filters.year_from is not None:
+        clauses.append("year >= :year_from")
+        values["year_from"] = filters.year_from
+    if filters.year_to is not None:
+        clauses.append("year <= :year_to")
+        values["year_to"] = filters.year_to
+    if names := filters.journal_names:
+        clauses.append("journal = ANY(CAST(:journals AS text[]))")
+        values["journals"] = [key(name) for name in names]
+    if filters.publication_types:
+        clauses.append("types && CAST(:types AS text[])")
+        values["types"] = [plain(name).casefold() for name in filters.publication_types]
+    if filters.kind:
+        clauses.append("kind = :kind")
+        values["kind"] = filters.kind
+    return " AND ".join(clauses) or "true", values
+
+
+def _by_words(
+    db: Connection,
+    terms: Sequence[str],
+    limit: int,
+    filters: Filters,
+    statistics: Mapping[str, float],
+) -> tuple[list[Scored], float]:
+    """Passages with any of the terms by BM25, and the share of the terms that the first has."""
+    condition, values = _condition_of(filters)
+    values |= {"terms": list(terms), "limit": limit, **statistics}
+    found = db.execute(text(_RANKED.format(condition=condition)), values).all()
+    if not found:
+        return [], 0.0
+    ranked = [(row.uuid, row.paper, float(row.rank)) for row in found]
+    return ranked, found[0].held / len(terms)
+
+
+def _by_meaning(
+    db: Connection, vector: NDArray[np.float32], limit: int, filters: Filters
+) -> list[Scored]:
+    condition, values = _condition_of(filters)
+    dim = len(vector)
+    expression = _index_expression(dim) or "vector"
+    kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
+    _walk(db, limit)
+    query = f"""
+        SELECT uuid::text, paper, 1 - ({expression} <=> CAST(:vector AS {kind})) AS sim
+        FROM corpus_finder WHERE vector IS NOT NULL AND {condition}
+        ORDER BY {expression} <=> CAST(:vector AS {kind}) LIMIT :limit
+    """  # noqa: S608
+    values |= {"vector": _vector_literal(vector), "limit": limit}
+    return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
+
+
+def _walk(db: Connection, limit: int) -> None:
+    """Filters act while the graph is walked; it goes on until enough have passed."""
+    settings = """SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
+        set_config('hnsw.ef_search', :breadth, true)"""
+    db.execute(text(settings), {"breadth": str(min(1000, max(100, limit)))})
+
+
+def _cosines(db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]) -> list[Scored]:
+    """The cosines of these passages."""
+    query = f"""
+        SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS vector({len(vector)})))
+        FROM corpus_finder WHERE vector IS NOT NULL AND uuid = ANY(CAST(:uuids AS uuid[]))
+    """  # noqa: S608
+    values = {"vector": _vector_literal(vector), "uuids": sorted(uuids)}
+    return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]

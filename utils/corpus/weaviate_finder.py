@@ -1,0 +1,519 @@
+"""The finder in Weaviate, through its official client (v4, extra ``[weaviate]``).
+
+Words (BM25F) and meaning (HNSW, cosine) are searched by Weaviate and made one order here, as for
+every other store (`.ranking`): its own fusion neither says the scores nor can weigh the ways by how
+sure they are. Passages carry their own UUIDs and vectors, so that writing twice is writing once.
+The client needs HTTP and gRPC: ``WEAVIATE_URL=http://host:8080`` uses gRPC port 50051,
+``…:8080?grpc_port=50061`` another; Weaviate Cloud has a gRPC host of its own, which the client
+knows.
+
+Of the class's properties ``pmid``, ``chunk_id`` and ``text`` are always there; ``journal``, ``pub_types``, ``year``,
+``quality_total``, ``edat``, ``lr`` and ``source_url`` where they are known (`.finders.Shown`). The
+rest is ours.
+``journal_key`` and ``type_keys`` are whole names in lower case, since a filter over words would
+take "Lancet" for "The Lancet Oncology". ``title_terms``, ``section_terms`` and ``text_terms`` are
+what is searched (`..outline.terms`), to be split at blanks. Weaviate reads a weight as a whole
+number, and takes "1.5" for 0 (``bm25_searcher.go``, ``wand``: ``strconv.Atoi``), so that all
+weights are twice those of the other stores, and k1 too, which makes the same of them. The
+description of the class says whose vectors it has.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from operator import mul
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from ..errors import NotConfigured, WeaviateFailed
+from ..model.passage import Filters, Hit, Passage
+from ..outline.terms import asked, indexed
+from .finders import FinderStatus, Shown
+from .ranking import DEEP, Scored, checked, checked_query, depth_for, fused, key, plain, share_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from weaviate import WeaviateClient
+    from weaviate.collections import Collection
+    from weaviate.collections.classes.config import Property
+    from weaviate.collections.classes.filters import _Filters
+
+    from ..settings import Settings
+    from .finders import ShownOf, Vectors
+
+_BATCH = 200  # a message of gRPC holds some 10 MB
+_ASKED = 500
+_GRPC_PORT = 50051
+_CLOUD = (".weaviate.cloud", ".weaviate.network", ".semi.technology")
+_FORMAT = 2  # of the class: before, there were no terms
+_COUNTED_S = 10.0  # two aggregates take longer than a search
+_WORDS = ("title", "section", "text")
+_TERMS = [f"{name}_terms" for name in _WORDS]
+SEARCHED = [f"{name}^{weight}" for name, weight in zip(_TERMS, (6, 3, 2), strict=True)]
+_LISTS = ("pub_types", "type_keys")
+_K1 = 2.4
+
+
+def _nothing_shown(papers: Sequence[str]) -> dict[str, Shown]:
+    """Nothing of any paper."""
+    return {}
+
+
+class WeaviateFinder:
+    """Passages and vectors in one class of a Weaviate; see `.Finder`.
+
+    Parameters
+    ----------
+    url : str
+        Where it is; see the module.
+    key : str
+        Its API key; empty where it wants none.
+    collection : str
+        The name of the class, made by `prepare`.
+    shown : callable, optional
+        What it shows of papers.
+    """
+
+    name = "weaviate"
+
+    def __init__(
+        self,
+        url: str,
+        key: str = "",
+        collection: str = "PubMedChunk",
+        shown: ShownOf = _nothing_shown,
+    ) -> None:
+        self._url = urlsplit(url if "//" in url else f"//{url}", scheme="http")
+        self._key = key
+        self._collection = collection
+        self._shown = shown
+        self._lock = threading.Lock()
+        self._client: WeaviateClient | None = None
+        self._counted: tuple[float, FinderStatus] | None = None
+
+    @classmethod
+    def of(cls, settings: Settings, shown: ShownOf) -> WeaviateFinder:
+        """The finder of these settings.
+
+        Raises
+        ------
+        NotConfigured
+            ``WEAVIATE_URL`` is not set.
+        WeaviateFailed
+            Its client is not installed.
+        """
+        if not settings.weaviate_url:
+            msg = "VECTOR_STORE=weaviate needs WEAVIATE_URL."
+            raise NotConfigured(msg, "Set it, for example http://localhost:8080.")
+        if find_spec("weaviate") is None:
+            msg = "Weaviate's client is not installed here."
+            raise WeaviateFailed(msg, "Run: uv sync --extra weaviate, or leave VECTOR_STORE out.")
+        key = settings.weaviate_api_key
+        secret = key.get_secret_value() if key else ""
+        return cls(settings.weaviate_url, secret, settings.weaviate_class, shown)
+
+    def prepare(self, model: str, dim: int) -> None:
+        """Make the class, or add what it lacks; vectors of another model go, and all with them.
+
+        A class holds vectors of one width, so that another model means an empty class:
+        `without_vectors` then names every passage.
+        """
+        self._counted = None
+        with self._connection() as client:
+            if client.collections.exists(self._collection):
+                description = self._class(client).config.get().description
+                known, _ = facts = model_of(description)
+                old = format_of(description) < _FORMAT
+                if not old and (not model or facts == (model, dim)):
+                    self._complete(client)
+                    return
+                if known or old:
+                    model, dim = (model, dim) if model else facts
+                    client.collections.delete(self._collection)
+                else:
+                    self._complete(client)
+                    self._class(client).config.update(description=description_of(model, dim))
+                    return
+            self._create(client, model, dim)
+
+    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+        """Keep passages; those without a new vector keep the old one while they say the same.
+
+        Raises
+        ------
+        InvariantFailed
+            The vectors are not those of the model this was prepared for.
+        WeaviateFailed
+            It did not answer, or refused a passage.
+        """
+        from weaviate.classes.data import DataObject
+
+        self._counted = None
+        with self._connection() as client:
+            found = self._class(client)
+            _, dim = model_of(found.config.get().description)
+            rows = None if vectors is None else checked(vectors, passages, dim)
+            latest = {passage.uuid: at for at, passage in enumerate(passages)}
+            for some in _batches(list(latest), _BATCH):
+                batch = {uuid: passages[latest[uuid]] for uuid in some}
+                if rows is None:
+                    known = self._unchanged_vectors(found, batch)
+                else:
+                    known = {uuid: rows[latest[uuid]].tolist() for uuid in some}
+                objects: list[DataObject[Any, None]] = []
+                shown = self._shown(list({passage.paper: 0 for passage in batch.values()}))
+                for uuid, passage in batch.items():
+                    fields = properties_of(passage, uuid in known, shown.get(passage.paper))
+                    objects.append(DataObject(properties=fields, uuid=uuid, vector=known.get(uuid)))
+                if refused := found.data.insert_many(objects).errors:
+                    first = next(iter(refused.values())).message
+                    raise self._failed(f"refused {len(refused)} passages: {first}")
+
+    def remove(self, uuids: Sequence[str]) -> None:
+        """Forget passages; the unknown are no error."""
+        from weaviate.classes.query import Filter
+
+        self._counted = None
+        with self._connection() as client:
+            if not client.collections.exists(self._collection):
+                return
+            for some in _batches(uuids, _ASKED):
+                among = Filter.by_id().contains_any(some)
+                outcome = self._class(client).data.delete_many(where=among)
+                if outcome.failed:
+                    raise self._failed(f"did not delete {outcome.failed} passages")
+
+    def search(
+        self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
+    ) -> list[Hit]:
+        """The best passages by words and, with a vector, by meaning.
+
+        Raises
+        ------
+        InvariantFailed
+            The vector is of another width than those of the passages.
+        WeaviateFailed
+            It did not answer.
+        """
+        terms = asked(query)
+        with self._connection() as client:
+            if not client.collections.exists(self._collection):
+                return []
+            found = self._class(client)
+            _, dim = model_of(found.config.get().description)
+            row = checked_query(vector, dim).tolist() if vector is not None and dim else []
+            depth = depth_for(limit)
+            words = _by_words(found, terms, max(DEEP, limit), filters) if terms else []
+            near = _by_meaning(found, row, depth, filters) if row else []
+            first = [uuid for uuid, _, _ in words[:depth]]
+            others = set(first) - {uuid for uuid, _, _ in near}
+            share, cosines = _looked_up(found, first, others, terms, row)
+        candidates = {*first, *(uuid for uuid, _, _ in near)}
+        known = [one for one in words if one[0] in candidates]
+        return fused(known, [*near, *cosines], share, limit)
+
+    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Which of these have no vector, or (where no model was ever prepared) are not held."""
+        with self._connection() as client:
+            if not client.collections.exists(self._collection):
+                return set(uuids)
+            found = self._class(client)
+            model, _ = model_of(found.config.get().description)
+            held: set[str] = set()
+            for some in _batches(uuids, _ASKED):
+                answer = found.query.fetch_objects_by_ids(
+                    some, limit=len(some), return_properties=["vectored"]
+                )
+                held |= {
+                    str(each.uuid)
+                    for each in answer.objects
+                    if not model or each.properties.get("vectored")
+                }
+            return set(uuids) - held
+
+    def status(self) -> FinderStatus:
+        """Count what is in it; what others add is seen ten seconds later."""
+        from weaviate.classes.query import Filter
+
+        if self._counted and time.monotonic() - self._counted[0] < _COUNTED_S:
+            return self._counted[1]
+        with self._connection() as client:
+            if not client.collections.exists(self._collection):
+                return FinderStatus(0, 0)
+            found = self._class(client)
+            model, dim = model_of(found.config.get().description)
+            vectored = Filter.by_property("vectored").equal(True)
+            passages = found.aggregate.over_all(total_count=True).total_count
+            vectors = found.aggregate.over_all(filters=vectored, total_count=True).total_count
+            status = FinderStatus(passages or 0, vectors or 0, model, dim)
+            self._counted = (time.monotonic(), status)
+            return status
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def _class(self, client: WeaviateClient) -> Collection[Any, Any]:
+        return client.collections.use(self._collection)
+
+    def _create(self, client: WeaviateClient, model: str, dim: int) -> None:
+        from weaviate.classes.config import Configure, VectorDistances
+
+        index = Configure.VectorIndex.hnsw(distance_metric=VectorDistances.COSINE)
+        client.collections.create(
+            self._collection,
+            description=description_of(model, dim),
+            properties=properties(),
+            inverted_index_config=Configure.inverted_index(bm25_k1=_K1, bm25_b=0.75),
+            vector_config=Configure.Vectors.self_provided(vector_index_config=index),
+        )
+
+    def _complete(self, client: WeaviateClient) -> None:
+        """Add properties an older version, or somebody else, did not make."""
+        config = self._class(client).config
+        known = {each.name for each in config.get().properties}
+        for each in properties():
+            if each.name not in known:
+                config.add_property(each)
+
+    def _unchanged_vectors(
+        self, found: Collection[Any, Any], passages: dict[str, Passage]
+    ) -> dict[str, list[float]]:
+        """The vectors of passages whose text has not changed."""
+        answer = found.query.fetch_objects_by_ids(
+            list(passages), limit=len(passages), include_vector=True, return_properties=["digest"]
+        )
+        kept: dict[str, list[float]] = {}
+        for each in answer.objects:
+            digest, vector = passages[str(each.uuid)].digest, _vector(each)
+            if vector and digest and each.properties.get("digest") == digest:
+                kept[str(each.uuid)] = vector
+        return kept
+
+    @contextmanager
+    def _connection(self) -> Iterator[WeaviateClient]:
+        from weaviate.exceptions import WeaviateBaseError
+
+        try:
+            with self._lock:
+                if self._client is None:
+                    self._client = self._connect()
+            yield self._client
+        except WeaviateBaseError as error:
+            raise self._failed(f"{type(error).__name__}: {error}") from error
+
+    def _connect(self) -> WeaviateClient:
+        import weaviate
+        from weaviate.classes.init import AdditionalConfig, Auth, Timeout
+
+        auth = Auth.api_key(self._key) if self._key else None
+        more = AdditionalConfig(timeout=Timeout(init=10, query=30, insert=120))
+        host, secure = self._url.hostname or "", self._url.scheme == "https"
+        if auth and host.endswith(_CLOUD):
+            return weaviate.connect_to_weaviate_cloud(
+                host, auth_credentials=auth, additional_config=more
+            )
+        given = parse_qs(self._url.query).get("grpc_port", [""])[0]
+        return weaviate.connect_to_custom(
+            http_host=host,
+            http_port=self._url.port or (443 if secure else 8080),
+            http_secure=secure,
+            grpc_host=host,
+            grpc_port=int(given) if given.isdigit() else _GRPC_PORT,
+            grpc_secure=secure,
+            additional_config=more,
+            auth_credentials=auth,
+        )
+
+    def _failed(self, reason: str) -> WeaviateFailed:
+        if self._key:
+            reason = reason.replace(self._key, "…")
+        reason = " ".join(reason.split())[:300]
+        host = self._url.hostname or ""
+        return WeaviateFailed(f"Weaviate at {host}: {reason}", host=host)
+
+
+def _by_words(
+    found: Collection[Any, Any], terms: Sequence[str], limit: int, filters: Filters
+) -> list[Scored]:
+    from weaviate.classes.query import MetadataQuery
+
+    answer = found.query.bm25(
+        " ".join(terms),
+        query_properties=SEARCHED,
+        filters=filter_of(filters),
+        limit=limit,
+        return_properties=["pmid"],
+        return_metadata=MetadataQuery(score=True),
+    )
+    hits = [_scored(one, float(one.metadata.score or 0.0)) for one in answer.objects]
+    return sorted(hits, key=lambda hit: (-hit[2], hit[0]))
+
+
+def _by_meaning(
+    found: Collection[Any, Any], vector: list[float], limit: int, filters: Filters
+) -> list[Scored]:
+    from weaviate.classes.query import MetadataQuery
+
+    answer = found.query.near_vector(
+        vector,
+        filters=filter_of(filters),
+        limit=limit,
+        return_properties=["pmid"],
+        return_metadata=MetadataQuery(distance=True),
+    )
+    return [_scored(one, 1.0 - float(one.metadata.distance or 0.0)) for one in answer.objects]
+
+
+def _looked_up(
+    found: Collection[Any, Any],
+    first: Sequence[str],
+    others: set[str],
+    terms: Sequence[str],
+    vector: list[float],
+) -> tuple[float, list[Scored]]:
+    """The share of the terms that the best by words has, and the cosines of *others*."""
+    if not first:
+        return 0.0, []
+    names = [*{first[0], *(others if vector else ())}]
+    answer = found.query.fetch_objects_by_ids(
+        names, limit=len(names), include_vector=bool(vector), return_properties=["pmid", *_TERMS]
+    )
+    share, cosines = 0.0, []
+    for one in answer.objects:
+        if str(one.uuid) == first[0]:
+            texts = (str(one.properties.get(name) or "") for name in _TERMS)
+            share = share_of(terms, set(" ".join(texts).split()))
+        if str(one.uuid) in others and (its := _vector(one)):
+            cosines.append(_scored(one, float(sum(map(mul, vector, its)))))
+    return share, cosines
+
+
+def _scored(found: Any, score: float) -> Scored:
+    return str(found.uuid), paper_of(found.properties), score
+
+
+def _vector(found: Any) -> list[float]:
+    """The vector of an object; newer servers and clients call it "default"."""
+    vector = found.vector
+    return list(vector.get("default") or []) if isinstance(vector, dict) else list(vector or [])
+
+
+def _batches(values: Sequence[str], size: int) -> Iterator[list[str]]:
+    for start in range(0, len(values), size):
+        yield list(values[start : start + size])
+
+
+def properties() -> list[Property]:
+    """The properties of the class."""
+    from weaviate.classes.config import DataType, Property, Tokenization
+
+    def make(name: str, kind: DataType, **options: Any) -> Property:
+        return Property(name=name, data_type=kind, **options)
+
+    whole: dict[str, Any] = {"tokenization": Tokenization.FIELD, "index_searchable": False}
+    kept: dict[str, Any] = {"index_searchable": False, "index_filterable": False}
+    terms: dict[str, Any] = {"tokenization": Tokenization.WHITESPACE, "index_filterable": False}
+    names = ("pmid", "chunk_id", "journal", "source_url", "kind", "digest", "journal_key")
+    return [
+        *(make(name, DataType.TEXT, **whole) for name in names),
+        *(make(name, DataType.TEXT, **kept) for name in _WORDS),
+        *(make(name, DataType.TEXT, **terms) for name in _TERMS),
+        *(make(name, DataType.TEXT_ARRAY, **whole) for name in _LISTS),
+        *(make(name, DataType.INT) for name in ("year", "quality_total")),
+        *(make(name, DataType.DATE) for name in ("edat", "lr")),
+        *(make(name, DataType.BOOL) for name in ("retracted", "vectored")),
+    ]
+
+
+def description_of(model: str, dim: int) -> str:
+    """The description of a class whose vectors *model* made."""
+    facts = {"about": "passages of papers", "format": _FORMAT, "model": model, "dim": dim}
+    return json.dumps(facts)
+
+
+def format_of(description: str | None) -> int:
+    """The format of a class; that of today where somebody else described it."""
+    try:
+        facts = json.loads(description or "{}")
+        return int(facts.get("format", 1 if "model" in facts else _FORMAT))
+    except (ValueError, AttributeError, TypeError):
+        return _FORMAT
+
+
+def model_of(description: str | None) -> tuple[str, int]:
+    """The model and width in a description; empty and 0 where it has none."""
+    try:
+        facts = json.loads(description or "{}")
+        return str(facts.get("model", "")), int(facts.get("dim", 0))
+    except (ValueError, AttributeError, TypeError):  # a class somebody else described
+        return "", 0
+
+
+def properties_of(passage: Passage, vectored: bool, shown: Shown | None) -> dict[str, Any]:
+    """A passage as Weaviate keeps it."""
+    pmid = passage.paper.removeprefix("pmid:")
+    kept: dict[str, Any] = {
+        "pmid": pmid,
+        "chunk_id": passage.chunk_id,
+        "text": plain(passage.text),
+        "title": plain(passage.title),
+        "section": plain(passage.section),
+        **{f"{name}_terms": indexed(getattr(passage, name)) for name in _WORDS},
+        "journal": plain(passage.journal),
+        "journal_key": key(passage.journal),
+        "pub_types": [plain(name) for name in passage.publication_types],
+        "type_keys": [key(name) for name in passage.publication_types],
+        "kind": passage.kind,
+        "retracted": passage.retracted,
+        "digest": passage.digest,
+        "vectored": vectored,
+    }
+    if passage.year is not None:
+        kept["year"] = passage.year
+    if pmid.isdigit():
+        kept["source_url"] = f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/"
+    if shown:
+        times = {"edat": shown.edat, "lr": shown.lr}
+        kept |= {name: time_ for name, time_ in times.items() if time_}
+        kept["quality_total"] = shown.quality
+    return kept
+
+
+def paper_of(kept: dict[str, Any]) -> str:
+    """The paper's key."""
+    pmid = str(kept.get("pmid", ""))
+    return f"pmid:{pmid}" if pmid.isdigit() else pmid
+
+
+def filter_of(filters: Filters) -> _Filters | None:
+    """Filters for Weaviate; None where all passages count."""
+    from weaviate.classes.query import Filter
+
+    conditions: list[_Filters] = []
+    if not filters.retracted:
+        conditions.append(Filter.by_property("retracted").equal(False))
+    if filters.year_from is not None:
+        conditions.append(Filter.by_property("year").greater_or_equal(filters.year_from))
+    if filters.year_to is not None:
+        conditions.append(Filter.by_property("year").less_or_equal(filters.year_to))
+    if names := filters.journal_names:
+        journals = [key(name) for name in names]
+        conditions.append(Filter.by_property("journal_key").contains_any(journals))
+    if filters.publication_types:
+        types = [key(name) for name in filters.publication_types]
+        conditions.append(Filter.by_property("type_keys").contains_any(types))
+    if filters.kind:
+        conditions.append(Filter.by_property("kind").equal(filters.kind))
+    if not conditions:
+        return None
+    return Filter.all_of(conditions) if len(conditions) > 1 else conditions[0]
