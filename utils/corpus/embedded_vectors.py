@@ -9,11 +9,11 @@ the living move into the file of the next generation.
 
 Every vector is compared, at the speed of memory: 3 ms for 20,000 x 384 numbers. Of more than that,
 those with the most similar binary codes: 4 ms for 100,000. These codes are the signs of vectors, a
-thirty-second of their size. Comparing a million vectors of 384 numbers moves 1.5 GB through memory. Two that point the same
-way agree in the signs of most of their numbers, so that of many rows those whose signs differ
-least from the query's are compared exactly, and the others not at all. With a hundred times
-as many as wanted, 998 of a thousand of the best fifty of 300,000 are the same and 991 of a
-million's, and all but a thousandth of the cosine is kept
+thirty-second of their size. Comparing a million vectors of 384 numbers moves 1.5 GB through memory.
+Two that point the same way agree in the signs of most of their numbers, so that of many rows those
+whose signs differ least from the query's are compared exactly, and the others not at all. With a
+hundred times as many as wanted, 998 of a thousand of the best fifty of 300,000 are the same and 991
+of a million's, and all but a thousandth of the cosine is kept
 (`quality/benchmarks/corpus_retrieval.py`).
 
 ``signs-<generation>.u64`` holds a row for each of the vectors' file, 64 signs a number, and is

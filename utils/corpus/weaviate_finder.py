@@ -7,9 +7,9 @@ The client needs HTTP and gRPC: ``WEAVIATE_URL=http://host:8080`` uses gRPC port
 ``…:8080?grpc_port=50061`` another; Weaviate Cloud has a gRPC host of its own, which the client
 knows.
 
-Of the class's properties ``pmid``, ``chunk_id`` and ``text`` are always there; ``journal``, ``pub_types``, ``year``,
-``quality_total``, ``edat``, ``lr`` and ``source_url`` where they are known (`.finders.Shown`). The
-rest is ours.
+Of the class's properties ``pmid``, ``chunk_id`` and ``text`` are always there; ``journal``,
+``pub_types``, ``year``, ``quality_total``, ``edat``, ``lr`` and ``source_url`` where they are known
+(`.finders.Shown`). The rest is ours.
 ``journal_key`` and ``type_keys`` are whole names in lower case, since a filter over words would
 take "Lancet" for "The Lancet Oncology". ``title_terms``, ``section_terms`` and ``text_terms`` are
 what is searched (`..outline.terms`), to be split at blanks. Weaviate reads a weight as a whole
