@@ -14,7 +14,7 @@ import pytest
 
 from tests.processes import run
 from utils import Library
-from utils.mcp import toolsets
+from utils.mcp.tool import enabled_tools
 from utils.settings import Settings, load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,7 +84,7 @@ def test_its_list_of_tools_is_not_the_builders_choice(builder, bundle, monkeypat
     assert builder.manifest() == about(bundle)
     names = {tool["name"] for tool in about(bundle)["tools"]}
     default = about(bundle)["user_config"]["toolsets"]["default"]
-    offered = toolsets.tools(
+    offered = enabled_tools(
         Library(mcp_toolsets=tuple(default.split(",")), papers_sources=("pmc",))
     )
     assert names == {tool.name for tool in offered}

@@ -24,9 +24,8 @@ from utils.library.services import ArXiv, PubMed, SemanticScholar
 from utils.mirror import Mirror
 from utils.mirror.plan import plan_pubmed
 from utils.mirror.words import WordIndex
-from utils.search.preprint_search import search_arxiv
-from utils.search.scholar_search import citing_papers, search_semantic_scholar
 from utils.search.search import search_papers
+from utils.search.site_search import citing_papers, search_arxiv, search_semantic_scholar
 from utils.settings import Overrides, Settings
 from utils.shelf import Shelf
 from utils.sources import Query, QueryOptions

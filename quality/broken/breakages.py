@@ -254,7 +254,7 @@ BREAKAGES = (
     ),
     Breakage(
         "text from papers is marked as untrusted for models",
-        "utils/mcp/rendering.py",
+        "utils/mcp/answers.py",
         r'return f"<{mark}>\n{text}\n</{mark}>"',
         "return text",
         ("tests/mcp",),

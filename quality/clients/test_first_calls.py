@@ -10,7 +10,7 @@ from quality.clients.first_calls import AT_ONCE, ERAS, WAYS, Prepared, faults_of
 from tests.clients.python_clients import PatientWorld
 from tests.examples import has_turn
 from utils import Library
-from utils.mcp.toolsets import tools
+from utils.mcp.tool import tools
 
 pytestmark = pytest.mark.slow
 

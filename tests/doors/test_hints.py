@@ -23,7 +23,8 @@ from utils.cli.command_list import split_name, top_names
 from utils.cli.commands import CommandParser, parser_of
 from utils.errors import NotFound, PaperError
 from utils.http import Answer
-from utils.mcp import build, toolsets
+from utils.mcp import build
+from utils.mcp.tool import enabled_tools
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.sites import WITH_TEXT
@@ -275,7 +276,7 @@ def choices(schema: object) -> Iterator[str]:
 @cache
 def answered() -> set[str]:
     """The names that tools answer with."""
-    tools = toolsets.tools(Library(mcp_toolsets=("all",)))
+    tools = enabled_tools(Library(mcp_toolsets=("all",)))
     return {name for one in tools for name in properties(one.output_schema)} | {"next_offset"}
 
 

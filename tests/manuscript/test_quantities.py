@@ -2,11 +2,10 @@
 
 import pytest
 
-from utils.manuscript.parts import Block
+from utils.manuscript.parts import Block, sentences
 from utils.manuscript.passages import CitedText
 from utils.manuscript.quantities import agreement, is_claimed, quantities
 from utils.manuscript.reading import read_words
-from utils.manuscript.sentences import sentences
 
 
 def _check(sentence: str, text: str, *, is_full: bool = True) -> list[tuple[str, str]]:

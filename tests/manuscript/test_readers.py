@@ -10,9 +10,8 @@ import pytest
 
 from tests.fixtures import fixture_text
 from utils.errors import BadRequest
-from utils.manuscript.parts import Manuscript
+from utils.manuscript.parts import Manuscript, Sentence, sentences
 from utils.manuscript.reading import read_manuscript, read_words
-from utils.manuscript.sentences import Sentence, sentences
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _LIST = """

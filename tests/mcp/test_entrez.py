@@ -115,7 +115,7 @@ async def test_a_result_is_staged_described_and_asked(library):
 
 @pytest.mark.real_time
 async def test_how_far_a_result_has_come_is_told(library, monkeypatch):
-    monkeypatch.setattr("utils.mcp.long_calls._STEP_S", 0.02)
+    monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.02)
     told = []
 
     async def heard(progress, total, message):

@@ -11,7 +11,7 @@ from tests.mcp.calling import answer, call
 from tests.processes import eventually
 from utils import Library
 from utils.mcp import build
-from utils.mcp.harvest_answers import Status
+from utils.mcp.harvests import Status
 from utils.model.job import Counts, Coverage, Job, Wait
 from utils.reports.coverage import Page
 

@@ -10,8 +10,7 @@ from utils import Library
 from utils.errors import StoreFailed
 from utils.harvest.jobs import Harvest
 from utils.mcp import build
-from utils.mcp.harvest_answers import Status
-from utils.mcp.harvests import Harvests
+from utils.mcp.harvests import Harvests, Status
 from utils.model.job import Counts, Coverage, Job
 from utils.reports.coverage import Page
 from utils.shelf.ledger import Ledger

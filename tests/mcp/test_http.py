@@ -22,7 +22,7 @@ from tests import processes
 from tests.endpoint import SECRET, Endpoint
 from utils import Library
 from utils.errors import BadRequest, NotConfigured
-from utils.mcp import http, long_calls
+from utils.mcp import http, tool
 from utils.mcp.auth import READ, make_token
 from utils.settings import load_settings
 
@@ -110,9 +110,9 @@ async def test_progress_comes_while_a_harvest_is_watched(endpoint, world, mode):
 async def test_what_takes_too_long_is_answered_with_what_there_is_and_goes_on(
     settings, world, monkeypatch, mode
 ):
-    assert long_calls.LONGEST_ANSWER_S <= 20
-    monkeypatch.setattr(long_calls, "LONGEST_ANSWER_S", 0.2)
-    monkeypatch.setattr(long_calls, "_STEP_S", 0.05)
+    assert tool.LONGEST_ANSWER_S <= 20
+    monkeypatch.setattr(tool, "LONGEST_ANSWER_S", 0.2)
+    monkeypatch.setattr(tool, "_STEP_S", 0.05)
     told = []
 
     async def tell(done, total, message):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.mcp.test_core import call
 from utils import Library
-from utils.mcp import long_calls
+from utils.mcp import tool
 from utils.mcp.many_papers import cost_of
 from utils.shelf import body_of
 
@@ -117,8 +117,8 @@ async def test_papers_that_come_later_are_read_by_the_cursor_and_none_twice(
     library, world, monkeypatch
 ):
     """A call that answered with some papers was followed by one that sent all of them again."""
-    monkeypatch.setattr(long_calls, "LONGEST_ANSWER_S", 0.2)
-    monkeypatch.setattr(long_calls, "_STEP_S", 0.05)
+    monkeypatch.setattr(tool, "LONGEST_ANSWER_S", 0.2)
+    monkeypatch.setattr(tool, "_STEP_S", 0.05)
     here = [world.paper("pmc_cloud").pmid]
     later = [world.paper(branch).pmid for branch in ("publisher_pdf", "europepmc_only")]
     library.download(here[0])

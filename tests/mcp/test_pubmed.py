@@ -16,7 +16,7 @@ from tests.processes import LAST_RESORT_S
 from utils import Library
 from utils.errors import BadRequest
 from utils.mcp import build
-from utils.mcp.long_calls import LongCalls
+from utils.mcp.tool import LongCalls
 from utils.settings import load_settings
 
 pytestmark = pytest.mark.anyio
@@ -209,7 +209,7 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
 
     paper = library.pubmed.paper(world.paper("pmc_cloud").pmid)
     monkeypatch.setattr(Library, "paper", lambda *_: gate.wait(LAST_RESORT_S) and paper)
-    monkeypatch.setattr("utils.mcp.long_calls._STEP_S", 0.05)
+    monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.05)
     async with Client(build(library), progress_handler=hear) as client:
         result = await client.call_tool("get_pubmed_paper", {"pmid": paper.ids.pmid})
     assert result.structured_content["title"] == paper.title
@@ -219,9 +219,9 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
 
 @pytest.mark.real_time
 def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
-    monkeypatch.setattr("utils.mcp.long_calls._STEP_S", 0.01)
-    monkeypatch.setattr("utils.mcp.long_calls.LONGEST_ANSWER_S", 0.05)
-    monkeypatch.setattr("utils.mcp.long_calls.tell", lambda *_: None)
+    monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.01)
+    monkeypatch.setattr("utils.mcp.tool.LONGEST_ANSWER_S", 0.05)
+    monkeypatch.setattr("utils.mcp.tool.tell", lambda *_: None)
     gate, runs, waiting = threading.Event(), [], LongCalls()
 
     def work():
@@ -232,7 +232,7 @@ def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
     with pytest.raises(Exception, match="keeps this request waiting"):
         waiting.result("x", work)
     gate.set()
-    monkeypatch.setattr("utils.mcp.long_calls.LONGEST_ANSWER_S", LAST_RESORT_S)
+    monkeypatch.setattr("utils.mcp.tool.LONGEST_ANSWER_S", LAST_RESORT_S)
     assert waiting.result("x", work) == "done"
     assert len(runs) == 1
 
@@ -249,9 +249,9 @@ def _kept_waiting(monkeypatch, clock):
         clock.sleep(nap)
 
     monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr("utils.mcp.long_calls._STEP_S", 0.5)
-    monkeypatch.setattr("utils.mcp.long_calls.LONGEST_ANSWER_S", 1.0)
-    monkeypatch.setattr("utils.mcp.long_calls.tell", lambda *_: asleep.wait(10))
+    monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.5)
+    monkeypatch.setattr("utils.mcp.tool.LONGEST_ANSWER_S", 1.0)
+    monkeypatch.setattr("utils.mcp.tool.tell", lambda *_: asleep.wait(10))
     yield
     over.set()
 

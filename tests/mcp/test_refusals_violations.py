@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from utils.mcp import refusals
+from utils.mcp import arguments
 
 SCHEMA = {
     "type": "object",
@@ -27,33 +27,33 @@ def wrong(kind, value, *where):
 
 
 def test_five_are_told_and_the_others_counted():
-    told = refusals.to_bad_request(wrong(list[str], [1, 2, 3, 4, 5, 6, 7], "ids"), SCHEMA)
+    told = arguments.to_bad_request(wrong(list[str], [1, 2, 3, 4, 5, 6, 7], "ids"), SCHEMA)
     assert told.message.count("it should be a valid string.") == 5
     assert "ids[4] is 5;" in told.message
     assert told.message.endswith("2 more.")
 
 
 def test_all_are_told_where_they_are_few():
-    told = refusals.to_bad_request(wrong(list[str], [1, 2, 3, 4, 5], "ids"), SCHEMA)
+    told = arguments.to_bad_request(wrong(list[str], [1, 2, 3, 4, 5], "ids"), SCHEMA)
     assert told.message.endswith("ids[4] is 5; it should be a valid string.")
 
 
 def test_a_value_that_fits_none_of_several_types_is_told_once():
-    told = refusals.to_bad_request(wrong(list[bool | int | float], ["a"], "ids"), SCHEMA)
+    told = arguments.to_bad_request(wrong(list[bool | int | float], ["a"], "ids"), SCHEMA)
     assert told.message.count("ids[0]") == 1
     assert "more" not in told.message
 
 
 def test_one_sentence_about_each_place_even_where_names_are_cut():
-    told = refusals.to_bad_request(wrong(list[str], [*range(9000)], "ids"), SCHEMA)
+    told = arguments.to_bad_request(wrong(list[str], [*range(9000)], "ids"), SCHEMA)
     assert told.message.endswith("8,995 more.")
     same = {f"{'x' * 80}{number}": 1 for number in range(200)}
-    told = refusals.to_bad_request(wrong(dict[str, str], same), SCHEMA)
+    told = arguments.to_bad_request(wrong(dict[str, str], same), SCHEMA)
     assert len(told.message) < 200
 
 
 def test_of_very_many_none_is_listed():
-    told = refusals.to_bad_request(wrong(list[str], [0] * 10_001, "ids"), SCHEMA)
+    told = arguments.to_bad_request(wrong(list[str], [0] * 10_001, "ids"), SCHEMA)
     assert told.message == "The arguments break the input schema in 10,001 places."
 
 
@@ -67,7 +67,7 @@ def test_of_a_large_value_only_the_beginning_is_looked_at():
                 yield one
 
     value = {"a": Counted([Counted([1] * 1000)] * 1000), "b": "\u202e" * 9000}
-    told = refusals.to_bad_request(wrong(list[str], [value], "ids"), SCHEMA)
+    told = arguments.to_bad_request(wrong(list[str], [value], "ids"), SCHEMA)
     assert len(told.message) < 300
     assert "\u202e" not in told.message
     assert Counted.seen < 100
@@ -94,4 +94,4 @@ LISTS = {
     ],
 )  # fmt: skip
 def test_a_sentence_names_the_argument_its_value_and_what_is_wanted(kind, value, name, said):
-    assert refusals.to_bad_request(wrong(kind, value, name), LISTS).message == said
+    assert arguments.to_bad_request(wrong(kind, value, name), LISTS).message == said

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.clients.python_clients import CLIENTS, PatientWorld, Place, environment
 from tests.clients.tour import DATASET, JOB, left_by, steps, with_left
-from utils.mcp.rendering import fenced, in_brief, render
+from utils.mcp.answers import fenced, in_brief, render
 
 FENCE = re.compile(r"<(untrusted-[0-9a-f]{4,64})>\n(.*)\n</\1>", re.DOTALL)
 

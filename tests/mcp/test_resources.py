@@ -12,8 +12,7 @@ from utils.entrez import Entrez
 from utils.errors import NotConfigured, Unreachable
 from utils.http import Answer
 from utils.mcp import build
-from utils.mcp.answers import UNTRUSTED
-from utils.mcp.rendering import fenced
+from utils.mcp.answers import UNTRUSTED, fenced
 from utils.sources import eutils
 
 pytestmark = pytest.mark.anyio

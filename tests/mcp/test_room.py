@@ -8,8 +8,7 @@ from tests.mcp.calling import answer, call, without_mark
 from tests.world import World
 from utils import Library
 from utils.mcp import answers
-from utils.mcp.answers import ROOM, in_room
-from utils.mcp.rendering import render
+from utils.mcp.answers import ROOM, in_room, render
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("all",)

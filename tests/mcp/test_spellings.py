@@ -8,7 +8,7 @@ from fastmcp import Client
 
 from tests.mcp.calling import call
 from utils.mcp import build
-from utils.mcp.spellings import respell
+from utils.mcp.arguments import respell
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("all",)

@@ -9,7 +9,7 @@ from utils.model.identifiers import Ids
 from utils.model.job import Harvested
 from utils.model.paper import Author, Paper
 from utils.reports import write_report
-from utils.reports.interlibrary_loan import LOANS
+from utils.reports.tables import LOANS
 
 PAPER = Paper(
     Ids(pmid="7", doi="10.1000/a"),

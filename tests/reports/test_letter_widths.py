@@ -2,24 +2,24 @@
 
 import pytest
 
-from utils.reports import letter_widths
+from utils.reports.prisma import layout
 
 
 def test_a_word_is_measured_once_however_often_it_is_laid_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     measured: list[str] = []
-    letter = letter_widths._letter_width
+    letter = layout._letter_width
 
     def measuring(one: str) -> int:
         measured.append(one)
         return letter(one)
 
-    monkeypatch.setattr(letter_widths, "_letter_width", measuring)
-    letter_widths._word_width.cache_clear()
+    monkeypatch.setattr(layout, "_letter_width", measuring)
+    layout._word_width.cache_clear()
     for room in (60, 140, 300, 140):
-        letter_widths.wrapped("records of records that were sought and sought again", room, 14)
+        layout.wrapped("records of records that were sought and sought again", room, 14)
     assert "".join(measured) == "recordsofthatweresoughtandagain"
     measured.clear()
-    assert len(letter_widths.wrapped("x" * 5_000, 140, 14)) > 1  # a hostile word grows linearly
+    assert len(layout.wrapped("x" * 5_000, 140, 14)) > 1  # a hostile word grows linearly
     assert len(measured) < 4 * 5_000

@@ -17,9 +17,8 @@ from tests.reports.r_prisma import read_as_r_does
 from utils.model.job import Counts, Job, Search
 from utils.reports import write_report
 from utils.reports.figures import Figures
-from utils.reports.letter_widths import text_width
 from utils.reports.prisma import TO_FILL, Flow, Numbers, flow, numbers_of, r_table, svg, with_told
-from utils.reports.prisma.layout import laid_out
+from utils.reports.prisma.layout import laid_out, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = [(False, False), (False, True), (True, False), (True, True)]
@@ -373,7 +372,7 @@ def test_an_entry_that_cannot_be_used_is_told_in_the_figure(
 
 def test_every_number_there_is_stands_in_the_form() -> None:
     from utils.reports.prisma import NAMES
-    from utils.reports.prisma.from_people import FORM
+    from utils.reports.prisma.counts import FORM
 
     sums = {"database_results", "register_results", "total_studies", "total_reports"}
     assert {name for name in NAMES if f"# {name}:" not in FORM} == sums

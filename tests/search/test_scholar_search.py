@@ -7,7 +7,7 @@ from tests.world.kinship import citing
 from tests.world.semantic_scholar import CITATIONS, FAMOUS, KEY, paper_id
 from utils import Library
 from utils.errors import BadRequest, NotFound
-from utils.search.scholar_search import BULK_SORTS
+from utils.search.site_search import BULK_SORTS
 
 
 def test_a_search_tells_counts_and_where_papers_are(library, world):

@@ -9,6 +9,10 @@ no site is asked.
 
 A person's decision is recorded with its reason and shown wherever the text is shown. No audit
 changes it, and a text that somebody rejected is not taken again from any source.
+
+`renew` makes texts again from the kept bytes when a reader has become better. A text is only
+replaced by one that passes both judges; a reading that fails them is reported, and the text that
+was there stays.
 """
 
 from __future__ import annotations
@@ -29,10 +33,10 @@ from typing import Any, Literal
 from .. import readers as formats
 from ..command_line import command_line
 from ..download.ladder import Ladder
-from ..errors import BadRequest, NotFound, StoreFailed
+from ..errors import BadContent, BadRequest, NotFound, StoreFailed
 from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
-from ..model.paper import StoredPaper
+from ..model.paper import Fetched, StoredPaper
 from ..model.verdicts import Comparison
 from ..readers import JUDGES, Read, judge_fetched
 from ..readers.reader_processes import read_in_child
@@ -378,3 +382,65 @@ def _update_harvests(ladder: Ladder, changed: StoredPaper) -> StoredPaper:
         finally:
             ledgers.close()
     return changed
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """The result for one text: ``changed``, ``unchanged``, or ``kept`` as it was, and why."""
+
+    paper: str
+    outcome: Literal["changed", "unchanged", "kept"]
+    detail: str
+    file_path: str
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return asdict(self)
+
+
+def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
+    """Read what the sites sent again with today's readers.
+
+    Parameters
+    ----------
+    shelf : Shelf
+    everything : bool, optional
+        Also texts that the present version of their reader made.
+
+    Yields
+    ------
+    Renewal
+        One for each full text whose bytes were kept and whose reader has changed. A text that
+        was edited by hand is kept.
+    """
+    for file in shelf.verdicts.files("full_text"):
+        stored = shelf.find_by_file(file)
+        raw = shelf.raw(stored) if stored else None
+        if not stored or not raw:
+            continue
+        if not everything and raw.extractor == formats.extractor(raw.fetched.media):
+            continue
+        if not formats.is_ours(raw.extractor):
+            detail = f"{raw.extractor} read it better than we did (download --force asks anew)"
+            yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
+        elif raw.ours:
+            yield _renew(stored, raw.fetched, shelf)
+        else:
+            detail = "the file was changed by hand (download --force makes it anew)"
+            yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
+
+
+def _renew(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
+    name, path = str(stored.paper.ids), stored.path
+    try:
+        document = formats.read(fetched, stored.paper)
+    except BadContent as bad:
+        return Renewal(name, "kept", f"today's reader says {bad.outcome}: {bad.message}", path)
+    if document.verdict == "partial" != stored.verdict:
+        return Renewal(name, "kept", f"today's reader finds a part: {document.evidence}", path)
+    before = len(Path(path).read_text(encoding="utf-8", errors="replace"))
+    renewed = shelf.renew(stored, document)
+    if renewed.sha256 == stored.sha256:
+        return Renewal(name, "unchanged", "the same text", path)
+    after = len(Path(renewed.path).read_text(encoding="utf-8", errors="replace"))
+    return Renewal(name, "changed", f"{after - before:+,} characters", renewed.path)

@@ -21,8 +21,7 @@ from ..outline import outermost
 from ..outline.sections import stretch_end
 from ..outline.terms import FTS5, asked, indexed
 from ..shelf import Shelf
-from .opened_texts import open_text
-from .reading import find_sections
+from .reading import find_sections, open_text
 
 _FIRST: tuple[Role, ...] = ("abstract", "results", "conclusion", "discussion", "methods")
 """What is read first where nobody says what of a paper to read."""

@@ -32,15 +32,16 @@ from ..system.plain_text import one_line
 from .inbox_files import (
     VIA,
     InboxFile,
+    LookedAt,
     copy_beside,
     display_name,
     list_files,
+    marks_of,
     move_to_filed,
     read,
     read_document,
     titles_of,
 )
-from .looked_at import LookedAt, marks_of
 
 FOLDER = "inbox"
 _CANDIDATES = 20

@@ -24,8 +24,7 @@ from ..model.paper import Paper
 from ..system import safe_files
 from ..system.plain_text import encodable, one_line
 from .inbox import FOLDER, Inbox, InboxResult, Match, take_in
-from .inbox_files import list_files, may_be_paper, status
-from .looked_at import LookedAt, fingerprint, marks_of
+from .inbox_files import LookedAt, fingerprint, list_files, marks_of, may_be_paper, status
 
 EVERY_S = 2.0
 _AT_A_TIME = 20  # files of a folder that is full of them, before the inbox is looked at again

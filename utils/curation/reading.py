@@ -1,12 +1,17 @@
-"""Reading what is on the shelf: by section, within a budget of characters."""
+"""Reading what is on the shelf: by section, within a budget of characters.
+
+A paper is read page by page: eight calls for a long one. Its outline, the names of its blocks and
+the places of its figures depend on nothing but the text, so each is computed once for all pages.
+"""
 
 from __future__ import annotations
 
 import logging
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ..command_line import command_line
@@ -14,18 +19,74 @@ from ..errors import BadRequest, NotFound, PaperError
 from ..media import Kept, objects_in
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Section, StoredPaper, Version
-from ..outline import bare, key, outermost, role_named, roles_of, with_own_roles
+from ..model.passage import Anchor
+from ..outline import (
+    bare,
+    floats_of,
+    key,
+    outermost,
+    outline,
+    role_named,
+    roles_of,
+    section_words,
+    with_own_roles,
+)
+from ..outline.blocks import anchors_of
 from ..outline.sections import stretch_end
 from ..shelf import Shelf
+from ..shelf.shelf import TextFile
 from ..system.plain_text import shortened
-from .opened_texts import OpenedText, open_text
 
+_MOST_OPEN = 16
 log = logging.getLogger(__name__)
 _HANDLE = re.compile(r"(?P<paper>.+)#(?P<anchor>[a-z]+(?:-[a-z0-9.]{1,40})+)")
 MOST_CHARACTERS = 50_000
 _SHOWN = 10  # doubtful pages
 SURE = 0.9
 """The part of a page's letters that are read beyond doubt where nobody needs to look it up."""
+
+
+class OpenedText:
+    """A text and its outline; *words* are the publisher's names of its sections."""
+
+    def __init__(self, text: str, words: Mapping[str, str]) -> None:
+        self.text = text
+        self.sections: tuple[Section, ...] = tuple(outline(text, words))
+        self._words = words
+
+    @cached_property
+    def anchors(self) -> tuple[Anchor, ...]:
+        """The names of its blocks."""
+        return tuple(anchors_of(self.text))
+
+    @cached_property
+    def floats(self) -> tuple[Float, ...]:
+        """Its figures and tables."""
+        return tuple(floats_of(self.text, self.sections))
+
+    @cached_property
+    def without_references(self) -> OpenedText:
+        """The same text without its reference list."""
+        text = self.text
+        for part in reversed(outermost(self.sections, "references")):
+            text = text[: part.start] + text[part.end :]
+        return OpenedText(text, self._words)
+
+
+def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
+    """Return the text of a paper on the shelf, opened again only if its file has changed.
+
+    Raises
+    ------
+    StoreFailed
+        The file cannot be read.
+    """
+    return _open(TextFile.of(stored, shelf))
+
+
+@lru_cache(maxsize=_MOST_OPEN)
+def _open(file: TextFile) -> OpenedText:
+    return OpenedText(file.shelf.read_text(file.stored), section_words(file.stored.sections))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,28 @@ from ..errors import BadRequest, StoreFailed
 from ..http import Web
 from ..sources.eutils import Contact, contact, post_ids
 from ..system.plain_text import shortened
-from .databases import Database, form_of, staged_form
+from .databases import (
+    Database,
+    DatabaseInfo,
+    DatabaseList,
+    fetch_database_info,
+    form_of,
+    list_databases,
+    staged_form,
+)
 from .fetching import Fetch, Summary, SummaryPage, fetch, look_up, summary
-from .histories import History, remember
-from .information import DatabaseInfo, DatabaseList, fetch_database_info, list_databases
-from .linking import Linked, Links, LinksOfOne, link
-from .paging import Pages, Progress, pages_of_records, pages_of_search
+from .paging import History, Pages, Progress, pages_of_records, pages_of_search, remember
 from .searching import (
     Count,
     GlobalCounts,
+    Linked,
+    Links,
+    LinksOfOne,
     Search,
     Spelling,
     Unanswered,
     global_query,
+    link,
     search,
     spell,
 )

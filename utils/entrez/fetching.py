@@ -26,7 +26,7 @@ from ..sources.eutils_services import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
 from ..system.plain_text import one_line, plain_json
 from .databases import Form
-from .histories import explain_expiry
+from .paging import explain_expiry
 from .selection import Missing, Part, Selection, require_between
 
 MOST_RECORDS = 200

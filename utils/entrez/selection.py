@@ -18,7 +18,7 @@ from ..http import Web
 from ..sources.eutils import fetch_database_names
 from ..system.plain_text import one_line, shortened
 from .databases import DATABASES, Database, generic, no_such_database, plain_name
-from .histories import Place, recall
+from .paging import Place, recall
 
 # PubMed hands out no more of any search, from the history server neither (facts of August 2026).
 PUBMED_WALL = 9_999

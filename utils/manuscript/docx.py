@@ -1,11 +1,17 @@
-"""Word's DOCX: paragraphs, and the citations that reference managers keep in fields.
+r"""Word's DOCX: paragraphs, and the citations that reference managers keep in fields.
 
 Zotero (``ADDIN ZOTERO_ITEM CSL_CITATION``) and Mendeley Desktop (``ADDIN CSL_CITATION``) keep
 CSL-JSON, Mendeley Cite the same in the tag of a content control, EndNote (``ADDIN EN.CITE``) XML:
-so they say exactly what is cited. Word's own fields name its own sources (`.word_sources`). What a
+so they say exactly what is cited. Word's own fields name its own sources. What a
 footnote or endnote cites is cited where its sign stands. Facts: the fields' code of Zotero
 (https://github.com/zotero/zotero, ``xpcom/integration.js``), ECMA-376 part 1, 17.16 for fields;
 EndNote's and Mendeley Cite's forms as remembered from documents.
+
+``CITATION Roe24 \l 1033 \m Doe20`` cites two of Word's own sources by their tags; they stand in a
+part ``customXml/itemN.xml`` whose root is ``b:Sources``. Facts: ECMA-376 part 1, 17.16.5.8
+(CITATION) and 22.6.2
+(https://learn.microsoft.com/en-us/previous-versions/office/developer/office-2010/cc883881(v=office.14)).
+The element ``DOI`` is as remembered from documents of newer Words; the standard has none.
 """
 
 from __future__ import annotations
@@ -25,14 +31,76 @@ from ..lists.described import described
 from ..lists.documents import endnote_ids, endnote_said
 from ..readers.safe_xml import parse
 from .parts import Block, Mark, Reference
+from .printed import ids_in
 from .reference_files import by_key, csl_reference
-from .word_sources import sources_in, tags_in
 
+_CITATION = re.compile(r"\s*CITATION\s")
+_TAG = re.compile(r"(?:CITATION|\\m)\s+(\"[^\"]*\"|[^\s\\]+)")
+_KINDS = {
+    "JournalArticle": "article",
+    "ArticleInAPeriodical": "article",
+    "InternetSite": "webpage",
+    "DocumentFromInternetSite": "webpage",
+}
+_MOST_AUTHORS = 100
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MOST_XML = 200_000_000
 _MENDELEY = "MENDELEY_CITATION_v3_"
 _PARTS = re.compile(r"word/(?:foot|end)notes\.xml|customXml/item\d+\.xml")
 _LISTS = re.compile(r"\s*(?:ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|Mendeley Bibliography)|BIBLIOGRAPHY)")
+
+
+def tags_in(code: str) -> tuple[str, ...]:
+    r"""The tags of the sources that a field cites; none where it is another field.
+
+    >>> tags_in(r' CITATION Roe24 \l 1033 \m "Doe 20" \p 3 ')
+    ('Roe24', 'Doe 20')
+    """
+    found = _TAG.findall(code) if _CITATION.match(code) else []
+    return tuple(tag.strip('"') for tag in found)
+
+
+def sources_in(root: Any) -> Iterator[Reference]:
+    """The sources of a part; none where it is another part."""
+    if _name(root) != "Sources":
+        return
+    for source in root:
+        fields = {_name(one): _words(one) for one in source if not len(one)}
+        if tag := fields.get("Tag", ""):
+            named = " ".join(fields.get(name, "") for name in ("DOI", "StandardNumber", "URL"))
+            said = {
+                "authors": list(_authors(source))[:_MOST_AUTHORS],
+                "year": fields.get("Year", ""),
+                "title": fields.get("Title", ""),
+                "journal": fields.get("JournalName", "") or fields.get("PeriodicalTitle", ""),
+                "volume": fields.get("Volume", ""),
+                "issue": fields.get("Issue", ""),
+                "pages": fields.get("Pages", ""),
+            }
+            kind = fields.get("SourceType", "")
+            yield Reference(tag, ids_in(named), described(said), kind=_KINDS.get(kind, kind))
+
+
+def _authors(source: Any) -> Iterator[str]:
+    """Of a source's people those that are called its authors: ``Author`` in ``Author``."""
+    people = (one for outer in source if _name(outer) == "Author" for one in outer)
+    for one in (
+        element for person in people if _name(person) == "Author" for element in person.iter()
+    ):
+        if _name(one) == "Corporate":
+            yield _words(one)
+        elif _name(one) == "Person":
+            parts = {_name(part): _words(part) for part in one}
+            given = f"{parts.get('First', '')} {parts.get('Middle', '')}".strip()
+            yield ", ".join(filter(None, (parts.get("Last", ""), given)))
+
+
+def _name(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _words(element: Any) -> str:
+    return " ".join("".join(element.itertext()).split())
 
 
 def read(data: bytes) -> tuple[list[Block], list[Reference]]:

@@ -16,9 +16,8 @@ from functools import cached_property
 from ..outline import outermost, outline
 from ..outline.blocks import anchor_at, body_start
 from ..outline.terms import COMMON, indexed
-from .parts import Block
+from .parts import Block, sentences
 from .quantities import Quantity, quantities
-from .sentences import sentences
 
 _BLOCK = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\Z)", re.S)
 _TABLE = re.compile(r"\s*\|", re.M)

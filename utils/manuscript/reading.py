@@ -15,11 +15,10 @@ from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..model.passage import SourcePlace
 from . import latex, markdown
-from .accepted import accepted_beside
-from .parts import Block, BlockBuilder, Form, Manuscript, Place, Reference
+from .checking import accepted_beside
+from .parts import Block, BlockBuilder, Form, Manuscript, Place, Reference, sentences
 from .printed import reference_of, with_printed_list
 from .reference_files import by_key, csl_reference, references_in
-from .sentences import sentences
 
 MOST_BYTES = 100_000_000
 _MARKDOWN = {".md", ".markdown", ".qmd", ".rmd", ".mkd"}

@@ -32,7 +32,7 @@ from ..search.same_paper import (
     compare_volumes,
     judge_pair,
 )
-from .accepted import fingerprint
+from .checking import fingerprint
 from .parts import Reference
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class CheckedReference:
 
     @property
     def fingerprint(self) -> str:
-        """The name of what is wrong with it, for `.accepted`."""
+        """The name of what is wrong with it, for `.checking`."""
         return self._fingerprint(self.status, *self.differences)
 
     def fingerprint_of(self, warned: Warned) -> str:

@@ -37,10 +37,11 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     """A server whose every tool works on *library*; behind *auth*, scopes say who sees which."""
     from fastmcp import FastMCP
 
-    from . import harvests, prompts, resources, review, skills, toolsets
+    from . import harvests, prompts, resources, review, skills
     from .calls import Calls
+    from .tool import enabled_tools, is_toolset_on
 
-    tools = toolsets.tools(library)
+    tools = enabled_tools(library)
     server: FastMCP[Any] = FastMCP(
         "papershelf",
         INSTRUCTIONS,
@@ -60,7 +61,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
         server.add_resource(resource)
     for template in (harvests.report(library), *resources.templates(library)):
         server.add_template(template)
-    if toolsets.is_on("review", library):
+    if is_toolset_on("review", library):
         server.add_resource(review.page())
         server.add_template(review.numbers(library))
     for prompt in prompts.prompts({tool.name for tool in tools}):

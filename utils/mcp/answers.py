@@ -5,13 +5,22 @@ error carries the whole envelope as its text, for some hosts show nothing else o
 (anthropics/claude-code#86032), and in ``_meta`` for programs. Not as structured content: that would
 have to fit the tool's output schema, and official clients (TypeScript SDK 1.32) throw when it does
 not, so that the model never sees the error.
+
+`render` makes the text for hosts that show a model only text. It is made from the structure alone,
+so that a new tool has it for nothing. Every value stands in it once: single values as ``name:
+value``, rows of one kind as a table that names its columns once, with what is too long for a cell
+below its row. That takes fewer tokens than JSON, which repeats each name. Words from elsewhere
+stand inside a fence, numbers and what to do next outside of it. The mark of a fence is made from
+what stands in it and does not occur there, so that no text can close its own.
 """
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -23,14 +32,20 @@ from pydantic import BaseModel
 
 from ..errors import PaperError
 from ..model.paper import StoredPaper
-from ..system.plain_text import clean_values
-from .rendering import fenced
+from ..system.plain_text import clean_values, shortened
 
 if TYPE_CHECKING:
     from mcp.types import ContentBlock
 
     from ..library import Library
 
+_BRIEF = 500  # characters of an answer in brief: some hosts show it beside the structure
+_CELL = 160  # characters of a column on average, else its values stand below the rows
+_ROOM = 300  # characters of a list on one line
+_NEXT = ("next_start", "next_offset", "next_cursor", "next")
+# Words of ours; a word that is not here may be somebody else's.
+_OURS = ("job_id", "state", "kind", "counts")
+_IN = "  "
 Structure = TypeVar("Structure")
 ROOM = 15_000
 """Tokens of the longest list. As text it may have a third more: Claude Code refuses 25,000."""
@@ -175,3 +190,187 @@ def refusal(error: PaperError, advice: Callable[[Any], Any] = lambda envelope: e
     text = json.dumps({"error": told}, ensure_ascii=False)
     content = [block(text, untrusted=told is not envelope["error"])]
     return Answer(None, content=content, is_error=True, meta=envelope)
+
+
+def render(structure: Mapping[str, Any], *, untrusted: bool) -> str:
+    """All that *structure* says, in lines; *untrusted* words of it in a fence.
+
+    >>> print(render({"total": 2, "papers": [{"pmid": "1", "year": "2020"},
+    ...     {"pmid": "2", "year": "2021"}], "next_start": None}, untrusted=False))
+    total: 2
+    papers: pmid | year
+    - 1 | 2020
+    - 2 | 2021
+    """
+    parts: dict[str, dict[str, Any]] = {"first": {}, "words": {}, "last": {}}
+    for name, value in structure.items():
+        own = name in _OURS or isinstance(value, int | float) or value is None
+        place = "last" if name in _NEXT else "words" if untrusted and not own else "first"
+        parts[place][name] = value
+    words = "\n".join(_members(parts["words"], ""))
+    first, last = (list(_members(parts[place], "")) for place in ("first", "last"))
+    return "\n".join([*first, *([fenced(words)] if words else []), *last])
+
+
+def in_brief(structure: Mapping[str, Any], *, untrusted: bool) -> str:
+    """The beginning of it, for a person beside hosts that show the model the structure."""
+    text = shortened(render(structure, untrusted=False), _BRIEF)
+    return fenced(text) if untrusted else text
+
+
+def fenced(text: str) -> str:
+    """*text* between two marks that say it is not to be trusted and do not occur in it."""
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    # A text that foresaw the beginning of its own digest is fenced by more of it.
+    marks = (f"untrusted-{digest[:length]}" for length in range(4, len(digest) + 1))
+    mark = next(mark for mark in marks if mark not in text)
+    return f"<{mark}>\n{text}\n</{mark}>"
+
+
+def _members(members: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """The lines of a record; a long text comes last, so that nothing is looked for behind it."""
+    texts = {name for name, value in members.items() if isinstance(value, str) and "\n" in value}
+    *others, last = sorted(members, key=texts.__contains__) or [""]
+    for name in others:
+        yield from _member(_plain(name), members[name], indent)
+    if not indent and last in texts:  # as it is: nothing follows that it could be taken for
+        yield f"{_plain(last)}:\n{members[last]}"
+    elif members:
+        yield from _member(_plain(last), members[last], indent)
+
+
+def _member(name: str, value: Any, indent: str) -> Iterator[str]:
+    """``name: value``, or the name and the value's lines below."""
+    if value == [] and not indent and name != "warnings":
+        yield f"{name}: none"
+    elif _is_empty(value):
+        return
+    elif (inline := _inline(value)) is not None:
+        yield f"{indent}{name}: {inline}"
+    elif _are(value, Mapping):
+        yield from _table(name, value, indent)
+    elif isinstance(value, Mapping):
+        yield f"{indent}{name}:"
+        yield from _members(value, indent + _IN)
+    elif isinstance(value, str):
+        yield f"{indent}{name}:"
+        yield from _indented(value, indent + _IN)
+    else:
+        yield f"{indent}{name}:"
+        yield from _items(value, indent)
+
+
+def _items(values: Sequence[Any], indent: str) -> Iterator[str]:
+    for one in values:
+        first, *more = _item(one, indent + _IN)
+        yield f"{indent}- {first.lstrip()}"
+        yield from more
+
+
+def _item(value: Any, indent: str) -> list[str]:
+    """The lines of one value of a list."""
+    if isinstance(value, list):
+        if not all(isinstance(one, str) or _inline(one) is not None for one in value):
+            return list(_items(value, indent))
+        return [" | ".join("null" if one is None else _cell(one) for one in value)]
+    if isinstance(value, Mapping):
+        return list(_members(value, indent)) or [""]
+    return list(_indented(_inline(value) or str(value), indent))
+
+
+def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
+    """Rows of one kind: columns, then a line for each row with its long values below it."""
+    inline = {
+        column: [_inline(row.get(column)) for row in rows]
+        for column in dict.fromkeys(column for row in rows for column in row)
+        if not all(_is_empty(row.get(column)) for row in rows)
+    }
+    same, flat = {}, {}
+    for column, cells in inline.items():
+        if len(rows) > 1 and (first := cells[0]) and cells.count(first) == len(rows):
+            same[column] = first
+        elif None not in cells and sum(map(len, _texts(cells))) <= _CELL * len(rows):
+            flat[column] = [cell.replace("|", "\\|") for cell in _texts(cells)]
+    if 2 * sum(map(bool, itertools.chain(*flat.values()))) < len(flat) * len(rows):
+        same, flat = {}, {}
+    below = [column for column in inline if column not in flat and column not in same]
+    shared = "; ".join(f"{_plain(column)}={value}" for column, value in same.items())
+    heads = " | ".join(map(_plain, flat)) + (f" (all: {shared})" if shared else "")
+    yield f"{indent}{name}: {heads}".rstrip()
+    for at, row in enumerate(rows):
+        long = {column: row.get(column) for column in below}
+        inner = list(_members(long, indent + _IN)) if long else []
+        line = _row([cells[at] for cells in flat.values()])
+        if not flat and inner:
+            line, *inner = inner
+        yield f"{indent}- {line.lstrip()}"
+        yield from inner
+
+
+def _texts(cells: Sequence[str | None]) -> list[str]:
+    return [cell or "" for cell in cells]
+
+
+def _row(cells: list[str]) -> str:
+    """Cells on one line, without the empty ones at its end."""
+    while cells and not cells[-1]:
+        cells.pop()
+    return " | ".join(cells)
+
+
+def _cell(value: Any) -> str:
+    """A value in a line of several."""
+    if isinstance(value, str):
+        return " ".join(value.split("\n")).replace("|", "\\|")
+    return (_inline(value) or "").replace("|", "\\|")
+
+
+def _plain(name: str) -> str:
+    """A name on one line: some are a site's own."""
+    return " ".join(name.split())
+
+
+def _inline(value: Any) -> str | None:
+    """A value on one line; None where it needs several."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return None if "\n" in value else value
+    if type(value) is int:
+        return str(value)
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if isinstance(value, Mapping):
+        parts = {name: _inline(one) for name, one in value.items() if not _is_empty(one)}
+        nested = any(isinstance(one, list | Mapping) for one in value.values())
+        texts = [f"{_plain(name)}={part}" for name, part in parts.items()]
+        return None if nested or None in parts.values() else _joined(texts, "; ")
+    if any(isinstance(one, list | Mapping) for one in value):
+        return None
+    items = [_inline(one) for one in value]
+    return None if None in items else _joined([item or "" for item in items], ", ", "; ")
+
+
+def _joined(texts: Sequence[str], *marks: str) -> str | None:
+    """*texts* on one line, by the first mark that none of them has in it."""
+    if len(texts) < 2:
+        return "".join(texts)
+    for mark in marks:
+        if not any(mark.strip() in text for text in texts):
+            line = mark.join(texts)
+            sentences = len(line) > _ROOM and len(line) > 40 * len(texts)
+            return None if sentences else line
+    return None
+
+
+def _indented(text: str, indent: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        yield f"{indent}{line}" if line else ""
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def _are(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(one, kind) for one in value)

@@ -34,10 +34,10 @@ from ..library import Library
 from ..logs import belonging_to, bound
 from ..settings import TOOLSETS
 from ..system.plain_text import clean_text, clean_values
-from . import toolsets
 from .advice import Advice
 from .answers import refusal
 from .delivery import deliver, has_page, host_of
+from .tool import enabled_tools
 
 if TYPE_CHECKING:
     from fastmcp.tools import Tool
@@ -215,7 +215,7 @@ def _choice(names: Iterable[str], near: str) -> str:
 def _names(library: Library, toolset: str) -> set[str]:
     """Return the names of a toolset's tools; imports it, so call it for an unknown tool only."""
     settings = library.settings.model_copy(update={"mcp_toolsets": (toolset,)})
-    return {tool.name for tool in toolsets.tools(Library(settings))}
+    return {tool.name for tool in enabled_tools(Library(settings))}
 
 
 def _not_found(context: Any) -> int:

@@ -13,13 +13,13 @@ from ..model.dates import read_date
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from .answers import in_room, pick, shelf_link, with_blocks
-from .long_calls import LongCalls
 from .tool import (
     ADDS_FILES,
     READS_SHELF,
     READS_WEB,
     Count,
     DateType,
+    LongCalls,
     MaxDate,
     MinDate,
     Sort,
@@ -27,9 +27,9 @@ from .tool import (
     Tool,
     Types,
     Word,
+    is_toolset_on,
     tool,
 )
-from .toolsets import is_on
 
 if TYPE_CHECKING:
     from ..curation.reading import Reading
@@ -217,7 +217,7 @@ def _still_downloading(ids: Ids) -> Downloaded:
 
 
 def _read_tool(library: Library) -> Tool:
-    shown_by = "paper_objects" if is_on("objects", library) else ""
+    shown_by = "paper_objects" if is_toolset_on("objects", library) else ""
 
     def read_paper(
         paper: Annotated[Word, Field(description="Identifier, or file name on the shelf.")],

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fastmcp.tools import ToolResult
 from mcp.types import ResourceLink
 
-from .answers import UNTRUSTED, block
-from .rendering import in_brief, render
+from .answers import UNTRUSTED, block, in_brief, render
 
 if TYPE_CHECKING:
     from fastmcp.tools import Tool

@@ -18,9 +18,8 @@ from ..errors import BadRequest
 from ..library import Library
 from ..system.plain_text import shortened
 from .answers import in_room
-from .long_calls import LongCalls
 from .pubmed import converted_ids
-from .tool import ADDS_FILES, READS_WEB, Start, Tool, Word, tool
+from .tool import ADDS_FILES, READS_WEB, LongCalls, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..entrez import DatabaseInfo, DatabaseList, Summary

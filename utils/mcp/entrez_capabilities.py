@@ -16,9 +16,9 @@ from ..library import Library
 from ..model.sites import KEYS
 from ..settings import TOOLSETS
 from ..system.plain_text import one_line, shortened
-from . import entrez, toolsets
+from . import entrez
 from .entrez import Operation
-from .tool import READS_SHELF, Tool, Word, tool
+from .tool import READS_SHELF, Tool, Word, is_toolset_on, tool, tools_of
 
 OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
     "entrez_query": entrez.QUERY,
@@ -98,12 +98,12 @@ def tools(library: Library) -> list[Tool]:
 
 
 def _toolset_row(name: str, library: Library) -> dict[str, Any]:
-    on = toolsets.is_on(name, library)
-    chosen = ",".join(one for one in TOOLSETS if one == name or toolsets.is_on(one, library))
+    on = is_toolset_on(name, library)
+    chosen = ",".join(one for one in TOOLSETS if one == name or is_toolset_on(one, library))
     return {
         "name": name,
         "on": on,
-        "tools": {one.name: _tokens(one) for one in toolsets.of(name, library)},
+        "tools": {one.name: _tokens(one) for one in tools_of(name, library)},
         **({} if on else {"switch_on": f"Set MCP_TOOLSETS={chosen} and start the server again."}),
     }
 
@@ -127,7 +127,7 @@ def _key_row(name: str, gives: str, library: Library) -> dict[str, Any]:
 
 
 def _tool_row(name: str, library: Library) -> Described:
-    every = {one.name: one for part in TOOLSETS for one in toolsets.of(part, library)}
+    every = {one.name: one for part in TOOLSETS for one in tools_of(part, library)}
     if name not in every:
         near = get_close_matches(name, every, 3, 0.5)
         msg = f"There is no tool {shortened(one_line(name), 60)!r}."

@@ -2,6 +2,9 @@
 
 A harvest runs in a thread of the server and lives in its ledger: when the host hangs up it is
 interrupted, and goes on when it is asked for again, over MCP or in the shell.
+
+An answer says how a harvest stands: what came from where, why the rest has no text, which site is
+waited for and until when, and the call to make next.
 """
 
 from __future__ import annotations
@@ -11,27 +14,43 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
 
 from fastmcp.resources import ResourceResult, ResourceTemplate
-from mcp.types import Annotations
+from mcp.types import Annotations, ResourceLink
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..errors import BadRequest, NothingFound, PaperError
 from ..http.work import raise_if_cancelled
 from ..library import Library
-from ..model.job import Job
-from .long_calls import LONGEST_WAIT_S, LongCalls, tell
+from ..model.job import Coverage, Harvested, Job, Standing, Wait
+from ..reports.coverage import Page, page_of, paper_row, reasons, sources
+from ..reports.labels import counted, route_label
+from ..reports.page import PASSING, cut_line
+from .answers import with_blocks
 from .resources import readable, untrusted
-from .tool import ADDS_FILES, READS_SHELF, Hundred, Start, Tool, Word, tool
+from .tool import (
+    ADDS_FILES,
+    LONGEST_WAIT_S,
+    READS_SHELF,
+    Hundred,
+    LongCalls,
+    Start,
+    Tool,
+    Word,
+    tell,
+    tool,
+)
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
     from ..harvest.run_status import Progress
-    from .harvest_answers import Status
 
+_NOTES, _NOTE = 5, 300
+_TITLE = 100  # characters: a page of them is read by a model
+_STAND_INS = ("preprint", "accepted")
 log = logging.getLogger(__name__)
 
 _UNNAMED = "Identifiers"
@@ -42,7 +61,7 @@ _STOPS_S = 15.0  # in which a harvest that is cancelled stops, its report includ
 
 @with_config(extra="allow")
 class State(TypedDict):
-    """How a harvest stands; the other members are those of `.harvest_answers.Status`."""
+    """How a harvest stands; the other members are those of `.harvests.Status`."""
 
     done: NotRequired[str]
     job_id: str
@@ -101,9 +120,7 @@ class Harvests:
             return run
 
     def status(self, job_id: str, **page: Any) -> Status:
-        """How a job stands, with a page of its papers as `.harvest_answers.status_of` has it."""
-        from .harvest_answers import status_of
-
+        """How a job stands, with a page of its papers as `status_of` has it."""
         run = self._runs.get(job_id)
         if not run:
             harvest = self._library.harvest(job_id=job_id)
@@ -184,7 +201,6 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., State
     ) -> State:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         from ..harvest.jobs import parse_outcomes
-        from .harvest_answers import status_answer
 
         if cancel:
             _refuse_more(job_id, query, papers, lists, retry)
@@ -255,8 +271,6 @@ def _harvest_status(harvests: Harvests) -> Callable[..., State]:
         max_results: Hundred = 20,
     ) -> State:
         """Look at a harvest, after up to wait_s seconds or when done: coverage, reasons, papers."""
-        from .harvest_answers import status_answer
-
         until = time.monotonic() + wait_s
         page = {"show": show, "start": start, "most": max_results}
         status, reported = harvests.status(job_id, **page), -1
@@ -299,3 +313,162 @@ def _report_progress(job: Job, reported: int) -> int:
         words = f"{counts.full_text} full text, {counts.abstract} abstract"
         tell(done, counts.requested, words)
     return done
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a harvest stands at one moment.
+
+    Parameters
+    ----------
+    job : Job
+    standing : Standing
+    coverage : Coverage
+    eta_s : float or None
+        The seconds left, where they are known.
+    report : str
+        The address of its report; empty while there is none.
+    show : str
+        Which papers are named: ``retrieved``, ``not_retrieved``, or a reason; empty for none.
+    page : Page
+        Those papers.
+    """
+
+    job: Job
+    standing: Standing
+    coverage: Coverage
+    eta_s: float | None
+    report: str
+    show: str
+    page: Page
+
+    @property
+    def waits(self) -> tuple[Wait, ...]:
+        """The sites that papers wait for now."""
+        return self.job.waits if self.standing == "running" else ()
+
+    @property
+    def notes(self) -> list[str]:
+        """What has to be known about the whole harvest, bounded."""
+        return [cut_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
+
+    def row(self) -> dict[str, Any]:
+        """All of it."""
+        shown = {"papers": [*map(_paper, self.page.rows)], "next_start": self.page.next_start}
+        return {
+            "job_id": self.job.job_id,
+            "state": self.standing,
+            "counts": self.job.row(),
+            "eta_s": None if self.eta_s is None else round(self.eta_s),
+            "sources": sources(self.coverage),
+            "reasons": reasons(self.coverage),
+            "waits": [*map(_wait_row, self.waits)],
+            **({"notes": self.notes} if self.notes else {}),
+            **(shown if self.show else {}),
+            "report": self.report,
+            "next": self.steps(),
+        }
+
+    def steps(self) -> list[str]:
+        """The calls that help now, the first one most."""
+        this = f'job_id="{self.job.job_id}"'
+        steps = []
+        if start := self.page.next_start:
+            page = f'harvest_status({this}, show="{self.show}", start={start})'
+            steps.append(f"{page}: the next page")
+        if self.standing == "running":
+            steps.append(f"harvest_status({this}, wait_s={LONGEST_WAIT_S:.0f})")
+        elif self.standing != "done":
+            steps.append(f"harvest_papers({this}): goes on where it stopped")
+        else:
+            steps += self._afterwards(this)
+        return steps
+
+    def _afterwards(self, this: str) -> list[str]:
+        """What helps when all is through."""
+        lacking, steps = self.coverage.reasons, []
+        if passing := [reason for reason in PASSING if reason in lacking]:
+            papers = counted(sum(lacking[reason] for reason in passing), "paper")
+            retry = f'harvest_papers({this}, retry="{",".join(passing)}")'
+            steps.append(f"{retry}: asks again for {papers} that may be had by now")
+        if lacking and not self.show:
+            papers = counted(sum(lacking.values()), "paper")
+            steps.append(f'harvest_status({this}, show="not_retrieved"): names the {papers}')
+        return steps
+
+
+def status_of(
+    harvest: Harvest, eta_s: float | None, *, show: str = "", start: int = 0, most: int = 20
+) -> Status:
+    """How a harvest stands; with *show* a page of its papers, from number *start* on.
+
+    Raises
+    ------
+    BadRequest
+        No paper of any harvest can be what *show* says.
+    """
+    job, coverage = harvest.job(), harvest.ledger.coverage()
+    standing = job.standing(running=harvest.ledger.running())
+    there = (harvest.folder / "report.html").exists()
+    return Status(
+        job,
+        standing,
+        coverage,
+        eta_s if standing == "running" else None,
+        f"papers://report/{job.job_id}" if there else "",
+        show,
+        _page(harvest, coverage, show, start, most),
+    )
+
+
+def status_answer(status: Status, before: str = "") -> State:
+    """A status as a tool's answer; *before* says what was just done."""
+    structure = cast("State", {**({"done": before} if before else {}), **status.row()})
+    return with_blocks(structure, [_link_to(status.report)] if status.report else [])
+
+
+def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int) -> Page:
+    """The papers that *show* names."""
+    from ..harvest.jobs import OUTCOMES
+
+    if not show:
+        return Page([], None)
+    rows = harvest.ledger.rows
+    if show == "retrieved":
+        return page_of(rows, "retrieved", start=start, most=most)
+    if show == "not_retrieved":
+        return page_of(rows, "not_retrieved", start=start, most=most)
+    if show in coverage.reasons:
+        return page_of(rows, "not_retrieved", start=start, most=most, reason=show)
+    if show in OUTCOMES:
+        return Page([], None)  # papers can end so, and none of these did
+    msg = f"No paper of this harvest is {show!r}."
+    choices = ", ".join(("retrieved", "not_retrieved", *reasons(coverage)))
+    raise BadRequest(msg, f"Choose among {choices}.")
+
+
+def _paper(row: Harvested) -> dict[str, Any]:
+    """A paper of a page: where its text is from, or why there is none."""
+    made = paper_row(row)
+    made["title"] = cut_line(made["title"], _TITLE)
+    if row.state != "full_text":
+        return {**made, "reason": row.reason}
+    stand_in = {"version": row.version} if row.version in _STAND_INS else {}
+    doubts = {"doubts": row.detail} if row.reason == "doubtful" else {}
+    return {**made, "source": route_label(row.via), **stand_in, **doubts}
+
+
+def _wait_row(wait: Wait) -> dict[str, Any]:
+    """A site that papers wait for; what is not known about it is left out."""
+    return {name: value for name, value in asdict(wait).items() if value != ""}
+
+
+def _link_to(report: str) -> ResourceLink:
+    return ResourceLink(
+        type="resource_link",
+        uri=report,
+        name="report.html",
+        title="Report of the harvest",
+        mime_type="text/html",
+        annotations=Annotations(audience=["user", "assistant"], priority=0.5),
+    )

@@ -12,8 +12,7 @@ from ..library import Library
 from ..model.sites import SEARCHED
 from .answers import in_room, pick
 from .core import MOST_AUTHORS, few_authors
-from .long_calls import LongCalls
-from .tool import READS_WEB, AnyPaper, Hundred, MaxDate, MinDate, Start, Tool, Word, tool
+from .tool import READS_WEB, AnyPaper, Hundred, LongCalls, MaxDate, MinDate, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..model.paper import Paper

@@ -23,10 +23,8 @@ from ..library import Library
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
 from ..outline import with_own_roles
-from .answers import UNTRUSTED, in_room, tokens
-from .long_calls import LongCalls
-from .rendering import render
-from .tool import ADDS_FILES, READS_WEB, Tool, Word, tool
+from .answers import UNTRUSTED, in_room, render, tokens
+from .tool import ADDS_FILES, READS_WEB, LongCalls, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..curation.excerpts import Excerpt

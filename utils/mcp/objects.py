@@ -17,8 +17,7 @@ from ..library import Library
 from ..system import safe_files
 from ..system.plain_text import shortened
 from .answers import with_blocks
-from .long_calls import LongCalls
-from .tool import ADDS_FILES, READS_SHELF, AnyPaper, Start, Tool, Word, tool
+from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCalls, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..media import Kept

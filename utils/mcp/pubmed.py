@@ -18,8 +18,19 @@ from ..library import Library
 from ..model.paper import NO_HITS
 from ..system.plain_text import shortened
 from .answers import in_room, pick, shelf_links, with_blocks
-from .long_calls import LongCalls
-from .tool import READS_WEB, DateType, MaxDate, MinDate, Sort, Start, Tool, Types, Word, tool
+from .tool import (
+    READS_WEB,
+    DateType,
+    LongCalls,
+    MaxDate,
+    MinDate,
+    Sort,
+    Start,
+    Tool,
+    Types,
+    Word,
+    tool,
+)
 
 if TYPE_CHECKING:
     from ..download.records import Converted

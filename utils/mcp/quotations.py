@@ -13,8 +13,7 @@ from ..errors import PaperError
 from ..library import Library
 from .answers import in_room
 from .indexing import Indexing
-from .long_calls import LongCalls
-from .tool import READS_SHELF, Source, Tool, Word, tool
+from .tool import READS_SHELF, LongCalls, Source, Tool, Word, tool
 
 if TYPE_CHECKING:
     from ..corpus import Corpus

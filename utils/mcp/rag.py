@@ -27,9 +27,19 @@ from .advice import DOTTED
 from .answers import in_room, pick, shelf_links, with_blocks
 from .core import whole_years, year_of
 from .indexing import Indexing
-from .long_calls import LongCalls, tell
 from .quotations import shown_differences
-from .tool import ADDS_FILES, READS_SHELF, READS_WEB, Source, Start, Tool, Word, tool
+from .tool import (
+    ADDS_FILES,
+    READS_SHELF,
+    READS_WEB,
+    LongCalls,
+    Source,
+    Start,
+    Tool,
+    Word,
+    tell,
+    tool,
+)
 
 if TYPE_CHECKING:
     from ..corpus.search import ScoredPassage

@@ -21,9 +21,8 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from ..errors import PaperError
 from ..library import Library
 from ..system.process import version
-from .answers import UNTRUSTED, in_room
-from .long_calls import run_in_thread
-from .rendering import fenced
+from .answers import UNTRUSTED, fenced, in_room
+from .tool import run_in_thread
 
 if TYPE_CHECKING:
     from fastmcp.server.completions import CompletionHandler

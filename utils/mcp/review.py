@@ -28,9 +28,8 @@ from ..errors import NotFound
 from ..library import Library
 from ..system.plain_text import one_line
 from .answers import UNTRUSTED, in_room
-from .long_calls import LongCalls
 from .resources import readable, untrusted
-from .tool import ADDS_FILES, READS_SHELF, READS_WEB, Start, Tool, tool
+from .tool import ADDS_FILES, READS_SHELF, READS_WEB, LongCalls, Start, Tool, tool
 
 if TYPE_CHECKING:
     from ..review import Review
@@ -156,7 +155,7 @@ def _named(library: Library, name: str) -> Review:
 
 def _review(library: Library, name: str, start: int) -> Board:
     """A review's board."""
-    from ..review.board import board
+    from ..review.page import board
 
     made = _named(library, name)
     state = "searched" if any(event.what == "update" for event in made.events()) else "new"

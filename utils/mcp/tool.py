@@ -4,14 +4,22 @@
 hosts get them shortened, because every conversation pays for them (`Tool.to_mcp_tool`). A function
 returns the structure that its annotation names, and raises a `PaperError` for what a caller can
 act on. Parameters that several tools have in common are declared here.
+
+A call runs in a thread, reports progress while a site keeps it waiting, and gives up in good time
+(`run_in_thread`). Hosts see the tools of the toolsets that ``MCP_TOOLSETS`` names
+(`enabled_tools`): each definition costs tokens in every conversation, so the default is ``core``
+alone. A toolset that was not asked for is not imported either.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+import math
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Annotated, Any, Literal, TypeVar
+from weakref import WeakValueDictionary
 
 from fastmcp.exceptions import ToolError
 from fastmcp.tools import FunctionTool, ToolResult
@@ -22,12 +30,19 @@ from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, Field, PrivateAttr, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from ..errors import BadRequest, NothingFound, PaperError
+from ..errors import BadRequest, NothingFound, PaperError, Unreachable
+from ..http import Cancellation, Cooldown
+from ..http.work import LONGEST_ANSWER_S, SharedWork
+from ..library import Library
+from ..plugins import import_part
+from ..settings import TOOLSETS
 from .answers import answer
-from .long_calls import run_in_thread
-from .refusals import to_bad_request
-from .spellings import respell
+from .arguments import respell, to_bad_request
 
+LONGEST_WAIT_S = 50.0
+"""Of a call that asks to wait: hosts give a call up after a minute (TypeScript SDK's default)."""
+_STEP_S = 1.0
+Result = TypeVar("Result")
 LAST = 1_000_000_000  # no list is that long
 
 
@@ -220,3 +235,112 @@ def _names_only(schema: Any) -> dict[str, Any]:
         elif member.get("items", {}).get("properties"):
             members[name] = {"type": "array", "items": _names_only(member["items"])}
     return {**kept, "properties": members} if members else kept
+
+
+class LongCalls:
+    """Runs work for the time a call may take, reporting progress to the host once a second.
+
+    *site* is named as the cause of the wait.
+    """
+
+    def __init__(self, site: str = "NCBI") -> None:
+        self._site = site
+        self._patience: SharedWork[Any] = SharedWork(_STEP_S)
+        # Each is kept by the work it is about, for as long as that is under way.
+        self._holds: WeakValueDictionary[Hashable, Cooldown] = WeakValueDictionary()
+
+    def wait(
+        self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
+    ) -> Result | None:
+        """What *work* returns, or None when it is not there in time and goes on.
+
+        *call* tells which calls are the same: the next such one picks it up. *progress* says how
+        far the work is, in a sentence; where it is silent, the site is blamed.
+        """
+        work = partial(self._hold(call).run, work)
+        steps = int(LONGEST_ANSWER_S / _STEP_S)
+        for step in range(1, steps + 1):
+            result: Result | None = self._patience.wait(call, work)
+            if result is not None:
+                return result
+            tell(step, steps, progress() or f"{self._site} keeps us waiting")
+        return None
+
+    def result(
+        self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
+    ) -> Result:
+        """What *work* returns; see `wait`.
+
+        Raises
+        ------
+        Unreachable
+            It is not there in time; with ``retry_after`` when the site asked us to wait.
+        """
+        hold = self._hold(call)
+        result = self.wait(call, work, progress)
+        if result is None:
+            raise self._give_up(math.ceil(hold.seconds_left()), progress())
+        return result
+
+    def call(self, function: Callable[..., Result], *args: Hashable, **options: Hashable) -> Result:
+        """What ``function(*args, **options)`` returns; equal calls share one run. See `result`."""
+        call = (function.__name__, *args, *sorted(options.items()))
+        return self.result(call, lambda: function(*args, **options))
+
+    def _hold(self, call: Hashable) -> Cooldown:
+        return self._holds.setdefault(call, Cooldown())
+
+    def _give_up(self, seconds: int, progress: str) -> Unreachable:
+        if not seconds:
+            msg = progress or f"{self._site} keeps this request waiting"
+            msg = f"{msg}; it goes on."
+            return Unreachable(msg, "Call again with the same arguments in a minute.")
+        msg = f"{self._site} asked us to wait; this request goes on after that."
+        hint = f"Call again in {seconds} s with the same arguments."
+        # Some say it with 503; that they named a time is what counts.
+        return Unreachable(msg, hint, status=429, retry_after=float(seconds))
+
+
+def tell(done: float, total: float, message: str) -> None:
+    """Report progress to a host that asked for it, from a worker thread."""
+    from anyio.from_thread import run
+    from fastmcp.server.dependencies import get_context
+
+    run(get_context().report_progress, done, total, message)
+
+
+async def run_in_thread(work: Callable[[], Result]) -> Result:
+    """Run *work* in a thread until it ends or the host cancels the call.
+
+    A thread cannot be stopped from outside. The call is abandoned at once, and its `Cancellation`
+    is set: its requests end at the socket, and no other follows.
+    """
+    from anyio import get_cancelled_exc_class, to_thread
+
+    cancellation = Cancellation()
+    try:
+        return await to_thread.run_sync(cancellation.run, work, abandon_on_cancel=True)
+    except get_cancelled_exc_class():
+        cancellation.cancel()
+        raise
+
+
+def enabled_tools(library: Library) -> list[Tool]:
+    """Return the tools of the toolsets in *library*'s settings, always in the same order."""
+    return [
+        tool
+        for name in TOOLSETS
+        if is_toolset_on(name, library)
+        for tool in tools_of(name, library)
+    ]
+
+
+def is_toolset_on(toolset: str, library: Library) -> bool:
+    """Return whether the settings name a toolset."""
+    return bool({toolset, "all"} & {*library.settings.mcp_toolsets})
+
+
+def tools_of(toolset: str, library: Library) -> list[Tool]:
+    """Return the tools of one toolset, whether or not it is on."""
+    modules = map(import_part, TOOLSETS[toolset])
+    return [tool for module in modules for tool in module.tools(library)]

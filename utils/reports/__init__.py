@@ -68,9 +68,8 @@ def write_report(
     """
     from . import page, prisma
     from .figures import Figures
-    from .interlibrary_loan import loan_requests
     from .lock_file import lock_file
-    from .tables import not_retrieved_table, papers_table, write_searches
+    from .tables import loan_requests, not_retrieved_table, papers_table, write_searches
     from .worklist import worklist
 
     library = library or ReadersLibrary()

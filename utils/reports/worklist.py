@@ -4,6 +4,9 @@ Ordered by publisher, so that one visit to a site serves all its papers. Each li
 reader's library would resolve, where the settings name a library; nothing is opened by us. What
 a person saves, ``inbox --watch`` files, and writes the page anew; an open page loads itself again
 now and then, which needs neither a server nor a script.
+
+A paper's publisher is told from its DOI, by the prefixes under which publishers register with
+Crossref, from memory of their DOIs; a prefix that is not here stands for itself.
 """
 
 from __future__ import annotations
@@ -19,8 +22,47 @@ from ..system.safe_files import disk, replacing
 from .labels import best_link, reason_for, shelf_link
 from .library_links import ReadersLibrary
 from .page import styled
-from .publishers import OTHERS, publisher_of
 
+_BY_PREFIX = {
+    "10.1016": "Elsevier",
+    "10.1053": "Elsevier",
+    "10.1067": "Elsevier",
+    "10.1002": "Wiley",
+    "10.1111": "Wiley",
+    "10.1007": "Springer Nature",
+    "10.1038": "Springer Nature",
+    "10.1186": "Springer Nature",
+    "10.1080": "Taylor & Francis",
+    "10.1081": "Taylor & Francis",
+    "10.3109": "Taylor & Francis",
+    "10.1093": "Oxford University Press",
+    "10.1017": "Cambridge University Press",
+    "10.1097": "Wolters Kluwer",
+    "10.1177": "Sage",
+    "10.1021": "American Chemical Society",
+    "10.1039": "Royal Society of Chemistry",
+    "10.1056": "New England Journal of Medicine",
+    "10.1001": "American Medical Association",
+    "10.1136": "BMJ",
+    "10.1126": "AAAS",
+    "10.1073": "PNAS",
+    "10.1128": "American Society for Microbiology",
+    "10.1152": "American Physiological Society",
+    "10.1158": "AACR",
+    "10.1161": "American Heart Association",
+    "10.1200": "ASCO",
+    "10.1210": "Endocrine Society",
+    "10.1242": "Company of Biologists",
+    "10.1159": "Karger",
+    "10.1055": "Thieme",
+    "10.1089": "Mary Ann Liebert",
+    "10.1146": "Annual Reviews",
+    "10.1515": "De Gruyter",
+    "10.1109": "IEEE",
+    "10.1371": "PLOS",
+    "10.1101": "Cold Spring Harbor Laboratory",
+}
+OTHERS = "Without a DOI"
 WORKLIST = "worklist.html"
 VIA = "manual"
 MISSING = ("abstract", "record", "failed")
@@ -28,6 +70,16 @@ _UNTELLING = ("bad_request", "not_found", "no_identifier")  # nobody can fetch w
 _RENEWED_S = 30
 
 Add = Callable[[Harvested], None]
+
+
+def publisher_of(doi: str) -> str:
+    """The publisher's name, else the prefix of the DOI.
+
+    >>> publisher_of("10.1016/j.x.2024.1"), publisher_of("10.99999/a"), publisher_of("")
+    ('Elsevier', 'DOI prefix 10.99999', 'Without a DOI')
+    """
+    prefix = doi.partition("/")[0]
+    return _BY_PREFIX.get(prefix, f"DOI prefix {prefix}") if prefix else OTHERS
 
 
 @dataclass(frozen=True, slots=True)

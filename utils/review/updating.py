@@ -4,29 +4,44 @@ Decisions are never touched. What came is kept in steps, each of them whole: new
 records, then new citing papers. Killed between, the same command goes on, and the tables of the
 report have both. A database that does not answer keeps its search of the last update, with its day;
 the first search has to be answered by all, for a figure that lacks one is worse than none.
+
+News of a record is that it was retracted or corrected, or that a copy of it is open now.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import BadRequest, PaperError
+from ..download.ladder import Ladder
+from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
+from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..harvest.searches import Collected, collect, wanted_searches
+from ..http import not_older_than
 from ..lists.pasted import Entry
 from ..lists.references import entries_in
+from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..sources import Query
-from . import news
 from .ledger import Event, Record, Searched
 from .protocol import NAME, OTHER_METHODS, ListFile, Protocol
 
 if TYPE_CHECKING:
     from .review import Review
 
+Outcome = Literal["retracted", "concern", "corrected", "new_copy"]
+_OUTCOMES: dict[str, Outcome] = {
+    "retraction": "retracted",
+    "expression_of_concern": "concern",
+    "erratum": "corrected",
+    "republication": "corrected",
+    "update": "corrected",
+}
 
+_NOBODY = Ids()
 IN_WORDS = {
     "retracted": "retracted",
     "concern": "expression of concern",
@@ -61,7 +76,7 @@ class Update:
     """
 
     new: tuple[Record, ...]
-    news: tuple[news.News, ...]
+    news: tuple[News, ...]
     citing: tuple[Record, ...]
     searches: tuple[Searched, ...]
     notes: tuple[str, ...]
@@ -82,13 +97,13 @@ def update(review: Review) -> Update:
     found = _looked_up(review, first.papers)
     rest = _collected(review, protocol, [*papers, *(paper for _, paper in found)], (), others=True)
     others = _looked_up(review, rest.papers)
-    renewed, untold = news.looked_up_anew(known, review.ladder)
+    renewed, untold = looked_up_anew(known, review.ladder)
     searches = [
         *_databases_searched(protocol, first, before),
         *_lists_searched(protocol, first),
         *_lists_searched(protocol, rest),
     ]
-    changes = news.changes(known, renewed)
+    changes = find_news(known, renewed)
     silent = [*(told for _, told in first.silent), *untold]
     with ledger.event("update", {}) as writer:
         added = writer.add_records("databases", found)
@@ -288,3 +303,72 @@ def silent_in(events: Sequence[Event]) -> list[str]:
     last = events[updates[-1] :] if updates else []
     told = [line for event in last for line in event.detail.get("silent", ())]
     return list(dict.fromkeys(told))
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something new about a record."""
+
+    key: str
+    outcome: Outcome
+    title: str
+    detail: str = ""
+
+
+def looked_up_anew(records: Sequence[Record], ladder: Ladder) -> tuple[dict[str, Paper], list[str]]:
+    """What PubMed, else Crossref, says of records now, by key; who could not tell of how many.
+
+    No earlier answer is used. Who has neither PMID nor DOI cannot be asked about.
+    """
+    names = {record.key: record.paper.ids for record in records}
+    wanted = {key: ids for key, ids in names.items() if ids.pmid or ids.doi}
+    if not wanted:
+        return {}, []
+    with not_older_than(time.time()):
+        found = look_up(
+            list(dict.fromkeys(wanted.values())), ladder.web, [PUBMED_ANEW, CROSSREF_ANEW]
+        )
+    told: dict[str, Paper] = {}
+    silent: Counter[str] = Counter()
+    for record in records:
+        paper = found.get(wanted.get(record.key, _NOBODY))
+        if isinstance(paper, Unreachable | NotConfigured):
+            silent[str(paper.details.get("said") or paper.message)] += 1
+        if isinstance(paper, Paper):
+            told[record.key] = _merged(record.paper, paper)
+    return told, [
+        f"{n:,} {'record' if n == 1 else 'records'} could not be asked about: {why}"
+        for why, n in silent.items()
+    ]
+
+
+def _merged(before: Paper, after: Paper) -> Paper:
+    """The new record, with what only the old one knew."""
+    notices = dict.fromkeys((*after.notices, *before.notices))
+    return replace(
+        after,
+        ids=after.ids | before.ids,
+        title=after.title or before.title,
+        abstract=after.abstract or before.abstract,
+        notices=tuple(notices),
+    )
+
+
+def find_news(records: Sequence[Record], renewed: Mapping[str, Paper]) -> list[News]:
+    """How records differ from what was known of them."""
+    made: list[News] = []
+    for record in records:
+        before, after = record.paper, renewed.get(record.key)
+        if after is None:
+            continue
+        made += [
+            News(record.key, _OUTCOMES[notice.kind], after.title, notice.reference)
+            for notice in after.notices
+            if notice not in before.notices and notice.kind in _OUTCOMES
+        ]
+        noticed = any(one.key == record.key and one.outcome == "retracted" for one in made)
+        if after.retracted and not before.retracted and not noticed:
+            made.append(News(record.key, "retracted", after.title))
+        if after.ids.pmcid and not before.ids.pmcid:
+            made.append(News(record.key, "new_copy", after.title, after.ids.pmcid))
+    return made

@@ -4,12 +4,15 @@ The author of the statement (a model, a person, a page a model has read) is not 
 in a process of its own, which can read this file and do nothing else; see `.sql_child`.
 Rows come in pages that are bounded in number and in characters. The next page runs the statement
 again, so it should be put in order: without ORDER BY, SQLite promises none.
+
+A refused statement is answered with SQLite's own message and the columns of the tables.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,8 +20,12 @@ from typing import Any
 
 from ...errors import BadRequest, StoreFailed
 from ...readers.child_processes import Child, ChildCrashed, ChildFailed, Children
-from .sql_errors import empty_statement, explain, out_of_memory, timed_out, too_wide
+from ...system.plain_text import one_line, shortened
 
+_MESSAGE = 200  # characters of SQLite's message
+_LISTED = 300  # characters of a list of names
+_TABLES = 3  # tables whose columns are listed
+_FROM = re.compile(r'(?:\bfrom|\bjoin|,)\s*["`]?(\w+)', re.IGNORECASE)
 SECONDS = 2.0
 MAX_ROWS, MAX_CHARS = 100, 20_000
 MOST_ROWS, MOST_CHARS, MOST_SECONDS = 10_000, 1_000_000, 60.0
@@ -186,3 +193,68 @@ def _stopped_error(seconds: float, failure: ChildFailed) -> BadRequest:
     if isinstance(failure, ChildCrashed):
         return out_of_memory()
     return timed_out(seconds)
+
+
+def explain(
+    sql: str, message: str, *, denied: bool, columns: Mapping[str, Sequence[str]]
+) -> BadRequest:
+    """Return the error for a statement that SQLite refused.
+
+    Parameters
+    ----------
+    sql : str
+    message : str
+        SQLite's own.
+    denied : bool
+        The statement does more than read, or calls a function that is not allowed.
+    columns : mapping
+        The columns of every table of the dataset.
+    """
+    said = shortened(one_line(message), _MESSAGE).rstrip(".")
+    hints = list(_column_hints(sql, columns))
+    if denied:
+        read_only = "A dataset is read-only: use SELECT, or WITH … SELECT. Export it to change it."
+        hints = [read_only, *hints]
+    hints = hints or ["Write one SELECT in the SQL of SQLite."]
+    return BadRequest(f"SQLite refuses the statement: {said}.", *hints)
+
+
+def _column_hints(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """List the columns of the tables that a statement names, else the tables."""
+    named = {name.casefold() for name in _FROM.findall(sql)}
+    tables = [table for table in columns if table.casefold() in named]
+    for table in tables[:_TABLES]:
+        yield f"{table} has the columns {_joined(columns[table])}."
+    if columns and not tables:
+        yield f"The tables are {_joined(columns)}."
+
+
+def empty_statement() -> BadRequest:
+    """Return the error for an empty statement, or a comment."""
+    return BadRequest("There is no statement to run.", "Begin with SELECT.")
+
+
+def timed_out(seconds: float) -> BadRequest:
+    """Return the error for a statement that was stopped."""
+    return BadRequest(
+        f"The statement took longer than {seconds:g} s and was stopped.",
+        "Narrow it with WHERE, join tables ON their keys, and end WITH RECURSIVE by a condition.",
+    )
+
+
+def out_of_memory() -> BadRequest:
+    """Return the error for a statement that met the limit of memory."""
+    return BadRequest(
+        "The statement takes more memory than it may have, and was stopped.",
+        "Sort, group and join only the columns you need; leave long texts to a second statement.",
+    )
+
+
+def too_wide(columns: int) -> BadRequest:
+    """Return the error for a row that does not fit, even with its texts cut."""
+    msg = f"A row of {columns:,} columns has more characters than max_chars."
+    return BadRequest(msg, "Name the columns you need in place of *.", "Raise max_chars.")
+
+
+def _joined(names: Iterable[str]) -> str:
+    return shortened(", ".join(map(one_line, names)), _LISTED)

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...system.safe_files import write_whole
+from .counts import numbers_of, with_file, with_told
 from .flow import NAMES, TO_FILL, Box, Count, Flow, Numbers, flow, mismatches
-from .from_people import with_file, with_told
-from .harvested import numbers_of
 from .r_table import r_table
 from .svg import svg
 
