@@ -4,13 +4,7 @@ import re
 
 import pytest
 
-from utils.entrez.databases import (
-    DATABASES,
-    form_of,
-    generic,
-    no_such_database,
-    staged_form,
-)
+from utils.entrez.databases import DATABASES, form_of, generic, no_such_database, staged_form
 from utils.entrez.datasets.trees import FORMS
 from utils.errors import BadRequest
 

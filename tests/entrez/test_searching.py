@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tests.answering import HOSTILE, answering
-from utils.entrez.paging import HOURS
+from utils.entrez.selection import HOURS
 from utils.errors import (
     BadRequest,
     EntrezFailed,

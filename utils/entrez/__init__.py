@@ -14,19 +14,13 @@ from ..errors import BadRequest, StoreFailed
 from ..http import Web
 from ..sources.eutils import Contact, contact, post_ids
 from ..system.plain_text import shortened
-from .databases import (
-    Database,
-    DatabaseInfo,
-    DatabaseList,
-    fetch_database_info,
-    form_of,
-    list_databases,
-    staged_form,
-)
+from .databases import Database, form_of, staged_form
 from .fetching import Fetch, Summary, SummaryPage, fetch, look_up, summary
-from .paging import History, Pages, Progress, pages_of_records, pages_of_search, remember
+from .paging import Pages, Progress, pages_of_records, pages_of_search
 from .searching import (
     Count,
+    DatabaseInfo,
+    DatabaseList,
     GlobalCounts,
     Linked,
     Links,
@@ -34,12 +28,14 @@ from .searching import (
     Search,
     Spelling,
     Unanswered,
+    fetch_database_info,
     global_query,
     link,
+    list_databases,
     search,
     spell,
 )
-from .selection import Missing, find_database, is_given, read_ids, select_records
+from .selection import History, Missing, find_database, is_given, read_ids, remember, select_records
 
 __all__ = [
     "Count",

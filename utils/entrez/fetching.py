@@ -26,8 +26,7 @@ from ..sources.eutils_services import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
 from ..system.plain_text import one_line, plain_json
 from .databases import Form
-from .paging import explain_expiry
-from .selection import Missing, Part, Selection, require_between
+from .selection import Missing, Part, Selection, explain_expiry, require_between
 
 MOST_RECORDS = 200
 MOST_CHARS = 1_000_000

@@ -4,22 +4,34 @@ Identifiers are read as people paste them, and show which database they belong t
 numbers up to 2^64 - 1 (EPost says so); the sequence databases take accession.version as well. The
 other spellings are those of the databases' own pages: ``PMC…``, ``rs…``, ``SAMN…``, ``PRJNA…``,
 ``GCF_…``, ``NM_…``. https://www.ncbi.nlm.nih.gov/books/NBK25497/
+
+A request may name a history in place of identifiers: results that stay on NCBI's history server,
+under names of our own. NCBI's ``WebEnv`` and ``query_key`` are anybody's who has them and say
+nothing; what a caller gets is ``h_…``. It is remembered in the shelf's own memory for eight hours:
+NCBI publishes no lifetime, and forgets sooner at times, which a request finds out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sized
-from dataclasses import dataclass
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..errors import BadRequest, PaperError
+from ..errors import BadRequest, NotFound, PaperError, Unreachable
 from ..http import Web
 from ..sources.eutils import fetch_database_names
+from ..sources.loose_json import mapping, text, whole
 from ..system.plain_text import one_line, shortened
 from .databases import DATABASES, Database, generic, no_such_database, plain_name
-from .paging import Place, recall
 
+HOURS = 8
+_HANDLE = re.compile(r"h_[0-9a-f]{16}", re.A)
+_KIND = "entrez_history"
 # PubMed hands out no more of any search, from the history server neither (facts of August 2026).
 PUBMED_WALL = 9_999
 MOST_IDS = 10_000
@@ -233,3 +245,92 @@ def _hints(database: Database, word: str) -> list[str]:
     if _read(DATABASES[home], word):
         return [*hints, f"Ask database {home} for it, and link from there to {database.name}."]
     return [*hints, f"Search {home} for it, and link from there to {database.name}."]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A result that NCBI keeps: ask for it by ``id`` instead of by its identifiers.
+
+    ``made_by`` is the search, or how many identifiers were posted; ``total`` the number of records;
+    ``expires`` when it is forgotten at the latest (ISO 8601, UTC).
+    """
+
+    id: str
+    database: str
+    made_by: str
+    total: int
+    expires: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """NCBI's names for a history; never shown."""
+
+    history: History
+    web_env: str
+    query_key: str
+
+    def stretch(self, start: int, size: int) -> dict[str, Any]:
+        """The parameters that request a part of it."""
+        where = {"WebEnv": self.web_env, "query_key": self.query_key}
+        return {**where, "retstart": start, "retmax": size}
+
+
+def remember(
+    database: str, made_by: str, total: int, place: tuple[str, str], web: Web
+) -> Place | None:
+    """Keep a place under a new name; None where the disk keeps nothing."""
+    moment = datetime.fromtimestamp(time.time(), UTC) + timedelta(hours=HOURS)
+    name = f"h_{secrets.token_hex(8)}"
+    expires = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    made = Place(History(name, database, shortened(made_by, 200), total, expires), *place)
+    web.cache.put(_KIND, name, asdict(made), HOURS / 24)
+    return made if web.cache.get(_KIND, name) else None
+
+
+def recall(name: str, database: str, web: Web) -> Place:
+    """The place behind a name.
+
+    Raises
+    ------
+    BadRequest
+        It is no name of a history, or its records are of another database.
+    NotFound
+        Nobody knows it (any more).
+    """
+    name = one_line(name)
+    if not _HANDLE.fullmatch(name):
+        msg = f"{shortened(name, 40)!r} is no history."
+        raise BadRequest(msg, "A search with keep and post return one: h_ and 16 characters.")
+    kept = _to_place(mapping(web.cache.get(_KIND, name)))
+    if kept is None:
+        msg = f"The history {name} is not known here (any more)."
+        again = "Search again with keep, or post the identifiers again."
+        raise NotFound(msg, again, f"A history lives {HOURS} hours on the shelf it was made for.")
+    if kept.history.database != database:
+        msg = f"The history {name} holds records of {kept.history.database}, not of {database}."
+        raise BadRequest(msg, f"Ask with database={kept.history.database}, or link to {database}.")
+    return kept
+
+
+def _to_place(row: Mapping[str, Any]) -> Place | None:
+    history = mapping(row.get("history"))
+    names = ("id", "database", "made_by", "expires")
+    total, place = whole(history.get("total")), [text(row.get(n)) for n in ("web_env", "query_key")]
+    if total is None or not all(place):
+        return None
+    history = {name: text(history.get(name)) for name in names}
+    return Place(History(**history, total=total), *place)
+
+
+@contextmanager
+def explain_expiry(place: Place | None) -> Iterator[None]:
+    """Raise `NotFound` where NCBI has forgotten a history before its time."""
+    try:
+        yield
+    except Unreachable as error:
+        if place is None or not error.details.get("expired"):
+            raise
+        msg = f"NCBI has forgotten the history {place.history.id} ({place.history.made_by})."
+        hint = "Search again with keep, or post the identifiers again."
+        raise NotFound(msg, hint) from None

@@ -1,80 +1,34 @@
-"""Check a manuscript: its references first, then what its sentences say of them.
-
-Findings that somebody looked at and accepts stand beside the manuscript in ``paper.md.accepted``,
-one a line: the fingerprint that the check shows behind a finding, and why it is accepted. A
-fingerprint is made of what is found where (the sentence and the number, the entry and its
-differences), not of lines or the program's words: it lasts while those stay, and no longer.
-"""
+"""Check a manuscript: its references first, then what its sentences say of them."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..corpus.texts import key_of, text_named, title_and_abstract
-from ..errors import BadRequest, NotFound, PaperError
-from ..lists.pasted import decode_lines
+from ..errors import NotFound, PaperError
 from ..model.sites import SITES
 from .claims import Claim, check_beside, check_sentence
-from .parts import Manuscript, Place, Reference, Sentence, sentences
+from .parts import Manuscript, Place, Reference
 from .passages import CitedText
+from .reading import SUFFIX, fingerprint
 from .reference_files import by_key
 from .references import CheckedReference, check_references
+from .sentences import Sentence, sentences
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
     from ..model.identifiers import Ids
     from ..sources import Source
 
-SUFFIX = ".accepted"
-_LENGTH = 10
-_MOST_BYTES = 1_000_000
 FINDINGS, UNCLEAR = 1, 3
 _FINDINGS = {
     *("differs", "wrong_paper", "not_found", "altered", "absent", "elsewhere", "unlisted"),
     *("retracted", "retraction_notice", "expression_of_concern", "preprint"),
 }
 _UNCLEAR = {"unsure", "could_not_tell", "no_full_text"}
-
-
-def fingerprint(*words: str) -> str:
-    """A short name of a finding, the same wherever it stands."""
-    plain = "\n".join(" ".join(word.split()) for word in words)
-    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:_LENGTH]
-
-
-def accepted_beside(manuscript: Path) -> dict[str, str]:
-    """The accepted findings of a manuscript, each with its reason; none without the file.
-
-    Raises
-    ------
-    BadRequest
-        A line has no reason, or the file cannot be read.
-    """
-    file = manuscript.with_name(manuscript.name + SUFFIX)
-    if not file.is_file():
-        return {}
-    try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise BadRequest(f"{file.name} is too long.", "It has a line for each finding.")
-        return dict(_read(decode_lines(file.read_bytes()), file.name))
-    except OSError as error:
-        msg = f"{file.name} cannot be read: {error.strerror}."
-        raise BadRequest(msg, "Look at the file.") from None
-
-
-def _read(lines: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
-    for at, line in enumerate(lines, 1):
-        found, _, reason = line.strip().partition(" ")
-        if found and found[0] != "#":
-            if not reason.strip():
-                msg = f"{name}, line {at}: {found[:_LENGTH]} has no reason."
-                raise BadRequest(msg, "Write behind the fingerprint why it is accepted.")
-            yield found.lower(), reason.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +40,7 @@ class Unlisted:
 
     @property
     def fingerprint(self) -> str:
-        """Its name for `.checking`."""
+        """Its name for `.reading`."""
         return fingerprint("unlisted", self.key)
 
 

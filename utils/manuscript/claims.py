@@ -19,10 +19,10 @@ from typing import Literal
 from ..corpus.differences import compared
 from ..corpus.wording import LEAST_WORDS, parse
 from ..errors import BadRequest
-from .checking import fingerprint
 from .parts import Place, Sentence, quoted
 from .passages import CitedText, Passage, best, terms
 from .quantities import Quantity, agreement, is_claimed, quantities
+from .reading import fingerprint
 
 Kind = Literal["quotation", "number", "support"]
 Outcome = Literal["verified", "altered", "absent", "elsewhere", "no_full_text", "weak", "uncited"]
@@ -64,7 +64,7 @@ class Claim:
 
     @property
     def fingerprint(self) -> str:
-        """Its name for `.checking`."""
+        """Its name for `.reading`."""
         return fingerprint(self.kind, *self.keys, self.sentence, self.what)
 
 

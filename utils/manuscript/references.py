@@ -32,8 +32,8 @@ from ..search.same_paper import (
     compare_volumes,
     judge_pair,
 )
-from .checking import fingerprint
 from .parts import Reference
+from .reading import fingerprint
 
 if TYPE_CHECKING:
     from ..http import Web

@@ -155,7 +155,7 @@ def _named(library: Library, name: str) -> Review:
 
 def _review(library: Library, name: str, start: int) -> Board:
     """A review's board."""
-    from ..review.page import board
+    from ..review.board import board
 
     made = _named(library, name)
     state = "searched" if any(event.what == "update" for event in made.events()) else "new"

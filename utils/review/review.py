@@ -29,13 +29,14 @@ from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
 from ..system.process import version
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
-from . import tables
+from ..system.process import version
+from . import report
 from .exchange import Program, exported
 from .indexes import DIRECTIONS, Direction
 from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, key_of
 from .matching import Unmatched, match
-from .page import review_page
 from .protocol import FORM, NAME, Protocol, read_protocol
+from .report import review_page
 from .snowball import Snowball, snowball
 from .standing import Standing, numbers_of, standings
 from .updating import Update, changes_of, chased, silent_in, since_published, update
@@ -286,11 +287,11 @@ class Review:
         flow = prisma.flow(numbers)
         files = prisma.write(flow, self.folder, protocol.title, drawings)
         runs = sum(event.what == "update" for event in ledger.events())
-        made = tables.of_review(every, ledger, self._texts(), _text_of)
-        made["prisma-s.md"] = tables.appendix_of(
+        made = report.of_review(every, ledger, self._texts(), _text_of)
+        made["prisma-s.md"] = report.appendix_of(
             protocol, ledger.searches(), numbers.duplicates, runs, f"Papershelf {version()}"
         )
-        shown = tables.shown_of(self.name, protocol, every, ledger)
+        shown = report.shown_of(self.name, protocol, every, ledger)
         made = {"review.html": review_page(shown, flow), **made}
         for name, text in made.items():
             write_whole(self.folder / name, text.encode("utf-8", "replace"))

@@ -1,84 +1,30 @@
-"""A review at a glance: ``review.html`` for people, the board for a chat and for a model.
+"""A review at a glance, for a view inside a chat and for a model: where it stands, what is open.
 
-The page shows figure, conflicts and news. As the page of a harvest it loads nothing and holds no
-script; Jinja escapes every text from outside.
-
-The board has the same numbers as rows that are bounded: counts, what came since the published
-state, who could not tell, numbers that only people know, and the records of citation searching that
-nobody screened yet, the most led to first.
+The same numbers as the page and figure of `review report`, as rows that are bounded: counts, what
+came since the published state, who could not tell, numbers that only people know, and the records
+of citation searching that nobody screened yet, the most led to first.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from markupsafe import Markup
 
 from ..reports import prisma
 from ..reports.board import prisma_rows
-from ..reports.page import cut_line, styled
-from ..reports.prisma import Flow, svg
+from ..reports.page import cut_line
 from .ledger import Event
+from .report import headline
 from .standing import Standing
-from .tables import headline
 from .updating import IN_WORDS, Change, changes_of, silent_in, since_published, urgency
 
 if TYPE_CHECKING:
     from .review import Review
 
-SHOWN = 50
-"""Rows of a table on the page; the files beside it have all of them."""
-Row = tuple[object, ...]
 _SHOWN = 20  # changes, and candidates of one page
 _MOST = 12  # remarks, and who could not tell
 _TITLE, _DETAIL = 160, 200  # characters
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What the page shows of a review.
-
-    Parameters
-    ----------
-    headline : sequence of (str, int)
-        The numbers at the top.
-    searches : sequence of tuple
-        Where, kind, query, day, records.
-    conflicts : sequence of tuple
-        Record, stage, screener, decision, reason; ``conflicting`` is how many records.
-    changes : sequence of tuple
-        Since the state that was published last, else of the last update: record, what happened,
-        day, detail; ``happened`` is how many of each.
-    published_at : str
-        When it was published; empty where it never was.
-    could_not_tell : sequence of str
-        Who did not answer at the last update.
-    unmatched : int
-        Rows of decision files that are no record of the review.
-    """
-
-    name: str
-    title: str
-    question: str
-    searched_at: str
-    headline: Sequence[tuple[str, int]]
-    searches: Sequence[Row]
-    conflicts: Sequence[Row]
-    conflicting: int
-    changes: Sequence[Row]
-    happened: Sequence[tuple[str, int]]
-    published_at: str
-    could_not_tell: Sequence[str]
-    unmatched: int
-
-
-def review_page(shown: Shown, flow: Flow) -> str:
-    """The page."""
-    # Ours, and escaped where it is made.
-    return styled("review.html", review=shown, prisma=Markup(svg(flow, shown.title)))  # noqa: S704
 
 
 def board(review: Review, *, start: int = 0) -> dict[str, Any]:

@@ -1,8 +1,12 @@
-"""The tables of a review, and ``prisma-s.md``: how it searched, for the appendix of its paper.
+"""The report of a review: its page, its tables, and how it searched.
+
+``review.html`` shows the review with its figure, conflicts and news. As the page of a harvest it
+loads nothing and holds no script; Jinja escapes every text from outside.
 
 The tables hold records with their standing, conflicts, searches and rows of no record.
 
-The items are those of PRISMA-S (Rethlefsen ML et al., Syst Rev 2021;10:39,
+``prisma-s.md`` says item by item how the review searched, for the appendix of its paper. The items
+are those of PRISMA-S (Rethlefsen ML et al., Syst Rev 2021;10:39,
 https://doi.org/10.1186/s13643-020-01542-z, CC BY 4.0). What no program knows is the authors' to
 say, and an item without an answer says so.
 """
@@ -15,15 +19,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from markupsafe import Markup
+
 from ..model.job import Harvested, Search
-from ..reports.prisma import TO_FILL
+from ..reports.page import styled
+from ..reports.prisma import TO_FILL, Flow, svg
 from ..system.plain_text import cell, clean_text, one_line
 from .ledger import Event, Record, ReviewLedger, Searched
-from .page import SHOWN, Shown
 from .protocol import Protocol
 from .standing import Standing
 from .updating import IN_WORDS, changes_of, silent_in, since_published, urgency
 
+SHOWN = 50
+"""Rows of a table on the page; the files beside it have all of them."""
+Row = tuple[object, ...]
 _RECORDS = (
     *("papershelf_key", "pmid", "pmcid", "doi", "title", "year", "journal", "found_by"),
     *("title_abstract", "full_text", "reason", "retracted", "text", "file", "labels"),
@@ -36,6 +45,50 @@ _CHANGES = ("at", "outcome", "papershelf_key", "pmid", "doi", "title", "detail")
 _STAGES = {"title_abstract": "title and abstract", "full_text": "full text"}
 TextOf = Callable[[Record, dict[str, Harvested]], Harvested | None]
 _OPEN = f"*{TO_FILL}*"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the page shows of a review.
+
+    Parameters
+    ----------
+    headline : sequence of (str, int)
+        The numbers at the top.
+    searches : sequence of tuple
+        Where, kind, query, day, records.
+    conflicts : sequence of tuple
+        Record, stage, screener, decision, reason; ``conflicting`` is how many records.
+    changes : sequence of tuple
+        Since the state that was published last, else of the last update: record, what happened,
+        day, detail; ``happened`` is how many of each.
+    published_at : str
+        When it was published; empty where it never was.
+    could_not_tell : sequence of str
+        Who did not answer at the last update.
+    unmatched : int
+        Rows of decision files that are no record of the review.
+    """
+
+    name: str
+    title: str
+    question: str
+    searched_at: str
+    headline: Sequence[tuple[str, int]]
+    searches: Sequence[Row]
+    conflicts: Sequence[Row]
+    conflicting: int
+    changes: Sequence[Row]
+    happened: Sequence[tuple[str, int]]
+    published_at: str
+    could_not_tell: Sequence[str]
+    unmatched: int
+
+
+def review_page(shown: Shown, flow: Flow) -> str:
+    """The page."""
+    # Ours, and escaped where it is made.
+    return styled("review.html", review=shown, prisma=Markup(svg(flow, shown.title)))  # noqa: S704
 
 
 def of_review(
