@@ -16,7 +16,7 @@ from .passages import CitedText
 from .reading import SUFFIX, fingerprint
 from .reference_files import by_key
 from .references import CheckedReference, check_references
-from .sentences import Sentence, sentences
+from .parts import Sentence, sentences
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
