@@ -5,13 +5,10 @@ the vectors. Any number of processes read while one writes; a writer that is kil
 had not committed, which `EmbeddedFinder.without_vectors` then names. A damaged file is set aside
 with an error, and made again by indexing.
 
-The index of words is tantivy, a search engine, in a folder beside ``words.db``. A passage is one
-field of terms, in which those of its title stand three times and those of its section twice: BM25
-then weighs a passage as a whole. Summed over three fields, it weighed each field by the lengths of
-its like, and found much less (nDCG@10 0.77 in place of 0.90). The index commits by itself, before
-the database does. A passage that the database lacks (the indexing was killed in between) is not
-found, since every number is looked up in the database, and is replaced when its number is put
-again.
+The index of words is tantivy (`.word_index`), a search engine, in a folder beside ``words.db``. It
+commits by itself, before the database does. A passage that the database lacks (the indexing was
+killed in between) is not found, since every number is looked up in the database, and is replaced
+when its number is put again.
 """
 
 from __future__ import annotations
@@ -27,7 +24,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from ..outline.terms import asked
-from ..system.plain_text import encodable
 from ..system.safe_files import disk, inherit_group, make_folder
 from .embedded_schema import (
     FORMAT,
@@ -47,6 +43,7 @@ from .embedded_schema import (
 from .embedded_vectors import EXACT, Damaged, VectorFile
 from .finders import FinderStatus
 from .ranking import DEEP, Scored, checked, checked_query, depth_for, fused, share_of
+from .word_index import TERMS, any_term, conditions_of, fields, narrowed, open_index, weighted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +56,6 @@ log = logging.getLogger(__name__)
 _Found = TypeVar("_Found")
 PREFIX = "words-"
 """How names of such folders begin; older versions had others, whose content was another."""
-_TERMS = "terms"
 _HEAP = 64_000_000
 
 
@@ -378,15 +374,13 @@ class WordIndex:
 
     def search(self, terms: Sequence[str], limit: int, filters: Filters) -> list[tuple[int, float]]:
         """Return numbers of passages with any of the terms, by BM25, best first."""
-        from tantivy import Occur, Query
-
         with self._explain_errors():
             index = self._open()
             index.reload()
             searcher = index.searcher()
-            each = (Query.term_query(index.schema, _TERMS, term) for term in terms)
-            query = Query.boolean_query([(Occur.Should, one) for one in each])
-            found = searcher.search(self._filtered(query, filters), limit).hits
+            conditions = conditions_of(index.schema, filters)
+            query = narrowed(any_term(index.schema, terms), conditions)
+            found = searcher.search(query, limit).hits
             numbers = searcher.fast_field_values("number", [address for _, address in found])
             pairs = zip(numbers, found, strict=True)
             return [(int(number or 0), float(score)) for number, (score, _) in pairs]
@@ -421,22 +415,10 @@ class WordIndex:
 
     def _open(self) -> tantivy.Index:
         if self._index is None:
-            import tantivy
-
             make_folder(self.folder)
-            self._index = tantivy.Index(_schema(), path=str(self.folder))
-            self._index.register_tokenizer(_TERMS, _analyzer())
+            names, numbers = ("journal", "types", "kind"), ("number", "year", "retracted")
+            self._index = open_index(self.folder, fields(names, numbers, "position").build())
         return self._index
-
-    def _filtered(self, query: tantivy.Query, filters: Filters) -> tantivy.Query:
-        import tantivy
-
-        must = list(_conditions(self._open().schema, filters))
-        if not must:
-            return query
-        parts = [(tantivy.Occur.Must, query)]
-        parts += [(tantivy.Occur.Must, tantivy.Query.const_score_query(part, 0.0)) for part in must]
-        return tantivy.Query.boolean_query(parts)
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
@@ -452,46 +434,6 @@ def _document(entry: Entry) -> tantivy.Document:
     import tantivy
 
     about = entry.about
-    title, section, text = entry.words
-    terms = " ".join((title, title, title, section, section, text))
-    fields: dict[str, Any] = {_TERMS: terms, "number": entry.number, "year": about.year}
-    fields |= {"journal": about.journal, "kind": about.kind, "retracted": about.retracted}
-    fields["types"] = about.types.split("\n")[1:-1]
-    return tantivy.Document(**fields)
-
-
-def _conditions(schema: tantivy.Schema, filters: Filters) -> Iterator[tantivy.Query]:
-    from tantivy import FieldType, Query
-
-    if not filters.retracted:
-        yield Query.term_query(schema, "retracted", 0)
-    if filters.year_from is not None or filters.year_to is not None:
-        first, last = max(1, filters.year_from or 1), filters.year_to
-        last = 9999 if last is None else max(0, last)
-        yield Query.range_query(schema, "year", FieldType.Integer, first, last)
-    if names := filters.journal_names:
-        journals = [encodable(name).casefold().strip() for name in names]
-        yield Query.term_set_query(schema, "journal", journals)
-    if filters.publication_types:
-        types = [encodable(name).casefold() for name in filters.publication_types]
-        yield Query.term_set_query(schema, "types", types)
-    if filters.kind:
-        yield Query.term_query(schema, "kind", filters.kind)
-
-
-def _schema() -> tantivy.Schema:
-    import tantivy
-
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field(_TERMS, tokenizer_name=_TERMS)
-    for name in ("journal", "types", "kind"):
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    for name in ("number", "year", "retracted"):
-        builder.add_integer_field(name, indexed=True, fast=True)
-    return builder.build()
-
-
-def _analyzer() -> tantivy.TextAnalyzer:
-    from tantivy import TextAnalyzerBuilder, Tokenizer
-
-    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+    made: dict[str, Any] = {TERMS: weighted(*entry.words), "number": entry.number}
+    made |= {name: getattr(about, name) for name in ("year", "journal", "kind", "retracted")}
+    return tantivy.Document(**made, types=about.types.split("\n")[1:-1])

@@ -19,8 +19,13 @@ from ..http import Web
 from ..search.pubmed.search import checked
 from ..sources import Query
 from ..sources.eutils import Hits, count, esearch, fetch_database, fetch_database_names
-from ..sources.eutils_services import LinkList, LinkSet, fetch_link_names, fetch_links
-from ..sources.eutils_services import fetch_spelling
+from ..sources.eutils_services import (
+    LinkList,
+    LinkSet,
+    fetch_link_names,
+    fetch_links,
+    fetch_spelling,
+)
 from ..sources.loose_json import mappings, short_text, text, whole
 from ..system.plain_text import one_line, shortened
 from .databases import DATABASES, Database, Form, generic, plain_name

@@ -11,12 +11,11 @@ from ..corpus.texts import key_of, text_named, title_and_abstract
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
 from .claims import Claim, check_beside, check_sentence
-from .parts import Manuscript, Place, Reference
+from .parts import Manuscript, Place, Reference, Sentence, sentences
 from .passages import CitedText
 from .reading import SUFFIX, fingerprint
 from .reference_files import by_key
 from .references import CheckedReference, check_references
-from .parts import Sentence, sentences
 
 if TYPE_CHECKING:
     from ..corpus import Corpus

@@ -424,9 +424,12 @@ def _name_of(generations: Generations) -> str:
 
 def _read(state: Path) -> str | None:
     """The generation an index is whole of; None where there is no index."""
+    from .words import FORMAT
+
     try:
         facts = json.loads(state.read_text(encoding="utf-8"))
-        return "" if "target" in facts else str(facts.get("generation", ""))
+        is_whole = "target" not in facts and facts.get("format") == FORMAT
+        return str(facts.get("generation", "")) if is_whole else ""
     except (OSError, ValueError):
         return None
 

@@ -17,7 +17,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
-from ..errors import EmptyStore, StoreFailed
+from ..corpus.word_index import (
+    TERMS,
+    any_number,
+    any_term,
+    conditions_of,
+    narrowed,
+    weighted,
+    years_of,
+)
+from ..errors import StoreFailed
 from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
 from ..outline import terms
@@ -26,7 +35,7 @@ from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile
 from .reading import live_places, passages_at, rows_at
 from .shown import Found, Packing, found_of, shown_of
-from .words import FREQUENCIES, WordIndex, filtered_by, folded, place_of
+from .words import WordIndex, filtered_by, place_of
 
 if TYPE_CHECKING:
     import tantivy
@@ -53,7 +62,8 @@ class PassageIndex(WordIndex):
     """The index of the passages of one mirror."""
 
     kind = KIND
-    weights: Mapping[str, float] = {"title": 3.0, "section": 1.5, "text": 1.0}
+    names = (*WordIndex.names, "kind")
+    numbers = (*WordIndex.numbers, "key", "retracted")
     of: Kind = "abstract"
     """Which kind of text its passages are of."""
 
@@ -70,8 +80,7 @@ class PassageIndex(WordIndex):
         for _ in range(8):
             state, generation = self._read_state(), self.generations.require_current()
             if not state:
-                msg = "Nothing of the mirror is indexed yet."
-                raise EmptyStore(msg, f"Run: {command_line('mirror index')}")
+                raise self.not_indexed()
             with self.explained():
                 self.index.reload()
                 searcher, packing = self.index.searcher(), self._packing
@@ -79,11 +88,8 @@ class PassageIndex(WordIndex):
                 return Snapshot(self, searcher, packing, generation, state)
         raise StoreFailed(_UNSEEN, "Ask again.")
 
-    def _fields(self, words: str = FREQUENCIES) -> tantivy.SchemaBuilder:
-        builder = super()._fields(words)
-        builder.add_text_field("kind", tokenizer_name="raw", index_option="basic")
-        for name in ("key", "retracted"):
-            builder.add_integer_field(name, indexed=True, fast=True)
+    def _fields(self) -> tantivy.SchemaBuilder:
+        builder = super()._fields()
         builder.add_bytes_field("shown", stored=True)
         return builder
 
@@ -148,22 +154,15 @@ class Snapshot:
         """Documents by BM25, best first."""
         if not asked:
             return []
-        found = self.search(self.words.asking(asked), limit, filters)
+        found = self.search(any_term(self.words.index.schema, asked), limit, filters)
         return [(at, float(score)) for score, at in found]
 
     def by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
         """Documents by the key of their text, of those that pass the filters."""
-        from tantivy import Occur, Query
-
         wanted = [int(key) for key in keys]
         if not wanted:
             return {}
-        schema = self.words.index.schema
-        # A set of terms takes fifteen times as long: it is looked for in the whole dictionary.
-        each = (Query.term_query(schema, "key", key, "basic") for key in wanted)
-        query = Query.boolean_query(
-            [(Occur.Should, Query.const_score_query(one, 1)) for one in each]
-        )
+        query = any_number(self.words.index.schema, "key", wanted)
         addresses = [at for _, at in self.search(query, 2 * len(wanted) + 100, filters)]
         found = dict[int, list[At]]()
         for key, at in zip(self.keys(addresses), addresses, strict=True):
@@ -182,7 +181,7 @@ class Snapshot:
 
     def keys_that_pass(self, filters: Filters, most: int) -> list[int] | None:
         """The keys of all texts that pass some filters; None where there are more than *most*."""
-        conditions = list(self._conditions(filters))
+        conditions = list(conditions_of(self.words.index.schema, filters))
         if not conditions:
             return None
         from tantivy import Occur, Query
@@ -246,14 +245,16 @@ class Snapshot:
         Years and retractions are looked up of the best, and more of these are asked for: looked up
         in the index, all rows that pass would be gone through.
         """
-        alone = not any(self._named(filters))
+        alone = not (filters.journal_names or filters.publication_types or filters.mesh)
+        alone = alone and not filters.kind
         if alone and not (filters.retracted and _any_year(filters)):
             asked = limit + _RETRACTIONS if _any_year(filters) else limit * _YEARS
             hits = self._hits(query, asked)
             passing = [hits[at] for at in self._passing([at for _, at in hits], filters)]
             if len(passing) >= limit or len(hits) < asked:
                 return [_placed(hit) for hit in passing[:limit]]
-        return [_placed(hit) for hit in self._hits(self._narrowed(query, filters), limit)]
+        narrow = narrowed(query, conditions_of(self.words.index.schema, filters))
+        return [_placed(hit) for hit in self._hits(narrow, limit)]
 
     def _hits(self, query: Query, limit: int) -> list[tuple[Any, Any]]:
         with self.words.explained():
@@ -268,47 +269,13 @@ class Snapshot:
             return []
         passes = np.ones(len(documents), bool)
         if not _any_year(filters):
-            first, last = _years(filters)
+            first, last = years_of(filters)
             years = np.array(self.searcher.fast_field_values("year", documents), np.int64)
             passes &= (years >= first) & (years <= last)
         if not filters.retracted:
             gone = self.searcher.fast_field_values("retracted", documents)
             passes &= np.array(gone, np.int64) == 0
         return [int(at) for at in np.flatnonzero(passes)]
-
-    def _narrowed(self, query: Query, filters: Filters) -> Query:
-        from tantivy import Occur, Query
-
-        conditions = list(self._conditions(filters))
-        if not conditions:
-            return query
-        silent = [(Occur.Must, Query.const_score_query(one, 0.0)) for one in conditions]
-        return Query.boolean_query([(Occur.Must, query), *silent])
-
-    def _conditions(self, filters: Filters) -> Iterator[Query]:
-        from tantivy import FieldType, Query
-
-        schema = self.words.index.schema
-        if not filters.retracted:
-            yield Query.term_query(schema, "retracted", 0)
-        if filters.year_from is not None or filters.year_to is not None:
-            yield Query.range_query(schema, "year", FieldType.Integer, *_years(filters))
-        yield from self._named(filters)
-
-    def _named(self, filters: Filters) -> Iterator[Query]:
-        """Conditions on journal, types, headings and kind."""
-        from tantivy import Query
-
-        schema = self.words.index.schema
-        raw = {
-            "journal": filters.journal_names,
-            "types": filters.publication_types,
-            "mesh": filters.mesh,
-            "kind": (filters.kind,) if filters.kind else (),
-        }
-        for name, values in raw.items():
-            if values:
-                yield Query.term_set_query(schema, name, [folded(value) for value in values])
 
 
 def _placed(hit: tuple[Any, Any]) -> tuple[float, At]:
@@ -318,12 +285,6 @@ def _placed(hit: tuple[Any, Any]) -> tuple[float, At]:
 
 def _any_year(filters: Filters) -> bool:
     return filters.year_from is None and filters.year_to is None
-
-
-def _years(filters: Filters) -> tuple[int, int]:
-    """The first and last year that pass; a record without a year has 0."""
-    last = 9999 if filters.year_to is None else max(0, filters.year_to)
-    return max(1, filters.year_from or 1), last
 
 
 def _address(at: At) -> Any:
@@ -341,13 +302,12 @@ def key_of(digest: bytes) -> int:
 
 
 def _fields(record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    parts = (record["title"] or "", row["section"] or "", row["text"])
     return {
+        TERMS: weighted(*map(terms.indexed, parts)),
         "key": key_of(row["digest"]),
         "retracted": int(bool(record["retracted"])),
         "kind": row["kind"],
-        "title": terms.indexed(record["title"] or ""),
-        "section": terms.indexed(row["section"] or ""),
-        "text": terms.indexed(row["text"]),
         **filtered_by(record),
     }
 

@@ -13,14 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..corpus.word_index import any_number
 from ..system import safe_files
 from .generations import NAMES, Generation, Generations, connect, even_tables
 from .passages import FACTS, PassageIndex, Snapshot
 from .reading import readable, rows_at
-from .words import FREQUENCIES
 
 if TYPE_CHECKING:
-    import tantivy
     from tantivy import Document
 
     from .manifest import SourceFile
@@ -52,6 +51,7 @@ class TextPassageIndex(PassageIndex):
     """The index of the passages of a mirror of PMC."""
 
     of = "full_text"
+    numbers = (*PassageIndex.numbers, "pmid")
     told_by = ("sequence", "position", "beside")
 
     @cached_property
@@ -133,11 +133,6 @@ class TextPassageIndex(PassageIndex):
         """Which records it was made with."""
         return {"records": self._records_of.name if self._records_of else ""}
 
-    def _fields(self, words: str = FREQUENCIES) -> tantivy.SchemaBuilder:
-        builder = super()._fields(words)
-        builder.add_integer_field("pmid", indexed=True, fast=True)
-        return builder
-
     def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
         beside = self._records_beside(file.order)
         for row in rows_at(file.part(self.generations.mirror), positions, _COLUMNS):
@@ -177,14 +172,10 @@ class TextPassageIndex(PassageIndex):
 
 def with_text(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
     """The papers among some of which a snapshot of PMC has a full text."""
-    from tantivy import Occur, Query
-
     wanted = sorted({int(pmid) for pmid in pmids if pmid.isdecimal()})
     if not wanted:
         return set()
-    schema = snapshot.words.index.schema
-    each = (Query.term_query(schema, "pmid", pmid, "basic") for pmid in wanted)
-    query = Query.boolean_query([(Occur.Should, Query.const_score_query(one, 1)) for one in each])
+    query = any_number(snapshot.words.index.schema, "pmid", wanted)
     found = snapshot.search(query, len(wanted) + 100)
     values = snapshot.fast_values("pmid", [at for _, at in found])
     return {str(pmid) for pmid in values if pmid}

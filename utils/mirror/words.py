@@ -11,15 +11,26 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
+from ..corpus.ranking import key
+from ..corpus.word_index import (
+    TERMS,
+    any_term,
+    conditions_of,
+    fields,
+    narrowed,
+    open_index,
+    weighted,
+)
 from ..errors import BadRequest, EmptyStore, StoreFailed
 from ..model.paper import SearchResult
+from ..model.passage import Filters
 from ..outline import terms
 from ..system import safe_files
 from .columns import paper_of
@@ -30,12 +41,10 @@ from .reading import live_places, rows_at
 
 if TYPE_CHECKING:
     import tantivy
-    from tantivy import Document, Query
+    from tantivy import Document
 
-_WEIGHTS = {"title": 3.0, "keywords": 1.5, "abstract": 1.0}
-_RAW = ("journal", "types", "mesh")
-FREQUENCIES, _PLACES = "freq", "position"
-"""What is kept of words: how often a field has each, which is all that BM25 asks; or also where."""
+FORMAT = 2
+"""How it is made: another one is made anew."""
 _PLACE = 1_000_000
 HEAP = 256_000_000
 """Bytes of what is indexed that are held until they are written."""
@@ -68,12 +77,14 @@ class WordsProgress:
 class WordIndex:
     """The index of one mirror.
 
-    ``kind`` is that of the parts it is made of, ``weights`` what each field of words counts;
-    *folder* another one than the usual, for who only wants to know what it would take in.
+    ``kind`` is that of the parts it is made of, ``names`` and ``numbers`` are the fields by which
+    hits are narrowed and looked up; *folder* is another one than the usual, for who only wants to
+    know what it would take in.
     """
 
     kind = ""
-    weights: Mapping[str, float] = _WEIGHTS
+    names: tuple[str, ...] = ("journal", "types", "mesh")
+    numbers: tuple[str, ...] = ("place", "year")
     told_by: Sequence[str] = ("sequence", "position")
     """Columns of the rows that count: where one differs, the row is indexed anew."""
 
@@ -102,8 +113,8 @@ class WordIndex:
 
     def _take_in(self, generation: Generation) -> Iterator[WordsProgress]:
         state = self._read_state()
-        if state.get("target") not in (None, generation.name):  # killed on the way to another
-            self._start_anew()
+        if not state or state.get("target") not in (None, generation.name):
+            self._start_anew()  # nothing is here, or an older format, or half of another generation
             state = {}
         counted = self.counted(generation)
         fresh, gone = self._differences(counted)
@@ -251,12 +262,13 @@ class WordIndex:
             raise BadRequest(f"Only the first {_MOST:,} hits can be had.", "Narrow the search.")
         state = self._read_state()
         if not state:
-            raise EmptyStore(
-                "Nothing of the mirror is indexed yet.", f"Run: {command_line('mirror index')}"
-            )
-        facts = {"journal": [journal] if journal else [], "types": publication_types, "mesh": mesh}
+            raise self.not_indexed()
+        filters = Filters(
+            start_year or None, end_year or None, journal, tuple(publication_types),
+            retracted=True, mesh=tuple(mesh),
+        )  # fmt: skip
         with self.explained():
-            total, places = self._search(wanted, start + max_results, (start_year, end_year), facts)
+            total, places = self._search(wanted, start + max_results, filters)
         generation = self.generations.require_current()
         papers = self._papers(places[start:], generation)
         more = start + max_results
@@ -269,34 +281,13 @@ class WordIndex:
             next_start=more if more < min(total, _MOST) else None,
         )
 
-    def _search(
-        self,
-        wanted: Sequence[str],
-        limit: int,
-        years: tuple[int, int],
-        facts: dict[str, Sequence[str]],
-    ) -> tuple[int, list[int]]:
+    def _search(self, wanted: Sequence[str], limit: int, filters: Filters) -> tuple[int, list[int]]:
         """How many papers fit, and the places of the first."""
-        from tantivy import FieldType, Occur, Query
-
         index = self.index
         index.reload()
-        query = self.asking(wanted)
-        must = [
-            Query.term_set_query(index.schema, name, [folded(value) for value in values])
-            for name, values in facts.items()
-            if values
-        ]
-        first, last = years
-        if first or last:
-            span = (max(1, first), last or 9999)
-            must.append(Query.range_query(index.schema, "year", FieldType.Integer, *span))
-        parts = [(Occur.Must, query)]
-        parts += [(Occur.Must, Query.const_score_query(one, 0.0)) for one in must]
+        query = narrowed(any_term(index.schema, wanted), conditions_of(index.schema, filters))
         searcher = index.searcher()
-        found: Any = searcher.search(
-            Query.boolean_query(parts) if must else query, limit, count=True
-        )
+        found: Any = searcher.search(query, limit, count=True)
         addresses = [address for _, address in found.hits]
         places = searcher.fast_field_values("place", addresses) if addresses else []
         return int(found.count or 0), [int(place or 0) for place in places]
@@ -321,21 +312,6 @@ class WordIndex:
         }
         return [counted[place] for place in places if place in counted]
 
-    def asking(self, wanted: Sequence[str]) -> Query:
-        """The query for terms, of which any may occur.
-
-        All fields of all terms side by side: nested by term, tantivy takes twice as long.
-        """
-        from tantivy import Occur, Query
-
-        schema = self.index.schema
-        parts = [
-            (Occur.Should, Query.boost_query(Query.term_query(schema, name, term), weight))
-            for term in wanted
-            for name, weight in self.weights.items()
-        ]
-        return Query.boolean_query(parts)
-
     def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
         """What an index in this state lacks of a generation."""
         if "target" in state:
@@ -350,33 +326,15 @@ class WordIndex:
     def _files(self) -> list[SourceFile]:
         return self.generations.files(self.generations.require_current())
 
-    def _fields(self, words: str = FREQUENCIES) -> tantivy.SchemaBuilder:
-        """The fields, of which ``place`` is that of the record; what is kept of *words*."""
-        import tantivy
-
-        builder = tantivy.SchemaBuilder()
-        for name in self.weights:
-            builder.add_text_field(name, tokenizer_name="terms", index_option=words)
-        for name in _RAW:
-            builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-        for name in ("place", "year"):
-            builder.add_integer_field(name, indexed=True, fast=True)
-        return builder
+    def _fields(self) -> tantivy.SchemaBuilder:
+        """The fields, of which ``place`` is that of the record."""
+        return fields(self.names, self.numbers)
 
     @cached_property
     def index(self) -> tantivy.Index:
-        """The index in tantivy; one of before has the places of words, too, and keeps them."""
-        import tantivy
-
+        """The index in tantivy."""
         safe_files.make_folder(self.folder / "index")
-        path = str(self.folder / "index")
-        try:
-            index = tantivy.Index(self._fields().build(), path=path)
-        except ValueError:
-            index = tantivy.Index(self._fields(_PLACES).build(), path=path)
-        blanks = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
-        index.register_tokenizer("terms", blanks)
-        return index
+        return open_index(self.folder / "index", self._fields().build())
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -397,14 +355,21 @@ class WordIndex:
         for name in ("live.parquet", self._parts.name, self._state.name):
             safe_files.remove(self.folder / name)
 
+    def not_indexed(self) -> EmptyStore:
+        """Return the error of a search where nothing is indexed, or by an older version alone."""
+        older = "The index of the mirror was made by an older version."
+        msg = older if self._state.exists() else "Nothing of the mirror is indexed yet."
+        return EmptyStore(msg, "Run: server.py mirror index")
+
     def _read_state(self) -> dict[str, Any]:
-        try:
-            return dict(json.loads(self._state.read_text(encoding="utf-8")))
-        except (OSError, ValueError):
-            return {}
+        """Return what the index was made of; empty where there is none of today's format."""
+        with suppress(OSError, ValueError):
+            state = dict(json.loads(self._state.read_text(encoding="utf-8")))
+            return state if state.get("format") == FORMAT else {}
+        return {}
 
     def _write_state(self, state: dict[str, Any]) -> None:
-        safe_files.write_whole(self._state, json.dumps(state).encode())
+        safe_files.write_whole(self._state, json.dumps({**state, "format": FORMAT}).encode())
 
 
 def place_of(order: int, position: int) -> int:
@@ -417,13 +382,9 @@ def _document(place: int, row: dict[str, Any]) -> Document:
 
     keywords = [*(row["keywords"] or ()), *headings(row)]
     titles = filter(None, (row["title"], row["vernacular_title"]))
-    return tantivy.Document(
-        place=place,
-        title=terms.indexed(" ".join(titles)),
-        abstract=terms.indexed(row["abstract"] or ""),
-        keywords=terms.indexed(" ".join(keywords)),
-        **filtered_by(row),
-    )
+    parts = (" ".join(titles), " ".join(keywords), row["abstract"] or "")
+    said: dict[str, Any] = {TERMS: weighted(*map(terms.indexed, parts)), **filtered_by(row)}
+    return tantivy.Document(place=place, **said)
 
 
 def filtered_by(row: dict[str, Any]) -> dict[str, Any]:
@@ -431,20 +392,15 @@ def filtered_by(row: dict[str, Any]) -> dict[str, Any]:
     names = filter(None, (row["journal"], row["journal_abbreviation"], row["issn"]))
     return {
         "year": row["year"] or 0,
-        "journal": list(dict.fromkeys(map(folded, names))),
-        "types": [folded(kind) for kind in row["publication_types"] or ()],
-        "mesh": [folded(heading) for heading in headings(row)],
+        "journal": list(dict.fromkeys(map(key, names))),
+        "types": [key(kind) for kind in row["publication_types"] or ()],
+        "mesh": [key(heading) for heading in headings(row)],
     }
 
 
 def headings(row: Mapping[str, Any]) -> list[str]:
     """MeSH headings without their qualifiers."""
     return sorted({heading.split("/")[0].lstrip("*") for heading in row["mesh"] or ()})
-
-
-def folded(name: str) -> str:
-    """The name of a journal, type or heading as filters compare it."""
-    return name.casefold().strip()
 
 
 def by_file(

@@ -29,7 +29,6 @@ from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
 from ..system.process import version
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
-from ..system.process import version
 from . import report
 from .exchange import Program, exported
 from .indexes import DIRECTIONS, Direction
