@@ -30,8 +30,8 @@ from utils.lists.pasted import ids_of_record
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.review import snowball as snowballing
-from utils.review.indexes import Index
 from utils.review.snowball import Candidate
+from utils.search.citation_indexes import Index
 from utils.sources.europepmc import Kind, Linked
 
 _EMAIL = "nobody@papershelf.test"  # asked for, and told to nobody: all is offline

@@ -20,9 +20,10 @@ from utils import Library, cli
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
-from utils.review import Review, indexes
-from utils.review.indexes import Index
+from utils.review import Review
 from utils.review.snowball import SHELF, Lead, Snowball, _united, identifiers_in
+from utils.search import citation_indexes
+from utils.search.citation_indexes import Index
 from utils.sources.europepmc import Linked
 
 pytestmark = pytest.mark.slow
@@ -158,8 +159,8 @@ def test_a_reference_without_identifiers_is_matched_where_that_is_sure(
         Linked("", "A pamphlet on moss that no database holds", "Nobody N", "Leaflets", "1961"),
     ]
     only = Index("Cards", ("pmid",), lambda ids, kind, most, web: (len(rows), rows, ""))
-    monkeypatch.setattr(indexes, "INDEXES", (only,))
-    found = library.reviews.snowball(papers(library, [seed]), directions=("backward",))
+    monkeypatch.setattr(citation_indexes, "INDEXES", (only,))
+    found = library.snowball(papers(library, [seed]), directions=("backward",))
     read = {one.paper.title.rstrip("."): one.paper.ids.pmid for one in found.candidates}
     assert read == {other.plain_title: other.pmid, rows[1].title: ""}
     assert any("1 candidate has no identifier" in note for note in found.notes)

@@ -19,8 +19,8 @@ from .output import NO_FULL_TEXT, counted, note, read_arguments, say
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..review.indexes import Direction
     from ..review.snowball import Candidate, Snowball
+    from ..search.citation_indexes import Direction
 
 _COLUMNS = ("papers", "round", "pmid", "doi", "title", "year", "journal", "led_to_by", "indexes")
 _MOST_ROUNDS = 5

@@ -25,13 +25,13 @@ from ..lists.pasted import Entry
 from ..model.job import Harvested, Job, Search, State
 from ..model.paper import now
 from ..reports import prisma
+from ..search.citation_indexes import DIRECTIONS, Direction
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
 from ..system.process import version
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
 from . import report
 from .exchange import Program, exported
-from .indexes import DIRECTIONS, Direction
 from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, key_of
 from .matching import Unmatched, match
 from .protocol import FORM, NAME, Protocol, read_protocol

@@ -1,11 +1,11 @@
 """Citation searching: what papers cite (backward), and who cites them (forward).
 
 No index has all citations, so all are asked for every paper, and their lists are united: the
-reference lists of texts on the shelf and the indexes of `.indexes`. Records of one paper become one
-by the judge of same papers, references without identifiers are looked for as `resolve` does, and
-what is not sure stays a title; each names who led to it, and those that most papers lead to come
-first. PRISMA counts them as *citation searching*, and
-PRISMA-S (item 5) wants directions and indexes named.
+reference lists of texts on the shelf and the indexes of `..search.citation_indexes`. Records of one
+paper become one by the judge of same papers, references without identifiers are looked for as
+`resolve` does, and what is not sure stays a title; each names who led to it, and those that most
+papers lead to come first. PRISMA counts them as *citation searching*, and PRISMA-S (item 5) wants
+directions and indexes named.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ..lists.pasted import Entry, ids_of_record
 from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
 from ..outline import outline, section_words
+from ..search.citation_indexes import DIRECTIONS, KINDS, MOST, Direction, Index, indexes_of
 from ..search.fused_results import group_records
 from ..search.resolve import resolve
 from ..shelf import Shelf
@@ -31,7 +32,6 @@ from ..sources import Source
 from ..sources.europepmc import Kind, Linked
 from ..sources.loose_json import mapping
 from ..system.plain_text import one_line
-from .indexes import DIRECTIONS, KINDS, MOST, Direction, Index, indexes_of
 
 _REMEMBERED_DAYS = 0.5  # shorter than the time between two updates from cron
 _MOST_RESOLVED = 200  # candidates without identifiers that are looked for, the most led to first

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from ...errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss, StoreFailed
 from ...http import Web
 from ...model.identifiers import Ids
 from ...model.paper import Paper
-from ...sources import openalex as openalex_links
-from ...sources import semantic_scholar as semantic_scholar_links
-from ...sources.europepmc import Kind, Linked, fetch_linked
+from ...sources.europepmc import Kind, Linked
 from ...sources.eutils_services import Link, LinkName, fetch_paper_links
 from ...sources.pubmed import fetch
 from ...sources.source import find_citations, find_records, recall_papers
+from ..citation_indexes import INDEXES, Index
 
 Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
 MOST = 50
-_EUROPEPMC_PAGE = 1_000  # https://europepmc.org/RestfulWebService, pageSize
 _AT_NCBI: dict[Relationship, LinkName] = {
     "pubmed_similar_articles": "pubmed_pubmed",
     "pubmed_citedin": "pubmed_pubmed_citedin",
@@ -133,25 +132,20 @@ def _ask_ncbi(pmid: str, kind: Relationship, most: int, web: Web) -> Relations:
     return Relations(tuple(map(_from_ncbi, found[:most])), len(found), url)
 
 
-Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[Linked], str]]
-
-
-def _asker(lists: Lists, key: str = "") -> _Asks:
-    """A function that asks a site for citations and references; None without its *key*.
+def _ask_index(
+    index: Index, pmid: str, kind: Relationship, most: int, web: Web
+) -> Relations | None:
+    """Return an index's list; None for similar papers, or without the key that it wants.
 
     Without one OpenAlex refuses, and Semantic Scholar's shared pool mostly answers 429.
     """
-
-    def ask(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
-        if kind not in _ELSEWHERE or (key and not web.settings.key(key)):
-            return None
-        try:
-            total, rows, url = lists(Ids(pmid=pmid), _ELSEWHERE[kind], most, web)
-        except NotConfigured as refused:
-            raise NotAvailable(refused.message, refused.hint) from None
-        return Relations(tuple(map(_from_linked, rows)), total, url)
-
-    return ask
+    if kind not in _ELSEWHERE or (index.key and not web.settings.key(index.key)):
+        return None
+    try:
+        total, rows, url = index.lists(Ids(pmid=pmid), _ELSEWHERE[kind], most, web)
+    except NotConfigured as refused:
+        raise NotAvailable(refused.message, refused.hint) from None
+    return Relations(tuple(map(_from_linked, rows)), total, url)
 
 
 def _ask_local(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
@@ -172,11 +166,11 @@ def _ask_local(pmid: str, kind: Relationship, most: int, web: Web) -> Relations 
 _LISTS: dict[str, _Asks] = {
     "mirror": _ask_local,
     "NCBI ELink": _ask_ncbi,
-    "Europe PMC": _asker(
-        lambda ids, kind, most, web: fetch_linked(ids.pmid, kind, min(most, _EUROPEPMC_PAGE), web)
-    ),
-    "OpenAlex": _asker(openalex_links.fetch_linked, "openalex_api_key"),
-    "Semantic Scholar": _asker(semantic_scholar_links.fetch_linked, "semantic_scholar_api_key"),
+    **{
+        index.name: partial(_ask_index, index)
+        for index in INDEXES
+        if index.name in ("Europe PMC", "OpenAlex", "Semantic Scholar")
+    },
 }
 
 

@@ -1,4 +1,4 @@
-"""The indexes of who cites whom that citation searching asks: one file in ``sources/``, one line.
+"""The indexes of who cites whom: one file in ``sources/``, one line here.
 
 An index is asked about what it can know only: a paper without a name it takes is not put to it,
 and so is not counted as answered.
@@ -24,7 +24,7 @@ Direction = Literal["backward", "forward"]
 DIRECTIONS: tuple[Direction, ...] = ("backward", "forward")
 KINDS: dict[Direction, Kind] = {"backward": "references", "forward": "citations"}
 MOST = 1_000
-"""Of one paper's list: what Europe PMC sends at once."""
+"""Of one paper's list: what Europe PMC sends at once (RestfulWebService, pageSize)."""
 _AT_NCBI: dict[Kind, LinkName] = {
     "references": "pubmed_pubmed_refs",
     "citations": "pubmed_pubmed_citedin",
@@ -55,7 +55,7 @@ def _at_ncbi(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linke
 
 
 def _at_europepmc(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    return fetch_linked(ids.pmid, kind, most, web)
+    return fetch_linked(ids.pmid, kind, min(most, MOST), web)
 
 
 def _in_table(
