@@ -38,7 +38,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--price", type=float, default=0.04, help="of a core-hour, dollars")
-    parser.add_argument("--line", type=float, default=plan.DOWN_BYTES / 1e6, help="MB/s")
+    parser.add_argument("--line", type=float, default=12.5, help="MB/s")
     parser.add_argument("--pubmed-bytes", type=float, default=64e9)
     parser.add_argument("--articles", type=float, default=7e6)
     parser.add_argument("--passages-an-article", type=float, default=34.0)

@@ -85,7 +85,7 @@ def fill(corpus: Corpus, papers: Iterable[Paper], passages: Iterable[Passage]) -
     for one in passages:
         by_paper.setdefault(one.paper, []).append(one)
     for key, some in by_paper.items():
-        corpus.database.replace_passages(key, "digest", some)
+        corpus.database.replace_together([(key, "digest", some)])
     index(corpus, passages)
     return passages
 

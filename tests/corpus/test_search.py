@@ -209,9 +209,8 @@ def test_meaning_alone_looks_at_vectors_alone(corpus):
 def test_passages_without_a_vector_are_counted(corpus):
     reef(corpus)
     late = passage("pmid:3", "A late passage on seagrass.", 1)
-    corpus.database.replace_passages(
-        "pmid:3", "new", [*corpus.database.passages_of("pmid:3"), late]
-    )
+    held = corpus.database.passages_of("pmid:3")
+    corpus.database.replace_together([("pmid:3", "new", [*held, late])])
     corpus.finder.upsert([late], None)
     warnings = corpus.find("seagrass").warnings
     assert any("1 passages have no vector" in warning for warning in warnings)
@@ -283,7 +282,7 @@ def test_what_cannot_be_asked_is_refused(corpus, query, options):
 def test_papers_without_a_pmid_are_counted_where_a_document_leaves_them_out(corpus):
     reef(corpus)
     preprint = passage("doi:10.1000/a", "Corals bleach in warm water of the reef.")
-    corpus.database.replace_passages("doi:10.1000/a", "digest", [preprint])
+    corpus.database.replace_together([("doi:10.1000/a", "digest", [preprint])])
     index(corpus, [preprint])
     everything = corpus.find("corals bleach")
     assert "doi:10.1000/a" in found(everything)

@@ -229,5 +229,6 @@ async def test_assistants_find_quote_and_read_on_in_the_texts(both, world, tmp_p
     quotes = {"quotes": [{"text": sentence}], "source": "mirror"}
     [quote] = (await call(library, "verify_quotes", quotes)).structured_content["quotes"]
     assert quote["verdict"] == "verbatim"
-    reading = await call(library, "read_paper", {"paper": f"pmid:{record.pmid}"})
+    read = {"paper": f"pmid:{record.pmid}", "section": row["section"]}
+    reading = await call(library, "read_paper", read)
     assert sentence in str(reading.structured_content)  # from the mirror, and offline

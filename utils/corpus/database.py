@@ -116,21 +116,13 @@ class PassageTables(Connections):
             page = query.order_by(_sources.c.paper).limit(limit)
             return list(connection.execute(page).scalars())
 
-    def replace_passages(
-        self, paper_key: str, source_digest: str, passages: Sequence[Passage]
-    ) -> Changes:
-        """Make *passages* those of a paper, all or nothing; see `Changes`.
-
-        Only what differs is written. Of two with one UUID the last counts.
-        """
-        return self.replace_together([(paper_key, source_digest, passages)])[0]
-
     def replace_together(
         self, texts: Sequence[tuple[str, str, Sequence[Passage]]]
     ) -> list[Changes]:
-        """`replace_passages` of several papers, each there once, in one transaction.
+        """Make passages those of papers, each there once, all or nothing; see `Changes`.
 
-        Each is a paper's key, the digest of its text, and its passages.
+        Each is a paper's key, the digest of its text, and its passages. Only what differs is
+        written. Of two with one UUID the last counts.
         """
         with self.writing() as connection:
             old = _by_paper(connection, [paper for paper, _, _ in texts])

@@ -61,11 +61,7 @@ CITATIONS_BYTES = 14.6
 """Bytes of an edge: NIH's pairs, and the files in both orders."""
 CITATIONS_EDGES = 870_000_000
 """Edges there are, until a mirror has counted its own."""
-DOWN_BYTES = 12.5e6
-"""Bytes a second of the line to NLM that is assumed: 100 Mbit/s."""
-
-
-_ENOUGH = 3  # files, before this machine's own rates count
+_ENOUGH = 3  # files or batches, before this mirror's own rates count
 _HOUR = 3600.0
 
 
@@ -166,9 +162,6 @@ def _free(folder: Path) -> int:
     return shutil.disk_usage(nearest).free
 
 
-_ENOUGH_BATCHES = 3  # batches, before this mirror's own rates count
-
-
 @dataclass(frozen=True, slots=True)
 class PmcPlan:
     """What an update would take.
@@ -215,7 +208,7 @@ def plan_pmc(
     again = sum(file.records for file in files if file.state == "done" and not file.is_read)
     count, measured = sum(file.records for file in read), "quality/benchmarks/README.md"
     each, cpu, parts = PMC_ARTICLE_BYTES, PMC_ARTICLE_S, PMC_PARTS
-    if len(read) >= _ENOUGH_BATCHES and count:
+    if len(read) >= _ENOUGH and count:
         size = sum(file.size for file in read)
         each, cpu = size / count, sum(file.cpu for file in read) / count
         parts, measured = sum(file.bytes for file in read) / size, f"{count:,} articles read here"

@@ -21,7 +21,6 @@ from ..system.plain_text import cell, one_line
 from .standing import Standing
 
 Program = Literal["rayyan", "covidence", "asreview", "eppi", "zotero"]
-PROGRAMS: tuple[Program, ...] = ("rayyan", "covidence", "asreview", "eppi", "zotero")
 FileOf = Callable[[Standing], str]
 """The path of a record's full text as seen from the exported file; empty where there is none."""
 _RAYYAN = (

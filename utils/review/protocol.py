@@ -23,16 +23,6 @@ NAME = "protocol.yaml"
 Kind = Literal["database", "register", "website", "organisation", "citation searching"]
 KINDS: tuple[Kind, ...] = ("database", "register", "website", "organisation", "citation searching")
 OTHER_METHODS: frozenset[Kind] = frozenset({"website", "organisation", "citation searching"})
-ONLY_PEOPLE_KNOW = {
-    "registries": "3. Study registries",
-    "browsing": "4. Online resources and browsing",
-    "contacts": "6. Contacts",
-    "other_methods": "7. Other methods",
-    "filters": "10. Search filters",
-    "prior_work": "11. Prior work",
-    "peer_review": "14. Peer review",
-}
-"""Items of PRISMA-S that no program can tell, by their names in the protocol."""
 _FIELDS = {
     *("title", "question", "criteria", "databases", "lists", "stages", "screeners", "resolver"),
     *("automation", "prisma", "prisma_s"),
