@@ -10,7 +10,7 @@ from quality.clients.first_calls import AT_ONCE, ERAS, WAYS, Prepared, faults_of
 from tests.clients.python_clients import PatientWorld
 from tests.examples import has_turn
 from utils import Library
-from utils.mcp.tool import tools
+from utils.mcp.tool import enabled_tools
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ def test_every_two_tools_can_be_called_first(patient_world, prepared, way, era):
 
 
 def test_every_two_tools_are_in_a_group_and_every_tool_has_a_call(settings, prepared):
-    names = [tool.name for tool in tools(Library(**settings, mcp_toolsets=("all",)))]
+    names = [tool.name for tool in enabled_tools(Library(**settings, mcp_toolsets=("all",)))]
     assert set(names) == set(prepared.calls)
     planned = groups(names, AT_ONCE)
     assert max(map(len, planned)) == AT_ONCE
