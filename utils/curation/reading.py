@@ -21,6 +21,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Kind, Section, StoredPaper, Version
 from ..model.passage import Anchor
 from ..outline import (
+    Float,
     bare,
     floats_of,
     key,
