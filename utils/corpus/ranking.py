@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..command_line import command_line
 from ..errors import InvariantFailed
 from ..model.passage import Hit
 from ..system.plain_text import encodable
@@ -115,4 +116,4 @@ def checked_query(vector: Any, dim: int) -> NDArray[np.float32]:
     return row
 
 
-_HINT = "Index again with the model that is set now: server.py index."
+_HINT = f"Index again with the model that is set now: {command_line('corpus index')}."

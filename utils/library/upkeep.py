@@ -11,6 +11,7 @@ from .rooms import Rooms
 
 if TYPE_CHECKING:
     from ..curation.audit import Audit, Decision, Renewal
+    from ..curation.health_check import Check
     from ..curation.inbox import InboxResult
     from ..curation.recheck import Change
     from ..curation.verification import Verification

@@ -152,7 +152,7 @@ def pmcids_of(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
 
 def _named(ids: Ids, place: Path) -> int:
     from .generations import NAMES, connect
-    
+
     column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())
     if not value:
         return 0

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..command_line import command_line
 from ..corpus.word_index import (
     TERMS,
     any_number,

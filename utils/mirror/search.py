@@ -228,7 +228,9 @@ class ShelfAndMirror:
             return self._shelf.read_text(stored)
         if row := self._row(int(told[1]), ("text",)):
             return str(row["text"])
-        raise NotFound(f"{stored.path} is no longer in the mirror.", "Run: server.py mirror index")
+        raise NotFound(
+            f"{stored.path} is no longer in the mirror.", f"Run: {command_line('mirror index')}"
+        )
 
     def _pmcid(self, ids: Ids) -> int:
         generations, generation = self._snapshot.generations, self._snapshot.generation

@@ -359,7 +359,7 @@ class WordIndex:
         """Return the error of a search where nothing is indexed, or by an older version alone."""
         older = "The index of the mirror was made by an older version."
         msg = older if self._state.exists() else "Nothing of the mirror is indexed yet."
-        return EmptyStore(msg, "Run: server.py mirror index")
+        return EmptyStore(msg, f"Run: {command_line('mirror index')}")
 
     def _read_state(self) -> dict[str, Any]:
         """Return what the index was made of; empty where there is none of today's format."""

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import command_line
 from ..reports import prisma
 from ..reports.board import prisma_rows
 from ..reports.page import cut_line
@@ -111,13 +112,14 @@ def _steps(name: str, made: dict[str, Any], every: Sequence[Standing]) -> list[s
     """What to do next, the most urgent first."""
     steps = []
     if made["could_not_tell"] or not made["searched_at"]:
-        steps.append(f"review update {name}")
+        steps.append(command_line(f"review update {name}"))
     if made["conflicts"]:
-        steps.append(
-            f"settle {made['conflicts']:,} conflicts: conflicts.csv of review report {name}"
-        )
+        report = command_line(f"review report {name}")
+        steps.append(f"settle {made['conflicts']:,} conflicts: conflicts.csv of {report}")
     if any(one.first == "undecided" and not one.assessed for one in every):
-        steps.append(f"review export {name} --for PROGRAM, screen, review import {name} FILE")
+        export = command_line(f"review export {name} --for rayyan")
+        import_ = command_line(f"review import {name} FILE")
+        steps.append(f"{export}, screen, {import_}")
     if made["open_numbers"]:
         steps.append("fill in what only you know: prisma in protocol.yaml")
     return steps
