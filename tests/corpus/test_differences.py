@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from tests.fixtures import fixture_text
 from utils.corpus.differences import Kind, nearest
 from utils.corpus.wording import FoldedText, find_verbatim, parse
 from utils.model.paper import Fetched

@@ -212,7 +212,7 @@ def test_every_option_named_exists():
     named = {
         (text.place, option)
         for text in texts()
-        if not text.place.startswith(("utils/readers", "utils/shelf/ledger", "utils/passages/pgv"))
+        if not text.place.startswith(("utils/readers", "utils/shelf/ledger", "utils/corpus/pgv"))
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text.text)
     }
     assert len({option for _, option in named}) > 20

@@ -156,8 +156,8 @@ def _learn(args: argparse.Namespace, library: Library) -> int:
 
 
 def _find(args: argparse.Namespace, library: Library) -> int:
+    from ..corpus.local_model import describe_missing_package
     from ..model.passage import Filters
-    from ..passages.local_model import describe_missing_package
 
     filters = Filters(
         year_from=year_of(args.since) or None,
