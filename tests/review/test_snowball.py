@@ -160,7 +160,7 @@ def test_a_reference_without_identifiers_is_matched_where_that_is_sure(
     ]
     only = Index("Cards", ("pmid",), lambda ids, kind, most, web: (len(rows), rows, ""))
     monkeypatch.setattr(citation_indexes, "INDEXES", (only,))
-    found = library.snowball(papers(library, [seed]), directions=("backward",))
+    found = library.reviews.snowball(papers(library, [seed]), directions=("backward",))
     read = {one.paper.title.rstrip("."): one.paper.ids.pmid for one in found.candidates}
     assert read == {other.plain_title: other.pmid, rows[1].title: ""}
     assert any("1 candidate has no identifier" in note for note in found.notes)

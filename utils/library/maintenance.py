@@ -10,10 +10,9 @@ from .namespace import Namespace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..curation.audit import Audit, Decision
+    from ..curation.audit import Audit, Decision, Renewal
     from ..curation.inbox import InboxResult
     from ..curation.recheck import Change
-    from ..curation.text_renewal import Renewal
     from ..model.identifiers import Ids
     from ..model.paper import StoredPaper
     from ..shelf import RebuildReport
@@ -71,8 +70,8 @@ class Upkeep(Namespace):
         return self._library.shelf.rebuild()
 
     def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:
-        """Read the kept bytes again with today's readers; see `..curation.text_renewal.renew`."""
-        from ..curation.text_renewal import renew
+        """Read the kept bytes again with today's readers; see `..curation.audit.renew`."""
+        from ..curation.audit import renew
 
         return renew(self._library.shelf, everything=everything)
 

@@ -10,8 +10,8 @@ from .namespace import Namespace
 if TYPE_CHECKING:
     from ..model.paper import Paper
     from ..review import Review
-    from ..review.indexes import Direction
     from ..review.snowball import Snowball
+    from ..search.citation_indexes import Direction
 
 
 class Reviews(Namespace):

@@ -118,8 +118,8 @@ class ArXiv(Namespace):
         max_results: int = 10,
         start: int = 0,
     ) -> SearchResult:
-        """Search arXiv; see `..search.preprint_search.search_arxiv`."""
-        from ..search.preprint_search import search_arxiv
+        """Search arXiv; see `..search.site_search.search_arxiv`."""
+        from ..search.site_search import search_arxiv
 
         return search_arxiv(
             *(query, self._library.web),
@@ -136,8 +136,8 @@ class ArXiv(Namespace):
         )
 
     def paper(self, arxiv_id: str) -> Paper:
-        """Return a preprint in the version named; see `..search.preprint_search`."""
-        from ..search.preprint_search import arxiv_paper
+        """Return a preprint in the version named; see `..search.site_search`."""
+        from ..search.site_search import arxiv_paper
 
         return arxiv_paper(arxiv_id, self._library.web)
 
@@ -160,8 +160,8 @@ class SemanticScholar(Namespace):
         max_results: int = 10,
         start: int = 0,
     ) -> ScholarPage:
-        """Search Semantic Scholar; see `..search.scholar_search.search_semantic_scholar`."""
-        from ..search.scholar_search import search_semantic_scholar
+        """Search Semantic Scholar; see `..search.site_search.search_semantic_scholar`."""
+        from ..search.site_search import search_semantic_scholar
 
         return search_semantic_scholar(
             *(query, self._library.web),
@@ -179,12 +179,12 @@ class SemanticScholar(Namespace):
 
     def paper(self, paper: str) -> ScholarPaper:
         """Return a paper as Semantic Scholar knows it, by any identifier."""
-        from ..search.scholar_search import scholar_paper
+        from ..search.site_search import scholar_paper
 
         return scholar_paper(paper, self._library.web)
 
     def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
-        """Find who cites a paper; see `..search.scholar_search.citing_papers`."""
-        from ..search.scholar_search import citing_papers
+        """Find who cites a paper; see `..search.site_search.citing_papers`."""
+        from ..search.site_search import citing_papers
 
         return citing_papers(paper, self._library.web, max_results=max_results, start=start)
