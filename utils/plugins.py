@@ -97,169 +97,102 @@ OWN = (
     Plugin(
         "review",
         commands={
-            "review new": Command(
-                ".cli.reviews",
-                "make a review's folder, with a protocol to fill in",
-                ("moss", "moss-and-light"),
-            ),
-            "review update": Command(
-                ".cli.reviews",
+            "review new": Command(".cli.reviews",
+                "make a review's folder, with a protocol to fill in", ("moss", "moss-and-light")),
+            "review update": Command(".cli.reviews",
                 "search as the protocol says, and list what is new or retracted",
-                ("moss", "moss --quiet"),
-            ),
-            "review export": Command(
-                ".cli.reviews",
-                "write the records for a screening program",
-                ("moss --for rayyan", "moss --for asreview --stage title_abstract"),
-            ),
-            "review import": Command(
-                ".cli.reviews",
-                "read the decisions of screeners",
-                ("moss rayyan.zip", "moss zotero.ris --as include --stage full_text"),
-            ),
-            "review snowball": Command(
-                ".cli.snowballing",
+                ("moss", "moss --quiet")),
+            "review export": Command(".cli.reviews", "write the records for a screening program",
+                ("moss --for rayyan", "moss --for asreview --stage title_abstract")),
+            "review import": Command(".cli.reviews", "read the decisions of screeners",
+                ("moss rayyan.zip", "moss zotero.ris --as include --stage full_text")),
+            "review snowball": Command(".cli.snowballing",
                 "search citations: what papers cite, and who cites them",
-                ("moss", "included.ris --rounds 2 --output candidates.ris"),
-            ),
-            "review harvest": Command(
-                ".cli.reviews",
-                "get the texts of what was not excluded",
-                ("moss", "moss --with-excluded"),
-            ),
-            "review report": Command(
-                ".cli.reviews",
+                ("moss", "included.ris --rounds 2 --output candidates.ris")),
+            "review harvest": Command(".cli.reviews", "get the texts of what was not excluded",
+                ("moss", "moss --with-excluded")),
+            "review report": Command(".cli.reviews",
                 "write the PRISMA figure, PRISMA-S and the tables",
-                ("moss --open", "moss --draw png,pptx"),
-            ),
-            "review status": Command(
-                ".cli.reviews", "list the reviews, or look at one", ("", "moss")
-            ),
+                ("moss --open", "moss --draw png,pptx")),
+            "review status": Command(".cli.reviews", "list the reviews, or look at one",
+                ("", "moss")),
         },
         toolsets={"review": (".mcp.review",)},
     ),
     Plugin(
         "manuscript",
         commands={
-            "check": Command(
-                ".cli.checking",
+            "check": Command(".cli.checking",
                 "check a manuscript: references, retractions, quotations, numbers",
-                ("thesis.docx --fetch", "paper.tex --references paper.bib --output check.html"),
-            )
+                ("thesis.docx --fetch", "paper.tex --references paper.bib --output check.html")),
         },
     ),
     Plugin(
         "corpus",
         commands={
-            "corpus sync": Command(
-                ".cli.corpus",
-                "bring the records of a PubMed query up to date",
-                ("glp1 'GLP-1 AND obesity'", "glp1 'GLP-1 AND obesity' --full"),
-            ),
-            "corpus index": Command(
-                ".cli.corpus", "index what changed, so that it is found", ("", "--all")
-            ),
-            "corpus find": Command(
-                ".cli.corpus",
-                "find passages by words and by meaning",
-                ("'weight loss after one year'", "'moss light' --since 2020 --kind full_text"),
-            ),
-            "corpus quote": Command(
-                ".cli.corpus",
-                "find where a quotation stands, word for word",
-                ("'a sentence somebody cites'", "'a sentence' --paper 31452104"),
-            ),
-            "corpus learn": Command(
-                ".cli.corpus",
+            "corpus sync": Command(".cli.corpus", "bring the records of a PubMed query up to date",
+                ("glp1 'GLP-1 AND obesity'", "glp1 'GLP-1 AND obesity' --full")),
+            "corpus index": Command(".cli.corpus", "index what changed, so that it is found",
+                ("", "--all")),
+            "corpus find": Command(".cli.corpus", "find passages by words and by meaning",
+                ("'weight loss after one year'", "'moss light' --since 2020 --kind full_text")),
+            "corpus quote": Command(".cli.corpus", "find where a quotation stands, word for word",
+                ("'a sentence somebody cites'", "'a sentence' --paper 31452104")),
+            "corpus learn": Command(".cli.corpus",
                 "learn synonyms and journal names from NLM's lists",
-                ("desc2026.xml J_Medline.txt", "Homo_sapiens.gene_info"),
-            ),
-            "corpus stats": Command(
-                ".cli.corpus", "show what is in the corpus, and what is out of date", ("", "--json")
-            ),
-            "corpus checkpoint": Command(
-                ".cli.corpus",
+                ("desc2026.xml J_Medline.txt", "Homo_sapiens.gene_info")),
+            "corpus stats": Command(".cli.corpus",
+                "show what is in the corpus, and what is out of date", ("", "--json")),
+            "corpus checkpoint": Command(".cli.corpus",
                 "show or move the date up to which a query is synced",
-                ("glp1", "glp1 --set 2026-01-31"),
-            ),
+                ("glp1", "glp1 --set 2026-01-31")),
         },
         toolsets={"rag": (".mcp.rag",)},
     ),
     Plugin(
         "entrez",
         commands={
-            "data stage": Command(
-                ".cli.datasets",
-                "make tables of the records of an Entrez query",
-                ("clinvar 'BRCA1[gene]'", "gene --ids 672,675"),
-            ),
-            "data datasets": Command(
-                ".cli.datasets",
-                "list the datasets, or show the tables of one",
-                ("", "clinvar_1a2b3c4d"),
-            ),
-            "data sql": Command(
-                ".cli.datasets",
-                "ask a dataset one reading SQL statement",
-                (
-                    "clinvar_1a2b3c4d 'SELECT title FROM clinvar'",
-                    "clinvar_1a2b3c4d 'SELECT * FROM clinvar' --output found.csv",
-                ),
-            ),
+            "data stage": Command(".cli.datasets", "make tables of the records of an Entrez query",
+                ("clinvar 'BRCA1[gene]'", "gene --ids 672,675")),
+            "data datasets": Command(".cli.datasets",
+                "list the datasets, or show the tables of one", ("", "clinvar_1a2b3c4d")),
+            "data sql": Command(".cli.datasets", "ask a dataset one reading SQL statement",
+                ("clinvar_1a2b3c4d 'SELECT title FROM clinvar'",
+                "clinvar_1a2b3c4d 'SELECT * FROM clinvar' --output found.csv")),
         },
         toolsets={"entrez": (".mcp.entrez", ".mcp.entrez_capabilities")},
     ),
     Plugin(
         "mirror",
         commands={
-            "mirror plan": Command(
-                ".cli.mirror",
+            "mirror plan": Command(".cli.mirror",
                 "show files, GB, core-hours and disk before anything is fetched",
-                ("", "--folder /data/mirror"),
-            ),
-            "mirror pubmed": Command(
-                ".cli.mirror",
-                "make the mirror of PubMed, or add what is new",
-                ("", "--engine dask --scheduler tcp://HOST:8786"),
-            ),
-            "mirror pmc": Command(
-                ".cli.mirror",
+                ("", "--folder /data/mirror")),
+            "mirror pubmed": Command(".cli.mirror", "make the mirror of PubMed, or add what is new",
+                ("", "--engine dask --scheduler tcp://HOST:8786")),
+            "mirror pmc": Command(".cli.mirror",
                 "mirror PMC's open articles: all, or a choice, which is remembered",
-                ("--where included.ris", "--license 'CC BY' --year 2020-2024 --plan"),
-            ),
-            "mirror index": Command(
-                ".cli.mirror",
+                ("--where included.ris", "--license 'CC BY' --year 2020-2024 --plan")),
+            "mirror index": Command(".cli.mirror",
                 "index what is published, for search --source mirror",
-                ("", "--folder /data/mirror"),
-            ),
-            "mirror embed": Command(
-                ".cli.mirror",
+                ("", "--folder /data/mirror")),
+            "mirror embed": Command(".cli.mirror",
                 "make vectors of what is published, to find by meaning",
-                ("", "--published medcpt/"),
-            ),
-            "mirror citations": Command(
-                ".cli.mirror",
+                ("", "--published medcpt/")),
+            "mirror citations": Command(".cli.mirror",
                 "make the table of who cites whom, from NIH's and PubMed's data",
-                ("", "--keep-source"),
-            ),
-            "mirror status": Command(
-                ".cli.mirror", "show what is published, how old, what is missing", ("", "--json")
-            ),
-            "mirror verify": Command(
-                ".cli.mirror",
-                "make parts again from their sources and compare",
-                ("26n0001", "--sample 20"),
-            ),
-            "mirror use": Command(
-                ".cli.mirror",
-                "publish another generation that is here",
-                ("26n0001-1", "26n0001-1 --json"),
-            ),
+                ("", "--keep-source")),
+            "mirror status": Command(".cli.mirror",
+                "show what is published, how old, what is missing", ("", "--json")),
+            "mirror verify": Command(".cli.mirror",
+                "make parts again from their sources and compare", ("26n0001", "--sample 20")),
+            "mirror use": Command(".cli.mirror", "publish another generation that is here",
+                ("26n0001-1", "26n0001-1 --json")),
         },
         record_source=".mirror.lookup",
         routes=".mirror.lookup:local_routes",
     ),
-)
+)  # fmt: skip
 """The optional packages that come with Papershelf."""
 
 

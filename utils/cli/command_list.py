@@ -16,108 +16,63 @@ from ..plugins import OWN, Command, plugins
 from ..system.process import version
 
 _CORE = {
-    "search": Command(
-        ".cli.searching",
-        "search PubMed, or several sources at once",
-        ("'CXCL12 AND CXCR4' --since 2020 --limit 20", "'moss light' --source all --json"),
-    ),
-    "download": Command(
-        ".cli.papers", "put papers on the shelf", ("31452104 10.1371/journal.pone.0111303", "-")
-    ),
-    "read": Command(
-        ".cli.papers", "read a paper on the shelf", ("31452104 --section methods", "PMC3258128")
-    ),
-    "list": Command(
-        ".cli.papers", "list the papers on the shelf", ("--kind abstract", "moss --since 2020")
-    ),
-    "cite": Command(
-        ".cli.searching",
-        "print references of papers, in any style",
-        ("31452104 --style apa", "included.ris --style bibtex"),
-    ),
-    "export": Command(
-        ".cli.upkeep",
-        "write references for Zotero, EndNote, LaTeX",
-        ("", "--tables tables.parquet"),
-    ),
-    "harvest": Command(
-        ".cli.harvests",
-        "get every text of a query or a list",
-        ("'CXCL12 AND CXCR4' --plan", "included.ris --source pubmed,europepmc --query 'moss[ti]'"),
-    ),
+    "search": Command(".cli.searching", "search PubMed, or several sources at once",
+        ("'CXCL12 AND CXCR4' --since 2020 --limit 20", "'moss light' --source all --json")),
+    "download": Command(".cli.papers", "put papers on the shelf",
+        ("31452104 10.1371/journal.pone.0111303", "-")),
+    "read": Command(".cli.papers", "read a paper on the shelf",
+        ("31452104 --section methods", "PMC3258128")),
+    "list": Command(".cli.papers", "list the papers on the shelf",
+        ("--kind abstract", "moss --since 2020")),
+    "cite": Command(".cli.searching", "print references of papers, in any style",
+        ("31452104 --style apa", "included.ris --style bibtex")),
+    "export": Command(".cli.upkeep", "write references for Zotero, EndNote, LaTeX",
+        ("", "--tables tables.parquet")),
+    "harvest": Command(".cli.harvests", "get every text of a query or a list",
+        ("'CXCL12 AND CXCR4' --plan", "included.ris --source pubmed,europepmc --query 'moss[ti]'")),
     "harvest status": Command(".cli.harvests", "list the harvests, or look at one", ("", "JOB")),
-    "harvest report": Command(
-        ".cli.harvests", "write a harvest's report", ("JOB --open", "JOB --draw png,pptx")
-    ),
-    "harvest resolve": Command(
-        ".cli.resolving",
-        "find the papers of a list without identifiers",
-        ("covidence.csv", "covidence.csv --output done.ris"),
-    ),
-    "harvest inbox": Command(
-        ".cli.harvests",
-        "file what was dropped into the shelf's inbox/",
-        ("", "--watch --folder ~/Downloads"),
-    ),
-    "review related": Command(
-        ".cli.searching",
+    "harvest report": Command(".cli.harvests", "write a harvest's report",
+        ("JOB --open", "JOB --draw png,pptx")),
+    "harvest resolve": Command(".cli.resolving", "find the papers of a list without identifiers",
+        ("covidence.csv", "covidence.csv --output done.ris")),
+    "harvest inbox": Command(".cli.harvests", "file what was dropped into the shelf's inbox/",
+        ("", "--watch --folder ~/Downloads")),
+    "review related": Command(".cli.searching",
         "list papers around a paper: similar, citing or cited",
-        ("31452104", "31452104 --kind cited-by --limit 50"),
-    ),
-    "shelf audit": Command(
-        ".cli.upkeep", "judge every text on the shelf again", ("", "31452104 --fix")
-    ),
-    "shelf keep": Command(
-        ".cli.upkeep",
-        "overrule the judges about one text",
-        ("31452104 --as full_text --because 'a short letter'", "31452104 --undo"),
-    ),
-    "shelf recheck": Command(
-        ".cli.upkeep", "look for retractions, corrections and new copies", ("", "--no-crossref")
-    ),
-    "shelf rebuild": Command(
-        ".cli.upkeep", "make the catalogue again from the files", ("", "--json")
-    ),
-    "shelf reextract": Command(
-        ".cli.upkeep", "make texts again from the kept bytes", ("", "--all")
-    ),
-    "shelf media": Command(
-        ".cli.objects",
+        ("31452104", "31452104 --kind cited-by --limit 50")),
+    "shelf audit": Command(".cli.upkeep", "judge every text on the shelf again",
+        ("", "31452104 --fix")),
+    "shelf keep": Command(".cli.upkeep", "overrule the judges about one text",
+        ("31452104 --as full_text --because 'a short letter'", "31452104 --undo")),
+    "shelf recheck": Command(".cli.upkeep", "look for retractions, corrections and new copies",
+        ("", "--no-crossref")),
+    "shelf rebuild": Command(".cli.upkeep", "make the catalogue again from the files",
+        ("", "--json")),
+    "shelf reextract": Command(".cli.upkeep", "make texts again from the kept bytes",
+        ("", "--all")),
+    "shelf media": Command(".cli.objects",
         "put figures, tables and supplementary files beside papers",
-        ("31452104", "31452104 --only 'Table 2'"),
-    ),
-    "shelf verify": Command(
-        ".cli.verifying",
+        ("31452104", "31452104 --only 'Table 2'")),
+    "shelf verify": Command(".cli.verifying",
         "judge files that are not on the shelf: whole, and this paper?",
-        ("page.html --id 31452104", "--pairs pairs.json"),
-    ),
-    "setup": Command(
-        ".cli.setting_up",
+        ("page.html --id 31452104", "--pairs pairs.json")),
+    "setup": Command(".cli.setting_up",
         "set up this installation: e-mail, folder, keys, assistants",
-        ("", "--email you@your-university.edu --host all --yes"),
-    ),
-    "setup update": Command(
-        ".cli.setting_up", "say how to bring this installation up to date", ("", "--json")
-    ),
+        ("", "--email you@your-university.edu --host all --yes")),
+    "setup update": Command(".cli.setting_up", "say how to bring this installation up to date",
+        ("", "--json")),
     "setup settings": Command(".cli.upkeep", "show every setting and its value", ("", "--json")),
-    "setup doctor": Command(
-        ".cli.upkeep", "check keys, folder and services", ("", "--hosts 'Claude Desktop'")
-    ),
-    "setup demo": Command(
-        ".cli.harvests", "see it work: no network, no key, no e-mail address", ("", "--open")
-    ),
-    "setup serve": Command(
-        ".cli.serving", "start the MCP server", ("", "--transport http --port 3010")
-    ),
-    "setup token": Command(
-        ".cli.serving",
-        "make a token for MCP over HTTP",
-        ("alice", "reader --scopes read --days 7"),
-    ),
-    "setup completion": Command(
-        ".cli.completing", "print what makes Tab complete commands", ("bash", "fish")
-    ),
-}
+    "setup doctor": Command(".cli.upkeep", "check keys, folder and services",
+        ("", "--hosts 'Claude Desktop'")),
+    "setup demo": Command(".cli.harvests", "see it work: no network, no key, no e-mail address",
+        ("", "--open")),
+    "setup serve": Command(".cli.serving", "start the MCP server",
+        ("", "--transport http --port 3010")),
+    "setup token": Command(".cli.serving", "make a token for MCP over HTTP",
+        ("alice", "reader --scopes read --days 7")),
+    "setup completion": Command(".cli.completing", "print what makes Tab complete commands",
+        ("bash", "fish")),
+}  # fmt: skip
 COMMANDS = {**_CORE, **{name: one for own in OWN for name, one in own.commands.items()}}
 """Our own commands, by their full names."""
 _GROUPS = {
