@@ -275,11 +275,12 @@ def test_a_notice_of_rights_is_no_paragraph() -> None:
     assert "Results" in text
 
 
-def test_the_head_above_keywords_is_no_text() -> None:
+def test_the_head_above_an_abstract_that_comes_again_is_no_text() -> None:
     body = (
-        f"<div class='abstract'><h2>Abstract</h2><p>{PROSE}</p></div><article>"
+        f"<article><div><h2>Abstract</h2><p>{PROSE}</p></div><div>"
         "<ul><li>ISSN: 1543-5938</li><li>Volume 38</li></ul><p>Timothy M. Lenton</p>"
-        f"<h3>Keywords</h3><ul><li>bees</li></ul><h2>Introduction</h2><p>{PROSE * 9}</p></article>"
+        f"<h2>ABSTRACT</h2><p>{PROSE}</p><h3>Keywords</h3><ul><li>bees</li></ul>"
+        f"<h2>Introduction</h2><p>{PROSE * 9}</p></div></article>"
     )
     text = html.read(page(body)).markdown
     assert "ISSN" not in text

@@ -47,7 +47,7 @@ _BOXES = ("section", "div", "ol", "ul")
 _INLINE = ("a", "span", "em", "i", "b", "strong")
 _KEYWORDS_CHARS = 1000
 _TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
-_BYLINE_CHARS = 360  # of ISSN, authors and addresses above the keywords; more is an abstract
+_BYLINE_CHARS = 600  # of ISSN, authors and addresses; more is a text
 _LABEL_CHARS = 20  # beside a heading; less is no text under it
 _HEAD_SHARE = 0.25  # of the article: more above its abstract is no page head
 MAIN_TEXT = "Main text"  # the name that the JATS reader gives it, too
@@ -223,8 +223,11 @@ def order_headings(root: Tag, title: str) -> None:
             _drop_head(first, root, weights, round(_HEAD_SHARE * weights[id(root)]))
         headings = tags(root, HEADINGS)
         _free_from_abstract(abstract, headings, root, weights)
-    elif headings and KEYWORDS.fullmatch(text_of(headings[0])):  # below an abstract kept elsewhere
-        _drop_head(headings[0], root, weights, _BYLINE_CHARS)
+        again = [tag for tag in headings if tag is not abstract and name_of(tag) == "Abstract"]
+        above = {id(box) for box in abstract.parents}
+        boxes = [box for box in again[0].parents if id(box) not in above] if again else []
+        if boxes:  # ISSN, authors and addresses of the text that begins with the abstract again
+            _drop_head(again[0], boxes[-1], weights, _BYLINE_CHARS)
     _rank_headings(headings)
 
 
