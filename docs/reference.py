@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from utils.http import Rate
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
 
 PAGE = ROOT / "TECHNICAL_REFERENCE.md"
 PAGES = ROOT / "docs" / "pages" / "reference"
@@ -361,6 +360,7 @@ def page_of(name: str) -> str:
 
 def on_pre_build(config: object) -> None:
     """Write the site's pages of reference before MkDocs reads them."""
+    sys.path.insert(0, str(ROOT))  # MkDocs starts in no folder of ours
     PAGES.mkdir(exist_ok=True)
     for name in _SITE:
         file, text = PAGES / f"{name}.md", page_of(name)
