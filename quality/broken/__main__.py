@@ -106,7 +106,8 @@ def main() -> int:
             except Stale as stale:
                 tier, test = "not tried", f"{stale}"
             gaps += tier not in TIERS
-            cells = (str(number), breakage.promise, f"`{breakage.file}`", tier, test)
+            named = f"`{test}`".replace("|", r"\|") if test else ""
+            cells = (str(number), breakage.promise, f"`{breakage.file}`", tier, named)
             rows.append(f"| {' | '.join(cells)} |")
             sys.stdout.write(f"{rows[-1]}\n")
             sys.stdout.flush()

@@ -229,7 +229,7 @@ BREAKAGES = (
         "utils/sources/pubmed_files.py",
         "    if came != md5:\n",
         "    if False:\n",
-        ("tests/mirror", "tests/sources"),
+        ("tests/mirror/test_pubmed.py",),
     ),
     Breakage(
         "a reference in RIS has its DOI",
@@ -246,18 +246,18 @@ BREAKAGES = (
         ("tests/entrez/datasets",),
     ),
     Breakage(
-        "an expired token is refused",
+        "a token without an end is refused",
         "utils/mcp/auth.py",
-        "    return ends > now and",
-        "    return",
-        ("tests/mcp",),
+        "    if not isinstance(ends, int | float) or not isinstance(begins, int | float):\n",
+        "    ends = now + 1 if ends is None else ends\n    if False:\n",
+        ("tests/mcp/test_auth.py",),
     ),
     Breakage(
         "text from papers is marked as untrusted for models",
         "utils/mcp/answers.py",
         r'return f"<{mark}>\n{text}\n</{mark}>"',
         "return text",
-        ("tests/mcp",),
+        ("tests/mcp/test_rendering.py", "tests/mcp/test_core.py"),
     ),
     Breakage(
         "screeners who disagree do not decide",
