@@ -286,3 +286,12 @@ def test_the_head_above_an_abstract_that_comes_again_is_no_text() -> None:
     assert "ISSN" not in text
     assert "Lenton" not in text
     assert "- bees" in text
+
+
+def test_the_heading_above_a_later_summary_stays() -> None:
+    body = (
+        f"<article><div><h2>Abstract</h2><p>{PROSE}</p></div><div><h2>Methods</h2><p>{PROSE}</p>"
+        "</div><div><h2>Supplementary Material</h2><div><h3>Summary</h3><p>Model validation</p>"
+        "</div></div></article>"
+    )
+    assert "Supplementary Material" in html.read(page(body)).markdown

@@ -223,11 +223,12 @@ def order_headings(root: Tag, title: str) -> None:
             _drop_head(first, root, weights, round(_HEAD_SHARE * weights[id(root)]))
         headings = tags(root, HEADINGS)
         _free_from_abstract(abstract, headings, root, weights)
-        again = [tag for tag in headings if tag is not abstract and name_of(tag) == "Abstract"]
+        following = filter(text_of, headings[headings.index(abstract) + 1 :])
+        again = next(following, abstract)
         above = {id(box) for box in abstract.parents}
-        boxes = [box for box in again[0].parents if id(box) not in above] if again else []
-        if boxes:  # ISSN, authors and addresses of the text that begins with the abstract again
-            _drop_head(again[0], boxes[-1], weights, _BYLINE_CHARS)
+        boxes = [box for box in again.parents if id(box) not in above]
+        if boxes and name_of(again) == "Abstract":  # of the text that begins with it, below ISSN
+            _drop_head(again, boxes[-1], weights, _BYLINE_CHARS)
     _rank_headings(headings)
 
 
