@@ -26,6 +26,13 @@ def test_every_former_member_is_found_with_a_warning_that_says_where(library):
             assert callable(getattr(library, name))
 
 
+def test_the_lists_of_the_version_before_are_still_given(library):
+    with pytest.warns(DeprecationWarning, match=r"harvests\.all"):
+        assert library.harvests() == []
+    with pytest.warns(DeprecationWarning, match=r"reviews\.all"):
+        assert library.reviews() == []
+
+
 @pytest.mark.parametrize(
     ("slip", "meant"), [("donwload", "download"), ("harvest_loc", "harvests.from_lock")]
 )

@@ -85,8 +85,8 @@ def test_an_old_folders_non_papers_are_listed_as_what_they_are(library, folder):
 
 def servable(library, doi):
     """What the shelf serves of a paper while no site can be asked."""
-    climb = library._ladder.begin(DownloadRequest(Ids(doi=doi), offline=True))
-    return find_servable(climb, library._ladder.rungs, library.settings)
+    climb = library.ladder.begin(DownloadRequest(Ids(doi=doi), offline=True))
+    return find_servable(climb, library.ladder.rungs, library.settings)
 
 
 def test_a_non_paper_met_by_its_name_alone_is_not_served(library, folder):

@@ -61,7 +61,7 @@ def papers(library: Library, _world: World) -> list[Paper]:
 @pytest.fixture
 def articles(library: Library, papers: list[Paper]) -> dict[str, Fetched]:
     """Their texts."""
-    [route] = [rung.route for rung in library._ladder.rungs if rung.via == "efetch"]
+    [route] = [rung.route for rung in library.ladder.rungs if rung.via == "efetch"]
     sent = {paper.ids.pmcid: what for paper, what in route.fetch(papers, library.web)}
     assert all(isinstance(what, Fetched) for what in sent.values())
     return sent  # type: ignore[return-value]
@@ -87,7 +87,7 @@ def outcomes(climbs: Sequence[Step]) -> list[list[str]]:
 
 def ask(library: Library, site: Site, papers: Sequence[Paper]) -> list[Step]:
     climbs = [Step(paper) for paper in papers]
-    assert list(library._ladder.ask(site.rung, climbs)) == climbs
+    assert list(library.ladder.ask(site.rung, climbs)) == climbs
     return climbs
 
 
@@ -244,11 +244,11 @@ def test_a_text_is_compared_with_the_full_text_on_the_shelf(
     library: Library, papers: list[Paper], articles: dict[str, Fetched]
 ) -> None:
     site = Site(lambda asked: iter([(asked[0], articles[asked[0].ids.pmcid])]))
-    climb = library._ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
-    [step] = library._ladder.ask(site.rung, [library._ladder.begin_step(climb)])
-    assert library._ladder.take(site.rung, step, climb)
-    again = library._ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
-    [copy] = library._ladder.begin_step(again).copies
+    climb = library.ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
+    [step] = library.ladder.ask(site.rung, [library.ladder.begin_step(climb)])
+    assert library.ladder.take(site.rung, step, climb)
+    again = library.ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
+    [copy] = library.ladder.begin_step(again).copies
     assert step.document is not None
     assert copy == describe_copy(step.document.markdown, "efetch", step.document.version)
 
@@ -259,7 +259,7 @@ def test_a_full_disk_is_nobodys_outcome(
     def full(*_: object) -> None:
         raise StoreFailed("The disk is full.")
 
-    monkeypatch.setattr(library._ladder.shelf, "quarantine", full)
+    monkeypatch.setattr(library.ladder.shelf, "quarantine", full)
     site = Site(lambda asked: iter([(asked[0], Fetched(b"<x", "jats", "u", "site", "site"))]))
     with pytest.raises(StoreFailed):
         ask(library, site, papers[:1])

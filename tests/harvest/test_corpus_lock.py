@@ -56,7 +56,7 @@ def test_the_same_world_gives_the_same_corpus(elsewhere, lock):
 
 
 def test_the_same_lock_is_the_same_job(elsewhere, lock):
-    first, second = (of_lock(lock, elsewhere._ladder) for _ in range(2))
+    first, second = (of_lock(lock, elsewhere.ladder) for _ in range(2))
     assert first.path == second.path
     assert lock.made_at[:10] in first.job().title
 

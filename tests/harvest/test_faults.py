@@ -113,7 +113,7 @@ def test_a_publisher_that_bans_us_for_an_hour_is_left_alone(far: Library, field:
 def test_a_service_that_is_down_is_down_for_every_publisher(
     far: Library, service_down: bool
 ) -> None:
-    ladder = far._ladder
+    ladder = far.ladder
     [rung] = [rung for rung in ladder.rungs if rung.via == "unpaywall"]
     run = _Harvest(far.harvest(["31452104"]).ledger, ladder)
     for number in (1, 2, 3):

@@ -71,7 +71,7 @@ def test_the_same_query_is_the_same_job_and_is_not_searched_for_again(
     second = near.harvest(query="field[ti]")
     assert second.job_id == first.job_id
     assert len(small.requests) == asked
-    assert len(near.harvests()) == 1
+    assert len(near.harvests.all()) == 1
 
 
 @pytest.mark.parametrize(
@@ -160,14 +160,14 @@ def test_hundreds_of_thousands_of_papers_are_not_harvested_by_mistake(
     with pytest.raises(BadRequest, match="1,234,567") as refused:
         near.harvest(query="cells")
     assert "max_papers" in refused.value.hint
-    assert near.harvests() == []
+    assert near.harvests.all() == []
     assert near.harvest(query="cells", max_papers=2).job().counts.requested == 2
 
 
 def test_a_query_without_hits_is_no_job(near: Library) -> None:
     with pytest.raises(NotFound, match="finds nothing"):
         near.harvest(query="xylophone[ti]")
-    assert near.harvests() == []
+    assert near.harvests.all() == []
 
 
 # -- a list ----------------------------------------------------------------------------------
@@ -226,11 +226,11 @@ def test_a_harvest_nobody_began(near: Library) -> None:
 
 
 def test_all_harvests_the_newest_first(near: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert near.harvests() == []
+    assert near.harvests.all() == []
     for number in (1, 2, 3):
         monkeypatch.setattr("utils.harvest.jobs.now", lambda n=number: f"2026-01-0{n}T00:00:00")
         near.harvest([f"6000000{number}"], title=f"list {number}")
-    assert [job.title for job in near.harvests()] == ["list 3", "list 2", "list 1"]
+    assert [job.title for job in near.harvests.all()] == ["list 3", "list 2", "list 1"]
 
 
 def test_a_retry_of_what_no_paper_ends_as_is_refused(near: Library) -> None:
@@ -262,7 +262,7 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 library = Library(papers_dir=Path(sys.argv[1]), pubmed_email="a@lab.edu")
-list(map(Ids, "ab")), library._ladder.rungs
+list(map(Ids, "ab")), library.ladder.rungs
 before = peak()
 harvest = library.harvest(Ids(pmid=str(n)) for n in range(1, 20_001))
 run = _Harvest(harvest.ledger, library.ladder)

@@ -48,7 +48,9 @@ def requests(plan: Plan) -> dict[str, int]:
 
 @pytest.mark.parametrize("listed", [False, True])
 def test_the_plan_of_a_thousand_papers_is_near_what_they_took(far, large, listed):
-    plan = far.plan(entries(large.field)) if listed else far.plan(query="field[ti]")
+    plan = (
+        far.harvests.plan(entries(large.field)) if listed else far.harvests.plan(query="field[ti]")
+    )
     assert plan.papers == 1000
     asked = requests(plan)
     for host, number in MEASURED.items():
@@ -62,20 +64,20 @@ def test_the_plan_of_a_thousand_papers_is_near_what_they_took(far, large, listed
 
 
 def test_a_plan_fetches_nothing_and_is_cheap(far, large):
-    far.plan(query="field[ti]")
+    far.harvests.plan(query="field[ti]")
     assert len(large.requests) == 4
     large.reset()
-    far.plan(entries(large.field))
+    far.harvests.plan(entries(large.field))
     assert {request.service for request in large.requests} <= {"eutils", "idconv", "europepmc"}
     assert len(large.requests) <= 4  # two hundred of them, looked up at once
     assert not any(far.settings.papers_dir.glob("*.txt"))
 
 
 def test_the_first_papers_of_a_question_have_the_shares_of_all(far):
-    plan = far.plan(query=Query("field[ti]"), max_papers=100)
+    plan = far.harvests.plan(query=Query("field[ti]"), max_papers=100)
     assert (plan.papers, plan.with_abstract) == (100, 100)
     assert "100 of 1,000 hits, shares taken from all of them." in plan.notes
-    assert far.plan(query="field[ti]", max_papers=5000).papers == 1000
+    assert far.harvests.plan(query="field[ti]", max_papers=5000).papers == 1000
 
 
 def test_the_sample_is_spread_over_the_list(library, monkeypatch):
@@ -150,7 +152,7 @@ def test_preprints_are_counted_at_arxivs_own_pace(library, world):
 
 
 def test_a_plan_in_words_says_the_same_as_in_json(far):
-    plan = far.plan(query="field[ti]")
+    plan = far.harvests.plan(query="field[ti]")
     text = plan_text(plan)
     row = plan.row()
     assert f"full texts to expect: about {row['full_text']:,}" in text

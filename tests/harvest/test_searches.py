@@ -120,7 +120,7 @@ def test_a_site_that_does_not_answer_is_no_site_without_hits(near: Library, smal
     small.mood("down", "europepmc")
     with pytest.raises(Unreachable, match="Europe PMC"):
         near.harvest(query="field[ti]", sources=("pubmed", "europepmc"))
-    assert not near.harvests()
+    assert not near.harvests.all()
 
 
 @pytest.mark.parametrize("among", [("pubmd",), ("crossref",)])
@@ -151,7 +151,7 @@ def test_the_report_says_what_was_searched(near: Library) -> None:
 
 
 def test_the_plan_of_several_searches_counts_each_paper_once(near: Library) -> None:
-    plan = near.plan(query=Query("field[ti]"), sources=("pubmed", "europepmc"))
+    plan = near.harvests.plan(query=Query("field[ti]"), sources=("pubmed", "europepmc"))
     harvest = near.harvest(query="field[ti]", sources=("pubmed", "europepmc"))
     assert plan.papers == harvest.job().counts.requested
     assert "PubMed 12" in plan.notes[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 class Harvests(Namespace):
     """Harvests: jobs that bring many papers, and what they would take."""
+
+    def __call__(self) -> list[Job]:
+        """Return `all`, as the version before did."""
+        msg = "library.harvests() is now library.harvests.all()"
+        warnings.warn(msg, DeprecationWarning, stacklevel=2)
+        return self.all()
 
     def all(self) -> list[Job]:
         """Return all harvests of this shelf, the newest first."""

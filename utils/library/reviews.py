@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 class Reviews(Namespace):
     """The systematic reviews of a shelf."""
+
+    def __call__(self) -> list[Review]:
+        """Return `all`, as the version before did."""
+        msg = "library.reviews() is now library.reviews.all()"
+        warnings.warn(msg, DeprecationWarning, stacklevel=2)
+        return self.all()
 
     def create(self, name: str) -> Review:
         """Make a review: a folder with a protocol to fill in; see `..review`."""
