@@ -21,10 +21,8 @@ from utils.sources import SOURCES, Query
 every = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 # Not sites: what a source is, how all of NCBI's E-utilities are spoken to, and second files.
 SHARED_WAYS = {
-    "pmc_inventory",
-    *("__init__", "source", "local", "loose_json", "arxiv_query", "semantic_scholar_graph"),
-    "recent_searches",
-    *("eutils", "eutils_links", "eutils_summaries", "eutils_vocabulary"),
+    *("__init__", "source", "loose_json", "arxiv_query", "semantic_scholar_graph"),
+    *("pmc_inventory", "eutils", "eutils_services"),
 }
 # What these give is neither a paper nor a list of papers: verbs of their own ask for it.
 OF_THEIR_OWN_KIND = {

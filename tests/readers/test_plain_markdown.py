@@ -13,7 +13,7 @@ from utils.outline.words import count_words
 from utils.readers import plain_markdown
 
 PROSE = "Bees find their way home by the sun and remember flowers they liked. " * 6
-LONG, MORE = prose(400), prose(400, start=100)
+LONG, MORE = prose(700), prose(700, start=100)
 PAPER = Paper(ids=Ids(doi="10.1000/bees"), title="Bees and the memory of light", abstract=PROSE)
 
 

@@ -206,7 +206,7 @@ def of(number, **changes):
 
 def test_passages_come_back_in_their_order(database):
     made = [of(n) for n in (2, 0, 1)]
-    changes = database.replace_passages("pmid:101", "s1", made)
+    [changes] = database.replace_together([("pmid:101", "s1", made)])
     assert (changes.added, changes.removed, changes.kept) == (made, [], 0)
     assert database.passages_of("pmid:101") == [of(0), of(1), of(2)]
     assert database.passages([of(1).uuid, "unknown"]) == {of(1).uuid: of(1)}
@@ -215,28 +215,28 @@ def test_passages_come_back_in_their_order(database):
 
 
 def test_only_what_differs_is_told(database):
-    database.replace_passages("pmid:101", "s1", [of(0), of(1), of(2)])
+    database.replace_together([("pmid:101", "s1", [of(0), of(1), of(2)])])
     elsewhere, rewritten = of(0, start=20, end=30), of(1, text="They shine.", digest="new")
-    changes = database.replace_passages("pmid:101", "s2", [elsewhere, rewritten, of(3)])
+    [changes] = database.replace_together([("pmid:101", "s2", [elsewhere, rewritten, of(3)])])
     assert changes.moved == [elsewhere]
     assert {made.uuid for made in changes.added} == {rewritten.uuid, of(3).uuid}
     assert changes.removed == [of(2).uuid]
     assert changes.kept == 1
     assert database.passages_of("pmid:101") == [elsewhere, rewritten, of(3)]
-    again = database.replace_passages("pmid:101", "s2", [elsewhere, rewritten, of(3)])
+    [again] = database.replace_together([("pmid:101", "s2", [elsewhere, rewritten, of(3)])])
     assert (again.added, again.removed, again.kept, again.moved) == ([], [], 3, [])
 
 
 def test_a_dropped_paper_leaves_nothing(database):
-    database.replace_passages("pmid:101", "s1", [of(0)])
-    database.replace_passages("pmid:102", "s1", [of(0, paper="pmid:102")])
+    database.replace_together([("pmid:101", "s1", [of(0)])])
+    database.replace_together([("pmid:102", "s1", [of(0, paper="pmid:102")])])
     assert database.drop_paper("pmid:101") == [of(0).uuid]
     assert database.every_source() == ["pmid:102"]
     assert len(database.every_passage()) == 1
 
 
 def test_every_passage_comes_once_in_pages(database):
-    database.replace_passages("pmid:101", "s", [of(n) for n in range(25)])
+    database.replace_together([("pmid:101", "s", [of(n) for n in range(25)])])
     found, after = [], ""
     while page := database.every_passage(after, limit=10):
         found += page
@@ -245,7 +245,7 @@ def test_every_passage_comes_once_in_pages(database):
 
 
 def test_text_no_database_takes_keeps_its_length(database):
-    database.replace_passages("pmid:101", "s", [of(0, text="a\0b\ud800c")])
+    database.replace_together([("pmid:101", "s", [of(0, text="a\0b\ud800c")])])
     assert database.passages_of("pmid:101")[0].text == "a\ufffdb\ufffdc"
 
 

@@ -74,5 +74,5 @@ def test_a_killed_writer_leaves_no_folder_behind(shelf: Shelf, monkeypatch) -> N
     monkeypatch.undo()
     with Shelf(shelf.folder) as again:
         assert again.find(Ids(pmid="7")) is not None
-        again.upkeep.rebuild()
+        again.rebuild()
     assert folders(shelf) == ["pmid_7.files"]

@@ -100,7 +100,7 @@ DIRECT = Proxy()
 def parse_proxy(text: str, variable: str) -> Proxy:
     """Read the proxy that a setting names.
 
-    >>> parse("me:p%40ss@proxy.lab:3128", "HTTPS_PROXY").shown
+    >>> parse_proxy("me:p%40ss@proxy.lab:3128", "HTTPS_PROXY").shown
     'http://***@proxy.lab:3128 (HTTPS_PROXY)'
 
     Raises

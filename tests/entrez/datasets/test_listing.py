@@ -145,7 +145,7 @@ def test_what_is_forgotten_is_gone(folder: Path) -> None:
 def test_no_name_leads_out_of_the_folder(folder: Path, name: str) -> None:
     secret = dataset(folder.parent, "secret_00000001")
     for use in (find, forget):
-        with pytest.raises(BadRequest, match="is no dataset") as caught:
+        with pytest.raises(BadRequest, match="is not a dataset") as caught:
             use(folder, name)
         assert "named like gene_0a1b2c3d" in caught.value.hint
         assert len(str(caught.value)) < 800
