@@ -60,7 +60,8 @@ class Advice:
     """Rewrites our sentences for a host that has these tools, with *dotted* names or plain ones."""
 
     def __init__(self, tools: Sequence[str], *, dotted: bool = False) -> None:
-        self._tools = frozenset(tools)
+        plain = {dotted_name: name for name, dotted_name in DOTTED.items()}
+        self._tools = frozenset(plain.get(tool, tool) for tool in tools)
         self._dotted = dotted
         self._mentioned: set[str] = set()
 
