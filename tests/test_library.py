@@ -31,6 +31,8 @@ def test_the_lists_of_the_version_before_are_still_given(library):
         assert library.harvests() == []
     with pytest.warns(DeprecationWarning, match=r"reviews\.all"):
         assert library.reviews() == []
+    with pytest.warns(DeprecationWarning, match="passages_of"):
+        assert library.mirrored is library.passages_of("mirror")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from tests.mcp.test_rendering import lost
 from tests.processes import LAST_RESORT_S
 from utils import Library
 from utils.errors import BadRequest
+from utils.library.services import PubMed
 from utils.mcp import build
 from utils.mcp.tool import LongCalls
 from utils.settings import load_settings
@@ -208,7 +209,7 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
         gate.set()
 
     paper = library.pubmed.paper(world.paper("pmc_cloud").pmid)
-    monkeypatch.setattr(Library, "paper", lambda *_: gate.wait(LAST_RESORT_S) and paper)
+    monkeypatch.setattr(PubMed, "paper", lambda *_: gate.wait(LAST_RESORT_S) and paper)
     monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.05)
     async with Client(build(library), progress_handler=hear) as client:
         result = await client.call_tool("get_pubmed_paper", {"pmid": paper.ids.pmid})

@@ -29,7 +29,7 @@ def library(mirror, tmp_path):
 @pytest.fixture
 def mirrored(mirror, library):
     indexed(mirror)
-    return library.mirrored
+    return library.passages_of("mirror")
 
 
 def indexed(mirror):
@@ -124,9 +124,9 @@ def test_a_search_keeps_to_the_generation_it_began_with(mirror, mirrored, world,
 
 def test_what_is_not_indexed_is_said(mirror, library):
     with pytest.raises(EmptyStore, match="mirror index"):
-        library.mirrored.find("corals")
+        library.passages_of("mirror").find("corals")
     indexed(mirror)
-    assert library.mirrored.find("corals").hits
+    assert library.passages_of("mirror").find("corals").hits
 
 
 def test_the_shell_finds_and_quotes_in_the_mirror(mirrored, mirror, settings, monkeypatch, capsys):

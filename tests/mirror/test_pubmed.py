@@ -395,7 +395,7 @@ def test_a_table_of_another_version_is_not_read_as_ours(mirror):
         db.commit()
     with pytest.raises(StoreFailed, match=r"no such column: sources\.md5") as raised:
         mirror.files()
-    assert "Delete it: it is made again" in raised.value.hint
+    assert "Delete it; to make it again" in raised.value.hint
 
 
 def test_an_empty_folder_is_said_to_be_empty(mirror):

@@ -30,7 +30,9 @@ def found(mirror, tmp_path):
     options = {"embeddings_provider": "none", "papers_offline": True}
     places = {"papers_dir": tmp_path / "papers", "papers_mirror_dir": mirror.folder}
     library = Library(**places, **options)
-    return lambda query: [hit.passage.paper for hit in library.mirrored.find(query).hits]
+    return lambda query: [
+        hit.passage.paper for hit in library.passages_of("mirror").find(query).hits
+    ]
 
 
 def index_of(mirror):

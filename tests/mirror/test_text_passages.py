@@ -49,7 +49,7 @@ def both(world, tmp_path):
 
 @pytest.fixture
 def mirrored(both, tmp_path):
-    return library_of(both, tmp_path / "reader").mirrored
+    return library_of(both, tmp_path / "reader").passages_of("mirror")
 
 
 def found(mirrored, query, **options):
@@ -182,7 +182,7 @@ def test_a_record_that_is_another_in_the_same_place_reaches_its_text(both, mirro
 
 def test_a_mirror_of_pmc_alone_is_asked_alone(world, tmp_path):
     mirror = mirror_of(world, tmp_path)
-    mirrored = library_of(mirror, tmp_path).mirrored
+    mirrored = library_of(mirror, tmp_path).passages_of("mirror")
     with pytest.raises(EmptyStore, match="no mirror"):
         mirrored.find("moss")
     record = in_both(world)[0]
@@ -211,11 +211,13 @@ def test_texts_are_found_by_meaning_too(both, tmp_path, monkeypatch):
     done = [*both.embed()][-1]
     library = library_of(both, tmp_path, embeddings_provider="local")
     library.corpus.__dict__["embedder"] = made
-    hits = library.mirrored.find("of moss and men", by="meaning", top_k=100).hits
+    hits = library.passages_of("mirror").find("of moss and men", by="meaning", top_k=100).hits
     assert {hit.passage.kind for hit in hits} == {"full_text", "abstract"}
     assert done.made > 68
     assert [*both.embed()][-1].made == 0
-    assert not [one for one in library.mirrored.find("moss").warnings if "vector" in one]
+    assert not [
+        one for one in library.passages_of("mirror").find("moss").warnings if "vector" in one
+    ]
 
 
 @pytest.mark.anyio

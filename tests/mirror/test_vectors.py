@@ -34,7 +34,7 @@ def mirrored(mirror, tmp_path, embedder):
     places = {"papers_dir": tmp_path / "papers", "papers_mirror_dir": mirror.folder}
     library = Library(**places, papers_offline=True)
     library.corpus.__dict__["embedder"] = embedder
-    return library.mirrored
+    return library.passages_of("mirror")
 
 
 def embedded(mirror, **options):
@@ -217,7 +217,7 @@ def test_processes_embed_with_the_encoder_of_the_settings(world, tmp_path):
     [*library.mirror.index()]
     vector = library.corpus.embedder.embed_question("Title 1 Abstract of corals")
     assert (store.size, store.dim) == (4, len(vector))
-    hits = library.mirrored.find("what 2026 says", by="meaning").hits
+    hits = library.passages_of("mirror").find("what 2026 says", by="meaning").hits
     assert len(hits) == 4
 
 

@@ -22,6 +22,7 @@ HTML = (
 
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
+    reader_processes._children().dismiss()  # of another test file in this worker
     yield
     reader_processes._children().dismiss()
 

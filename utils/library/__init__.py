@@ -136,6 +136,10 @@ class Library:
 
         def __getattr__(self, name: str) -> Any:
             """Find a member under its former name, with a warning; suggest one for a slip."""
+            if name == "mirrored":
+                msg = 'library.mirrored is now library.passages_of("mirror")'
+                warnings.warn(msg, DeprecationWarning, stacklevel=2)
+                return self.passages_of("mirror")
             if name in _FORMER:
                 place = _FORMER[name]
                 place = place if "." in place else f"{place}.{name}"

@@ -280,7 +280,7 @@ class MirrorPassages:
 
     Examples
     --------
-    >>> library.mirrored.find("weight loss after one year").hits[0].text  # doctest: +SKIP
+    >>> library.passages_of("mirror").find("weight loss after one year").hits[0].text  # doctest: +SKIP
     """
 
     def __init__(self, corpus: Corpus, mirror: Mirror) -> None:
