@@ -1,5 +1,6 @@
 """What an item of the ledger is, what a door answered to it, and how answers are checked."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,13 +147,17 @@ def each(name: str, *members: str) -> Check:
 
 
 def refused(code: str, *words: str) -> Check:
-    """It is an error of this code, whose message holds these words, with a way out."""
+    """It is an error of this code, whose message holds these words, with a way out.
+
+    The shell names a parameter by its option: ``--sort-by`` is ``sort_by``.
+    """
 
     def check(met: Met) -> None:
         error = one(met.value).get("error")
         assert error, met.value
         assert error["code"] == code, error
-        assert not [word for word in words if word not in error["message"]], error["message"]
+        told = re.sub(r"--[a-z-]+", lambda found: found[0][2:].replace("-", "_"), error["message"])
+        assert not [word for word in words if word not in told], told
         assert error["suggestions"]
         assert set(error) == {"code", "message", "details", "suggestions"}
 

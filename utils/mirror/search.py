@@ -280,7 +280,8 @@ class MirrorPassages:
 
     Examples
     --------
-    >>> library.passages_of("mirror").find("weight loss after one year").hits[0].text  # doctest: +SKIP
+    >>> passages = library.passages_of("mirror")  # doctest: +SKIP
+    >>> passages.find("weight loss after one year").hits[0].text  # doctest: +SKIP
     """
 
     def __init__(self, corpus: Corpus, mirror: Mirror) -> None:
