@@ -177,6 +177,7 @@ def _read_secret(variable: str, file: Path) -> str:
 
 
 def _names(field: str, about: FieldInfo) -> list[str]:
+    """Return the variables that a setting is read from, the usual one first."""
     return [str(name) for name in getattr(about.validation_alias, "choices", [field])]
 
 
@@ -584,6 +585,15 @@ class Overrides(SiteKeys, total=False):
     mcp_allowed_origins: Sequence[str]
     mcp_log_level: Literal["debug", "info", "warning", "error"]
     logs_dir: Folder | None
+
+
+def variables_of_settings() -> dict[str, str]:
+    """Return the field of each variable that a setting is read from, in capitals."""
+    return {
+        name.upper(): field
+        for field, about in Settings.model_fields.items()
+        for name in _names(field, about)
+    }
 
 
 def system_proxies() -> dict[str, str]:

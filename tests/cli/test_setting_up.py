@@ -114,16 +114,33 @@ def test_a_person_is_asked_until_an_answer_can_be_used(home, person, capsys):
     assert not person
 
 
-def test_a_person_who_says_no_keeps_everything(home, person):
+def test_a_person_who_says_no_keeps_everything(home, person, monkeypatch, capsys):
+    monkeypatch.setenv("PUBMED_EMAIL", "other@lab.edu")
     person += ["me@lab.edu", "", *[""] * len(setting_up.KEYS), "n", "n"]
     assert main(["setup"]) == 0
+    assert "warning" not in capsys.readouterr().err  # nothing was written
     assert [path for path in home.rglob("*") if path.is_file()] == []
+
+
+def test_a_person_who_tries_it_is_asked_and_nothing_is_written(home, person, capsys):
+    person += ["me@lab.edu", "", *[""] * len(setting_up.KEYS)]
+    assert main(["setup", "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "PUBMED_EMAIL = me@lab.edu" in said
+    assert "--undo" not in said
+    assert [path for path in home.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("name", ["NCBI_API_KEY", "PUBMED_API_KEY", "HTTPS_PROXY"])
+def test_a_key_is_never_shown_under_any_of_its_names(home, capsys, name):
+    assert main(["setup", "--set", f"{name}=http://me:K3Y@lab.edu:1", "--dry-run"]) == 0
+    assert "K3Y" not in capsys.readouterr().out
 
 
 def test_a_setting_that_the_environment_overrules_is_said(home, monkeypatch, capsys):
     monkeypatch.setenv("PUBMED_EMAIL", "other@lab.edu")
     assert main(["setup", "--email", "me@lab.edu", "--yes"]) == 0
-    assert "PUBMED_EMAIL stands in the environment" in capsys.readouterr().err
+    assert "PUBMED_EMAIL is also set in the environment" in capsys.readouterr().err
 
 
 def test_a_host_whose_file_holds_comments_is_left_alone(home, capsys):

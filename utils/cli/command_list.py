@@ -152,7 +152,7 @@ def _full_name(word: str) -> str:
 
 
 def _unknown_command(word: str, group: str = "") -> BadRequest:
-    """Return the error about a word that is no command, or none of *group*."""
+    """Return the error about an unknown command; with *group*, one of that group."""
     known = {name: f"{group} {name}" for name in members(group)} if group else {}
     if not group:
         known |= {name.rpartition(" ")[2]: name for name in reversed(all_commands())}

@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
     status.add_argument("name", nargs="?", default="", help="its name, as in the list")
 
 
-def _named(commands: Commands, name: str, verb: Verb) -> CommandParser:
+def _add_named(commands: Commands, name: str, verb: Verb) -> CommandParser:
     """Register a command on a review that is named."""
     parser = command(commands, f"review {name}", verb)
     parser.add_argument("name", help="as in `review status`")
@@ -56,11 +56,11 @@ def _named(commands: Commands, name: str, verb: Verb) -> CommandParser:
 
 
 def _add_update(commands: Commands) -> None:
-    _named(commands, "update", _update)
+    _add_named(commands, "update", _update)
 
 
 def _add_import(commands: Commands) -> None:
-    taken = _named(commands, "import", _import)
+    taken = _add_named(commands, "import", _import)
     taken.add_argument(
         "files",
         nargs="+",
@@ -80,7 +80,7 @@ def _add_import(commands: Commands) -> None:
 
 
 def _add_export(commands: Commands) -> None:
-    out = _named(commands, "export", _export)
+    out = _add_named(commands, "export", _export)
     out.add_argument(
         "--for",
         dest="program",
@@ -92,12 +92,12 @@ def _add_export(commands: Commands) -> None:
 
 
 def _add_harvest(commands: Commands) -> None:
-    harvest = _named(commands, "harvest", _harvest)
+    harvest = _add_named(commands, "harvest", _harvest)
     harvest.add_argument("--with-excluded", action="store_true", help="also what was excluded")
 
 
 def _add_report(commands: Commands) -> None:
-    report = _named(commands, "report", _report)
+    report = _add_named(commands, "report", _report)
     report.add_argument("--draw", default="", help="the figure also as png, and pptx to edit")
     report.add_argument("--open", action="store_true", help="show the page in the browser")
     report.add_argument(

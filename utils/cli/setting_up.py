@@ -1,7 +1,7 @@
-"""Set up this installation: its settings file, and the hosts of assistants that shall start it.
+"""Set up this installation: its settings file, and the assistants' hosts that start it.
 
-On a terminal every answer is asked for; elsewhere the options say it all. Nothing is written before
-it was shown and agreed to (``--yes`` agrees), and ``--undo`` takes it back.
+On a terminal the command asks for what no option says. It shows each change before it writes it,
+and writes it only after a yes (or with ``--yes``); ``--undo`` takes all changes back.
 """
 
 from __future__ import annotations
@@ -25,14 +25,12 @@ from ..curation.mcp_host_files import (
 from ..curation.mcp_hosts import McpHost, server_command, server_entry
 from ..errors import BadRequest, PaperError
 from ..model.sites import KEYS
-from ..settings import Settings, load_settings
+from ..settings import Settings, load_settings, variables_of_settings
 from .commands import Commands, command
 from .output import note, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_SECRETS = {name.upper() for name, field in Settings.model_fields.items() if "Secret" in str(field)}
 
 
 def add(commands: Commands) -> None:
@@ -76,7 +74,7 @@ def _set_up(args: argparse.Namespace, _: object) -> int:
             say({"undone": sentence} if args.json else sentence, args.json)
         return 0
     values = _values_given(args)
-    asks = sys.stdin.isatty() and not (args.yes or args.dry_run or args.json)
+    asks = sys.stdin.isatty() and not (args.yes or args.json)
     if asks and not values and not args.host:
         values = _ask_values()
     elif not values and not args.host:
@@ -85,7 +83,7 @@ def _set_up(args: argparse.Namespace, _: object) -> int:
         raise BadRequest(msg, f"For example: {example}")
     _write_settings(values, args, asks=asks)
     _connect_hosts(values, args, asks=asks)
-    if not args.json:
+    if not (args.json or args.dry_run):
         say(f"\nNext: {command_line('setup doctor')}\n"
             f"Take it back: {command_line('setup --undo')}")  # fmt: skip
     return 0
@@ -120,22 +118,14 @@ def _values_given(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _check_values(values: Mapping[str, str]) -> None:
-    """Raise `BadRequest` where a value is none that the setting can have."""
+    """Raise `BadRequest` for an unknown setting, or a value that its setting cannot have."""
     plan_settings(values, settings_file())
-    fields = {name: field for field, names in _variables().items() for name in names}
+    fields = variables_of_settings()
     given = {fields[name]: value for name, value in values.items() if value}
     settings = load_settings(**given)
     if "pubmed_email" in given and (fault := settings.email_fault):
         msg = f"{given['pubmed_email']} {fault}."
         raise BadRequest(msg, "Give an address that NCBI can reach you at.")
-
-
-def _variables() -> dict[str, list[str]]:
-    """Return the variables of each setting."""
-    return {
-        field: [str(name) for name in getattr(about.validation_alias, "choices", [field.upper()])]
-        for field, about in Settings.model_fields.items()
-    }
 
 
 def _ask_values() -> dict[str, str]:
@@ -176,24 +166,23 @@ def _write_settings(values: Mapping[str, str], args: argparse.Namespace, *, asks
     if not values:
         return
     file = settings_file()
-    lines = [f"  {name} = {_shown(name, value)}" for name, value in values.items()]
+    lines = [f"  {name} = {_describe_value(name, value)}" for name, value in values.items()]
     change = plan_settings(values, file)
-    _write(change, "\n".join([f"\nSettings, into {file}:", *lines]), args, asks=asks)
-    if args.dry_run:
+    if not _write(change, "\n".join([f"\nSettings, into {file}:", *lines]), args, asks=asks):
         return
-    in_force = load_settings()
-    fields = {name: field for field, names in _variables().items() for name in names}
+    in_force, fields = load_settings(), variables_of_settings()
     for name, value in values.items():
         field = fields[name]
-        now = in_force.key(field) if name in _SECRETS else getattr(in_force, field)
-        if value and now != getattr(load_settings(**{field: value}), field) and now != value:
-            note(f"warning: {name} stands in the environment or in .env, too; that one is used.")
+        if value and getattr(in_force, field) != getattr(load_settings(**{field: value}), field):
+            note(f"warning: {name} is also set in the environment or in .env, which is used.")
 
 
-def _shown(name: str, value: str) -> str:
+def _describe_value(name: str, value: str) -> str:
+    """Return a value as it is shown: never a key."""
     if not value:
         return "(taken out)"
-    return "(hidden)" if name in _SECRETS else value
+    about = Settings.model_fields[variables_of_settings()[name]]
+    return "(hidden)" if "Secret" in str(about.annotation) else value
 
 
 def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks: bool) -> None:
@@ -235,8 +224,8 @@ def _chosen_hosts(names: Sequence[str], found: Mapping[McpHost, Path]) -> dict[M
     return {by_name[name.casefold()]: found[by_name[name.casefold()]] for name in names}
 
 
-def _write(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bool) -> None:
-    """Show a change, and write it where that is agreed to.
+def _write(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bool) -> bool:
+    """Show a change, write it where that is agreed to, and return whether it was written.
 
     Raises
     ------
@@ -252,7 +241,9 @@ def _write(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bo
         write_changes([change], journal_file())
     if args.json:
         say({"what": change.about, "file": str(change.file), "written": writes}, as_json=True)
+    return writes
 
 
 def _agrees() -> bool:
+    """Ask whether to write what was shown."""
     return input("Write this? [Y/n] ").strip().casefold() in ("", "y", "yes")

@@ -386,14 +386,14 @@ class WordIndex:
             return [(int(number or 0), float(score)) for number, (score, _) in pairs]
 
     def has(self, passages: int) -> bool:
-        """Whether it can be read, and has at least so many passages."""
+        """Return whether the index can be read and has at least so many passages."""
         with suppress(StoreFailed), self._explain_errors():
             self._open().reload()
             return bool(self._open().searcher().num_docs >= passages)
         return False
 
     def fill(self, entries: Iterable[Entry]) -> None:
-        """Make it anew."""
+        """Make the index again, with these passages only."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._index = None
         self._write((), entries)

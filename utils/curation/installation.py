@@ -1,4 +1,4 @@
-"""The settings file that belongs to an installation, and how the latter is brought up to date."""
+"""The settings file of an installation, and the command that updates the installation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..command_line import IN_CHECKOUT, ROOT
+from ..command_line import IN_CHECKOUT, ROOT, command_line
 from ..errors import BadRequest, NotConfigured
-from ..settings import Settings, user_settings_file, uv_path
+from ..settings import user_settings_file, uv_path, variables_of_settings
 from .mcp_host_files import FileChange, read_text
 
 SETTINGS = "settings"
@@ -48,14 +48,9 @@ def plan_settings(values: Mapping[str, str], file: Path) -> FileChange:
     BadRequest
         There is no such setting, or its value cannot be used.
     """
-    known = {
-        str(name): field
-        for field, about in Settings.model_fields.items()
-        for name in getattr(about.validation_alias, "choices", [field.upper()])
-    }
-    if strange := set(values) - set(known):
+    if strange := set(values) - set(variables_of_settings()):
         msg = f"There is no setting {', '.join(sorted(strange))}."
-        raise BadRequest(msg, "`setup settings` lists them all.")
+        raise BadRequest(msg, f"To list all settings: {command_line('setup settings')}")
     for name, value in values.items():
         if any(sign in value for sign in "\r\n\0"):
             raise BadRequest(f"The value of {name} is more than one line.", "Give it as one line.")
