@@ -253,6 +253,9 @@ class _BaseSettings(BaseModel):
         le=36_500,
         description="full text is tried again after so many days, by who could not tell in an hour",
     )
+    papers_keep_pdf: bool = Field(
+        True, description="put the PDF of a text next to it, where a PDF was fetched or handed in"
+    )
     papers_offline: bool = Field(False, description="only what is on disk; a miss says so")
     papers_shared: bool = Field(
         False,
@@ -542,6 +545,7 @@ class Overrides(SiteKeys, total=False):
     papers_dir: Folder
     papers_sources: Sequence[str]
     papers_retry_abstract_days: float
+    papers_keep_pdf: bool
     papers_offline: bool
     papers_shared: bool
     papers_allow_private_network: bool

@@ -15,6 +15,7 @@ from utils.outline.blocks import anchors_of
 from utils.outline.words import folded
 from utils.readers.safe_xml import parse
 from utils.readers.source_words import Finder, words_of
+from utils.shelf.pdf_files import get_pdf_path
 
 
 @pytest.fixture
@@ -78,8 +79,9 @@ def test_a_pdf_opens_at_the_page(library, pdf):
     assert places.link(last) == f"{file.as_uri()}#page={last.sources[0].page}"
 
 
-def test_a_pdf_that_nobody_wrote_beside_the_text_opens_where_it_came_from(library, pdf):
+def test_a_pdf_that_is_not_next_to_the_text_opens_where_it_came_from(library, pdf):
     places = library.texts.places(pdf)
+    get_pdf_path(places.stored).unlink()
     assert places.link(places.anchors[0]) == f"{places.url}#page=1"
 
 

@@ -4,8 +4,10 @@ from pathlib import Path
 
 from tests.shelf.papers import assert_consistent, paper, save, texts
 from utils.model.identifiers import Ids
+from utils.model.paper import Fetched
 from utils.shelf import Shelf
 from utils.shelf.paper_file import objects_folder
+from utils.shelf.pdf_files import get_pdf_path
 
 
 def furnish(text: Path, name: str = "figure-1.png", data: bytes = b"picture") -> Path:
@@ -30,6 +32,17 @@ def test_objects_go_along_when_a_text_takes_the_place_of_another(shelf: Shelf) -
     assert texts(shelf) == ["pmid_7.txt"]
     assert folders(shelf) == ["pmid_7.files"]
     assert (shelf.folder / "pmid_7.files" / "figure-1.png").read_bytes() == b"picture"
+    assert_consistent(shelf)
+
+
+def test_the_pdf_goes_along_when_a_text_takes_the_place_of_another(shelf: Shelf) -> None:
+    before = shelf.save_abstract(paper(pmid="7"), ())
+    sent = Fetched(b"%PDF-1.7", "pdf", "https://a.test/7.pdf", "unpaywall", "unpaywall")
+    shelf.pdfs.keep(before, sent)
+    after = save(shelf, paper(pmid="7"))
+    assert get_pdf_path(after).read_bytes() == b"%PDF-1.7"
+    assert shelf.pdfs.find(after).url == "https://a.test/7.pdf"
+    assert not get_pdf_path(before).exists()
     assert_consistent(shelf)
 
 

@@ -50,6 +50,8 @@ _CORE = {
         ("", "--json")),
     "shelf reextract": Command(".cli.upkeep", "make texts again from the kept bytes",
         ("", "--all")),
+    "shelf pdf": Command(".cli.pdfs", "put the PDF of each text next to it",
+        ("31452104", "--job JOB")),
     "shelf media": Command(".cli.objects",
         "put figures, tables and supplementary files beside papers",
         ("31452104", "31452104 --only 'Table 2'")),

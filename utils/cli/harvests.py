@@ -18,8 +18,15 @@ from .commands import Commands, command
 from .harvest_plans import plan_text, space_text
 from .harvest_progress import outcomes_text, watch
 from .objects import kinds_of, of_job, show
-from .options import date_options, limit_option, megabytes_option, pmc_last_option
+from .options import (
+    date_options,
+    limit_option,
+    megabytes_option,
+    pdf_option,
+    pmc_last_option,
+)
 from .output import NO_FULL_TEXT, UNREACHABLE, counted, kinds_of_drawing, leave, note, say
+from .pdfs import show_pdfs
 from .progress import LINE
 from .upkeep import KINDS, remind
 
@@ -80,6 +87,7 @@ def add(commands: Commands) -> None:
         "--media", default="", metavar="KINDS", help="fetch these too: tables,figures,supplements"
     )
     megabytes_option(harvest)
+    pdf_option(harvest)
     date_options(harvest, exact=True)
     status = command(commands, "harvest status", _status)
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")
@@ -123,6 +131,8 @@ def _harvest(args: argparse.Namespace, library: Library) -> int:
     if kinds:
         options = {"kinds": kinds, "most_bytes": args.max_mb * 1_000_000}
         show(of_job(library, harvest.job_id, options), args.json)
+    if args.pdf:
+        show_pdfs(library.texts.fetch_pdfs(job_id=harvest.job_id), args.json)
     return _exit_status(harvest)
 
 

@@ -74,6 +74,14 @@ def pmc_last_option(parser: CommandParser) -> None:
     )  # fmt: skip
 
 
+def pdf_option(parser: CommandParser) -> None:
+    """Add ``--pdf``."""
+    parser.add_argument(
+        "--pdf", action="store_true",
+        help="put the PDF next to each full text, also where the text came in another form",
+    )  # fmt: skip
+
+
 def megabytes_option(parser: CommandParser) -> None:
     """Add ``--max-mb``: how much of one paper's files is fetched."""
     parser.add_argument(

@@ -18,8 +18,16 @@ from ..model.passage import Anchor
 from ..model.versions import STAND_INS, serves
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .options import date_options, limit_option, natural, output_option, pmc_last_option
+from .options import (
+    date_options,
+    limit_option,
+    natural,
+    output_option,
+    pdf_option,
+    pmc_last_option,
+)
 from .output import NO_FULL_TEXT, complain_of, note, read_arguments, say, warn, worst
+from .pdfs import show_pdfs
 from .progress import show_count
 from .upkeep import describe_text, remind
 
@@ -53,6 +61,7 @@ def _add_download(commands: Commands) -> None:
     download.add_argument("paper", nargs="*", help="identifiers, or files of them; - is stdin")
     pmc_last_option(download)
     download.add_argument("--force", action="store_true", help="fetch again what is there")
+    pdf_option(download)
     output_option(download, "a copy at this place on the shelf", former=["--output-path"])
 
 
@@ -104,6 +113,8 @@ def _download(args: argparse.Namespace, library: Library) -> int:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
             row = {"paper": str(ids), **outcome.row()}
             say(row if args.json else _download_line(ids, outcome), args.json)
+        if args.pdf and not isinstance(outcome, PaperError):
+            show_pdfs(library.texts.fetch_pdfs([outcome.stored]), args.json)
         show_count(number, len(wanted))
     return worst(statuses)
 

@@ -20,12 +20,13 @@ from ..model.passage import Anchor, SourcePlace
 from ..outline.blocks import anchors_of
 from ..readers.source_words import Finder, words_of
 from ..shelf import Shelf
+from ..shelf.pdf_files import get_pdf_path
 from ..shelf.record import RawAnswer
 from ..system import safe_files
 from ..system.plain_text import plain_json, shortened
 from .reading import find
 
-FILE, ORIGINAL = "places.json", "original.pdf"
+FILE = "places.json"
 _RULES = 1  # counted up when places are found in another way
 
 
@@ -67,7 +68,7 @@ class Places:
         """Where a browser shows the place: page of a PDF, part of a web page; else empty."""
         place = next(iter(anchor.sources), SourcePlace())
         if place.page:
-            file = Path(self.stored.path).with_suffix(".files") / ORIGINAL
+            file = get_pdf_path(self.stored)
             return f"{file.as_uri() if file.is_file() else self.url}#page={place.page}"
         if self.media == "html":
             return f"{self.url}#{place.id}" if place.id else self.url
@@ -95,24 +96,6 @@ def places_of(paper: str, shelf: Shelf) -> Places:
     else:
         anchors = tuple(replace(one, sources=kept.get(one.name, ())) for one in anchors)
     return Places(stored, text, anchors, raw.fetched.media, raw.fetched.url)
-
-
-def keep_original(paper: str, shelf: Shelf) -> Path | None:
-    """Write the PDF a text was made of beside it, to be opened; None if it was made of another.
-
-    Raises
-    ------
-    BadRequest, NotFound, StoreFailed
-        As in `.reading.find`; the disk refuses.
-    """
-    stored = find(paper, shelf)
-    raw = shelf.raw(stored)
-    if raw is None or raw.fetched.media != "pdf":
-        return None
-    file = Path(stored.path).with_suffix(".files") / ORIGINAL
-    safe_files.make_folder(file.parent)
-    safe_files.write_whole(file, raw.fetched.body)
-    return file
 
 
 def _located(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[Anchor, ...]:

@@ -167,7 +167,7 @@ class Library:
         from ..shelf import Shelf
 
         _check_shelf(self.settings.papers_dir)
-        return Shelf(self.settings.papers_dir)
+        return Shelf(self.settings.papers_dir, keep_pdfs=self.settings.papers_keep_pdf)
 
     @cached_property
     def corpus(self) -> Corpus:

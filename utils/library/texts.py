@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..curation.excerpts import Excerpt
     from ..curation.listing import ListFilters
     from ..curation.places import Places
+    from ..download.pdfs import PdfOutcome
     from ..errors import PaperError
     from ..media import PaperObjects
     from ..model.paper import Section, StoredPaper
@@ -57,10 +58,27 @@ class Texts(Namespace):
         return found_or_brought(self._library, paper, places_of)
 
     def keep_original(self, paper: str) -> Path | None:
-        """Write a text's own PDF beside it; see `..curation.places.keep_original`."""
-        from ..curation.places import keep_original
+        """Put the PDF that a text was read from next to it; None if it was read from a page."""
+        pdf = self._library.shelf.keep_pdf(self._library.find(paper))
+        return pdf.path if pdf else None
 
-        return keep_original(paper, self._library.shelf)
+    def fetch_pdfs(
+        self, papers: Iterable[str | StoredPaper] = (), *, job_id: str = ""
+    ) -> Iterator[PdfOutcome]:
+        """Put the PDF of each full text next to it; see `..download.pdfs.fetch_pdfs`.
+
+        Parameters
+        ----------
+        papers : iterable of str or StoredPaper, optional
+            Identifiers, file names or texts; without them, all papers of a harvest or of the shelf.
+        job_id : str, optional
+            The harvest.
+        """
+        from ..download.pdfs import fetch_pdfs
+
+        find = self._library.find
+        named = [find(paper) if isinstance(paper, str) else paper for paper in papers]
+        return fetch_pdfs(named or texts_of(self._library, job_id), self._library.ladder)
 
     def all_objects(
         self,

@@ -32,8 +32,9 @@ from ..readers.reader_processes import read_in_child
 from ..system import safe_files
 from . import adoption, paper_file, quarantine
 from .catalogue import Entry
+from .pdf_files import PdfFiles
 from .record import ADOPTED, WITHOUT_TEXT, Record, renewed_record, sections_of, sha256
-from .shelf_writer import MEDIA, ShelfWriter, with_checksum
+from .shelf_writer import ShelfWriter, with_checksum
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +70,7 @@ class Reconciler:
         self.writer = writer
         self.folder = writer.folder
         self.catalogue = writer.catalogue
+        self.pdfs = PdfFiles(writer.folder)
         self._capitals: dict[str, str] | None = None
 
     # -- unfinished changes ------------------------------------------------------------------
@@ -133,22 +135,24 @@ class Reconciler:
             safe_files.remove(self.folder / file)
         if self._hand_on_objects(file):
             safe_files.remove(self.writer.record_path(file))
-        for media in MEDIA:
-            safe_files.remove(self.writer.raw / f"{file.removesuffix('.txt')}.{media}.gz")
+        self.writer.remove_raw(file)
 
     def _hand_on_objects(self, file: str) -> bool:
-        """Move a removed text's folder of figures and tables to the text that replaced it.
+        """Move a removed text's PDF, figures and tables to the text that replaced it.
 
-        Returns False where no text did: folder and record wait, as after a renaming by hand.
+        Returns False where no text did: they and the record wait, as after a renaming by hand.
         """
         folder = paper_file.objects_folder(self.folder / file)
-        if not folder.is_dir() or (old := self.writer.record_of(file)) is None:
+        has_objects = folder.is_dir() or folder.with_suffix(".pdf").is_file()
+        if not has_objects or (old := self.writer.record_of(file)) is None:
             return True
         heirs = [one for _, one in self.writer.rivals(old) if one.file != file]
         if not heirs:
             return False
         heir = max(heirs, key=lambda one: one.rank)
-        safe_files.move_folder(folder, paper_file.objects_folder(Path(heir.stored.path)))
+        if folder.is_dir():
+            safe_files.move_folder(folder, paper_file.objects_folder(Path(heir.stored.path)))
+        self.pdfs.hand_on(old.stored, heir.stored)
         return True
 
     # -- files changed from outside ----------------------------------------------------------

@@ -79,9 +79,9 @@ class Record:
         return Path(self.stored.path).name
 
     @property
-    def raw(self) -> str:
-        """The name of the file with the untouched bytes; empty where none are kept."""
-        return f"{self.file.removesuffix('.txt')}.{self.media}.gz" if self.media else ""
+    def stem(self) -> str:
+        """The file's name without its ending, by which other files of the text are named."""
+        return self.file.removesuffix(".txt")
 
     @property
     def ids(self) -> Ids:

@@ -28,6 +28,7 @@ from ..system.locks import require_locks
 from . import paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry, healing
 from .listing import ListingFilter
+from .pdf_files import PdfFile
 from .reconciliation import SURVEYED, RebuildReport, Reconciler
 from .record import (
     RawAnswer,
@@ -54,9 +55,12 @@ class Shelf:
     ----------
     folder : Path
         ``PAPERS_DIR``; created with the first paper.
+    keep_pdfs : bool, optional
+        Whether a text that is read from a PDF gets that PDF next to it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, keep_pdfs: bool = False) -> None:
+        self.keep_pdfs = keep_pdfs
         self.folder = Path(folder).absolute()
         self._private = self.folder / safe_files.PRIVATE
         self._catalogue = Catalogue(self._private / "catalogue.db")
@@ -66,6 +70,7 @@ class Shelf:
         self._opened = False
         self._journals: dict[str, tuple[float, list[tuple[str, int, list[str]]]]] = {}
         self.verdicts = Verdicts(self._writer, self._survey, self.heal)
+        self.pdfs = self._stock.pdfs
 
     def __enter__(self) -> Shelf:
         return self
@@ -212,11 +217,14 @@ class Shelf:
         part = safe_files.part_of(self._writer.raw / "new")
         try:
             self._writer.bodies.link_to(fetched.body, part)
-            return self._file(
+            stored = self._file(
                 new, lambda record: paper_file.full_text(record.stored, document.markdown), part
             )
         finally:
             safe_files.remove(part)
+        if self.keep_pdfs and fetched.media == "pdf":
+            self.keep_pdf(stored)
+        return stored
 
     @healing
     def save_abstract(
@@ -341,6 +349,20 @@ class Shelf:
             It leads out of the folder, is hidden, or is not a .txt or .md file.
         """
         return safe_files.confined(self.folder, output_path)
+
+    @healing
+    def keep_pdf(self, stored: StoredPaper) -> PdfFile | None:
+        """Put the PDF that a text was read from next to it; None if it was read from another form.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused.
+        """
+        record = self._record_for(stored)
+        if record.media != "pdf" or (fetched := self._writer.fetched_of(record)) is None:
+            return None
+        return self.pdfs.keep(stored, fetched, same_bytes=self._writer.find_raw(record))
 
     @healing
     def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:

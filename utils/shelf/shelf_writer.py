@@ -12,7 +12,6 @@ files are flushed side by side, and the catalogue is committed twice for all of 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -142,13 +141,29 @@ class ShelfWriter:
     def _keep_raw(self, record: Record, raw: Path | None) -> None:
         if raw is None:
             return
-        kept = self.raw / record.raw
+        kept = self.raw / f"{record.stem}.{record.media}{bodies.find_suffix(raw)}"
         with safe_files.disk(kept):
             raw.replace(kept)
             safe_files.sync_folder(self.raw)
+        self.remove_raw(record.file, but=kept)
+
+    def remove_raw(self, file: str, but: Path | None = None) -> None:
+        """Delete the kept bytes of a text file, all or all *but* one."""
         for media in MEDIA:
-            if media != record.media:
-                safe_files.remove(self.raw / replace(record, media=media).raw)
+            for path in self._raw_paths(file, media):
+                if path != but:
+                    safe_files.remove(path)
+
+    def _raw_paths(self, file: str, media: str) -> tuple[Path, Path]:
+        name = f"{file.removesuffix('.txt')}.{media}"
+        return self.raw / f"{name}.gz", self.raw / name
+
+    def find_raw(self, record: Record) -> Path | None:
+        """Return the file with the bytes that the site sent; None if they were not kept."""
+        if not record.media:
+            return None
+        paths = self._raw_paths(record.file, record.media)
+        return next((path for path in paths if path.is_file()), None)
 
     def register(self, found: Record, *, fresh: bool = True) -> Record:
         """Enter a file that is already there; *fresh* metadata wins over the known one."""
@@ -383,11 +398,10 @@ class ShelfWriter:
 
     def fetched_of(self, record: Record) -> Fetched | None:
         """Return what the site sent; None if that was not kept."""
-        path = self.raw / record.raw
-        with safe_files.disk(path, "read"):
-            if not record.raw or not path.is_file():
+        with safe_files.disk(self.raw, "read"):
+            if (path := self.find_raw(record)) is None:
                 return None
-            body = gzip.decompress(path.read_bytes())
+            body = bodies.unpack_body(path.read_bytes())
         stored = record.stored
         return Fetched(
             body,

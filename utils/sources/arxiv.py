@@ -306,6 +306,24 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
             return  # there is no other
 
 
+def fetch_pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """Fetch the PDF of the version that is asked for, else of the newest.
+
+    Raises
+    ------
+    NotAvailable
+        The paper was withdrawn.
+    Unreachable
+        arXiv is down, or wants to be left alone.
+    """
+    if WITHDRAWN in paper.publication_types:
+        msg = f"arXiv:{paper.ids.arxiv} was withdrawn, and its PDF is not offered."
+        raise NotAvailable(msg)
+    url = f"{web.settings.address('arxiv')}/pdf/{paper.ids.arxiv}"
+    body = ask(url, web, kept=True).body
+    yield Fetched(body, _media(body), url, "arxiv", "arxiv_pdf", ids=Ids(arxiv=paper.ids.arxiv))
+
+
 def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
     """The bytes of a picture of one of arXiv's pages, at arXiv's pace.
 
@@ -585,5 +603,15 @@ SOURCE = Source(
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
     routes=(
         Route("arxiv", ("arxiv",), one_by_one(fetch_full_text), label="arXiv", version="preprint"),
+    ),
+    pdf_routes=(
+        Route(
+            "arxiv_pdf",
+            ("arxiv",),
+            one_by_one(fetch_pdf),
+            has_pdfs=True,
+            label="arXiv (PDF)",
+            version="preprint",
+        ),
     ),
 )

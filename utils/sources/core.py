@@ -199,6 +199,7 @@ SOURCE = Source(
             one_by_one(full_text),
             key="core_api_key",
             share=0.05,
+            has_pdfs=True,
             label="Open copy (CORE)",
             version="",
             terms="Found through CORE: for text mining of your own, not for commerce.",

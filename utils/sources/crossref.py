@@ -285,6 +285,7 @@ SOURCE = Source(
             ("doi",),
             one_by_one(fetch_mining_copies),
             share=0.05,
+            has_pdfs=True,
             label="Publisher (link for text mining)",
             terms=TEXT_MINING_TERMS,
         ),

@@ -446,6 +446,7 @@ SOURCE = Source(
             "openalex",
             ("doi",),
             one_by_one(fetch_open_copies),
+            has_pdfs=True,
             label="Open copy (OpenAlex)",
             version="",
         ),

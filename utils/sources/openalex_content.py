@@ -116,6 +116,7 @@ SOURCE = Source(
             one_by_one(full_text),
             key="openalex_api_key",
             share=0.05,
+            has_pdfs=True,
             label="Open copy (OpenAlex’s own)",
             version="",
         ),

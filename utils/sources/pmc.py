@@ -35,6 +35,7 @@ _SET_ENDS = (b"</pmc-articleset>", b"<pmc-articleset/>", b"<pmc-articleset />")
 _KEY, _SIZE = re.compile(rb"<Key>([^<]{1,1024})</Key>"), re.compile(rb"<Size>(\d{1,15})</Size>")
 _FOLDER_AND_NAME = 2
 _HOME = "https://pmc-oa-opendata.s3.amazonaws.com"
+_PDF_ROUTE = "pmc_cloud_pdf"
 _AT_ONCE = 20  # a few megabytes of JATS
 
 
@@ -54,6 +55,30 @@ def fetch_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
     url, md5 = s3_address(record["xml_url"], base)
     answer = web.get(url, check=lambda got: _compare(got, md5, pmcid), kept=True)
     yield replace(fetched_of(record, answer.body), url=answer.url, verified=bool(md5))
+
+
+def fetch_pdf_from_cloud(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """Fetch the newest version's PDF from the PMC Cloud Service, and compare its checksum.
+
+    Raises
+    ------
+    NotAvailable
+        The article is not in the datasets, or is there without a PDF.
+    """
+    base, pmcid = web.settings.address("pmc_cloud"), paper.ids.pmcid
+    record = _record(pmcid, web)
+    if not record.get("pdf_url"):
+        msg = f"PMC Cloud has {pmcid}, but not as a PDF."
+        raise NotAvailable(msg)
+    url, md5 = s3_address(str(record["pdf_url"]), base)
+    answer = web.get(url, check=lambda got: _compare(got, md5, pmcid, "PDF"), kept=True)
+    yield replace(
+        fetched_of(record, answer.body),
+        media="pdf",
+        url=answer.url,
+        via=_PDF_ROUTE,
+        verified=bool(md5),
+    )
 
 
 def fetched_of(record: Mapping[str, Any], xml: bytes) -> Fetched:
@@ -282,6 +307,15 @@ SOURCE = Source(
             batch=_AT_ONCE,
             share=0.5,
             label="PubMed Central (E-utilities)",
+        ),
+    ),
+    pdf_routes=(
+        Route(
+            _PDF_ROUTE,
+            ("pmcid",),
+            one_by_one(fetch_pdf_from_cloud),
+            has_pdfs=True,
+            label="PubMed Central (PDF)",
         ),
     ),
 )

@@ -194,7 +194,12 @@ SOURCE = Source(
     ),
     routes=(
         Route(
-            "publisher", ("doi",), one_by_one(fetch_full_text), share=0.6, label="Publisher’s site"
+            "publisher",
+            ("doi",),
+            one_by_one(fetch_full_text),
+            share=0.6,
+            has_pdfs=True,
+            label="Publisher’s site",
         ),
     ),
 )

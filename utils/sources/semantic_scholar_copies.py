@@ -77,6 +77,7 @@ SOURCE = Source(
             fetch_open_copies,
             batch=_BATCH,
             share=0.025,
+            has_pdfs=True,
             label="Open copy (Semantic Scholar)",
             version="",
         ),

@@ -120,8 +120,8 @@ class Route:
     raised is about all papers of the batch. ``share`` is for plans: of the papers that reach this
     route, the part that is expected to end there. ``prefixes`` are those of most DOIs of a
     publisher that serves nobody else's papers: for other DOIs nobody is told that a key is missing.
-    A route that is ``local`` has its texts on this machine and needs no network. ``label``,
-    ``version`` and ``terms`` are those of `SiteRoute`.
+    A route that is ``local`` has its texts on this machine and needs no network. One that
+    ``has_pdfs`` may bring a PDF. ``label``, ``version`` and ``terms`` are those of `SiteRoute`.
     """
 
     via: str
@@ -132,6 +132,7 @@ class Route:
     share: float = 0.0
     prefixes: tuple[str, ...] = ()
     local: bool = False
+    has_pdfs: bool = False
     label: str = ""
     version: Version = "published"
     terms: str = ""
@@ -201,6 +202,7 @@ class Source:
 
     ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``); `Site` says what
     ``addresses``, ``keys`` and the last four fields are.
+    ``pdf_routes`` bring the PDF of papers whose text the ``routes`` bring in a better form.
     ``check_access`` sends one small request that costs nothing and fails with a bad key, and
     describes the answer; a site without it is asked for ``probe``, a path whose answer is JSON even
     where it is an error, or for its address alone.
@@ -215,6 +217,7 @@ class Source:
     search: Callable[[Query, Web], SearchResult] | None = None
     lookup: Lookup | None = None
     routes: tuple[Route, ...] = ()
+    pdf_routes: tuple[Route, ...] = ()
     check_access: Callable[[Web], str] | None = None
     probe: str = ""
     kept_by: KeptBy | None = None

@@ -89,6 +89,7 @@ SOURCE = Source(
             ("doi",),
             one_by_one(fetch_open_copies),
             share=0.65,
+            has_pdfs=True,
             label="Open copy (Unpaywall)",
             version="",
         ),

@@ -87,6 +87,7 @@ SOURCE = Source(
             key="wiley_tdm_token",
             share=0.05,
             prefixes=_PREFIXES,
+            has_pdfs=True,
             label="Wiley (text mining)",
             terms=TEXT_MINING_TERMS,
         ),

@@ -1,9 +1,10 @@
 """The bodies of answers, each once, in a file named by its checksum.
 
 The journal of requests, the shelf's raw files and the quarantine hold the same bytes: they
-are compressed once and linked, not copied. Nothing is flushed to the disk here, because every body
-is compared with its name when it is read: what a power cut tore counts as absent, and is asked for
-again. `link_to`, for bodies that are kept for good, flushes.
+are compressed once and linked, not copied. PDF files, whose streams are compressed already, are
+kept as they came, so that a copy for people can be linked, too. Nothing is flushed to the disk
+here, because every body is compared with its name when it is read: what a power cut tore counts as
+absent, and is asked for again. `link_to`, for bodies that are kept for good, flushes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ MOST_BYTES = 2 * 1024**3
 
 _DAY = 86400.0
 _LEVEL = 6
+_PLAIN = b"%PDF-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,28 @@ class _File:
     at: float
     size: int
     path: Path
+
+
+def pack_body(body: bytes) -> bytes:
+    """Return the bytes that a file holds for *body*: a PDF as it is, anything else compressed."""
+    return body if body.startswith(_PLAIN) else gzip.compress(body, _LEVEL, mtime=0)
+
+
+def unpack_body(data: bytes) -> bytes:
+    """Return the body that `pack_body` made *data* of.
+
+    Raises
+    ------
+    OSError, EOFError, zlib.error
+        The data are damaged.
+    """
+    return data if data.startswith(_PLAIN) else gzip.decompress(data)
+
+
+def find_suffix(path: Path) -> str:
+    """Return ``.gz``, or nothing where the packed body in *path* is a PDF as it came."""
+    with path.open("rb") as file:
+        return "" if file.read(len(_PLAIN)) == _PLAIN else ".gz"
 
 
 class Bodies:
@@ -57,7 +81,7 @@ class Bodies:
             The disk refuses.
         """
         name = hashlib.sha256(body).hexdigest()
-        path = self._path(name)
+        path = self._path(name, body)
         with safe_files.disk(path):
             if path.exists() and self.get(name) is not None:
                 os.utime(path)  # its days begin anew
@@ -69,7 +93,7 @@ class Bodies:
                 with part.open("xb") as file:
                     part.chmod(0o600)
                     safe_files.inherit_group(part)
-                    file.write(gzip.compress(body, _LEVEL, mtime=0))
+                    file.write(pack_body(body))
                 part.replace(path)
             finally:
                 part.unlink(missing_ok=True)
@@ -77,14 +101,14 @@ class Bodies:
 
     def get(self, name: str) -> bytes | None:
         """The body of this name; None where it is gone or damaged."""
-        try:
-            body = gzip.decompress(self._path(name).read_bytes())
-        except (OSError, EOFError, zlib.error):
-            return None
-        return body if hashlib.sha256(body).hexdigest() == name else None
+        for path in (self._path(name), self._path(name, _PLAIN)):
+            with contextlib.suppress(OSError, EOFError, zlib.error):
+                body = unpack_body(path.read_bytes())
+                return body if hashlib.sha256(body).hexdigest() == name else None
+        return None
 
     def link_to(self, body: bytes, target: Path) -> None:
-        """Write *body*, compressed and flushed, to the new file *target*; linked if it is here.
+        """Write *body*, packed and flushed, to the new file *target*; linked if it is here.
 
         Raises
         ------
@@ -94,11 +118,11 @@ class Bodies:
         name = hashlib.sha256(body).hexdigest()
         if self.get(name) is not None:
             with contextlib.suppress(OSError):  # swept just now, or no hard links here
-                os.link(self._path(name), target)
+                os.link(self._path(name, body), target)
         if target.exists():
             safe_files.flush(target)
         else:
-            safe_files.write_part(target, gzip.compress(body, _LEVEL, mtime=0))
+            safe_files.write_part(target, pack_body(body))
 
     def sweep(self, most_bytes: int = MOST_BYTES) -> int:
         """Delete what is old, and the oldest beyond *most_bytes*; returns how many files.
@@ -129,5 +153,6 @@ class Bodies:
                         found.append(_File(status.st_mtime, status.st_size * own, Path(entry.path)))
         return found
 
-    def _path(self, name: str) -> Path:
-        return self.folder / name[:2] / f"{name}.gz"
+    def _path(self, name: str, body: bytes = b"") -> Path:
+        suffix = "pdf" if body.startswith(_PLAIN) else "gz"
+        return self.folder / name[:2] / f"{name}.{suffix}"

@@ -1,0 +1,126 @@
+"""Fetch the PDF of papers whose text is on the shelf already, for people and their programs.
+
+A text often comes as XML or as a page, which read better than a PDF. Screening tools and reference
+managers want the PDF. `fetch_pdfs` asks, for one paper after the other, the routes that have PDF
+files: PubMed Central and arXiv first, then the open copies and the publisher. The judges decide
+about each file, as about a text: it must be this paper, and the whole of it. A PDF of another
+version than the text is only taken if no route has one of the same version.
+
+The attempts are kept with the PDF (`..shelf.pdf_files`). A route that gave a definite answer is
+asked again after ``PAPERS_RETRY_ABSTRACT_DAYS`` only, so an interrupted run can be started again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import SourceMiss
+from ..http import Web
+from ..judges.comparison import describe_copy
+from ..model.paper import (
+    INCONCLUSIVE,
+    Attempt,
+    Fetched,
+    Paper,
+    StoredPaper,
+    is_within,
+    who_answered,
+)
+from ..shelf import body_of
+from ..shelf.pdf_files import PdfFile
+from ..sources import Route
+from .climb import Rung
+from .ladder import Ladder, Step
+
+_DAY_S = 86400.0
+_Candidates = Iterator[tuple[Paper, Fetched | SourceMiss]]
+
+
+@dataclass(frozen=True, slots=True)
+class PdfOutcome:
+    """What came of the search for one PDF.
+
+    ``pdf`` is None where no route has one; ``attempts`` say why. ``is_new`` is True if the PDF was
+    put on the shelf now.
+    """
+
+    stored: StoredPaper
+    pdf: PdfFile | None
+    attempts: Sequence[Attempt] = ()
+    is_new: bool = False
+
+
+def fetch_pdfs(papers: Iterable[StoredPaper], ladder: Ladder) -> Iterator[PdfOutcome]:
+    """Yield the PDF of each paper, or why there is none; fetch the missing ones.
+
+    Papers of which the shelf has no full text are left out: their text was not found anywhere.
+
+    Raises
+    ------
+    StoreFailed
+        The disk refuses.
+    """
+    for stored in papers:
+        if stored.kind != "full_text":
+            continue
+        if pdf := ladder.shelf.pdfs.find(stored) or ladder.shelf.keep_pdf(stored):
+            yield PdfOutcome(stored, pdf)
+        elif ladder.web.settings.papers_offline:
+            yield PdfOutcome(stored, None, ladder.shelf.pdfs.attempts(stored))
+        else:
+            yield _fetch_pdf(stored, ladder)
+
+
+def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
+    settings, pdfs = ladder.web.settings, ladder.shelf.pdfs
+    still_valid = _recent_answers(
+        pdfs.attempts(stored), settings.papers_retry_abstract_days * _DAY_S
+    )
+    text = describe_copy(body_of(ladder.shelf.read_text(stored)), stored.via, stored.version)
+    step = Step(stored.paper, stored.version or "published", [text], list(still_valid))
+    spare: Fetched | None = None
+    for rung in _find_rungs(stored, ladder):
+        if rung.via in {attempt.source for attempt in still_valid}:
+            continue
+        step.document = step.fetched = None
+        ladder.ask(rung, [step])
+        if step.fetched and step.document:
+            found = replace(step.fetched, version=step.document.version)
+            if step.served:
+                spare = found
+                break
+            spare = spare or found
+    if spare is None:
+        pdfs.record_attempts(stored, step.attempts)
+        return PdfOutcome(stored, None, step.attempts)
+    pdf = pdfs.keep(stored, spare, attempts=step.attempts)
+    return PdfOutcome(stored, pdf, step.attempts, is_new=True)
+
+
+def _recent_answers(attempts: Sequence[Attempt], valid_s: float) -> list[Attempt]:
+    answered = who_answered(attempts, INCONCLUSIVE | {"saved", "skipped"})
+    return [one for one in attempts if one.source in answered and is_within(valid_s, one.at)]
+
+
+def _find_rungs(stored: StoredPaper, ladder: Ladder) -> Iterator[Rung]:
+    """Yield the routes that may have the paper's PDF, in the order of the ladder."""
+    named = {source.name: source for source in ladder.sources}
+    ids, settings = stored.paper.ids, ladder.web.settings
+    for source in (named[name] for name in ladder.order):
+        for route in (*source.pdf_routes, *(one for one in source.routes if one.has_pdfs)):
+            has_key = not route.key or settings.key(route.key)
+            is_publishers = not route.prefixes or ids.doi.startswith(route.prefixes)
+            if has_key and is_publishers and any(getattr(ids, name) for name in route.needs):
+                yield Rung(replace(route, fetch=_only_pdfs(route)), source)
+
+
+def _only_pdfs(route: Route) -> Callable[[Sequence[Paper], Web], _Candidates]:
+    """Return the ``fetch`` of a route without the pages that lead to its PDF files."""
+
+    def fetch(papers: Sequence[Paper], web: Web) -> _Candidates:
+        for paper, candidate in route.fetch(papers, web):
+            if isinstance(candidate, SourceMiss) or candidate.media == "pdf":
+                yield paper, candidate
+
+    return fetch
