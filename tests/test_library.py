@@ -1,10 +1,12 @@
 """The library as people meet it: few members, namespaces, former names, help with slips."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from utils import Library
+from utils.errors import InUse
 from utils.library import _FORMER
 from utils.library.namespace import Namespace
 
@@ -69,3 +71,32 @@ def test_several_threads_open_one_shelf(library):
     for thread in threads:
         thread.join()
     assert [number for _, number in seen] == [0] * 8
+    assert len({shelf for shelf, _ in seen}) == 1
+
+
+@pytest.mark.story
+def test_threads_share_one_library_to_search_and_download(settings, world):
+    library = Library(**settings)
+    pmids = [world.paper(branch).pmid for branch in ("pmc_cloud", "publisher_html", "paywall")]
+    with ThreadPoolExecutor(6) as pool:
+        found = [pool.submit(library.search, "coral") for _ in range(2)]
+        downloads = [pool.submit(library.download, pmid) for pmid in pmids * 2]
+        results = {done.result().stored.path for done in downloads}
+        assert len({page.result().papers for page in found}) == 1
+    assert len(results) == len(pmids)
+    assert library.list_papers()[0] == len(pmids)
+    asked = [request.path for request in world.requests if "pmc-oa" in request.path]
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.story
+def test_a_second_thread_on_a_harvest_is_told_that_it_is_in_use(settings, world):
+    library = Library(**settings)
+    steps = iter(library.harvest([world.paper("pmc_cloud").pmid, world.paper("paywall").pmid]))
+    next(steps)
+    job_id = library.harvests.all()[0].job_id
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(library.harvest(job_id=job_id).run)
+    assert isinstance(second.exception(), InUse)
+    list(steps)
+    assert library.harvest(job_id=job_id).run(progress=False).counts.pending == 0

@@ -4,7 +4,8 @@
 
     PaperError
      ├── BadRequest       VALIDATION   the caller's identifier, query or option is wrong
-     │    └── RefusedRequest           so a site says, in its own words
+     │    ├── RefusedRequest           so a site says, in its own words
+     │    └── UnknownOption            a method has no such keyword option (a TypeError, too)
      ├── NotConfigured    VALIDATION   a key or e-mail address this call needs is missing
      ├── NotFound         NOT_FOUND    nobody knows this paper
      │    └── NothingFound             a search was made, and has no hit: no error at the doors
@@ -104,6 +105,10 @@ class RefusedRequest(BadRequest):
     """A site finds the request wrong, and says so in its own words."""
 
     quotes = True
+
+
+class UnknownOption(BadRequest, TypeError):
+    """A method of the library was called with a keyword option it does not have."""
 
 
 class NotConfigured(PaperError):

@@ -16,6 +16,7 @@ from utils.harvest.jobs import Harvest
 from utils.mirror.pubmed import MirrorProgress
 from utils.model.job import Counts
 from utils.model.paper import SearchResult
+from utils.model.tabular import ResultList
 
 
 def a_library() -> Library:
@@ -66,14 +67,14 @@ def reading(library: Library) -> str:
     library.read("31452104", sections="methods")  # type: ignore[call-arg]
     total, page = library.list_papers(kind="full_text")
     assert_type(total, int)
-    assert_type(page, list[StoredPaper])
+    assert_type(page, ResultList[StoredPaper])
     library.list_papers(year=2020)  # type: ignore[call-arg]
     return library.pubmed.article_text("PMC7759461", max_chars="all").text  # type: ignore[arg-type]
 
 
 def citing(library: Library) -> list[str]:
     cited = library.cite(["31452104", "arXiv:2511.04014"], "vancouver")
-    assert_type(cited, list[tuple[Ids, str | PaperError]])
+    assert_type(cited, ResultList[tuple[Ids, str | PaperError]])
     for _, outcome in library.references.records(["31452104"]):
         assert_type(outcome, Paper | PaperError)
     library.cite(["31452104"], style=3)  # type: ignore[arg-type]

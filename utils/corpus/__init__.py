@@ -12,12 +12,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..command_line import command_line
 from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
+from ..system.keyword_options import explain_options
+from ..system.once import shared_property
 from .texts import Texts
 from .unanswered import SYNC
 
@@ -40,6 +41,7 @@ _USUAL = Filters()
 _COUNTED_S = 10.0
 
 
+@explain_options()
 class Corpus:
     """The corpus of one shelf; see the module. Constructing one touches neither disk nor network.
 
@@ -59,21 +61,21 @@ class Corpus:
         self.shelf = shelf
         self._counted: tuple[float, CorpusCounts] | None = None
 
-    @cached_property
+    @shared_property
     def database(self) -> CorpusDatabase:
         """Records, checkpoints and passages."""
         from .database import CorpusDatabase
 
         return CorpusDatabase.of(self.settings, self.shelf.folder)
 
-    @cached_property
+    @shared_property
     def embedder(self) -> Embedder | None:
         """What makes vectors; None where the settings want none."""
         from .finders import embedder_of
 
         return embedder_of(self.settings)
 
-    @cached_property
+    @shared_property
     def reranker(self) -> Reranker | None:
         """What puts passages in order once more; None where the settings name none."""
         from .local_model import Reranker
@@ -81,7 +83,7 @@ class Corpus:
         wanted = self.settings.reranker_model
         return Reranker(wanted, self.settings) if wanted else None
 
-    @cached_property
+    @shared_property
     def finder(self) -> Finder:
         """The index in which passages are found."""
         from .finders import finder_of

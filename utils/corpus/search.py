@@ -35,6 +35,7 @@ from ..errors import BadRequest, EmbeddingsFailed, EmptyStore, NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Paper, Version
 from ..model.passage import Filters
+from ..model.tabular import Table, Tabular
 from ..outline.terms import asked
 from ..system.plain_text import sendable
 from .names import Wording, combined, wordings
@@ -91,7 +92,7 @@ class ScoredPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Tabular):
     """Passages, best first, and warnings about how they were searched.
 
     ``wordings`` are the other words in which the question was asked, too.
@@ -100,6 +101,18 @@ class Answer:
     hits: tuple[ScoredPassage, ...]
     warnings: tuple[str, ...] = ()
     wordings: tuple[Wording, ...] = ()
+
+    def to_table(self) -> Table:
+        """Return a row for each passage."""
+        place = (
+            *("title", "year", "journal", "section", "text", "paper", "kind", "retracted"),
+            *("file", "start", "end"),
+        )
+        rows = (
+            (round(hit.score, 4), hit.version, *(getattr(hit.passage, name) for name in place))
+            for hit in self.hits
+        )
+        return Table(("score", "version", *place), rows)
 
 
 def find(

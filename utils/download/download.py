@@ -10,23 +10,34 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, PaperError, Unreachable
 from ..http import Patience, not_older_than
 from ..model.identifiers import Ids
-from ..model.paper import INCONCLUSIVE, Paper, StoredPaper, Version, who_answered
+from ..model.paper import (
+    INCONCLUSIVE,
+    STORED_COLUMNS,
+    Paper,
+    StoredPaper,
+    Version,
+    who_answered,
+)
+from ..model.tabular import Table, Tabular
 from ..model.versions import NAMES, STAND_INS, serves
 from .climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, Wait, standing_attempts
 from .ladder import Ladder, Step, lease_name
 from .records import look_up
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 log = logging.getLogger(__name__)
 _PATIENCE_S = 10.0  # for turns at sites, while another one may have the text at once
 
 
 @dataclass(frozen=True, slots=True)
-class Download:
+class Download(Tabular):
     """The result of a download.
 
     ``cached`` says that the file was on the shelf already and nobody was asked, or nobody had
@@ -39,6 +50,14 @@ class Download:
     file_path: str
     wants: Version = "published"
     unreached: str = ""
+
+    def to_table(self) -> Table:
+        """Return the paper's row."""
+        return Table.of((*STORED_COLUMNS, "message"), [self.table_row()])
+
+    def table_row(self) -> dict[str, Any]:
+        """Return the paper, its text and what happened as one row of a table."""
+        return self.stored.row() | {"message": self.message}
 
     @property
     def source(self) -> str:
@@ -104,6 +123,32 @@ class Download:
                 for a in stored.attempts
             ],
         }
+
+
+class Downloads(Iterator[tuple[Ids, Download | PaperError]]):
+    """Outcomes of downloads, in the order in which they are ready."""
+
+    def __init__(self, outcomes: Iterator[tuple[Ids, Download | PaperError]]) -> None:
+        self._outcomes = outcomes
+
+    def __next__(self) -> tuple[Ids, Download | PaperError]:
+        """Wait for the next outcome."""
+        return next(self._outcomes)
+
+    def to_dataframe(self) -> DataFrame:
+        """Download the remaining papers, and return a row for each as a pandas DataFrame.
+
+        The column ``error`` says why a paper could not be had.
+        """
+        columns = (*STORED_COLUMNS, "message", "error")
+        return Table.of(columns, map(_outcome_row, self)).to_dataframe()
+
+
+def _outcome_row(outcome: tuple[Ids, Download | PaperError]) -> dict[str, Any]:
+    ids, result = outcome
+    if isinstance(result, PaperError):
+        return {"pmid": ids.pmid, "doi": ids.doi, "pmcid": ids.pmcid, "error": str(result)}
+    return result.table_row()
 
 
 def download(request: DownloadRequest, ladder: Ladder) -> Download:

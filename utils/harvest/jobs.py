@@ -26,14 +26,17 @@ from ..download.ladder import Ladder
 from ..errors import BadRequest, NothingFound, StoreFailed
 from ..lists.pasted import Entry, merged, why_unread
 from ..model.identifiers import Ids
-from ..model.job import Harvested, Job, Search
+from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, Search, Which
 from ..model.paper import Paper, StoredPaper, Verdict, moment, now
+from ..model.tabular import ResultList, Table, Tabular
 from ..model.versions import STAND_INS
 from ..search.pubmed.search import Sweep, find_every_pmid
 from ..shelf import Shelf, body_of
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
 from ..sources import Query
+from ..system.keyword_options import explain_options
+from ..system.progress_display import ProgressDisplay
 from ..system.safe_files import disk, make_folder, replacing
 from .bulk import run
 from .run_status import Progress
@@ -57,8 +60,9 @@ Papers = Callable[[], Iterator[tuple[Paper, str]]]
 Asked = Iterable["str | int | Ids | Entry"]
 
 
+@explain_options()
 @dataclass(frozen=True, slots=True)
-class Harvest:
+class Harvest(Tabular):
     """A job on a shelf. Going through it works on it, and says how far it is.
 
     Examples
@@ -94,6 +98,39 @@ class Harvest:
                 waited = progress.only_waits
                 yield progress
             self.report()  # still at work: whoever looks now does not miss the report
+
+    def run(self, *, progress: bool = True) -> Job:
+        """Do all the work, and return the job with its counts.
+
+        Parameters
+        ----------
+        progress : bool, optional
+            Show a bar in a notebook, or a line on a terminal.
+        """
+        with ProgressDisplay(is_shown=progress) as display:
+            for step in self:
+                counts = step.job.counts
+                texts = f"papers, {counts.full_text:,} with full text"
+                display.show(counts.requested - counts.pending, counts.requested, texts)
+        return self.job()
+
+    def coverage(self) -> Coverage:
+        """Return where the full texts came from, and why other papers have none."""
+        return self.ledger.coverage()
+
+    def papers(self, which: Which = "all") -> ResultList[Harvested]:
+        """Return the papers and their outcomes.
+
+        Parameters
+        ----------
+        which : {"all", "retrieved", "not_retrieved"}, optional
+            Those that ended with a full text, those that ended without one, or all.
+        """
+        return ResultList(self.ledger.rows(which), HARVESTED_COLUMNS, Harvested.row)
+
+    def to_table(self) -> Table:
+        """Return a row for each paper, with its outcome."""
+        return self.papers().to_table()
 
     def job(self) -> Job:
         """The job with its counts of this moment."""

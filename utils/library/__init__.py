@@ -12,18 +12,23 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from ..errors import BadRequest, StoreFailed
 from ..model.identifiers import Ids
-from ..model.paper import OBJECT_KINDS, ObjectKind, Paper
+from ..model.paper import OBJECT_KINDS, STORED_COLUMNS, ObjectKind, Paper, StoredPaper
+from ..model.tabular import ResultList
 from ..settings import Overrides, Settings, load_settings
 from ..system import safe_files
+from ..system.keyword_options import explain_options
+from ..system.once import shared_property
 from .finding import found_or_brought, names_in
 from .harvests import Harvests
 from .maintenance import Upkeep
+from .namespace import OPTION_TYPES
 from .references import References
 from .reviews import Reviews
 from .services import ArXiv, PubMed, SemanticScholar
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
     from ..curation.health_check import Check as HealthCheck
     from ..curation.reading import Reading
     from ..curation.verification import Verification
-    from ..download.download import Download
+    from ..download.download import Download, Downloads
     from ..download.ladder import Ladder
     from ..entrez import Entrez
     from ..entrez.compounds import PubChem
@@ -47,7 +52,7 @@ if TYPE_CHECKING:
     from ..media import PaperObjects
     from ..mirror import Mirror
     from ..mirror.search import MirrorPassages
-    from ..model.paper import SearchResult, StoredPaper
+    from ..model.paper import SearchResult
     from ..search.search import Gathered
     from ..shelf import Shelf
     from ..sources import Query, QueryOptions
@@ -78,10 +83,13 @@ _FORMER = {
 """Members of the version before, each with the namespace, or the whole name, it has now."""
 
 
+@explain_options(OPTION_TYPES)
 class Library:
     """A shelf of papers, the web it is filled from, and the verbs to do so.
 
-    Safe to share between threads; several libraries and processes may share one folder.
+    Safe to share between threads: they share its rate limits, catalogue and connections, and a
+    paper that two of them ask for at once is fetched once. One thread at a time works on a harvest;
+    a second one gets `..errors.InUse`. Several libraries and processes may share one folder.
     Constructing one touches neither disk nor network. A library may be used in a ``with`` block,
     which closes its files at the end.
 
@@ -152,7 +160,7 @@ class Library:
             msg = f"A library has no member {name!r}{meant}"
             raise AttributeError(msg)
 
-    @cached_property
+    @shared_property
     def web(self) -> Web:
         """Polite HTTP, under the rate limits of all sources."""
         from ..http import Web
@@ -161,7 +169,7 @@ class Library:
         rates = dict.fromkeys(rate for source in SOURCES for rate in source.rates)
         return Web(self.settings, tuple(rates))
 
-    @cached_property
+    @shared_property
     def shelf(self) -> Shelf:
         """The papers folder."""
         from ..shelf import Shelf
@@ -169,35 +177,35 @@ class Library:
         _check_shelf(self.settings.papers_dir)
         return Shelf(self.settings.papers_dir, keep_pdfs=self.settings.papers_keep_pdf)
 
-    @cached_property
+    @shared_property
     def corpus(self) -> Corpus:
         """PubMed's records of whole fields, kept up to date, and passages that can be quoted."""
         from ..corpus import Corpus
 
         return Corpus(self.settings, self.web, self.shelf)
 
-    @cached_property
+    @shared_property
     def mirror(self) -> Mirror:
         """All of PubMed on your own disk, kept up to date from NLM's files."""
         from ..mirror import Mirror
 
         return Mirror(self.settings, self.web.rates)
 
-    @cached_property
+    @shared_property
     def entrez(self) -> Entrez:
         """Every database of NCBI's Entrez: search, summaries, records, links."""
         from ..entrez import Entrez
 
         return Entrez(self.web)
 
-    @cached_property
+    @shared_property
     def pubchem(self) -> PubChem:
         """Chemical compounds, by name or structure."""
         from ..entrez.compounds import PubChem
 
         return PubChem(self.web)
 
-    @cached_property
+    @shared_property
     def datasets(self) -> Datasets:
         """Results of Entrez as tables that can be queried in SQL."""
         from ..entrez.datasets import Datasets
@@ -205,7 +213,7 @@ class Library:
         folder = self.settings.papers_dir
         return Datasets(folder / ".papershelf" / "datasets", folder / "exports")
 
-    @cached_property
+    @shared_property
     def ladder(self) -> Ladder:
         """The sources in the order in which a download asks them."""
         from ..download.ladder import Ladder
@@ -217,7 +225,7 @@ class Library:
         """Return where passages are looked for: in the corpus, or in the mirror."""
         return self._mirror_passages if source == "mirror" else self.corpus
 
-    @cached_property
+    @shared_property
     def _mirror_passages(self) -> MirrorPassages:
         from ..mirror.search import MirrorPassages
 
@@ -294,19 +302,20 @@ class Library:
 
     def download_many(
         self, papers: Iterable[str | int | Ids], *, prefer_pmc: bool = True, force: bool = False
-    ) -> Iterator[tuple[Ids, Download | PaperError]]:
+    ) -> Downloads:
         """Put many papers on the shelf; see `..download.download.download_many`.
 
-        What is no identifier comes first, with the error that names it, under empty `Ids`.
+        What is not an identifier comes first, with the error that names it, under empty `Ids`.
+        Iterating over the result does the work, and so does its ``to_dataframe()``.
         """
         from ..download.climb import DownloadRequest
-        from ..download.download import download_many
+        from ..download.download import Downloads, download_many
 
         read = [Ids.try_parse(paper) for paper in papers]
-        yield from ((Ids(), wrong) for wrong in read if isinstance(wrong, BadRequest))
         how = force, prefer_pmc, self.settings.papers_offline
         requests = [DownloadRequest(ids, "", *how) for ids in read if isinstance(ids, Ids)]
-        yield from download_many(requests, self.ladder)
+        errors = ((Ids(), wrong) for wrong in read if isinstance(wrong, BadRequest))
+        return Downloads(chain(errors, download_many(requests, self.ladder)))
 
     def harvest(
         self,
@@ -370,12 +379,12 @@ class Library:
         job_id: str = "",
         start: int = 0,
         max_results: int = 20,
-    ) -> tuple[int, list[StoredPaper]]:
+    ) -> tuple[int, ResultList[StoredPaper]]:
         """Return how many papers fit, and a page of them; see `..shelf.Shelf.list`.
 
         ``job_id`` names a harvest: only its papers.
         """
-        return self.shelf.list(
+        total, papers = self.shelf.list(
             among=names_in(self, job_id) if job_id else None,
             text=text,
             kind=kind,
@@ -385,6 +394,7 @@ class Library:
             start=start,
             max_results=max_results,
         )
+        return total, ResultList(papers, STORED_COLUMNS, StoredPaper.row)
 
     def objects(
         self,
@@ -435,7 +445,7 @@ class Library:
 
     def cite(
         self, papers: Iterable[str | int | Ids], style: str = "apa"
-    ) -> list[tuple[Ids, str | PaperError]]:
+    ) -> ResultList[tuple[Ids, str | PaperError]]:
         """Return each paper's reference in one style, or why there is none, in their order.
 
         See `..citations.STYLES` for the styles. A BibTeX entry or RIS record is a text of several
@@ -452,7 +462,10 @@ class Library:
         cite([], style)  # refused before anything is asked for
         records = self.references.records_to_cite(papers)
         cited = iter(cite([one for _, one in records if not isinstance(one, PaperError)], style))
-        return [(ids, one if isinstance(one, PaperError) else next(cited)) for ids, one in records]
+        return ResultList(
+            ((ids, one if isinstance(one, PaperError) else next(cited)) for ids, one in records),
+            *(("paper", "reference", "error"), _reference_row),
+        )
 
     def verify(
         self,
@@ -498,6 +511,12 @@ class Library:
         from ..sources import SOURCES
 
         return examine(self.settings, self.web, SOURCES, self.shelf)
+
+
+def _reference_row(cited: tuple[Ids, str | PaperError]) -> dict[str, str]:
+    ids, reference = cited
+    name = "reference" if isinstance(reference, str) else "error"
+    return {"paper": str(ids), name: str(reference)}
 
 
 def _check_shelf(folder: Path) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..command_line import command_line
 from ..errors import BadRequest
+from ..model.job import Job
+from ..model.tabular import ResultList
 from .namespace import Namespace
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from ..harvest.plan import MediaSpace, Plan
     from ..lists.pasted import Entry
     from ..mirror import Mirror
-    from ..model.job import Job
     from ..model.paper import ObjectKind
     from ..reports import Lock
     from ..sources import Query
@@ -25,17 +26,21 @@ if TYPE_CHECKING:
 class Harvests(Namespace):
     """Harvests: jobs that bring many papers, and what they would take."""
 
-    def __call__(self) -> list[Job]:
+    def __call__(self) -> ResultList[Job]:
         """Return `all`, as the version before did."""
         msg = "library.harvests() is now library.harvests.all()"
         warnings.warn(msg, DeprecationWarning, stacklevel=2)
         return self.all()
 
-    def all(self) -> list[Job]:
+    def all(self) -> ResultList[Job]:
         """Return all harvests of this shelf, the newest first."""
         from ..harvest.jobs import every_job
 
-        return every_job(self._library.ladder)
+        columns = ("job_id", "title", *Job("", "").row(), "begun_at", "ended_at")
+        return ResultList(
+            *(every_job(self._library.ladder), columns),
+            lambda job: {name: getattr(job, name, "") for name in columns} | job.row(),
+        )
 
     def plan(
         self,

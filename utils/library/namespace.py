@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..system.keyword_options import explain_options
+
 if TYPE_CHECKING:
     from . import Library
 
 
+_ROOT = (__package__ or "").rpartition(".")[0]
+OPTION_TYPES = {
+    "QueryOptions": f"{_ROOT}.sources",
+    "ListFilters": f"{_ROOT}.curation.listing",
+}
+"""The modules of the typed dictionaries that methods of a library take as options."""
+
+
 class Namespace:
     """Verbs of a library that belong together, such as ``library.harvests``."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        explain_options(OPTION_TYPES)(cls)
 
     def __init__(self, library: Library) -> None:
         self._library = library

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ..system.plain_text import one_line
 from .paper import Attempt, Paper
+from .tabular import Table, Tabular
 from .verdicts import MEANINGS
 
 Which = Literal["all", "retrieved", "not_retrieved"]
@@ -81,6 +82,23 @@ class Harvested:
     ended_at: str = ""
     identity: str = ""
 
+    def row(self) -> dict[str, Any]:
+        """Return the paper and its outcome as one row of a table."""
+        own = {name: getattr(self, name) for name in _OWN_COLUMNS}
+        return self.paper.short_row() | {"retracted": self.paper.retracted} | own
+
+
+_OWN_COLUMNS = (
+    *("number", "state", "reason", "detail", "via", "license", "version", "file", "asked"),
+    *("ended_at", "identity"),
+)
+HARVESTED_COLUMNS = (
+    *("number", "title", "first_author", "year", "journal", "retracted"),
+    *_OWN_COLUMNS[1:],
+    *("pmid", "doi", "pmcid"),
+)
+"""The columns of `Harvested.row` that tables have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -100,7 +118,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Tabular):
     """The origin of a job's texts, and why other papers have none.
 
     Parameters
@@ -113,6 +131,12 @@ class Coverage:
 
     sources: dict[str, int] = field(default_factory=dict)
     reasons: dict[str, int] = field(default_factory=dict)
+
+    def to_table(self) -> Table:
+        """Return a row for each route of full texts, and for each reason why there is none."""
+        found = (("full text", via, papers) for via, papers in self.sources.items())
+        missing = (("no full text", reason, papers) for reason, papers in self.reasons.items())
+        return Table(("outcome", "route_or_reason", "papers"), [*found, *missing])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from .identifiers import Ids
+from .tabular import Table, Tabular
 from .verdicts import Sign
 
 Media = Literal["jats", "elsevier", "html", "pdf", "markdown", "latex"]
@@ -194,12 +195,19 @@ class Paper:
         }
 
 
+PAPER_COLUMNS = tuple(Paper(Ids()).row())
+"""The columns of `Paper.row`."""
+STORED_COLUMNS = (
+    *("title", "first_author", "year", "journal", "kind", "version", "via", "license", "retracted"),
+    *("pmid", "doi", "pmcid", "file_path", "saved_at"),
+)
+"""The columns of `StoredPaper.row` that tables have."""
 NO_HITS = "No hits: ask with fewer or other words, or leave a filter out."
 """What every search says that has none."""
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Tabular):
     """A page of a search, and where the next begins (None at the end)."""
 
     query: str
@@ -208,6 +216,10 @@ class SearchResult:
     papers: tuple[Paper, ...]
     warnings: tuple[str, ...] = ()
     next_start: int | None = None
+
+    def to_table(self) -> Table:
+        """Return a row for each paper."""
+        return Table.of(PAPER_COLUMNS, (paper.row() for paper in self.papers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +399,11 @@ class StoredPaper:
     def of_preprint(self) -> bool:
         """Return whether the text is a preprint's: the published article may say something else."""
         return self.version == "preprint"
+
+    def row(self) -> dict[str, Any]:
+        """Return paper and text as one row of a table."""
+        named = self.paper.short_row() | {"retracted": self.paper.retracted}
+        return named | self.text_row() | {"via": self.via, "saved_at": self.saved_at}
 
     def text_row(self) -> dict[str, str]:
         """Return the fields of the text for lists, beside `Paper.short_row`."""

@@ -24,10 +24,12 @@ from ..lists.described import entry_of_paper
 from ..lists.pasted import Entry
 from ..model.job import Harvested, Job, Search, State
 from ..model.paper import now
+from ..model.tabular import ResultList
 from ..reports import prisma
 from ..search.citation_indexes import DIRECTIONS, Direction
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
+from ..system.keyword_options import explain_options
 from ..system.process import version
 from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
 from . import report
@@ -37,7 +39,7 @@ from .matching import Unmatched, match
 from .protocol import FORM, NAME, Protocol, read_protocol
 from .report import review_page
 from .snowball import Snowball, snowball
-from .standing import Standing, numbers_of, standings
+from .standing import STANDING_COLUMNS, Standing, numbers_of, standings
 from .updating import Update, changes_of, chased, silent_in, since_published, update
 
 FOLDER = "reviews"
@@ -55,6 +57,7 @@ class Import:
     unmatched: tuple[Unmatched, ...]
 
 
+@explain_options()
 @dataclass(frozen=True, slots=True)
 class Review:
     """One review on a shelf."""
@@ -173,10 +176,11 @@ class Review:
             writer.add_unmatched(found.unmatched)
         return Import(len(found.rows), decided, tuple(voices), found.unmatched)
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> ResultList[Standing]:
         """Where every record stands, in the order in which they came."""
         ledger = self.ledger
-        return standings(ledger.records(), ledger.decisions(), self.protocol())
+        found = standings(ledger.records(), ledger.decisions(), self.protocol())
+        return ResultList(found, STANDING_COLUMNS, Standing.row)
 
     # -- full texts --------------------------------------------------------------------------
 

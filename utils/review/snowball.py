@@ -22,7 +22,8 @@ from ..http import Web
 from ..judges.titles import telling_words, title_words
 from ..lists.pasted import Entry, ids_of_record
 from ..model.identifiers import Ids
-from ..model.paper import Author, Paper
+from ..model.paper import PAPER_COLUMNS, Author, Paper
+from ..model.tabular import Table, Tabular
 from ..outline import outline, section_words
 from ..search.citation_indexes import DIRECTIONS, KINDS, MOST, Direction, Index, indexes_of
 from ..search.fused_results import group_records
@@ -71,7 +72,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Snowball:
+class Snowball(Tabular):
     """What citation searching brought.
 
     Parameters
@@ -94,6 +95,14 @@ class Snowball:
     indexes: tuple[str, ...]
     notes: tuple[str, ...]
     unmatched: tuple[tuple[str, str], ...] = ()
+
+    def to_table(self) -> Table:
+        """Return a row for each candidate."""
+        rows = (
+            one.paper.row() | {"led_to_by": one.seeds, "indexes": one.indexes, "round": one.round}
+            for one in self.candidates
+        )
+        return Table.of((*PAPER_COLUMNS, "led_to_by", "indexes", "round"), rows)
 
 
 def snowball(

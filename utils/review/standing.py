@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..lists.decisions import Decision, Stage
 from ..model.job import State
@@ -44,6 +44,13 @@ class Standing:
     reason: str = ""
     by_tool: bool = False
 
+    def row(self) -> dict[str, Any]:
+        """Return the record and its outcomes as one row of a table."""
+        outcomes = {"title_abstract": self.first, "full_text": self.second}
+        origin = {"key": self.record.key, "arm": self.record.arm}
+        screened = {"by_tool": self.by_tool, "decisions": len(self.decisions)}
+        return self.record.paper.row() | origin | outcomes | {"reason": self.reason} | screened
+
     @property
     def assessed(self) -> bool:
         """Whether anybody judged its full text."""
@@ -58,6 +65,13 @@ class Standing:
     def sought(self) -> bool:
         """Whether its report was to be retrieved."""
         return self.first == "include" or self.assessed
+
+
+STANDING_COLUMNS = (
+    *("title", "authors", "year", "journal", "title_abstract", "full_text", "reason", "by_tool"),
+    *("decisions", "arm", "pmid", "doi", "key"),
+)
+"""The columns of `Standing.row` that tables have."""
 
 
 def standings(

@@ -25,8 +25,9 @@ from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..http import Web
 from ..http.work import SharedWork
 from ..model.dates import year_text
-from ..model.paper import NO_HITS, SearchResult
+from ..model.paper import NO_HITS, PAPER_COLUMNS, SearchResult
 from ..model.sites import SEARCHED
+from ..model.tabular import Table, Tabular
 from ..settings import Settings
 from ..sources import Query, Source
 from ..sources.source import require_dates
@@ -102,13 +103,18 @@ class SourceAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(Tabular):
     """One list of papers, and the outcome at each source."""
 
     query: str
     papers: tuple[Found, ...]
     asked: tuple[SourceAnswer, ...]
     warnings: tuple[str, ...] = ()
+
+    def to_table(self) -> Table:
+        """Return a row for each paper, with the sources that found it."""
+        columns = (*PAPER_COLUMNS, "arxiv_id", "version", "sources")
+        return Table.of(columns, (found.row() for found in self.papers))
 
 
 # Work that was too slow for one call goes on, and the same call joins it.

@@ -29,8 +29,9 @@ from ..errors import (
 from ..http import Answer, Rate, Web
 from ..http.retry import WORTH_RETRYING
 from ..model.identifiers import LONGEST, Ids
-from ..model.paper import Author, Paper
+from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.site import Address
+from ..model.tabular import Table, Tabular
 from ..readers.licenses import license_name
 from ..system.plain_text import one_line, sendable
 from .loose_json import mapping, mappings, text
@@ -314,7 +315,7 @@ class ScholarPaper:
 
 
 @dataclass(frozen=True, slots=True)
-class ScholarPage:
+class ScholarPage(Tabular):
     """A page of a list at Semantic Scholar, and how to get the next.
 
     ``total`` is how long the list is (an estimate for searches), None where nobody says.
@@ -328,6 +329,15 @@ class ScholarPage:
     next_start: int | None = None
     token: str = ""
     warnings: tuple[str, ...] = ()
+
+    def to_table(self) -> Table:
+        """Return a row for each paper."""
+        own = ("citation_count", "reference_count", "influential_citation_count", "tldr", "url")
+        rows = (
+            found.paper.row() | {name: getattr(found, name) for name in own}
+            for found in self.papers
+        )
+        return Table.of((*PAPER_COLUMNS, *own), rows)
 
 
 def scholar_paper(row: Any) -> ScholarPaper | None:

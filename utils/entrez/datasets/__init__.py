@@ -8,12 +8,14 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ...errors import BadRequest
+from ...model.tabular import ResultList
 from ...system import safe_files
+from ...system.keyword_options import explain_options
 from ...system.plain_text import one_line, shortened
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ class Staged:
     expires: str
 
 
+@explain_options()
 class Datasets:
     """The datasets of a shelf.
 
@@ -145,11 +148,12 @@ class Datasets:
             seconds=seconds,
         )
 
-    def list(self) -> list[Dataset]:
+    def list(self) -> ResultList[Dataset]:
         """Every dataset, the last used first."""
-        from .listing import datasets
+        from .listing import Dataset, datasets
 
-        return datasets(self.folder)
+        columns = tuple(one.name for one in fields(Dataset))
+        return ResultList(datasets(self.folder), columns, asdict)
 
     def export(self, dataset: str, sql: str, target: str | Path) -> Exported:
         """All rows of a statement as a file, CSV or Parquet by its ending; see `.export.export`.

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BadRequest, StoreFailed
+from ...model.tabular import Table, Tabular
 from ...readers.child_processes import Child, ChildCrashed, ChildFailed, Children
 from ...system.plain_text import one_line, shortened
 
@@ -36,7 +37,7 @@ _CHILDREN = 2  # each may hold as much memory as its limit says
 
 
 @dataclass(frozen=True, slots=True)
-class ResultPage:
+class ResultPage(Tabular):
     """One page of the rows of a statement.
 
     Parameters
@@ -59,6 +60,10 @@ class ResultPage:
     next_start: int | None
     cut: bool
     seconds: float
+
+    def to_table(self) -> Table:
+        """Return this page of rows; two columns may have the same name."""
+        return Table(self.columns, self.rows)
 
 
 def ask(

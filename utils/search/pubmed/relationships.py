@@ -8,14 +8,15 @@ the name of its site: lists are never mixed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Literal
 
 from ...errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss, StoreFailed
 from ...http import Web
 from ...model.identifiers import Ids
-from ...model.paper import Paper
+from ...model.paper import Paper, field_names
+from ...model.tabular import Table, Tabular
 from ...sources.europepmc import Kind, Linked
 from ...sources.eutils_services import Link, LinkName, fetch_paper_links
 from ...sources.pubmed import fetch
@@ -50,7 +51,7 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Relations:
+class Relations(Tabular):
     """A page of a list, the list's length, and the site it is from.
 
     ``next_start`` is where the next page begins; None at the end of what the site shows.
@@ -62,6 +63,10 @@ class Relations:
     source: str = ""
     warnings: tuple[str, ...] = ()
     next_start: int | None = None
+
+    def to_table(self) -> Table:
+        """Return a row for each paper."""
+        return Table.of(field_names(Related()), map(asdict, self.articles))
 
 
 _Asks = Callable[[str, Relationship, int, Web], Relations | None]

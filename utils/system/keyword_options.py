@@ -1,0 +1,70 @@
+"""Answer a misspelt keyword option of a method with the options it has."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache, wraps
+from importlib import import_module
+from typing import Any, TypeVar
+
+from ..errors import UnknownOption
+
+C = TypeVar("C", bound=type)
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_UNPACKED = re.compile(r"Unpack\[(\w+)\]")
+
+
+def explain_options(homes: Mapping[str, str] | None = None) -> Callable[[C], C]:
+    """Return a class decorator: public methods raise `UnknownOption` for an unknown keyword.
+
+    Parameters
+    ----------
+    homes : mapping, optional
+        The modules of the typed dictionaries that methods take as ``**options: Unpack[Name]``.
+        They are imported when such a method is first called with an option.
+    """
+
+    def decorate(owner: C) -> C:
+        for name, member in list(vars(owner).items()):
+            if inspect.isfunction(member) and not name.startswith("_"):
+                setattr(owner, name, _checked(member, homes or {}))
+        return owner
+
+    return decorate
+
+
+def _checked(method: Callable[..., Any], homes: Mapping[str, str]) -> Callable[..., Any]:
+    options_of = cache(lambda: _options_of(method, homes))
+
+    @wraps(method)
+    def call(*args: Any, **options: Any) -> Any:
+        if options and (known := options_of()) and (unknown := options.keys() - known):
+            raise _error(method.__qualname__, min(unknown), known)
+        return method(*args, **options)
+
+    return call
+
+
+def _options_of(method: Callable[..., Any], homes: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keywords a method takes; none where it takes any."""
+    parameters = list(inspect.signature(method).parameters.values())[1:]
+    known = [one.name for one in parameters if one.kind in _BY_NAME]
+    for one in parameters:
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            unpacked = _UNPACKED.fullmatch(str(one.annotation))
+            if not unpacked or unpacked[1] not in homes:
+                return ()
+            options = getattr(import_module(homes[unpacked[1]]), unpacked[1])
+            known += options.__annotations__
+    return tuple(known)
+
+
+def _error(method: str, unknown: str, known: tuple[str, ...]) -> UnknownOption:
+    near = get_close_matches(unknown, known, 1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    return UnknownOption(
+        f"{method}() has no option {unknown!r}.{meant}", f"Its options: {', '.join(known)}."
+    )

@@ -1,0 +1,24 @@
+"""A value that is made once for each object, also where several threads ask for it at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from threading import RLock
+from typing import TypeVar
+
+T = TypeVar("T")
+_LOCK = RLock()
+
+
+class shared_property(cached_property[T]):  # noqa: N801 - used as `cached_property` is
+    """A `functools.cached_property` that two threads never compute twice.
+
+    Since Python 3.12 the standard one has no lock. Two rate limiters or two database engines of
+    one library would then be made where threads share it. One lock serves all objects: values are
+    made rarely, and one may need another.
+    """
+
+    def __get__(self, instance: object, owner: type | None = None) -> T:  # type: ignore[override]
+        """Return the value of *instance*, made on first use."""
+        with _LOCK:
+            return super().__get__(instance, owner)
