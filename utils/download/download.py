@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -128,12 +128,16 @@ class Download(Tabular):
 class Downloads(Iterator[tuple[Ids, Download | PaperError]]):
     """Outcomes of downloads, in the order in which they are ready."""
 
-    def __init__(self, outcomes: Iterator[tuple[Ids, Download | PaperError]]) -> None:
+    def __init__(self, outcomes: Generator[tuple[Ids, Download | PaperError]]) -> None:
         self._outcomes = outcomes
 
     def __next__(self) -> tuple[Ids, Download | PaperError]:
         """Wait for the next outcome."""
         return next(self._outcomes)
+
+    def close(self) -> None:
+        """Start no further download."""
+        self._outcomes.close()
 
     def to_dataframe(self) -> DataFrame:
         """Download the remaining papers, and return a row for each as a pandas DataFrame.

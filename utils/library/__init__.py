@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
@@ -311,11 +310,14 @@ class Library:
         from ..download.climb import DownloadRequest
         from ..download.download import Downloads, download_many
 
-        read = [Ids.try_parse(paper) for paper in papers]
-        how = force, prefer_pmc, self.settings.papers_offline
-        requests = [DownloadRequest(ids, "", *how) for ids in read if isinstance(ids, Ids)]
-        errors = ((Ids(), wrong) for wrong in read if isinstance(wrong, BadRequest))
-        return Downloads(chain(errors, download_many(requests, self.ladder)))
+        def outcomes() -> Generator[tuple[Ids, Download | PaperError]]:
+            read = [Ids.try_parse(paper) for paper in papers]
+            yield from ((Ids(), wrong) for wrong in read if isinstance(wrong, BadRequest))
+            how = force, prefer_pmc, self.settings.papers_offline
+            requests = [DownloadRequest(ids, "", *how) for ids in read if isinstance(ids, Ids)]
+            yield from download_many(requests, self.ladder)
+
+        return Downloads(outcomes())
 
     def harvest(
         self,
