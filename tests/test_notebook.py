@@ -1,4 +1,4 @@
-"""The notebook, run as it is: on a shelf filled from the stand-in internet, and on an empty one."""
+"""The notebook, run as it is in the stand-in internet, with the names of the installed package."""
 
 import ast
 import io
@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from utils.model.identifiers import Ids
-from utils.model.paper import Notice, Paper
+import utils
+from tests.world import World
 
 pytestmark = pytest.mark.extras("pandas", "matplotlib")
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "explore_papers.ipynb"
+[NOTEBOOK] = (Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb")
+PARAMETERS = 'QUERY = "field[ti]"\nMAX_PAPERS = 16'
 
 
 def cells():
@@ -30,7 +31,7 @@ class Seen(NamedTuple):
 
 
 def run(source, names):
-    """A code cell as Jupyter runs it: the value of a last expression is shown."""
+    """Run a code cell as Jupyter does: the value of a last expression is shown."""
     import matplotlib.pyplot as plt
 
     tree = ast.parse(source)
@@ -48,21 +49,29 @@ def run(source, names):
     return Seen(printed.getvalue(), value, figures)
 
 
+@pytest.fixture(scope="module")
+def _running_world():
+    with World(field=40) as world:
+        yield world
+
+
 @pytest.fixture
-def opened(settings, monkeypatch):
-    """Run the whole notebook on the shelf of the test: what each code cell shows, by its id."""
+def seen(settings, world, monkeypatch, tmp_path):
+    """Return what each code cell shows, by its id; with the query of the stand-in internet."""
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    monkeypatch.chdir(NOTEBOOK.parent)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-
-    def run_all():
-        names: dict[str, Any] = {}
-        code = [cell for cell in cells() if cell["cell_type"] == "code"]
-        seen = {cell["id"]: run("".join(cell["source"]), names) for cell in code}
-        names["library"].shelf.close()
-        return seen
-
-    return run_all
+    for name, value in world.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PAPERS_DIR", str(tmp_path / "shelf"))
+    monkeypatch.setitem(sys.modules, "papershelf", utils)
+    names: dict[str, Any] = {}
+    shown = {}
+    for cell in cells():
+        if cell["cell_type"] == "code":
+            is_parameters = "parameters" in cell["metadata"].get("tags", ())
+            source = PARAMETERS if is_parameters else "".join(cell["source"])
+            shown[cell["id"]] = run(source, names)
+    names["library"].close()
+    return shown
 
 
 def test_it_is_committed_without_what_it_showed_to_somebody():
@@ -72,73 +81,25 @@ def test_it_is_committed_without_what_it_showed_to_somebody():
             assert (cell["outputs"], cell["execution_count"]) == ([], None)
 
 
-def test_an_empty_shelf_gets_a_friendly_word_and_no_error(opened, settings):
-    seen = opened()
-    assert "is empty" in seen["read"].printed
-    assert "server.py download" in seen["read"].printed
-    assert seen["counts"].value.loc["papers"].item() == "0"
-    assert sum(cell.figures for cell in seen.values()) == 0
-    assert "no full text" in seen["sections"].printed
-    assert "no datasets" in seen["datasets"].printed
-    assert not settings["papers_dir"].exists()
+def test_it_imports_the_installed_package():
+    source = "".join(line for cell in cells() for line in cell["source"])
+    assert "from papershelf import Library" in source
+    assert "utils" not in source
 
 
-@pytest.fixture
-def filled(library, world):
-    for branch in ("pmc_cloud", "retracted", "publisher_html", "unpaywall_pdf", "paywall"):
-        library.download(world.paper(branch).pmid)
-    odd = Paper(
-        Ids(pmid="7"),
-        title="<script>alert(1)</script> costs $5 and $6_",
-        journal="J $\\frac Costs$",
-        notices=(Notice("retraction"),),
-    )
-    library.shelf.save_abstract(odd, ())
-    library.shelf.close()
-    return library
-
-
-def test_it_shows_what_is_on_the_shelf_and_asks_nobody(opened, filled, world):
-    before = len(world.requests)
-
-    seen = opened()
-
-    counts = seen["counts"].value.iloc[:, 0]
-    assert counts["papers"] == "6"
-    assert counts["with full text"] == "4 (67%)"
-    assert counts["retracted"] == "2"
-    assert (seen["plots"].figures, seen["sections"].figures) == (1, 1)
-    assert len(seen["retractions"].value) == 2
-    assert len(world.requests) == before
-
-
-def test_words_are_found_in_the_files_and_by_the_index(opened, filled):
-    seen = opened()
-    by_hand, by_index = seen["words"].value, seen["index"].value
-    word = seen["words"].printed.partition("“")[2].partition("”")[0]
-    assert len(by_hand) > 0
-    assert (by_hand["times"] > 0).all()
-    assert by_hand["times"].is_monotonic_decreasing
-    assert by_hand["first place"].str.contains(word, case=False).all()
-    assert len(by_index) > 0
-    assert set(by_index["title"]) <= {s.paper.title for s in filled.list_papers()[1]}
-
-
-def test_one_paper_is_shown_by_its_sections(opened, filled):
-    text = opened()["text"].printed
-    assert text.startswith("#")
-    assert len(text.split()) > 30
-
-
-def test_datasets_are_opened_as_the_files_they_are(opened, filled):
-    staged = filled.datasets.stage(filled.entrez.pages("pubmed", term="coral"))
-    seen = opened()
-    assert list(seen["datasets"].value["dataset"]) == [staged.dataset]
-    assert "articles" in seen["tables"].printed
-    assert len(seen["tables"].value) == staged.records
-
-
-def test_a_title_from_the_web_stays_text(opened, filled):
-    shown = opened()["retractions"].value.to_html()
-    assert "<script>" not in shown
-    assert "&lt;script&gt;" in shown
+def test_it_tells_the_whole_story(seen):
+    assert "of 16 papers have a full text" in seen["harvest"].printed
+    assert [seen[name].figures for name in ("coverage", "missing", "citations")] == [1, 1, 1]
+    missing = seen["missing"].value
+    assert len(missing) > 0
+    assert (missing["reason"] != "").all()
+    assert (missing["detail"] != "").all()
+    assert seen["report"].value.exists()
+    cited = seen["citations"].value
+    assert len(cited) > 3
+    assert (cited["led_to_by"] != "").all()
+    across = seen["tables"].value
+    assert len(across) >= 2
+    assert "±" in across.to_string()
+    assert "field study" in seen["passages"].printed
+    assert list(seen["retracted"].value["state"])
