@@ -26,7 +26,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from utils import Library
-from utils.lists.pasted import ids_of_record
+from utils.lists.pasted import collect_ids
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.review import snowball as snowballing
@@ -88,7 +88,7 @@ class Graph:
 def _paper(number: str, doi: str, pmid: str, work: dict[str, Any]) -> Paper:
     """A paper as an index tells of it; a DOI is made up where only OpenAlex's number is known."""
     doi = doi or ("" if pmid else f"10.5555/openalex.{number.rpartition('/')[2]}")
-    ids = ids_of_record({"doi": doi, "pmid": pmid.rpartition("/")[2]})
+    ids = collect_ids({"doi": doi, "pmid": pmid.rpartition("/")[2]})
     return Paper(ids, work.get("title") or "", published=str(work.get("publication_year") or ""))
 
 
@@ -136,7 +136,7 @@ def main() -> None:
           f" recall in first {_FIRST} |\n|{'---|' * 9}")  # fmt: skip
     for folder, graph in ((path, Graph.of(path)) for path in asked.folders):
         index = Index("OpenAlex", ("doi", "pmid"), graph.lists)
-        snowballing.indexes_of = lambda _settings, index=index: (index,)
+        snowballing.find_indexes = lambda _settings, index=index: (index,)
         for way in (unscreened, screened):
             draws = [measured(graph, way, draw, asked) for draw in range(asked.draws)]
             for number, rows in enumerate(zip(*draws, strict=True), 1):

@@ -17,11 +17,11 @@ from quality.duplicates.lookalikes import LOOKALIKES, _moved, _next, preprint_of
 from quality.duplicates.variants import VARIANTS
 from utils.citations import to_nbib, to_ris
 from utils.judges.titles import title_words
-from utils.lists.references import entries_in
+from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.search.reference_search import Wanted
-from utils.search.resolve import Resolution, decide
+from utils.search.resolve import Resolution, choose_candidate
 
 Way = Callable[[Paper, Random], Paper | None]
 
@@ -255,7 +255,9 @@ def as_listed(said: Paper, number: int) -> Paper:
     """A reference as our readers read it out of a RIS or NBIB file, or a table."""
     bare = replace(said, abstract="", keywords=(), mesh=(), ids=Ids(), other_abstracts=())
     texts = (to_ris, to_nbib, _to_csv)
-    [entry] = entries_in(texts[number % len(texts)](bare).encode("utf-8", "replace"), "list.csv")
+    [entry] = read_file_entries(
+        texts[number % len(texts)](bare).encode("utf-8", "replace"), "list.csv"
+    )
     assert entry.paper, said
     return entry.paper
 
@@ -343,5 +345,5 @@ def judged(papers: Sequence[Paper], each: int, seed: int = 6) -> dict[tuple[bool
     nearby, scores = Nearby(papers), defaultdict[tuple[bool, str], Score](Score)
     for case in cases(papers, each, seed):
         wanted = Wanted(case.said, [(one, "PubMed") for one in nearby.of(case)])
-        scores[case.held_out, case.kind].add(case, decide(wanted))
+        scores[case.held_out, case.kind].add(case, choose_candidate(wanted))
     return dict(scores)

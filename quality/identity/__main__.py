@@ -11,7 +11,7 @@ from pathlib import Path
 from quality.identity import near_held_out, near_tuning, true_pairs  # noqa: F401
 from quality.identity.pairs import KINDS, Pair, pairs
 from quality.measures import interval
-from utils.judges.identity import Identity, identify
+from utils.judges.identity import Identity, judge_identity
 
 Row = tuple[str, str, str]
 """The relation, half and kind of pairs that are counted together."""
@@ -20,7 +20,7 @@ Row = tuple[str, str, str]
 def main() -> int:
     asked = _arguments()
     found = _load(asked)
-    answers = [(pair, identify(pair.document, pair.paper)) for pair in found]
+    answers = [(pair, judge_identity(pair.document, pair.paper)) for pair in found]
     sys.stdout.write("\n".join(table(answers)) + "\n")
     for pair, identity in answers if asked.misses else ():
         if is_miss(pair, identity) and (pair.half == "tuning" or pair.relation == "true"):

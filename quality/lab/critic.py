@@ -29,7 +29,7 @@ from utils.errors import BadContent
 from utils.judges.check import FINDERS, judge
 from utils.judges.identity import Likeness
 from utils.judges.signs import Case
-from utils.judges.wholeness import page_count
+from utils.judges.wholeness import count_pages
 from utils.model.paper import Document, Paper
 from utils.outline.words import count_words
 
@@ -63,9 +63,9 @@ def describe(document: Document, paper: Paper) -> Features:
     told: dict[str, Any] = {one.name: getattr(found, one.name) for one in fields(found)}
     told |= {name: getattr(alike, name) or 0 for name in ALIKE}
     told = {name: len(one) if hasattr(one, "__len__") else one for name, one in told.items()}
-    listed, words, pages = max(found.listed, 1), max(found.prose, 1), page_count(paper.pages)
+    listed, words, pages = max(found.listed, 1), max(found.prose, 1), count_pages(paper.pages)
     told |= {
-        "filled sections": found.filled / max(1, len(found.body)), "pages": document.pages,
+        "filled sections": found.filled_sections / max(1, len(found.body)), "pages": document.pages,
         "cited of listed": len(found.cited) / listed, "named of listed": found.named / listed,
         "last cited of listed": max(found.cited, default=0) / listed,
         "listed of recorded": found.listed / max(1, paper.reference_count or found.listed),
@@ -73,7 +73,7 @@ def describe(document: Document, paper: Paper) -> Features:
         "words a reference": words / listed, "words a page": words / max(1, pages),
         "words of abstracts": words / max(1, count_words(case.abstract)),
         "ends in body": found.ends_in == "body", "own identifier": document.ids.shares(paper.ids),
-        "other marks": bool(alike.difference.marks), "walls": len(document.walls),
+        "other marks": bool(alike.title_difference.marks), "walls": len(document.walls),
     }  # fmt: skip
     told |= {f"share: {kind}": n / max(1, found.kinds.total()) for kind, n in found.kinds.items()}
     for sign in (*document.signs, *(sign for find in FINDERS for sign in find(case))):

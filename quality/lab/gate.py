@@ -9,7 +9,7 @@ from quality.identity import near_held_out, near_tuning, pairs, true_pairs  # no
 from quality.lab.kinds import KINDS
 from quality.lab.table import Outcome, outcomes, planned, rows
 from quality.measures import Scores
-from utils.judges.identity import identify
+from utils.judges.identity import judge_identity
 
 FLOORS = Path(__file__).with_name("floors.json")
 # Shares of the usual numbers that the gate takes: seconds on our own papers, a minute on recorded.
@@ -40,7 +40,7 @@ def identity_scores(found: Iterable[pairs.Pair]) -> Scores:
     counted = Scores()
     for pair in found:
         name = "near pairs refused" if pair.relation == "near" else "true pairs accepted"
-        is_same = identify(pair.document, pair.paper).answer == "same"
+        is_same = judge_identity(pair.document, pair.paper).answer == "same"
         shown = (
             "one of a held-out kind" if pair.half == "held_out" else f"{pair.kind}, {pair.article}"
         )

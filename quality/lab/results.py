@@ -20,7 +20,7 @@ from quality.lab.kinds import KINDS, Half
 from quality.lab.sources import SHARED
 from quality.lab.table import Outcome
 from quality.measures import interval
-from utils.judges.identity import identify
+from utils.judges.identity import judge_identity
 from utils.model.verdicts import outcome_of
 from utils.readers import JUDGES
 
@@ -112,7 +112,7 @@ def count_pairs(kind: pairs.Kind, number: int) -> list[tuple[str, str, str, bool
 
 
 def _count_pair(pair: pairs.Pair) -> tuple[str, str, str, bool]:
-    found = identify(pair.document, pair.paper)
+    found = judge_identity(pair.document, pair.paper)
     is_same = found.answer == "same"
     outcome = "not_whole" if not is_same else "doubtful" if found.signs else "whole"
     half = "known" if pair.half == "tuning" else "unknown"

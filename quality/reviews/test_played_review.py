@@ -31,7 +31,7 @@ from tests.reports.r_prisma import read_as_r_does
 from tests.world import World, kinship
 from tests.world.prose import references
 from utils import Library
-from utils.lists.decisions import Told
+from utils.lists.decisions import GivenFacts
 from utils.model.identifiers import Ids
 from utils.review import Review
 
@@ -350,7 +350,7 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     for name, told in (
         ("rayyan_first.csv", None),
         ("asreview.csv", None),
-        ("zotero.ris", Told(screener="Ama")),
+        ("zotero.ris", GivenFacts(screener="Ama")),
     ):
         done_ = review.read_decisions((folder / name).read_bytes(), name, told)
         assert not done_.unmatched
@@ -377,14 +377,14 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
         in_rayyan(rayyan, second, why, dice), encoding="utf-8"
     )
     review.read_decisions(
-        (folder / "rayyan_second.csv").read_bytes(), "r.csv", Told(stage="full_text")
+        (folder / "rayyan_second.csv").read_bytes(), "r.csv", GivenFacts(stage="full_text")
     )
     torn = [s for s in review.standings() if s.second == "conflict"]
     by_title = {plain(row["title"]): row for row in records}
     (folder / "eppi.json").write_text(
         in_eppi([by_title[title_of(s)] for s in torn[1:]]), encoding="utf-8"
     )
-    told = Told(screener="consensus")
+    told = GivenFacts(screener="consensus")
     review.read_decisions((folder / "eppi.json").read_bytes(), "eppi.json", told)
 
     held_against_the_files(review, folder, records, states)

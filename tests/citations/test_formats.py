@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.citations import citation_key, csl_item, each_bibtex, each_ris, to_bibtex, to_ris
-from utils.lists.references import entries_in, readable
+from utils.lists.references import latex_to_text, read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
 
@@ -232,7 +232,7 @@ def test_no_text_breaks_a_record(title, family, journal, abstract, doi):
 def test_what_goes_out_comes_back_in():
     papers = [PAPER, replace(PAPER, ids=Ids(arxiv="2601.00001")), replace(PAPER, ids=Ids(pmid="8"))]
     for text in ("".join(each_ris(unfiled(papers))), "".join(each_bibtex(unfiled(papers)))):
-        assert [entry.ids for entry in entries_in(text.encode())] == [p.ids for p in papers]
+        assert [entry.ids for entry in read_file_entries(text.encode())] == [p.ids for p in papers]
 
 
 @pytest.mark.shared
@@ -263,7 +263,7 @@ def _printed(latex):
     named = {"textbraceleft": "{", "textbraceright": "}", "textasciicircum": "^"}
     for name, character in named.items():
         latex = latex.replace(f"\\{name}{{}}", f"\\{character}" if character in "{}" else character)
-    return re.sub(" +", " ", readable(latex))
+    return re.sub(" +", " ", latex_to_text(latex))
 
 
 def test_a_preprint_that_names_its_article_is_cited_as_one_of_them():

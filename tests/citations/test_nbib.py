@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.citations.test_any_paper import PAPERS
 from tests.examples import often
 from utils.citations import each_nbib, to_nbib
-from utils.lists.references import entries_in
+from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.readers.pubmed import read_records
@@ -65,7 +65,7 @@ def test_a_paper_without_pmid_is_a_record_without_that_line() -> None:
 
 def test_our_own_files_come_back_record_by_record() -> None:
     papers = [BARE, MOSS, NOBODY, BARE, replace(MOSS, ids=Ids(arxiv="2001.00001"))]
-    entries = list(entries_in("".join(each_nbib((one, "") for one in papers)).encode()))
+    entries = list(read_file_entries("".join(each_nbib((one, "") for one in papers)).encode()))
     assert [entry.ids for entry in entries] == [one.ids for one in papers]
     said = entries[2].paper
     assert said is not None
@@ -75,7 +75,7 @@ def test_our_own_files_come_back_record_by_record() -> None:
 
 def test_a_blank_line_in_front_of_an_owner_begins_no_second_record() -> None:
     text = "PMID- 7\n\nOWN - NLM\nTI  - Moss\n\nPMID- 8\nOWN - NLM\nTI  - Fern\n"
-    assert [entry.ids.pmid for entry in entries_in(text.encode())] == ["7", "8"]
+    assert [entry.ids.pmid for entry in read_file_entries(text.encode())] == ["7", "8"]
 
 
 def test_no_line_is_too_long_and_no_address_is_cut() -> None:
@@ -99,5 +99,5 @@ def test_records_of_pubmed_come_back(shared: Path) -> None:
     papers = [one for one in read_records(body) if isinstance(one, Paper)]
     bare = [replace(one, ids=replace(one.ids, pmid="", pmcid="")) for one in papers]
     for written in (papers, bare):
-        entries = list(entries_in("".join(each_nbib((one, "") for one in written)).encode()))
+        entries = list(read_file_entries("".join(each_nbib((one, "") for one in written)).encode()))
         assert [entry.ids for entry in entries] == [one.ids for one in written]

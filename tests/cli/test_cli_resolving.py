@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from utils.lists.references import entries_in
+from utils.lists.references import read_file_entries
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_list_is_completed_and_what_is_not_sure_is_said(shell, world, export, 
     assert world.paper("pmc_cloud").pmid in out
     assert "not found" in out
     assert "4 references: 1 with an identifier, 2 resolved, 1 not found" in err
-    entries = list(entries_in((tmp_path / "done.ris").read_bytes()))
+    entries = list(read_file_entries((tmp_path / "done.ris").read_bytes()))
     wanted = [world.paper(branch) for branch in ("pmc_cloud", "doi_only")]
     assert [entry.ids.doi for entry in entries[:2]] == [record.doi for record in wanted]
     assert entries[2].asked.endswith("quokkas juggle brightly. J Tests")
@@ -44,7 +44,7 @@ def test_json_has_a_row_for_every_reference(shell, export):
 
 def test_a_table_can_be_read_again_as_a_list(shell, export, tmp_path):
     shell("resolve", export, "--output", tmp_path / "done.csv")
-    entries = list(entries_in((tmp_path / "done.csv").read_bytes(), "done.csv"))
+    entries = list(read_file_entries((tmp_path / "done.csv").read_bytes(), "done.csv"))
     assert [bool(entry.ids) for entry in entries] == [True, True, False, True]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from utils.download.records import look_up, with_registered_terms
+from utils.download.records import add_registered_terms, look_up
 from utils.errors import BadContent, BadRequest, NotAvailable, NotFound, Unreachable
 from utils.http import Web
 from utils.model.identifiers import Ids
@@ -115,10 +115,10 @@ def test_terms_are_not_asked_for_while_the_registry_is_silent(library):
     paper = Paper(Ids(doi="10.1000/a"), "One")
     down, asked = source("crossref", {}, trouble={paper.ids: Unreachable("down")})
     for _ in range(3):
-        assert with_registered_terms(paper, library.web, [down]) == paper
+        assert add_registered_terms(paper, library.web, [down]) == paper
     assert len(asked) == 1
     time.sleep(61)
-    with_registered_terms(paper, library.web, [down])
+    add_registered_terms(paper, library.web, [down])
     assert len(asked) == 2
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from utils import Library
 from utils.errors import BadRequest
-from utils.harvest.corpus_lock import differences, of_lock
+from utils.harvest.corpus_lock import compare_with_lock, open_lock_job
 from utils.harvest.jobs import Harvest
 from utils.reports import Lock, read_lock
 
@@ -37,7 +37,7 @@ def elsewhere(settings, tmp_path):
 
 
 def rebuilt(library, lock):
-    return differences(lock, harvested(library, of_lock(lock, library.ladder)))
+    return compare_with_lock(lock, harvested(library, open_lock_job(lock, library.ladder)))
 
 
 def rows_in(path):
@@ -56,7 +56,7 @@ def test_the_same_world_gives_the_same_corpus(elsewhere, lock):
 
 
 def test_the_same_lock_is_the_same_job(elsewhere, lock):
-    first, second = (of_lock(lock, elsewhere.ladder) for _ in range(2))
+    first, second = (open_lock_job(lock, elsewhere.ladder) for _ in range(2))
     assert first.path == second.path
     assert lock.made_at[:10] in first.job().title
 
@@ -145,4 +145,4 @@ def test_a_lock_of_an_older_version_is_read_without_its_reasons(library, world, 
 
 def test_a_lock_without_papers_is_no_harvest(library):
     with pytest.raises(BadRequest):
-        of_lock(Lock("q", "q", "2026-01-01", ()), library.ladder)
+        open_lock_job(Lock("q", "q", "2026-01-01", ()), library.ladder)

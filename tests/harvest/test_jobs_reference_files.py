@@ -10,7 +10,7 @@ from tests.shelf.papers import paper
 from utils.errors import StoreFailed
 from utils.harvest import jobs
 from utils.harvest.jobs import of_rows, of_shelf, write_references
-from utils.lists.references import entries_in
+from utils.lists.references import read_file_entries
 from utils.model.job import Harvested
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ def test_others_read_what_is_written(library, shelf):
     titles = {entry["title"] for entry in rispy.loads(ris.read_text(encoding="utf-8"))}
     assert titles == {f"Größe & {n}" for n in range(1, 8)}
     for path in (ris, bib):
-        entries = list(entries_in(path.read_bytes(), path.name))
+        entries = list(read_file_entries(path.read_bytes(), path.name))
         assert {entry.ids.doi for entry in entries} == {f"10.1000/{n}" for n in range(1, 8)}
         assert len(entries) == 7
 

@@ -185,12 +185,12 @@ def test_reading_is_behind_where_texts_have_waited_for_a_while(monkeypatch) -> N
         thread.start()
     while reading._inside < 5:
         threading.Event().wait(0.01)
-    assert reading.unread_count() == 0  # a moment says nothing
+    assert reading.count_unread() == 0  # a moment says nothing
     time.sleep(6)
-    assert reading.unread_count() == 0
+    assert reading.count_unread() == 0
     time.sleep(6)
-    assert reading.unread_count() == 3
+    assert reading.count_unread() == 3
     release.set()
     for thread in threads:
         thread.join()
-    assert reading.unread_count() == 0
+    assert reading.count_unread() == 0

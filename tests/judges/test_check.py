@@ -8,8 +8,8 @@ import pytest
 
 from tests.own_words import prose
 from utils.errors import BadContent
-from utils.judges.check import completeness, judge
-from utils.judges.identity import identify
+from utils.judges.check import judge, judge_completeness
+from utils.judges.identity import judge_identity
 from utils.judges.titles import title_likeness
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper
@@ -330,7 +330,7 @@ def test_a_correction_that_prints_the_doi_of_what_it_corrects_is_not_the_paper()
     correction = Document(
         markdown=text, title="Journal of Bees", ids=PAPER.ids, body_words=600, pages=1
     )
-    assert identify(correction, PAPER).answer == "other"
+    assert judge_identity(correction, PAPER).answer == "other"
 
 
 @pytest.mark.slow
@@ -363,7 +363,7 @@ def test_no_real_article_is_refused_and_no_stranger_accepted(shared: Path) -> No
         (papers[number].title, papers[number - step].title)
         for number, document in enumerate(documents)
         for step in (1, 2, 3)
-        if identify(replace(document, ids=Ids()), papers[number - step]).answer == "same"
+        if judge_identity(replace(document, ids=Ids()), papers[number - step]).answer == "same"
     ]
     assert accepted == []
 
@@ -374,7 +374,7 @@ def test_every_recorded_bot_wall_is_refused_by_name(shared: Path) -> None:
         fetched = Fetched(
             body=path.read_bytes(), media="html", url="https://p.test/a", source="p", via="p"
         )
-        assert completeness(html.read(fetched), PAPER).verdict == "bot_check", path.name
+        assert judge_completeness(html.read(fetched), PAPER).verdict == "bot_check", path.name
 
 
 @pytest.mark.parametrize("status", [401, 403, 405])

@@ -7,7 +7,7 @@ import pytest
 from tests.judges.test_check import ABSTRACT, PAPER, article
 from tests.own_words import prose
 from utils.judges.agreement import find_other_body
-from utils.judges.identity import authors_shared, identify
+from utils.judges.identity import judge_identity, measure_shared_authors
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document
 from utils.model.verdicts import DOUBT, REFUSE
@@ -35,7 +35,7 @@ def with_abstract(document: Document, abstract: str) -> Document:
 
 @pytest.mark.parametrize("text", [NAMED, NAMELESS])
 def test_a_text_of_the_paper_is_the_same_without_doubts(text):
-    found = identify(text, PAPER)
+    found = judge_identity(text, PAPER)
     assert (found.answer, found.signs) == ("same", ())
 
 
@@ -49,7 +49,7 @@ def test_a_text_of_the_paper_is_the_same_without_doubts(text):
     ],
 )
 def test_marks_are_overridden_by_neither_authors_nor_abstract(title):
-    assert identify(retitled(NAMELESS, title), PAPER).answer == "other"
+    assert judge_identity(retitled(NAMELESS, title), PAPER).answer == "other"
 
 
 HEADED = NAMED.markdown.replace(PAPER.title, "Winter grazing of red deer in the upper valleys")
@@ -66,7 +66,7 @@ HEADED = NAMED.markdown.replace(PAPER.title, "Winter grazing of red deer in the 
 )
 def test_tags_of_a_paper_above_the_article_of_other_people_are_not_the_paper(authors, answer):
     text = HEADED.replace(PAPER.abstract, OTHER_ABSTRACT).replace("##", f"{authors}\n\n##", 1)
-    found = identify(replace(NAMED, markdown=text, abstract=PAPER.abstract), PAPER)
+    found = judge_identity(replace(NAMED, markdown=text, abstract=PAPER.abstract), PAPER)
     assert found.answer == answer
     assert "headed by another title" in f"{found.evidence} {found.signs}"
 
@@ -75,79 +75,79 @@ def test_a_text_printed_years_after_the_paper_is_doubted():
     paper = replace(PAPER, published="2004")
     for line, doubted in (("Hive 2019;12:3-9", True), ("Hive 2005;2:3-9", False), ("2019", False)):
         text = NAMED.markdown.replace("## Abstract", f"{line}\n\n## Abstract")
-        found = identify(replace(NAMED, markdown=text), paper)
+        found = judge_identity(replace(NAMED, markdown=text), paper)
         assert [sign.name for sign in found.signs] == ["other year"] * doubted
 
 
 def test_marks_beside_the_papers_own_identifier_make_a_doubt():
-    found = identify(retitled(NAMED, f"{PAPER.title}. Part II"), PAPER)
+    found = judge_identity(retitled(NAMED, f"{PAPER.title}. Part II"), PAPER)
     assert found.answer == "same"
     assert [sign.name for sign in found.signs] == ["title marks"]
 
 
 def test_a_notice_that_prints_the_papers_doi_is_not_the_paper():
-    assert identify(retitled(NAMED, f"Erratum: {PAPER.title}"), PAPER).answer == "other"
+    assert judge_identity(retitled(NAMED, f"Erratum: {PAPER.title}"), PAPER).answer == "other"
 
 
 def test_a_telling_word_exchanged_makes_the_abstracts_decide():
     wasps = retitled(NAMELESS, PAPER.title.replace("honeybees", "bumblebees"))
-    assert identify(wasps, PAPER).answer == "same"
-    assert identify(with_abstract(wasps, OTHER_ABSTRACT), PAPER).answer != "same"
-    assert identify(wasps, replace(PAPER, abstract="")).answer == "unknown"
+    assert judge_identity(wasps, PAPER).answer == "same"
+    assert judge_identity(with_abstract(wasps, OTHER_ABSTRACT), PAPER).answer != "same"
+    assert judge_identity(wasps, replace(PAPER, abstract="")).answer == "unknown"
 
 
 def test_an_abstract_that_differs_is_evidence_against_the_same_title():
-    assert identify(with_abstract(NAMELESS, OTHER_ABSTRACT), PAPER).answer == "other"
+    assert judge_identity(with_abstract(NAMELESS, OTHER_ABSTRACT), PAPER).answer == "other"
 
 
 def test_highlights_in_place_of_the_abstract_are_no_other_abstract():
     bullets = "\u2022" + OTHER_ABSTRACT.replace(". ", ".\u2022")
-    assert identify(with_abstract(NAMED, OTHER_ABSTRACT), PAPER).signs
-    assert identify(with_abstract(NAMED, bullets), PAPER).signs == ()
+    assert judge_identity(with_abstract(NAMED, OTHER_ABSTRACT), PAPER).signs
+    assert judge_identity(with_abstract(NAMED, bullets), PAPER).signs == ()
 
 
 def test_shared_authors_do_not_excuse_another_doi():
-    assert identify(OTHER_DOI, PAPER).answer == "same"
-    assert identify(OTHER_DOI, replace(PAPER, abstract="")).answer == "other"
+    assert judge_identity(OTHER_DOI, PAPER).answer == "same"
+    assert judge_identity(OTHER_DOI, replace(PAPER, abstract="")).answer == "other"
     preprint = replace(OTHER_DOI, ids=Ids(doi="10.1101/2021.03.04.123456"))
-    assert identify(preprint, replace(PAPER, abstract="")).answer == "same"
+    assert judge_identity(preprint, replace(PAPER, abstract="")).answer == "same"
 
 
 def test_dois_that_count_versions_do_not_clash():
     first = replace(PAPER, ids=Ids(doi="10.12688/f1000research.7.1"), abstract="")
     second = replace(NAMED, ids=Ids(doi="10.12688/f1000research.7.2"))
-    assert identify(second, first).answer == "same"
+    assert judge_identity(second, first).answer == "same"
 
 
 def test_the_head_of_one_paper_on_the_body_of_another_is_not_the_paper():
     paper = replace(PAPER, abstract=OTHER_ABSTRACT)
     text = with_abstract(NAMED, OTHER_ABSTRACT)
-    assert identify(text, paper).answer == "other"
-    assert identify(replace(text, ids=Ids()), paper).answer == "other"
+    assert judge_identity(text, paper).answer == "other"
+    assert judge_identity(replace(text, ids=Ids()), paper).answer == "other"
 
 
 def test_a_short_title_alone_does_not_tell():
     record = replace(PAPER, title="Memory of honeybees", abstract="", authors=(Author("Quist"),))
-    assert identify(retitled(NAMELESS, record.title), record).answer != "same"
+    assert judge_identity(retitled(NAMELESS, record.title), record).answer != "same"
 
 
 def test_other_authors_speak_against_the_same_title():
     record = replace(PAPER, abstract="", authors=(Author("Quist"), Author("Vos")))
-    assert identify(NAMELESS, record).answer != "same"
+    assert judge_identity(NAMELESS, record).answer != "same"
 
 
 def test_a_byline_that_a_reader_ran_into_the_title_tells_no_marks():
     title = f"{PAPER.title} Jane Doe, A. Öztürk, L. Li • 1Institute of Bees, 2004"
-    assert identify(retitled(NAMELESS, title), PAPER).answer == "same"
+    assert judge_identity(retitled(NAMELESS, title), PAPER).answer == "same"
     part = f"{PAPER.title}. Part II. Jane Doe, A. Öztürk, L. Li • 1Institute of Bees, 2004"
-    assert identify(retitled(NAMELESS, part), PAPER).answer == "other"
+    assert judge_identity(retitled(NAMELESS, part), PAPER).answer == "other"
 
 
 def test_a_mark_in_the_first_line_counts_where_no_title_was_read():
     untitled = replace(NAMELESS, title="")
-    assert identify(untitled, PAPER).answer == "same"
+    assert judge_identity(untitled, PAPER).answer == "same"
     part = untitled.markdown.replace(PAPER.title, f"{PAPER.title}. Part II")
-    assert identify(replace(untitled, markdown=part), PAPER).answer == "other"
+    assert judge_identity(replace(untitled, markdown=part), PAPER).answer == "other"
 
 
 @pytest.mark.parametrize(("cited", "answer"), [(True, "same"), (False, "other")])
@@ -156,38 +156,38 @@ def test_a_doi_that_a_pdf_only_cites_is_not_its_own(cited, answer):
     if not cited:
         markdown = f"doi:10.1000/other\n\n{markdown}"
     printed = replace(OTHER_DOI, pages=4, markdown=markdown)
-    assert identify(printed, replace(PAPER, abstract="")).answer == answer
+    assert judge_identity(printed, replace(PAPER, abstract="")).answer == answer
 
 
 def test_the_doi_of_a_part_does_not_clash():
     part = replace(OTHER_DOI, ids=Ids(doi=f"{PAPER.ids.doi}.001"))
-    assert identify(part, replace(PAPER, abstract="")).answer == "same"
+    assert judge_identity(part, replace(PAPER, abstract="")).answer == "same"
 
 
 def test_a_pdf_that_prints_none_of_the_authors_is_not_the_paper_by_its_title():
     record = replace(PAPER, abstract="", authors=(Author("Quist"), Author("Vos")))
     anonymous = replace(NAMELESS, authors=())
-    assert identify(anonymous, record).answer == "same"
-    assert identify(replace(anonymous, pages=4), record).answer == "unknown"
+    assert judge_identity(anonymous, record).answer == "same"
+    assert judge_identity(replace(anonymous, pages=4), record).answer == "unknown"
 
 
 def test_a_preprint_of_the_same_title_needs_no_authors_where_the_record_has_none():
     preprint = replace(OTHER_DOI, ids=Ids(doi="10.1101/2021.03.04.123456"))
-    assert identify(preprint, replace(PAPER, abstract="", authors=())).answer == "same"
+    assert judge_identity(preprint, replace(PAPER, abstract="", authors=())).answer == "same"
 
 
 def test_a_summary_at_the_end_is_not_another_abstract():
     text = f"{NAMELESS.markdown}\n{prose(1200, 40)}\n\n## Summary\n\n{OTHER_ABSTRACT}\n"
     text = text.replace(ABSTRACT, "")
     found = replace(NAMELESS, markdown=text, abstract=OTHER_ABSTRACT)
-    assert identify(found, PAPER).answer == "same"
+    assert judge_identity(found, PAPER).answer == "same"
 
 
 def test_a_record_whose_abstract_is_the_page_around_it_is_compared_by_the_texts_own():
     menu = " ".join(f"reprints{one}{two}" for one in "abcdefghijklmnopqrst" for two in "abcdefghij")
     scraped = f"Download PDF {ABSTRACT} {menu}"
     text = article(times=12)
-    assert identify(text, replace(PAPER, abstract=scraped)).answer == "same"
+    assert judge_identity(text, replace(PAPER, abstract=scraped)).answer == "same"
     assert find_other_body(text.markdown, scraped, "") is not None
 
 
@@ -196,7 +196,7 @@ def test_a_notice_need_not_speak_of_its_title():
     body = f"# {title}\n\n{prose(900)}"
     assert find_other_body(body, "", title.partition(": ")[2]) is not None
     notice = Document(body, title=title)
-    assert identify(notice, replace(PAPER, title=title, abstract="")).answer == "same"
+    assert judge_identity(notice, replace(PAPER, title=title, abstract="")).answer == "same"
 
 
 def test_few_pairs_and_few_long_words_refuse_what_pairs_alone_leave_in_doubt():
@@ -211,8 +211,8 @@ def test_few_pairs_and_few_long_words_refuse_what_pairs_alone_leave_in_doubt():
 
 
 def test_initials_in_the_text_agree_with_names_in_full():
-    assert authors_shared(("Talita O. Assis",), (), "T. O. Assis, A. Roe") == 1.0
-    assert authors_shared(("Talita O. Assis",), ("Roe",), "A. Roe") == 0.0
+    assert measure_shared_authors(("Talita O. Assis",), (), "T. O. Assis, A. Roe") == 1.0
+    assert measure_shared_authors(("Talita O. Assis",), ("Roe",), "A. Roe") == 0.0
 
 
 def test_a_body_in_another_language_says_nothing():

@@ -4,13 +4,20 @@ import pytest
 
 from tests.lists import screening
 from utils.errors import BadRequest
-from utils.lists.decisions import Decision, Screened, Told, has_decisions, passed_in, screened_in
+from utils.lists.decisions import (
+    Decision,
+    GivenFacts,
+    Screened,
+    has_decisions,
+    read_included,
+    read_screened,
+)
 from utils.model.identifiers import Ids
 
 
 def read(text: str | bytes, name: str = "", **told: str) -> list[Screened]:
     data = text if isinstance(text, bytes) else text.encode()
-    return list(screened_in(data, name, Told(**told) if told else None))  # type: ignore[arg-type]
+    return list(read_screened(data, name, GivenFacts(**told) if told else None))  # type: ignore[arg-type]
 
 
 def votes(record: Screened) -> list[tuple[str, str]]:
@@ -146,7 +153,7 @@ def test_endless_notes_are_read_in_bounded_time() -> None:
 
 
 def test_only_what_all_excluded_is_left_out_of_a_list() -> None:
-    kept, left_out = passed_in(screening.RAYYAN.encode(), "articles.csv")
+    kept, left_out = read_included(screening.RAYYAN.encode(), "articles.csv")
     assert left_out == 1
     assert [entry.asked for entry in kept[:2]] == [
         str(Ids(pmid="31452104", doi="10.1000/moss.1")), "Li 2020. Lichen. Bryology",

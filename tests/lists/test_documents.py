@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fixtures import fixture_text
 from utils.citations.items import csl_item
 from utils.errors import BadRequest
-from utils.lists.references import entries_in
+from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 
 # The form of EndNote 21: fonts as `style` elements, also within a title.
@@ -43,18 +43,18 @@ def field(name: str, text: str) -> str:
     ],
 )  # fmt: skip
 def test_an_endnote_record_goes_by_its_identifiers(more, ids):
-    [entry] = entries_in(endnote(more), "My.xml")
+    [entry] = read_file_entries(endnote(more), "My.xml")
     assert entry.ids == ids
 
 
 def test_an_endnote_record_without_any_is_asked_for_by_its_citation():
-    [entry] = entries_in(endnote(""))
+    [entry] = read_file_entries(endnote(""))
     assert entry.asked == "Doe 2019. On Homo cells. Journal of Cells"
 
 
 def test_every_endnote_record_is_read():
     many = [field("electronic-resource-num", f"10.1000/{n}") for n in range(300)]
-    assert [entry.ids.doi for entry in entries_in(endnote(*many))] == [
+    assert [entry.ids.doi for entry in read_file_entries(endnote(*many))] == [
         f"10.1000/{n}" for n in range(300)
     ]
 
@@ -65,7 +65,7 @@ BOMB = b"""<?xml version="1.0"?><!DOCTYPE xml [<!ENTITY a "aaaaaaaaaa"><!ENTITY 
 
 
 def test_entities_are_not_expanded():
-    asked = [entry.asked for entry in entries_in(BOMB)]
+    asked = [entry.asked for entry in read_file_entries(BOMB)]
     assert "aaaa" not in str(asked)
     assert "root:" not in str(asked)
 
@@ -75,7 +75,7 @@ def test_entities_are_not_expanded():
 )
 def test_other_xml_is_refused(data):
     with pytest.raises(BadRequest, match="XML or HTML"):
-        list(entries_in(data))
+        list(read_file_entries(data))
 
 
 ITEM = {
@@ -96,31 +96,34 @@ ITEM = {
     ],
 )
 def test_a_csl_item_goes_by_its_identifiers(more, ids):
-    [entry] = entries_in(json.dumps([ITEM | more]).encode(), "refs.json")
+    [entry] = read_file_entries(json.dumps([ITEM | more]).encode(), "refs.json")
     assert entry.ids == ids
 
 
 def test_a_csl_item_without_any_is_asked_for_by_its_citation():
     for data in ([ITEM], {"items": [ITEM]}, ITEM):
-        [entry] = entries_in(json.dumps(data, indent=1).encode())
+        [entry] = read_file_entries(json.dumps(data, indent=1).encode())
         assert entry.asked == "Doe 2019. On cells. J Cells"
 
 
 def test_what_our_own_json_prints_is_a_list():
     lines = b'{"pmid": "31452104", "title": "x"}\n{"doi": "10.1000/a", "title": "y"}\n'
-    assert [str(entry.ids) for entry in entries_in(lines)] == ["PMID 31452104", "doi:10.1000/a"]
+    assert [str(entry.ids) for entry in read_file_entries(lines)] == [
+        "PMID 31452104",
+        "doi:10.1000/a",
+    ]
 
 
 def test_our_own_csl_json_comes_back(library, world):
     papers = [library.pubmed.paper(world.paper(branch).pmid) for branch in ("pmc_cloud", "paywall")]
     data = json.dumps([csl_item(paper) for paper in papers]).encode()
-    assert [entry.ids.doi for entry in entries_in(data)] == [p.ids.doi for p in papers]
+    assert [entry.ids.doi for entry in read_file_entries(data)] == [p.ids.doi for p in papers]
 
 
 @pytest.mark.parametrize("data", [b'[{"rank": 1}]', b'{"a": [}', b"[[1]]", b"[" * 5000, b'["x"]'])
 def test_other_json_is_refused(data):
     with pytest.raises(BadRequest, match="JSON"):
-        list(entries_in(data))
+        list(read_file_entries(data))
 
 
 VALUES = st.recursive(
@@ -132,4 +135,4 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from([*ITEM, "DOI", "PMID", "note", "URL"]), VALUES))
 def test_no_item_is_a_surprise(item):
     data = json.dumps([item | {"title": "On cells"}]).encode()
-    assert len(list(entries_in(data))) == 1
+    assert len(list(read_file_entries(data))) == 1

@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.errors import BadRequest
-from utils.lists.pasted import identifier_lines, parse_entries, read_entries, why_unread
+from utils.lists.pasted import (
+    build_unread_error,
+    parse_entries,
+    read_entries,
+    read_identifier_lines,
+)
 from utils.model.identifiers import Ids
 
 LISTS = {
@@ -26,17 +31,17 @@ LISTS = {
 
 @pytest.mark.parametrize(("text", "names"), LISTS.items())
 def test_any_mix_is_read(text, names):
-    entries = parse_entries(identifier_lines(text.encode()))
+    entries = parse_entries(read_identifier_lines(text.encode()))
     assert [entry.ids.names()[0] for entry in entries] == names
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_what_spreadsheets_save_is_read(encoding):
-    assert identifier_lines("1\n2".encode(encoding)) == ["1", "2"]
+    assert read_identifier_lines("1\n2".encode(encoding)) == ["1", "2"]
 
 
 def test_an_old_encoding_is_no_obstacle():
-    assert identifier_lines("# Müller\n10.1000/ü".encode("cp1252")) == ["", "10.1000/ü"]
+    assert read_identifier_lines("# Müller\n10.1000/ü".encode("cp1252")) == ["", "10.1000/ü"]
 
 
 def test_of_what_is_no_list_everything_unreadable_is_named_with_its_line():
@@ -69,7 +74,7 @@ def test_a_slip_spoils_no_other_line(good, bad, order):
     entries = parse_entries(lines)
     assert [e.ids for e in entries if e.ids] == [Ids.parse(one) for one in lines if one in good]
     assert [e.asked for e in entries if not e.ids] == [one.strip() for one in lines if one in bad]
-    assert all(why_unread(one).hints for one in bad)
+    assert all(build_unread_error(one).hints for one in bad)
 
 
 separators = st.sampled_from([*" \t\n", ", ", "; "])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.fixtures import fixture_text
 from utils.errors import BadRequest
 from utils.lists.pasted import Entry
-from utils.lists.references import entries_in, readable
+from utils.lists.references import latex_to_text, read_file_entries
 from utils.model.identifiers import Ids
 
 RIS = fixture_text("lists/references.ris")
@@ -54,7 +54,7 @@ TABLES = {
 
 
 def names(data, name=""):
-    return [entry.ids.names() for entry in entries_in(data, name)]
+    return [entry.ids.names() for entry in read_file_entries(data, name)]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_web_of_science_files_are_read():
 
 
 def test_lines_of_identifiers_keep_their_words():
-    [first, second] = entries_in(b"# mine\n\nhttps://doi.org/10.1000/A\n PMID: 7 ")
+    [first, second] = read_file_entries(b"# mine\n\nhttps://doi.org/10.1000/A\n PMID: 7 ")
     assert first == Entry("https://doi.org/10.1000/A", Ids(doi="10.1000/a"))
     assert second == Entry("PMID: 7", Ids(pmid="7"))
 
@@ -97,23 +97,29 @@ def test_lines_of_identifiers_keep_their_words():
     ],
 )  # fmt: skip
 def test_a_record_without_identifier_is_asked_for_by_its_citation(text, asked):
-    assert asked in [entry.asked for entry in entries_in(text.encode()) if not entry.ids]
+    assert asked in [entry.asked for entry in read_file_entries(text.encode()) if not entry.ids]
 
 
 def test_an_entry_that_cannot_be_read_is_named_with_its_line_and_spoils_no_other():
-    told = [entry.asked for entry in entries_in(BIBTEX.encode()) if "cannot be read" in entry.asked]
+    told = [
+        entry.asked
+        for entry in read_file_entries(BIBTEX.encode())
+        if "cannot be read" in entry.asked
+    ]
     assert told == ["@article{broken, title = {never closed, doi = {10.1000/lost} (line 7) cannot be read"]  # fmt: skip
 
 
 def test_line_numbers_hold_in_long_files():
     text = "".join(f"@article{{k{n},\n doi = {{10.1000/{n}}}\n}}\n" for n in range(500))
-    entries = list(entries_in((text + "@article{x, title = {open\n").encode()))
+    entries = list(read_file_entries((text + "@article{x, title = {open\n").encode()))
     assert len(entries) == 501
     assert "(line 1501)" in entries[-1].asked
 
 
 def test_old_encodings_are_read():
-    [entry] = entries_in("TY  - JOUR\nAU  - Müller, J\nTI  - Über\nER  - \n".encode("cp1252"))
+    [entry] = read_file_entries(
+        "TY  - JOUR\nAU  - Müller, J\nTI  - Über\nER  - \n".encode("cp1252")
+    )
     assert entry.asked == "Müller. Über"
 
 
@@ -133,7 +139,7 @@ BAD = {
 @pytest.mark.parametrize(("data", "told"), BAD.values(), ids=BAD.keys())
 def test_what_cannot_be_read_is_refused_with_its_place(data, told):
     with pytest.raises(BadRequest) as refused:
-        list(entries_in(data))
+        list(read_file_entries(data))
     assert told in str(refused.value)
 
 
@@ -153,7 +159,7 @@ def test_an_endless_text_does_not_hide_the_identifier_behind_it(start, end):
 def test_a_list_without_end_is_read_in_pieces():
     def count(size):
         text = "".join(f"TY  - JOUR\nDO  - 10.1000/{n}\nER  - \n" for n in range(size))
-        entries = entries_in(text.encode())
+        entries = read_file_entries(text.encode())
         next(entries)
         return entries
 
@@ -165,7 +171,7 @@ def test_a_list_without_end_is_read_in_pieces():
 def test_hostile_lists_end_soon_in_entries_or_a_refusal(start, junk):
     told = ""
     try:
-        assert len(list(entries_in((start + junk).encode()))) < 100_000
+        assert len(list(read_file_entries((start + junk).encode()))) < 100_000
     except BadRequest as refused:
         told = str(refused)
     assert len(told) < 5_000
@@ -180,21 +186,21 @@ def test_hostile_lists_end_soon_in_entries_or_a_refusal(start, junk):
 def test_a_damaged_file_is_read_or_refused(text, at, junk, cut):
     damaged = text[:at] + junk + text[at + cut :]
     try:
-        for entry in entries_in(damaged.encode("utf-8", "replace")):
+        for entry in read_file_entries(damaged.encode("utf-8", "replace")):
             assert entry.asked
     except BadRequest:
         pass
 
 
 def test_latex_is_read_as_it_is_printed():
-    assert readable(r"Caf\'e {\ss} na\"{\i}ve \& {DNA}") == "Café ß naïve & DNA"
+    assert latex_to_text(r"Caf\'e {\ss} na\"{\i}ve \& {DNA}") == "Café ß naïve & DNA"
 
 
 @pytest.mark.shared
 def test_real_exports_are_read(shared):
     folder = shared / "citations" / "asreview"
     counts = {
-        path.name: [bool(entry.ids) for entry in entries_in(path.read_bytes(), path.name)]
+        path.name: [bool(entry.ids) for entry in read_file_entries(path.read_bytes(), path.name)]
         for path in (folder / "pubmed_zotero.ris", folder / "web_of_science.txt")
     }
     assert counts == {"pubmed_zotero.ris": [True] * 6, "web_of_science.txt": [True] * 10}

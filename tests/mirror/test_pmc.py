@@ -303,7 +303,7 @@ def test_texts_that_older_judges_saw_are_listed_and_judged_again_without_a_reque
     monkeypatch.setitem(parts.READERS, "pmc", parts.READERS["pmc"] + 100)  # JUDGES is raised
     doubt = Sign("table", DOUBT, "table 3 is missing", only_doubts=True)
     monkeypatch.setattr(check, "FINDERS", (lambda case: [doubt],))
-    monkeypatch.setattr(check, "_structured", lambda document, signs: weigh([doubt], "", 1.0))
+    monkeypatch.setattr(check, "_judge_structured", lambda document, signs: weigh([doubt], "", 1.0))
     assert (mirror.pmc_status()["outdated"] > 0, mirror.plan_pmc().again) == (True, count)
     told = dict(status_lines(mirror))
     assert "judge them again: uv run server.py mirror pmc" in told["outdated"]

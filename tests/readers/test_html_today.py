@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.readers.test_html import PROSE, page
-from utils.judges.evidence import cited_numbers, gather
+from utils.judges.evidence import find_cited_numbers, gather_evidence
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
 from utils.readers import html
@@ -176,17 +176,17 @@ def test_what_a_site_prints_below_the_list_is_no_reference() -> None:
 def test_a_number_in_a_mark_counts_however_it_is_linked(text: str, numbers: set[int]) -> None:
     listed = "\n".join(f"{number}. {ENTRIES[0]}" for number in range(1, 43))
     markdown = f"# Bees\n\n## Results\n\n{PROSE}{text}\n\n## References\n\n{listed}"
-    found = gather(Document(markdown, references=42), Paper(Ids()), "")
+    found = gather_evidence(Document(markdown, references=42), Paper(Ids()), "")
     assert found.cited == numbers
 
 
 def test_numbers_in_words_belong_to_the_way_a_text_cites() -> None:
-    assert cited_numbers("Ref. 7 says so.", listed=True).numbers == set()
+    assert find_cited_numbers("Ref. 7 says so.", listed=True).numbers == set()
 
 
 def test_extended_figures_have_a_count_of_their_own() -> None:
     markdown = f"## Results\n\n{PROSE}Fig. 1, Extended Data Fig. 8 and Supplementary Table 9."
-    assert gather(Document(markdown), Paper(Ids()), "").mentioned == {("fig", 1)}
+    assert gather_evidence(Document(markdown), Paper(Ids()), "").mentioned == {("fig", 1)}
 
 
 @pytest.mark.parametrize(

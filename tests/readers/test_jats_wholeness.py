@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from utils.judges.check import completeness
+from utils.judges.check import judge_completeness
 from utils.judges.signs import weigh
 from utils.model.paper import Document, Fetched, Paper
 from utils.readers import jats
@@ -111,7 +111,7 @@ def test_whole_papers_are_not_doubted(name: str) -> None:
 def test_a_few_words_for_many_references_refuse_even_xml_that_declares_itself() -> None:
     body, refs, meta, _ = PARTS["lists many"]
     document = article(body, refs, meta)
-    assert completeness(document, Paper(document.ids)).verdict == "partial"
+    assert judge_completeness(document, Paper(document.ids)).verdict == "partial"
 
 
 def test_a_link_into_a_reply_is_no_promise_of_the_article() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.reports import invented
-from utils.lists.references import entries_in
+from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.job import Harvested
 from utils.model.paper import Author, Paper
@@ -60,7 +60,7 @@ def test_every_field_that_a_library_needs_is_there_and_no_more(tmp_path: Path) -
 def test_it_names_what_a_person_can_fetch_and_nothing_else(tmp_path: Path) -> None:
     rows = [*invented.rows(200, pending=0.1)]
     missing = [row.paper.ids.doi for row in rows if fetchable(row)]
-    listed = entries_in(loans(tmp_path, *rows).encode(), LOANS)
+    listed = read_file_entries(loans(tmp_path, *rows).encode(), LOANS)
     assert [entry.ids.doi for entry in listed] == missing
     assert len([row for row in rows if row.state in ("abstract", "failed")]) > len(missing) > 30
 

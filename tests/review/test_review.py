@@ -14,7 +14,7 @@ from tests.lists import screening
 from tests.world import World
 from utils import Library, cli
 from utils.errors import BadRequest, InUse, NotFound, Unreachable
-from utils.lists.decisions import Told, screened_in
+from utils.lists.decisions import GivenFacts, read_screened
 from utils.review import Review
 
 pytestmark = pytest.mark.slow
@@ -216,7 +216,7 @@ def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> 
             assert {item["id"] for item in items} == keys
             assert all(f"papershelf_key: {item['id']}" in item["note"] for item in items)
             continue
-        read = list(screened_in(path.read_bytes(), path.name, Told("include", None, "Ama")))
+        read = list(read_screened(path.read_bytes(), path.name, GivenFacts("include", None, "Ama")))
         assert {one.key for one in read} == keys
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from utils.lists.pasted import Entry
-from utils.lists.references import entries_in
+from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.search.reference_search import Wanted
-from utils.search.resolve import SURE, decide
+from utils.search.resolve import SURE, choose_candidate
 
 ROE, POE, WU = Author("Roe", "Jane A"), Author("Poe", "Ann"), Author("Wu", "Li")
 MOSS = Paper(
@@ -47,7 +47,7 @@ def said_of(record, **changes):
 
 
 def decided(said, *found):
-    return decide(Wanted(said, [(paper, "PubMed") for paper in found]))
+    return choose_candidate(Wanted(said, [(paper, "PubMed") for paper in found]))
 
 
 # -- the paper, or candidates ----------------------------------------------------------------
@@ -114,8 +114,8 @@ def test_two_records_of_one_paper_are_no_rivals():
 
 def test_where_not_all_hits_were_looked_at_only_a_place_counts():
     wanted = Wanted(BRIEF, [(MOSS, "PubMed")], crowded=True)
-    assert decide(wanted).status == "candidates"
-    assert decide(replace(wanted, paper=SAID)).status == "resolved"
+    assert choose_candidate(wanted).status == "candidates"
+    assert choose_candidate(replace(wanted, paper=SAID)).status == "resolved"
 
 
 def test_the_title_of_every_issue_is_told_by_its_place():
@@ -246,7 +246,7 @@ def test_title_only_records_of_every_program_are_resolved(library, world, form):
         first=first,
         last=last,
     )
-    [entry] = entries_in(text.encode(), "list.csv")
+    [entry] = read_file_entries(text.encode(), "list.csv")
     assert not entry.ids
     assert entry.paper.authors[0].family == family
     assert (entry.paper.volume, entry.paper.pages) == (record.volume, record.pages)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.search.search import bare_words
+from utils.search.search import strip_field_tags
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from utils.search.search import bare_words
     ],
 )  # fmt: skip
 def test_words_stay_and_restrictions_go_with_their_operator(query, bare):
-    words, warnings = bare_words(query)
+    words, warnings = strip_field_tags(query)
     assert words == bare
     assert len(warnings) == 1
 
@@ -42,19 +42,19 @@ def test_words_stay_and_restrictions_go_with_their_operator(query, bare):
     ],
 )
 def test_a_query_without_tags_is_left_alone(query):
-    assert bare_words(query) == (query, ())
+    assert strip_field_tags(query) == (query, ())
 
 
 def test_a_field_of_one_sites_language_is_told():
-    words, [told] = bare_words("cat:q-bio.GN ANDNOT moss")
+    words, [told] = strip_field_tags("cat:q-bio.GN ANDNOT moss")
     assert words == "cat:q-bio.GN ANDNOT moss"
     assert "“cat:”" in told
 
 
 def test_what_is_left_out_is_named():
-    _, (told,) = bare_words("coral AND english[la]")
+    _, (told,) = strip_field_tags("coral AND english[la]")
     assert "“coral”, without english[la]." in told
 
 
 def test_brackets_without_end_are_no_matter():
-    assert bare_words("(" * 9000 + "coral[ti]" + ")" * 9000)[0].strip("()") == "coral"
+    assert strip_field_tags("(" * 9000 + "coral[ti]" + ")" * 9000)[0].strip("()") == "coral"

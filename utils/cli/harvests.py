@@ -228,10 +228,10 @@ def _queries_and_lists(args: argparse.Namespace) -> _Asked:
 
 def _sources(args: argparse.Namespace, library: Library) -> tuple[str, ...]:
     """The sites to search; none where PubMed is meant."""
-    from ..search.search import searched_sites
+    from ..search.search import get_default_sites
 
     names = tuple(name.strip().lower() for name in args.source.split(",") if name.strip())
-    return names if names != ("all",) else tuple(searched_sites(library.settings))
+    return names if names != ("all",) else tuple(get_default_sites(library.settings))
 
 
 def _lock(path: Path) -> Lock:

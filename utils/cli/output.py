@@ -131,9 +131,9 @@ def complain(error: PaperError, as_json: bool) -> int:
 
 def complain_of(text: str, as_json: bool) -> int:
     """Say that *text*, one of many, is no identifier; returns its exit status."""
-    from ..lists.pasted import why_unread
+    from ..lists.pasted import build_unread_error
 
-    wrong = why_unread(text)
+    wrong = build_unread_error(text)
     shown = one_line(text)[:80]
     say({"paper": shown, **wrong.envelope()} if as_json else f"✗ {shown}: {wrong}", as_json)
     return wrong.exit_code
@@ -167,7 +167,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     BadRequest
         A file is not there or holds no papers, or words of both kinds are mixed.
     """
-    from ..lists.pasted import Entry, why_unread
+    from ..lists.pasted import Entry, build_unread_error
     from ..model.identifiers import Ids
 
     lists: dict[str, list[Entry]] = {}
@@ -188,7 +188,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
         msg = f"{others[0]!r} is neither a file nor an identifier, and others here are."
         raise BadRequest(msg, "Put a question into quotes; beside lists, it goes with --query.")
     if list(lists) == [TYPED] and not any(entry.ids for entry in lists[TYPED]):
-        raise why_unread(lists[TYPED][0].asked)
+        raise build_unread_error(lists[TYPED][0].asked)
     query = " ".join(others).strip()
     if not (query or lists):
         raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")
@@ -217,12 +217,12 @@ def _entries_of(word: str, name: str, excluded_too: bool) -> list[Entry]:
 
 def _entries_in(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
     """The papers of a list; those that screeners excluded only where they are asked for."""
-    from ..lists.decisions import has_decisions, passed_in
-    from ..lists.references import entries_in
+    from ..lists.decisions import has_decisions, read_included
+    from ..lists.references import read_file_entries
 
     if not has_decisions(data):
-        return list(entries_in(data, name))
-    kept, left_out = passed_in(data, name, excluded_too=excluded_too)
+        return list(read_file_entries(data, name))
+    kept, left_out = read_included(data, name, excluded_too=excluded_too)
     if left_out:
         whose = name or "The list"
         note(f"{whose}: {counted(left_out, 'paper')} excluded by all screeners left out.")

@@ -111,7 +111,7 @@ def _download(args: argparse.Namespace, library: Library) -> int:
             )
         else:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
-            row = {"paper": str(ids), **outcome.row()}
+            row = {"paper": str(ids), **outcome.to_row()}
             say(row if args.json else _download_line(ids, outcome), args.json)
         if args.pdf and not isinstance(outcome, PaperError):
             show_pdfs(library.texts.fetch_pdfs([outcome.stored]), args.json)
@@ -232,7 +232,7 @@ def entries_of(arguments: Sequence[str]) -> list[Entry]:
     BadRequest
         There is no identifier at all, or what is piped in is no list of them.
     """
-    from ..lists.pasted import identifier_lines, parse_entries, read_entries
+    from ..lists.pasted import parse_entries, read_entries, read_identifier_lines
 
     entries: list[Entry] = []
     for word in arguments or ["-"]:
@@ -240,7 +240,7 @@ def entries_of(arguments: Sequence[str]) -> list[Entry]:
             is_file = len(word) < _LONGEST_PATH and Path(word).is_file()
             entries += read_arguments([word]).entries if is_file else read_entries([word])
         elif sys.stdin is not None and not sys.stdin.isatty():
-            entries += parse_entries(identifier_lines(sys.stdin.buffer.read()))
+            entries += parse_entries(read_identifier_lines(sys.stdin.buffer.read()))
     if not any(entry.ids for entry in entries):
         parse_entries(list(arguments))  # which says what is wrong with them
     return entries

@@ -70,7 +70,7 @@ def _resolve(args: argparse.Namespace, library: Library) -> int:
     show_count(0, len(entries))
     for one in library.references.resolve(entries, anew=args.anew):
         found.append(one)
-        say({"row": len(found), **one.row()} if args.json else _line(len(found), one), args.json)
+        say({"row": len(found), **one.to_row()} if args.json else _line(len(found), one), args.json)
         show_count(len(found), len(entries))
     if args.output:
         _write(args.output, entries, found, library)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound
-from ..lists.decisions import STAGES, Told
+from ..lists.decisions import STAGES, GivenFacts
 from ..lists.references import MOST_BYTES
 from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, Verb, command
@@ -182,7 +182,7 @@ def _since_published(status: dict[str, Any]) -> str:
 def _import(args: argparse.Namespace, library: Library) -> int:
     review = _open(args, library)
     given = args.stage or args.choice or args.screener
-    told = Told(args.choice or None, args.stage or None, args.screener) if given else None
+    told = GivenFacts(args.choice or None, args.stage or None, args.screener) if given else None
     for path in args.files:
         try:
             with path.open("rb") as file:

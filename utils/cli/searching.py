@@ -103,7 +103,7 @@ def _search(args: argparse.Namespace, library: Library) -> int:
     else:
         for number, found in enumerate(gathered.papers, 1):
             shown = _merged_entry(number, found, args.abstracts)
-            say(found.row() if args.json else shown, args.json)
+            say(found.to_row() if args.json else shown, args.json)
     _note_sources(gathered)
     if any(one.outcome == "slow" for one in gathered.asked) and args.wait < _PATIENT_S:
         note(f"The list is of those that answered. To wait for the others: --wait {_PATIENT_S:.0f}")

@@ -376,12 +376,12 @@ def _judge(found: InboxFile, paper: Paper, match: Match, ladder: Ladder) -> Docu
     Where *paper* was only found by an identifier printed in the text, that identifier proves
     nothing: it may be that of a paper cited on the first page. Then the rest has to agree.
     """
-    from ..judges.identity import identify
+    from ..judges.identity import judge_identity
 
     fetched = replace(found.fetched, ids=paper.ids)
     document = formats.read(fetched, paper)
     if found.fetched.media in _PRINTED and not match.is_supported_for(paper):
-        judged = identify(replace(document, ids=Ids()), paper)
+        judged = judge_identity(replace(document, ids=Ids()), paper)
         if judged.answer != "same":
             msg = f"It names {paper.ids}, but seems to be another paper: {judged.evidence}."
             raise BadContent(msg, f"If it is that one: {_BY_NAME}", verdict="wrong_paper")
@@ -393,10 +393,10 @@ def _single_ids(ids: Ids) -> list[Ids]:
 
 
 def _unmatched(path: Path, document: Document) -> InboxResult:
-    from ..judges.check import completeness
+    from ..judges.check import judge_completeness
     from ..model.verdicts import MEANINGS
 
-    judged = completeness(document, Paper(Ids()))
+    judged = judge_completeness(document, Paper(Ids()))
     if judged.verdict in ("scanned", "empty"):
         meaning = MEANINGS[judged.verdict]
         return InboxResult(display_name(path), "rejected", f"{meaning.said}. {meaning.hint}")

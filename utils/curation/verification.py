@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 from .. import readers as formats
 from ..errors import BadContent, BadRequest, PaperError
-from ..judges.check import completeness, judge
-from ..judges.identity import Answer, identify
-from ..lists.described import described
-from ..lists.documents import csl_ids, csl_said
+from ..judges.check import judge, judge_completeness
+from ..judges.identity import Answer, judge_identity
+from ..lists.described import to_paper
+from ..lists.documents import get_csl_fields, get_csl_ids
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict, paper_from, to_row
 from ..model.verdicts import Outcome, outcome_of
@@ -151,8 +151,8 @@ def paper_of_csl(item: Mapping[str, Any]) -> Paper:
     count = item.get("references-count")
     abstract = item.get("abstract")
     return replace(
-        described(csl_said(item)),
-        ids=csl_ids(item),
+        to_paper(get_csl_fields(item)),
+        ids=get_csl_ids(item),
         abstract=abstract.strip() if isinstance(abstract, str) else "",
         reference_count=int(count)
         if isinstance(count, int | str) and str(count).isdecimal()
@@ -190,9 +190,9 @@ def _judge_fetched(file: str, fetched: Fetched, paper: Paper | None) -> Verifica
         document = formats.extract(fetched, paper or Paper(Ids()))
         counts = _count_parts(document)
         if paper is None or not _is_comparable(document, paper):
-            finding = completeness(document, paper or Paper(Ids()))
+            finding = judge_completeness(document, paper or Paper(Ids()))
             return _to_verification(file, finding.verdict, identity, finding.evidence, counts)
-        same = identify(document, paper)
+        same = judge_identity(document, paper)
         identity = same.answer
         document = judge(document, paper, same=same)
     except BadContent as bad:

@@ -223,7 +223,7 @@ def next_action(climb: Climb, rungs: Sequence[Rung], settings: Settings, is_away
             return Serve(stored)
         if climb.record is None:
             return LookUp()
-        if isinstance(climb.record, PaperError) and not _may_climb_unknown(climb):
+        if isinstance(climb.record, PaperError) and not _is_recognisable_without_record(climb):
             return Fail(climb.record)
     return _next_rung(climb, rungs, settings, is_away)
 
@@ -237,11 +237,11 @@ def _next_rung(
     for rung in _sort_for_version(climb, rungs):
         if rung.via in climb.passed or _is_out_of_question(rung, climb, settings):
             continue
-        if reason := _why_closed(rung, climb.paper, settings):
+        if reason := _explain_closed(rung, climb.paper, settings):
             notes.append(Attempt(rung.via, "skipped", reason))
         elif rung.via in climb.standing:
             notes += climb.standing[rung.via]
-        elif reason := _why_needless(rung, climb, notes, rungs):
+        elif reason := _explain_needless(rung, climb, notes, rungs):
             notes.append(Attempt(rung.via, OTHER_VERSION, reason))
         elif is_away(rung):
             passed_over.append(rung)
@@ -278,20 +278,20 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
         return True
     is_settled = stored.kind == "full_text" and not stored.is_doubtful
     has_version = stored.version if is_settled else None
-    asked_of_late = set(standing_attempts(stored, settings))
+    asked_of_late = set(find_valid_attempts(stored, settings))
     asked_of_late |= {
         attempt.source
         for attempt in stored.attempts
         if attempt.outcome != "skipped" and is_within(_INCONCLUSIVE_S, attempt.at)
     }
     return any(
-        rung.via not in asked_of_late and not _why_closed(rung, stored.paper, settings)
+        rung.via not in asked_of_late and not _explain_closed(rung, stored.paper, settings)
         for rung in rungs
         if rung.route.version != has_version
     )
 
 
-def standing_attempts(stored: StoredPaper, settings: Settings) -> dict[str, list[Attempt]]:
+def find_valid_attempts(stored: StoredPaper, settings: Settings) -> dict[str, list[Attempt]]:
     """Return the attempts that need no repetition, by rung: answered, and not long ago."""
     standing: dict[str, list[Attempt]] = {}
     answered = who_answered(stored.attempts, _NO_ANSWER)
@@ -328,7 +328,7 @@ def _is_out_of_question(rung: Rung, climb: Climb, settings: Settings) -> bool:
     return is_foreign or (climb.request.force and route.local)
 
 
-def _why_closed(rung: Rung, paper: Paper, settings: Settings) -> str:
+def _explain_closed(rung: Rung, paper: Paper, settings: Settings) -> str:
     """Return why a rung cannot have this paper; empty where it may."""
     route = rung.route
     if not any(getattr(paper.ids, name) for name in route.needs):
@@ -340,7 +340,9 @@ def _why_closed(rung: Rung, paper: Paper, settings: Settings) -> str:
     return ""
 
 
-def _why_needless(rung: Rung, climb: Climb, notes: Sequence[Attempt], rungs: Sequence[Rung]) -> str:
+def _explain_needless(
+    rung: Rung, climb: Climb, notes: Sequence[Attempt], rungs: Sequence[Rung]
+) -> str:
     """Return why a rung can only bring a text of another version that is here already.
 
     Empty where it may bring more.
@@ -359,7 +361,7 @@ def _why_needless(rung: Rung, climb: Climb, notes: Sequence[Attempt], rungs: Seq
     return ""
 
 
-def _may_climb_unknown(climb: Climb) -> bool:
+def _is_recognisable_without_record(climb: Climb) -> bool:
     """Return whether a text is recognised without a record: it has the identifiers in it.
 
     Where no e-mail address is set (`NotConfigured`), only identifiers of sites that need none.

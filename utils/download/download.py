@@ -25,8 +25,8 @@ from ..model.paper import (
 )
 from ..model.tabular import Table, Tabular
 from ..model.versions import NAMES, STAND_INS, serves
-from .climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, Wait, standing_attempts
-from .ladder import Ladder, Step, lease_name
+from .climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, Wait, find_valid_attempts
+from .ladder import Ladder, Step, get_lease_name
 from .records import look_up
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Download(Tabular):
 
     @property
     def source(self) -> str:
-        """``Cache``, ``PMC``, ``DOI``, ``arXiv`` or ``PubMed_Abstract``."""
+        """One of ``Cache``, ``PMC``, ``DOI``, ``arXiv`` and ``PubMed_Abstract``."""
         return "Cache" if self.cached else self.stored.source
 
     @property
@@ -103,8 +103,8 @@ class Download(Tabular):
             "again when PAPERS_RETRY_ABSTRACT_DAYS have passed, or at once with force."
         )
 
-    def row(self) -> dict[str, Any]:
-        """The fields of the ``download_paper`` contract."""
+    def to_row(self) -> dict[str, Any]:
+        """Return the fields of the ``download_paper`` contract."""
         stored = self.stored
         return {
             "success": True,
@@ -187,7 +187,7 @@ def download_many(
     for request in dict.fromkeys(requests):
         climb = ladder.begin(request)
         if isinstance(action := ladder.next_action(climb), Serve):
-            yield request.ids, _serve(climb, action.stored)
+            yield request.ids, _serve_stored(climb, action.stored)
         else:
             missing.append(climb)
     yield from _download_local([climb for climb in missing if climb.request.offline], ladder)
@@ -203,7 +203,7 @@ def download_many(
     patience_s = _PATIENCE_S if len(groups) == 1 else inf
     pool = ThreadPoolExecutor(min(workers, len(groups)), "ladder")
     try:
-        jobs = {pool.submit(_climb, same[0], ladder, patience_s): same for same in groups}
+        jobs = {pool.submit(_climb_for_paper, same[0], ladder, patience_s): same for same in groups}
         for job in as_completed(jobs):
             yield from ((climb.request.ids, job.result()) for climb in jobs[job])
     finally:
@@ -220,13 +220,13 @@ def _download_local(
     for climb in climbs:
         ids = climb.request.ids
         if ids not in local:
-            yield ids, _offline_error(ids)
+            yield ids, _build_offline_error(ids)
             continue
         record = records[ids]
         climb.record = record if isinstance(record, Paper) else Paper(ids | local[ids].ids)
         names = climb.record.ids | Ids(pmcid=local[ids].ids.pmcid)
         climb.record = replace(climb.record, ids=names)
-        yield ids, _climb(climb, ladder, inf)
+        yield ids, _climb_for_paper(climb, ladder, inf)
 
 
 def _group_same(climbs: Sequence[Climb]) -> list[list[Climb]]:
@@ -238,24 +238,24 @@ def _group_same(climbs: Sequence[Climb]) -> list[list[Climb]]:
     return list(groups.values())
 
 
-def _climb(climb: Climb, ladder: Ladder, patience_s: float) -> Download | PaperError:
-    """Climb for a paper; an error is an outcome, because other papers are under way too."""
+def _climb_for_paper(climb: Climb, ladder: Ladder, patience_s: float) -> Download | PaperError:
+    """Climb for a paper; return an error as an outcome, because other papers are under way."""
     try:
-        with ladder.web.leases.hold(lease_name(climb.paper), str(climb.paper.ids)):
+        with ladder.web.leases.hold(get_lease_name(climb.paper), str(climb.paper.ids)):
             climb.state, climb.texts = "looked_up", None  # under all names, and as it is by now
             ladder.learn(climb)
             before, force = climb.stored, climb.request.force
             if before and not force:
-                climb.standing = standing_attempts(before, ladder.web.settings)
+                climb.standing = find_valid_attempts(before, ladder.web.settings)
             # What was tried before is tried with other answers now.
             anew = force or (before and before.attempts)
             with not_older_than(time.time() if anew else 0.0):
-                return _act(climb, ladder, Patience(patience_s))
+                return _climb_to_end(climb, ladder, Patience(patience_s))
     except PaperError as error:
         return error
 
 
-def _act(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperError:
+def _climb_to_end(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperError:
     """Do what is next for a paper until it has ended.
 
     A rung whose turn is far away counts as away until all others were asked. It is not waited for
@@ -265,7 +265,7 @@ def _act(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperEr
     while True:
         match ladder.next_action(climb, lambda rung: rung.via in postponed):
             case Serve(stored):
-                return _serve(climb, stored)
+                return _serve_stored(climb, stored)
             case Ask(rung, notes):
                 climb.note(notes)
                 step = ladder.begin_step(climb)
@@ -286,9 +286,9 @@ def _act(climb: Climb, ladder: Ladder, patience: Patience) -> Download | PaperEr
                 return _serve_unreached(climb, error)
             case Settle(notes):
                 climb.note(notes)
-                return _settle(climb, ladder, before)
+                return _settle_climb(climb, ladder, before)
         if saved := ladder.take(rung, step, climb):
-            return _saved(climb, saved, before)
+            return _to_saved(climb, saved, before)
 
 
 def _announce_wait(climb: Climb, rung: Rung, due: float) -> None:
@@ -297,10 +297,12 @@ def _announce_wait(climb: Climb, rung: Rung, due: float) -> None:
         log.warning(text, climb.paper.ids, wait_s, rung.source.title)
 
 
-def _settle(climb: Climb, ladder: Ladder, before: StoredPaper | None) -> Download | PaperError:
+def _settle_climb(
+    climb: Climb, ladder: Ladder, before: StoredPaper | None
+) -> Download | PaperError:
     """Return the abstract, or else why there is neither a text nor a record."""
     if stored := ladder.settle(climb):
-        return _saved(climb, stored, before)
+        return _to_saved(climb, stored, before)
     msg = f"No text of {climb.paper.ids} could be had in {len(climb.tried)} attempts."
     attempts = [asdict(attempt) for attempt in climb.tried]
     if not isinstance(why := climb.record, PaperError):
@@ -310,19 +312,19 @@ def _settle(climb: Climb, ladder: Ladder, before: StoredPaper | None) -> Downloa
     )
 
 
-def _serve(climb: Climb, stored: StoredPaper) -> Download:
+def _serve_stored(climb: Climb, stored: StoredPaper) -> Download:
     """Return what is on the shelf as the outcome."""
     return Download(stored, cached=True, file_path=stored.path, wants=climb.request.wants)
 
 
-def _saved(climb: Climb, stored: StoredPaper, before: StoredPaper | None) -> Download:
+def _to_saved(climb: Climb, stored: StoredPaper, before: StoredPaper | None) -> Download:
     """Return what was put on the shelf, or what was there *before* and is as good."""
     is_same = before is not None and (before.path, before.saved_at) == (
         stored.path,
         stored.saved_at,
     )
     cached = is_same and stored.kind == "full_text"
-    return replace(_serve(climb, stored), cached=cached)
+    return replace(_serve_stored(climb, stored), cached=cached)
 
 
 def _serve_unreached(climb: Climb, error: PaperError) -> Download | PaperError:
@@ -332,9 +334,9 @@ def _serve_unreached(climb: Climb, error: PaperError) -> Download | PaperError:
         return error
     if stored is None or stored.kind == "rejected":
         return error
-    return replace(_serve(climb, stored), unreached=error.message)
+    return replace(_serve_stored(climb, stored), unreached=error.message)
 
 
-def _offline_error(ids: Ids) -> NotFound:
+def _build_offline_error(ids: Ids) -> NotFound:
     msg = f"{ids} is not on the shelf, and PAPERS_OFFLINE forbids to fetch it."
     return NotFound(msg, "Unset PAPERS_OFFLINE and ask again.")

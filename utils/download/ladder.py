@@ -31,7 +31,7 @@ from ..shelf import Shelf, body_of, is_foreign, judge_again, known_by_name_only
 from ..sources import Source, ask_in_halves
 from ..sources.source import local_routes
 from .climb import Action, Climb, DownloadRequest, IsAway, Rung, find_servable, next_action
-from .records import with_registered_terms
+from .records import add_registered_terms
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class Ladder:
 
     @cached_property
     def rungs(self) -> tuple[Rung, ...]:
-        """From the first to be asked to the last."""
+        """All rungs, in the order in which they are asked."""
         named = {source.name: source for source in self.sources}
         chosen = [named[name] for name in self.order]
         local = local_routes(self.web.settings)
@@ -116,10 +116,10 @@ class Ladder:
     def begin_step(self, climb: Climb) -> Step:
         """Return the step of a climb on its next rung."""
         if climb.copies is None:
-            climb.copies = [*map(self._describe, climb.full_texts())]
+            climb.copies = [*map(self._describe_copy, climb.full_texts())]
         return Step(climb.paper, climb.request.wants, climb.copies)
 
-    def _describe(self, stored: StoredPaper) -> Copy:
+    def _describe_copy(self, stored: StoredPaper) -> Copy:
         return describe_copy(body_of(self.shelf.read_text(stored)), stored.via, stored.version)
 
     def begin(self, request: DownloadRequest, **known: Any) -> Climb:
@@ -231,9 +231,9 @@ class Ladder:
         assert fetched
         assert document
         if not paper.recorded_by:
-            paper = _paper_from_document(paper, document)
+            paper = _fill_from_document(paper, document)
         if not document.license:
-            paper = with_registered_terms(paper, self.web, self.sources)
+            paper = add_registered_terms(paper, self.web, self.sources)
             document = replace(document, license=formats.best_license(paper.license))
         label = rung.source.label
         return self.shelf.save(paper, document, fetched, source=label, attempts=attempts)
@@ -254,13 +254,13 @@ class Ladder:
         return self.shelf.save_abstract(paper, climb.tried, via=paper.recorded_by)
 
 
-def lease_name(paper: Paper) -> str:
-    """The name of the lease on a paper."""
+def get_lease_name(paper: Paper) -> str:
+    """Return the name of the lease on a paper."""
     return f"paper {paper.ids.key}"
 
 
-def _paper_from_document(paper: Paper, document: Document) -> Paper:
-    """*paper* with the metadata of its text, where no record of it could be had."""
+def _fill_from_document(paper: Paper, document: Document) -> Paper:
+    """Return *paper* with the metadata of its text, where no record could be fetched."""
     return replace(
         paper,
         ids=paper.ids | document.ids,

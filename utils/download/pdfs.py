@@ -39,7 +39,7 @@ _Candidates = Iterator[tuple[Paper, Fetched | SourceMiss]]
 
 @dataclass(frozen=True, slots=True)
 class PdfOutcome:
-    """What came of the search for one PDF.
+    """The outcome of the search for one PDF.
 
     ``pdf`` is None where no route has one; ``attempts`` say why. ``is_new`` is True if the PDF was
     put on the shelf now.
@@ -74,7 +74,7 @@ def fetch_pdfs(papers: Iterable[StoredPaper], ladder: Ladder) -> Iterator[PdfOut
 
 def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
     settings, pdfs = ladder.web.settings, ladder.shelf.pdfs
-    still_valid = _recent_answers(
+    still_valid = _keep_recent_answers(
         pdfs.attempts(stored), settings.papers_retry_abstract_days * _DAY_S
     )
     text = describe_copy(body_of(ladder.shelf.read_text(stored)), stored.via, stored.version)
@@ -98,7 +98,7 @@ def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
     return PdfOutcome(stored, pdf, step.attempts, is_new=True)
 
 
-def _recent_answers(attempts: Sequence[Attempt], valid_s: float) -> list[Attempt]:
+def _keep_recent_answers(attempts: Sequence[Attempt], valid_s: float) -> list[Attempt]:
     answered = who_answered(attempts, INCONCLUSIVE | {"saved", "skipped"})
     return [one for one in attempts if one.source in answered and is_within(valid_s, one.at)]
 
@@ -112,10 +112,10 @@ def _find_rungs(stored: StoredPaper, ladder: Ladder) -> Iterator[Rung]:
             has_key = not route.key or settings.key(route.key)
             is_publishers = not route.prefixes or ids.doi.startswith(route.prefixes)
             if has_key and is_publishers and any(getattr(ids, name) for name in route.needs):
-                yield Rung(replace(route, fetch=_only_pdfs(route)), source)
+                yield Rung(replace(route, fetch=_drop_pages(route)), source)
 
 
-def _only_pdfs(route: Route) -> Callable[[Sequence[Paper], Web], _Candidates]:
+def _drop_pages(route: Route) -> Callable[[Sequence[Paper], Web], _Candidates]:
     """Return the ``fetch`` of a route without the pages that lead to its PDF files."""
 
     def fetch(papers: Sequence[Paper], web: Web) -> _Candidates:

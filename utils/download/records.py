@@ -42,7 +42,7 @@ def look_up(
     sources: Sequence[Source],
     silent: dict[Ids, PaperError] | None = None,
 ) -> dict[Ids, Paper | PaperError]:
-    """Learn what many papers are, from whoever knows them first.
+    """Look up the records of many papers, from the first source that has each.
 
     Records on this machine (a mirror of PubMed) come first. Every source is asked once, in batches,
     about the papers still unknown to those before it.
@@ -70,10 +70,10 @@ def look_up(
                 pending.setdefault(inquiry.paper.ids, []).append(inquiry)
         if not pending:
             continue
-        for asked, outcome in _ask(source, source.lookup, list(pending), web):
+        for asked, outcome in _ask_source(source, source.lookup, list(pending), web):
             for inquiry in pending[asked]:
                 inquiry.take_outcome(source.name, outcome)
-    found = {ids: inquiry.outcome() for ids, inquiry in inquiries.items()}
+    found = {ids: inquiry.to_outcome() for ids, inquiry in inquiries.items()}
     if silent is not None:
         troubles = {ids: inquiry.trouble for ids, inquiry in inquiries.items()}
         silent |= {
@@ -88,8 +88,8 @@ def _take_held(inquiries: Mapping[Ids, _Inquiry], held: Mapping[Ids, Paper]) -> 
             inquiry.take_outcome(PUBMED.name, paper)
 
 
-def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:
-    """The paper, with the license and notices its publisher registered where it has none.
+def add_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> Paper:
+    """Return the paper with the licence and notices that its publisher registered.
 
     Called only for texts without a license. Fails with nothing, and leaves a registry that does not
     answer alone for a minute, because a text waits for this.
@@ -99,7 +99,7 @@ def with_registered_terms(paper: Paper, web: Web, sources: Sequence[Source]) -> 
         return paper
     if web.cache.get("silent", registry.name):
         return paper
-    for _, found in _ask(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
+    for _, found in _ask_source(registry, registry.lookup, [Ids(doi=paper.ids.doi)], web):
         if isinstance(found, Paper):
             license_ = paper.license or found.license
             return replace(paper, license=license_, notices=paper.notices or found.notices)
@@ -118,12 +118,12 @@ class _Inquiry:
     asked: list[str] = field(default_factory=list)
 
     @property
-    def _known(self) -> bool:
+    def _has_record(self) -> bool:
         # Identifiers alone are no record; a few records of PubMed have no title.
         return bool(self.paper.title or self.paper.journal or self.paper.published)
 
     def can_ask(self, lookup: Lookup) -> bool:
-        settled = self._known or isinstance(self.trouble, BadRequest | NotConfigured)
+        settled = self._has_record or isinstance(self.trouble, BadRequest | NotConfigured)
         return not settled and any(getattr(self.paper.ids, name) for name in lookup.by)
 
     def take_outcome(self, name: str, outcome: Outcome) -> None:
@@ -137,10 +137,10 @@ class _Inquiry:
             # The record, with the names we had.
             self.paper = replace(outcome, ids=outcome.ids | self.paper.ids, recorded_by=name)
 
-    def outcome(self) -> Paper | PaperError:
+    def to_outcome(self) -> Paper | PaperError:
         if isinstance(self.trouble, BadRequest | NotConfigured):
             return self.trouble
-        if self._known:
+        if self._has_record:
             return self.paper
         if self.trouble:
             msg = f"Could not find out what {self.wanted} is. {self.trouble.message}"
@@ -150,17 +150,17 @@ class _Inquiry:
         return NotFound(msg, "Check the identifier.")
 
 
-def _ask(
+def _ask_source(
     source: Source, lookup: Lookup, pending: Sequence[Ids], web: Web
 ) -> Iterator[tuple[Ids, Outcome]]:
-    """One outcome for each of *pending*: the paper, None where the source does not know it.
+    """Yield an outcome for each of *pending*: the paper, or None if the source has no record.
 
     A request that the source refuses for what is in it, or whose answer holds something we cannot
     read, is asked again in halves: one odd paper costs that paper only. A source that does not
     answer is not asked about the rest.
     """
     # Not in the batches: they would be lost with those that must be asked for, when nobody answers.
-    recalled = _recall(source, lookup, pending, web)
+    recalled = _recall_answers(source, lookup, pending, web)
     yield from recalled.items()
     unknown = [ids for ids in pending if ids not in recalled]
     silent, outcome = 0, None
@@ -179,7 +179,7 @@ def _ask(
 def _ask_once(
     source: Source, lookup: Lookup, batch: Sequence[Ids], web: Web
 ) -> Iterator[tuple[Ids, Outcome]]:
-    """Ask about those that nobody else is asking about now; then recall what the others learnt.
+    """Ask about papers that no other thread is asking about; recall what the others learnt.
 
     A source's answer on each paper is kept by itself: the next batch is made of others.
     """
@@ -188,24 +188,28 @@ def _ask_once(
         about = f"the records of {len(left)} papers at {source.name}"
         with web.leases.hold_any(left, about) as names:
             mine = [ids for name, ids in left.items() if name in names]
-            recalled = _recall(source, lookup, mine, web)
+            recalled = _recall_answers(source, lookup, mine, web)
             yield from recalled.items()
             unknown = [ids for ids in mine if ids not in recalled]
             with not_older_than(time.time() - _HOUR * 86400):
-                answers = ask_in_halves(unknown, partial(_records, lookup, web), source.name)
+                answers = ask_in_halves(unknown, partial(_fetch_records, lookup, web), source.name)
                 outcomes = {ids: outcome for ids, outcome, _ in answers} if unknown else {}
-            _keep(source, lookup, outcomes, web)
+            _keep_answers(source, lookup, outcomes, web)
             yield from outcomes.items()
         left = {name: ids for name, ids in left.items() if name not in names}
 
 
-def _records(lookup: Lookup, web: Web, batch: Sequence[Ids]) -> Iterator[tuple[Ids, Paper | None]]:
+def _fetch_records(
+    lookup: Lookup, web: Web, batch: Sequence[Ids]
+) -> Iterator[tuple[Ids, Paper | None]]:
     known = lookup.ask(batch, web)
     yield from ((ids, known.get(ids)) for ids in batch)
 
 
-def _recall(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> dict[Ids, Outcome]:
-    """Recent answers of the source, which need not be asked again."""
+def _recall_answers(
+    source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web
+) -> dict[Ids, Outcome]:
+    """Return recent answers of the source, which need not be asked again."""
     known_before = lookup.recall(wanted, web)
     known: dict[Ids, Outcome] = {ids: known_before[ids] for ids in wanted if ids in known_before}
     for ids in wanted:
@@ -216,7 +220,9 @@ def _recall(source: Source, lookup: Lookup, wanted: Sequence[Ids], web: Web) -> 
     return known
 
 
-def _keep(source: Source, lookup: Lookup, outcomes: Mapping[Ids, Outcome], web: Web) -> None:
+def _keep_answers(
+    source: Source, lookup: Lookup, outcomes: Mapping[Ids, Outcome], web: Web
+) -> None:
     known = lookup.recall([*outcomes], web)  # these it keeps itself
     for ids, outcome in outcomes.items():
         if ids in known or isinstance(outcome, SourceMiss | NotConfigured):
@@ -273,7 +279,7 @@ class Converted:
 
 
 def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[Converted]:
-    """One outcome for each identifier, in the order given; any mix, in any spelling.
+    """Return one outcome for each identifier, in order; any mix, in any spelling.
 
     The same one twice is answered twice, and asked about once.
 
@@ -286,9 +292,9 @@ def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[C
     """
     if not texts:
         raise BadRequest("No identifier was given.", "Give PMIDs, PMCIDs or DOIs.")
-    read = [_parse(text) for text in texts]
+    read = [_parse_identifier(text) for text in texts]
     wanted = list(dict.fromkeys(ids for ids in read if isinstance(ids, Ids)))
-    known = look_up(wanted, web, list(filter(_knows_names, sources)))
+    known = look_up(wanted, web, list(filter(_has_other_identifiers, sources)))
     outcomes = [known[ids] if isinstance(ids, Ids) else ids for ids in read]
     answered = [one for one in outcomes if isinstance(one, Paper | NotFound)]
     troubles = [one for one in outcomes if isinstance(one, PaperError)]
@@ -298,12 +304,12 @@ def convert(texts: Sequence[str], web: Web, sources: Sequence[Source]) -> list[C
     return list(map(_to_conversion, texts, outcomes))
 
 
-def _knows_names(source: Source) -> bool:
+def _has_other_identifiers(source: Source) -> bool:
     """Return whether a source's records connect PMIDs or PMCIDs with other identifiers."""
     return source.lookup is not None and not {"pmid", "pmcid"}.isdisjoint(source.lookup.by)
 
 
-def _parse(text: str) -> Ids | BadRequest:
+def _parse_identifier(text: str) -> Ids | BadRequest:
     """Read a PMID, PMCID or DOI; the error is the answer for anything else."""
     ids = Ids.try_parse(text)
     if isinstance(ids, Ids) and not (ids.pmid or ids.pmcid or ids.doi):

@@ -14,7 +14,7 @@ from itertools import chain
 
 from ..errors import BadContent, EntrezFailed, NothingFound
 from ..http import Web
-from ..search.pubmed.search import checked, find_every_pmid
+from ..search.pubmed.search import check_query, find_every_pmid
 from ..sources import Query
 from ..sources.eutils_services import SILENT
 from ..system.plain_text import one_line, shortened
@@ -224,7 +224,7 @@ def _pages_by_identifier(
     """A search by its identifiers: PubMed's slice by slice, others' page by page."""
     batches: Iterator[tuple[str, ...]]
     if database.name == "pubmed":
-        every = find_every_pmid(checked(Query(term)), web)
+        every = find_every_pmid(check_query(Query(term)), web)
         batches, total = every.pages, every.total
     else:
         batches = _every_page(database, term, web)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import BadRequest, PaperError, SourceMiss
 from ..http import Web
-from ..search.pubmed.search import checked
+from ..search.pubmed.search import check_query
 from ..sources import Query
 from ..sources.eutils import Hits, count, esearch, fetch_database, fetch_database_names
 from ..sources.eutils_services import (
@@ -144,7 +144,7 @@ class _SearchRequest:
 
         Raises `BadRequest` for options that cannot be sent.
         """
-        query = checked(Query(term, min_date=self.min_date, max_date=self.max_date))
+        query = check_query(Query(term, min_date=self.min_date, max_date=self.max_date))
         hint = "Narrow the search, page with start, or set keep: then all hits are a history."
         require_between("most", self.most, 0, MOST_HITS, hint)
         wall = _reachable(self.database, 10**9)
@@ -200,7 +200,7 @@ def _reachable(database: Database, total: int) -> int:
 def spell(database: str, term: str, web: Web) -> Spelling:
     """How a database would spell a term."""
     home = find_database(database, web)
-    words = " ".join(checked(Query(term)).text.split())
+    words = " ".join(check_query(Query(term)).text.split())
     corrected, replaced = fetch_spelling(words, web, home.name)
     same = corrected.casefold() == words.casefold()
     return Spelling(home.name, words, "" if same else corrected, replaced)
@@ -208,7 +208,7 @@ def spell(database: str, term: str, web: Web) -> Spelling:
 
 def global_query(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
     """How many hits a term has in each database; one small request each, at the common pace."""
-    words = checked(Query(term)).text.strip()
+    words = check_query(Query(term)).text.strip()
     chosen = [find_database(name, web) for name in dict.fromkeys(databases)]
     wanted = chosen or [one for one in DATABASES.values() if one.everywhere]
     web.settings.require_email("NCBI")

@@ -1,7 +1,7 @@
 """Thousands of papers: every text that can lawfully be had, as fast as the sites allow.
 
-Each rung of the ladder is a lane with threads of its own, so that all sites are asked side by
-side and none waits for another: papers without an identifier are identified (`identify`), records
+Each rung of the ladder is a lane with threads of its own, so that all sites are asked side by side
+and none waits for another: papers without an identifier are identified (`identify_papers`), records
 and abstracts come in batches, then each paper moves from rung to rung. A site that is out is passed
 over, and its papers come back to it later in the run. Everything a paper goes through is in the
 ledger before and after it happens; a run that was killed is continued by running it again.
@@ -25,7 +25,7 @@ from typing import Any
 
 from ..command_line import command_line
 from ..download.climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, State, Wait
-from ..download.ladder import Ladder, Step, lease_name
+from ..download.ladder import Ladder, Step, get_lease_name
 from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
 from ..http import Patience, not_older_than
@@ -56,8 +56,8 @@ _ON_SHELF = Attempt("", "not_offered", "On the shelf already, without its text."
 _OVER_S = 10.0  # what is behind for so long is behind
 
 
-def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
-    """Work on a job until none of its papers is pending; says how far it is about twice a second.
+def run_harvest(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
+    """Work on a job until no paper is pending; yield the progress about twice a second.
 
     It ends early where the ledger says that the job was cancelled.
 
@@ -78,7 +78,7 @@ def run(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[
     harvest.start()
     try:
         while harvest.lanes.wait(0.5):
-            progress = replace(harvest.status.now(), unread=reading.unread_count())
+            progress = replace(harvest.status.now(), unread=reading.count_unread())
             yield progress
             if progress.job.cancelled_at:
                 break
@@ -99,10 +99,10 @@ class _Harvest:
         self.prefer_pmc = prefer_pmc
         self.offline = ladder.web.settings.papers_offline
         self.outages = Outages()
-        again = Lane(_AGAIN, self._return, threads=1)
+        again = Lane(_AGAIN, self._queue_again, threads=1)
         first = Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
-        nameless = Lane(_IDENTIFY, self._identify, threads=1, batch=IDENTIFIED_AT_ONCE)
-        self.lanes = Lanes([first, nameless, again, *map(self._lane, ladder.rungs)])
+        nameless = Lane(_IDENTIFY, self._identify_papers, threads=1, batch=IDENTIFIED_AT_ONCE)
+        self.lanes = Lanes([first, nameless, again, *map(self._make_lane, ladder.rungs)])
         # The versions meant by what was asked, where it is not the published one.
         self._wanted_versions: dict[int, Version] = {}
         # Texts that later ones are compared with, by the number of the paper.
@@ -111,7 +111,7 @@ class _Harvest:
         self.status = StatusReporter(ledger, self.lanes, self.outages, ladder.rungs, ladder.web)
 
     def start(self) -> None:
-        """Queue what is pending, and begin."""
+        """Queue the pending papers, and begin."""
         self.ledger.record_waits(())
         self.ledger.record_cancelled("")
         for number in self.ledger.pending():
@@ -123,8 +123,8 @@ class _Harvest:
         self._stopped.set()
         self.lanes.stop()
 
-    def _lane(self, rung: Rung) -> Lane:
-        work, batch = partial(self._climb, rung), rung.route.batch
+    def _make_lane(self, rung: Rung) -> Lane:
+        work, batch = partial(self._ask_rung, rung), rung.route.batch
         if batch > 1:
             wait_s = _WAIT_FOR_COPIES_S if rung.via in BY_PUBLISHER else _WAIT_FOR_BATCH_S
             return Lane(rung.via, work, threads=2, batch=batch, wait_s=wait_s)
@@ -143,32 +143,32 @@ class _Harvest:
         absent = self.ladder.shelf.absent(ids for ids, *_ in rows.values())
         for number, (ids, asked, round_) in rows.items():
             self.outages.clear_deferred(number)
-            with self._isolate(number):
+            with self._isolate_errors(number):
                 self._remember_wanted_version(number, asked)
                 paper = self.ledger.paper(number)
                 if paper and paper.recorded_by:  # a run that was interrupted came so far
                     stored = self.ladder.shelf.find(paper.ids)
                     if stored and not known_by_name_only(stored):
-                        self._advance(number, self._climb_of(number, paper))
+                        self._advance(number, self._restore_climb(number, paper))
                     else:
                         known[number] = paper
                 elif not ids:
                     self.lanes.put(_IDENTIFY, number)
                 else:
                     texts: list[StoredPaper] | None = [] if round_ or ids in absent else None
-                    climb = self.ladder.begin(self._request(number, ids), texts=texts)
+                    climb = self.ladder.begin(self._make_request(number, ids), texts=texts)
                     if isinstance(self.ladder.next_action(climb), Serve):
-                        self._start(number, climb)
+                        self._start_climb(number, climb)
                     else:
                         wanted.setdefault(ids, []).append(number)
-        self._begin_climbs(known | self._records(wanted))
+        self._begin_climbs(known | self._look_up_records(wanted))
 
-    def _identify(self, numbers: Sequence[int]) -> None:
+    def _identify_papers(self, numbers: Sequence[int]) -> None:
         """Find out what papers are that came without an identifier, and look those up."""
-        for number, found in identify(self.ledger, numbers, self.ladder):
+        for number, found in identify_papers(self.ledger, numbers, self.ladder):
             if self._stopped.is_set():
                 return
-            with self._isolate(number):
+            with self._isolate_errors(number):
                 if found.status == "resolved":
                     self.ledger.record_identity(number, found.ids, str(found))
                     self.lanes.put(_LOOK_UP, number)
@@ -177,8 +177,8 @@ class _Harvest:
                 elif not self._schedule_return(number, _IDENTIFY):
                     self.ledger.fail(number, "could_not_tell", explain_nameless(found))
 
-    def _records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
-        """Look papers up; those that somebody knows, by number. Duplicates end here."""
+    def _look_up_records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
+        """Look papers up; return the records found, by number. Duplicates end here."""
         if not wanted:
             return {}
         numbers = [number for same in wanted.values() for number in same]
@@ -193,25 +193,25 @@ class _Harvest:
         for ids, same in wanted.items():
             for number in same:
                 if isinstance(outcome := outcomes[number], PaperError):
-                    with self._isolate(number):
+                    with self._isolate_errors(number):
                         self._handle_lookup_error(number, ids, outcome)
         return {number: paper for number, paper in papers.items() if number not in merged}
 
     def _begin_climbs(self, papers: Mapping[int, Paper]) -> None:
-        """Shelve the abstracts, long before the slowest site sends texts; then queue the papers."""
+        """File the abstracts, long before the slowest site sends texts; then queue the papers."""
         shelf = self.ladder.shelf
         absent = shelf.absent(paper.ids for paper in papers.values())
         climbs: dict[int, Climb] = {}
         for number, paper in papers.items():
             texts = [] if paper.ids in absent else shelf.find_texts(paper.ids)
-            climb = climbs[number] = self._climb_of(number, paper, "looked_up", texts)
+            climb = climbs[number] = self._restore_climb(number, paper, "looked_up", texts)
             self.ladder.learn(climb)
         if new := [climb.paper for climb in climbs.values() if not climb.stored]:
             shelf.save_abstracts(new)
         for number, climb in climbs.items():
-            with self._isolate(number):
+            with self._isolate_errors(number):
                 # The shelf may give it names that make it another paper of this job.
-                (self._start if climb.stored else self._advance)(number, climb)
+                (self._start_climb if climb.stored else self._advance)(number, climb)
 
     def _handle_lookup_error(self, number: int, ids: Ids, outcome: PaperError) -> None:
         if isinstance(outcome, NotConfigured) or in_the_way(outcome):
@@ -223,17 +223,19 @@ class _Harvest:
             self.outages.defer(number, _LOOK_UP, "")
             self.outages.record_failure(_LOOK_UP, "", pause_s, answer)
             return
-        climb = self.ladder.begin(self._request(number, ids), record=outcome, state="looked_up")
+        climb = self.ladder.begin(
+            self._make_request(number, ids), record=outcome, state="looked_up"
+        )
         if isinstance(outcome, Unreachable) and climb.stored:
             climb.record = climb.stored.paper
-        self._start(number, climb)
+        self._start_climb(number, climb)
 
-    def _start(self, number: int, climb: Climb) -> None:
+    def _start_climb(self, number: int, climb: Climb) -> None:
         """Write down what a paper is, unless another row has it already; do what is next."""
         action = self.ladder.next_action(climb)
         paper = action.stored.paper if isinstance(action, Serve) else climb.paper
         if isinstance(action, Fail):
-            self.ledger.fail(number, _reason(action.error), str(action.error))
+            self.ledger.fail(number, _explain_error(action.error), str(action.error))
         elif self.ledger.record_paper(number, paper) is None:
             self._advance(number, climb)
 
@@ -241,7 +243,7 @@ class _Harvest:
         if (wants := meant(Ids.maybe(asked))) != "published":
             self._wanted_versions[number] = wants
 
-    def _request(self, number: int, ids: Ids) -> DownloadRequest:
+    def _make_request(self, number: int, ids: Ids) -> DownloadRequest:
         """Return the request for a paper: the version follows from what the user wrote."""
         wants = self._wanted_versions.get(number, "published")
         return DownloadRequest(ids, wants, prefer_pmc=self.prefer_pmc, offline=self.offline)
@@ -253,37 +255,37 @@ class _Harvest:
         recorded, deferred = len(climb.tried), self.outages.deferred_sites(number)
 
         def is_away(rung: Rung) -> bool:
-            away_s = self.outages.away_s(rung.via, _tag(rung, climb.paper))
+            away_s = self.outages.away_s(rung.via, _get_registrant(rung, climb.paper))
             return rung.via in deferred or away_s > 0
 
         match self.ladder.next_action(climb, is_away):
             case Serve(stored):
-                self._end(number, stored)
+                self._end_paper(number, stored)
             case Ask(rung, notes, passed_over):
-                self._note(number, climb, notes, passed_over)
-                self.lanes.put(rung.via, number, _queue(rung, climb.paper))
+                self._note_attempts(number, climb, notes, passed_over)
+                self.lanes.put(rung.via, number, _get_queue(rung, climb.paper))
             case Wait(notes, passed_over):
-                self._note(number, climb, notes, passed_over)
-                if not self._wait(number, climb.paper, passed_over):
-                    self._settle(number, climb, recorded)
+                self._note_attempts(number, climb, notes, passed_over)
+                if not self._queue_for_later(number, climb.paper, passed_over):
+                    self._settle_paper(number, climb, recorded)
             case Settle(notes):
-                self._note(number, climb, notes)
-                self._settle(number, climb, recorded)
+                self._note_attempts(number, climb, notes)
+                self._settle_paper(number, climb, recorded)
 
-    def _note(
+    def _note_attempts(
         self, number: int, climb: Climb, notes: Sequence[Attempt], passed_over: Sequence[Rung] = ()
     ) -> None:
         """Write down which rungs need no question, and which are out."""
         if needless := [attempt for attempt in notes if attempt.outcome == OTHER_VERSION]:
             self.ledger.record_attempts(number, needless)
         for rung in passed_over:
-            self.outages.defer(number, rung.via, _tag(rung, climb.paper))
+            self.outages.defer(number, rung.via, _get_registrant(rung, climb.paper))
         out = [Attempt(rung.via, Unreachable.outcome, _PASSED_OVER) for rung in passed_over]
         climb.note([*notes, *out])
 
-    def _wait(self, number: int, paper: Paper, rungs: Sequence[Rung]) -> bool:
+    def _queue_for_later(self, number: int, paper: Paper, rungs: Sequence[Rung]) -> bool:
         """Queue a paper again for when one of the rungs may answer; return whether one may."""
-        sites = [(rung.via, _tag(rung, paper)) for rung in rungs]
+        sites = [(rung.via, _get_registrant(rung, paper)) for rung in rungs]
         sites = [site for site in sites if not self.outages.is_away_too_long(*site)]
         if not sites:
             return False
@@ -291,7 +293,7 @@ class _Harvest:
         may_recover = any(self.outages.may_recover(*site) for site in sites)
         return self._schedule_return(number, _AGAIN, away_s, may_recover) > 0
 
-    def _climb_of(
+    def _restore_climb(
         self,
         number: int,
         paper: Paper,
@@ -299,7 +301,7 @@ class _Harvest:
         texts: list[StoredPaper] | None = None,
     ) -> Climb:
         """Return the state of a paper's climb, from the ledger."""
-        request = replace(self._request(number, paper.ids), retry=True)
+        request = replace(self._make_request(number, paper.ids), retry=True)
         tried, find = self.ledger.attempts(number), self.ladder.shelf.full_texts
         passed = who_answered(tried, _NO_ANSWER)
         return Climb(request, find, paper, state, tried, passed, texts=texts)
@@ -307,40 +309,40 @@ class _Harvest:
     def _schedule_return(
         self, number: int, lane: str, away_s: float = 0.0, may_recover: bool = False
     ) -> float:
-        """Queue a paper again for sites that were out; in how many seconds, 0 if not queued."""
+        """Queue a paper again for sites that were out; return the delay in seconds, or 0."""
         pause_s = 0.0 if self.offline else self.outages.return_delay_s(number, away_s, may_recover)
         if pause_s:
             self.lanes.put(lane, number, after=pause_s)
         return pause_s
 
-    def _return(self, numbers: Sequence[int]) -> None:
+    def _queue_again(self, numbers: Sequence[int]) -> None:
         """Queue papers again at the sites that were out."""
         for number in numbers:
             self.outages.clear_deferred(number)
-            with self._isolate(number):
-                self._advance(number, self._climb_of(number, self._paper(number)))
+            with self._isolate_errors(number):
+                self._advance(number, self._restore_climb(number, self._get_paper(number)))
 
-    def _paper(self, number: int) -> Paper:
+    def _get_paper(self, number: int) -> Paper:
         return self.ledger.paper(number) or Paper(Ids())
 
-    def _climb(self, rung: Rung, numbers: Sequence[int]) -> None:
+    def _ask_rung(self, rung: Rung, numbers: Sequence[int]) -> None:
         """Ask one rung for papers, unless it is out or they are there by now."""
-        papers = {number: self._paper(number) for number in numbers}
-        with self._lease(rung, papers) as ours:
-            climbs = {number: self._climb_of(number, paper) for number, paper in ours.items()}
+        papers = {number: self._get_paper(number) for number in numbers}
+        with self._lease_papers(rung, papers) as ours:
+            climbs = {number: self._restore_climb(number, paper) for number, paper in ours.items()}
             lacking = {
                 n: climb for n, climb in climbs.items() if not self._end_if_shelved(n, climb)
             }
             if open_to_us := self._split_off_outages(rung, lacking):
-                ended = set(open_to_us) - self._ask(rung, open_to_us)
+                ended = set(open_to_us) - self._ask_and_keep(rung, open_to_us)
                 lacking = {n: climb for n, climb in lacking.items() if n not in ended}
         for number, climb in lacking.items():  # not before: the next rung wants their leases
-            with self._isolate(number):
-                self._advance(number, self._climb_of(number, climb.paper))
+            with self._isolate_errors(number):
+                self._advance(number, self._restore_climb(number, climb.paper))
 
     def _split_off_outages(self, rung: Rung, climbs: Mapping[int, Climb]) -> dict[int, Climb]:
         """Return the papers to ask a rung for now; the others wait until their site is back."""
-        tags = {number: _tag(rung, climb.paper) for number, climb in climbs.items()}
+        tags = {number: _get_registrant(rung, climb.paper) for number, climb in climbs.items()}
         back = {tag for tag in dict.fromkeys(tags.values()) if self.outages.may_ask(rung.via, tag)}
         for number, tag in tags.items():
             if tag not in back:
@@ -348,15 +350,17 @@ class _Harvest:
         return {number: climb for number, climb in climbs.items() if tags[number] in back}
 
     @contextmanager
-    def _lease(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
-        """Lease those that nobody else works on now; queue the others again for this rung."""
+    def _lease_papers(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
+        """Lease the papers that no other process works on; queue the others again."""
         leases = self.ladder.web.leases
-        names = leases.take({lease_name(paper) for paper in papers.values()})
+        names = leases.take({get_lease_name(paper) for paper in papers.values()})
         for number, paper in papers.items():
-            if lease_name(paper) not in names:
-                self.lanes.put(rung.via, number, _queue(rung, paper), after=_BUSY_S)
+            if get_lease_name(paper) not in names:
+                self.lanes.put(rung.via, number, _get_queue(rung, paper), after=_BUSY_S)
         try:
-            yield {number: paper for number, paper in papers.items() if lease_name(paper) in names}
+            yield {
+                number: paper for number, paper in papers.items() if get_lease_name(paper) in names
+            }
         finally:
             leases.release(names)
 
@@ -365,16 +369,16 @@ class _Harvest:
         stored = climb.stored
         if stored is None or not serves(climb.request.wants, stored):
             return False
-        with self._isolate(number):
-            self._end(number, stored, self._unrecorded(number, stored))
+        with self._isolate_errors(number):
+            self._end_paper(number, stored, self._find_unrecorded(number, stored))
         return True
 
-    def _unrecorded(self, number: int, stored: StoredPaper) -> list[Attempt]:
-        """Attempts kept with a text by a run that was killed before it wrote them down here."""
+    def _find_unrecorded(self, number: int, stored: StoredPaper) -> list[Attempt]:
+        """Return attempts kept with a text by a run that was killed before it recorded them."""
         via, recorded = self.ledger.rung_under_way(number), self.ledger.attempts(number)
         return [one for one in stored.attempts if one.source == via and one not in recorded]
 
-    def _ask(self, rung: Rung, climbs: Mapping[int, Climb]) -> set[int]:
+    def _ask_and_keep(self, rung: Rung, climbs: Mapping[int, Climb]) -> set[int]:
         """Ask one rung for papers, and keep what it has; return those that need another rung."""
         for number, climb in climbs.items():
             climb.copies = self._copies.get(number)
@@ -392,7 +396,7 @@ class _Harvest:
                 step.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
         unserved: set[int] = set()
         for number, step in steps.items():
-            with self._isolate(number, step.attempts):
+            with self._isolate_errors(number, step.attempts):
                 if self._take_result(number, rung, step, climbs[number]):
                     unserved.add(number)
                     self._copies[number] = step.copies
@@ -406,13 +410,13 @@ class _Harvest:
             return False
         self._note_outage(number, rung, step)
         if stored := self.ladder.take(rung, step, climb):
-            self._end(number, stored, step.attempts)
+            self._end_paper(number, stored, step.attempts)
             return False
         self.ledger.record_attempts(number, step.attempts)
         return True
 
     @contextmanager
-    def _isolate(self, number: int, unrecorded: Sequence[Attempt] = ()) -> Iterator[None]:
+    def _isolate_errors(self, number: int, unrecorded: Sequence[Attempt] = ()) -> Iterator[None]:
         """Have an error fail this paper only, unless it is the disk's or the configuration's."""
         try:
             yield
@@ -421,14 +425,14 @@ class _Harvest:
         except PaperError as error:
             if in_the_way(error):  # of all papers, until a person mends it; they stay pending
                 raise
-            self.ledger.fail(number, _reason(error), str(error), unrecorded)
+            self.ledger.fail(number, _explain_error(error), str(error), unrecorded)
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
             why = f"A mistake of ours: {bug!r}. Please report it."
             self.ledger.fail(number, "bug", why, unrecorded)
 
     def _note_outage(self, number: int, rung: Rung, step: Step) -> None:
-        tag = "" if step.service_down else _tag(rung, step.paper)
+        tag = "" if step.service_down else _get_registrant(rung, step.paper)
         if all(attempt.outcome == "unreachable" for attempt in step.attempts):
             last = step.attempts[-1]
             recorded = (step.stay_away_s, last.detail)
@@ -436,11 +440,13 @@ class _Harvest:
         else:
             self.outages.record_answer(rung.via, tag)
         if step.attempts[-1].outcome == "unreachable":
-            self.outages.defer(number, rung.via, _tag(rung, step.paper), already_tried=True)
+            self.outages.defer(
+                number, rung.via, _get_registrant(rung, step.paper), already_tried=True
+            )
 
     # -- how it ends -------------------------------------------------------------------------
 
-    def _settle(self, number: int, climb: Climb, recorded: int) -> None:
+    def _settle_paper(self, number: int, climb: Climb, recorded: int) -> None:
         """Keep the abstract: all rungs were tried, the first *recorded* attempts are written."""
         self.outages.clear_deferred(number)
         named = {attempt.source for attempt in climb.tried[:recorded]}
@@ -455,19 +461,19 @@ class _Harvest:
             embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
             if embargo and why.outcome != Unreachable.outcome:
                 why = Attempt("", "embargo", f"In PMC, but {embargo}.")
-            self._end(number, stored, passed_over, why)
+            self._end_paper(number, stored, passed_over, why)
         else:
             self.ledger.fail(number, "could_not_tell", why.detail, passed_over)
 
-    def _end(
+    def _end_paper(
         self,
         number: int,
         stored: StoredPaper,
         unrecorded: Sequence[Attempt] = (),
         why: Attempt = _ON_SHELF,
     ) -> None:
-        """End a paper with what is on the shelf; *why* says why that is no full text."""
-        stored, text = self._text_of(stored)
+        """End a paper with what is on the shelf; *why* explains why there is no full text."""
+        stored, text = self._find_current_text(stored)
         if stored.kind == "full_text":
             said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
             reason, detail = said
@@ -478,8 +484,8 @@ class _Harvest:
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         self.ledger.end(number, stored, sha256, reason, detail, unrecorded)
 
-    def _text_of(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
-        """The text on the shelf by now: another process may just have found the full text."""
+    def _find_current_text(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
+        """Return the text now on the shelf: another process may just have found the full text."""
         shelf = self.ladder.shelf
         try:
             return stored, body_of(shelf.read_text(stored))
@@ -492,20 +498,20 @@ class _Harvest:
         raise Unreachable(msg, "Ask for it again.")
 
 
-def _tag(rung: Rung, paper: Paper) -> str:
+def _get_registrant(rung: Rung, paper: Paper) -> str:
     """Return what tells the hosts behind a rung apart before a request: the DOI's registrant."""
     return paper.ids.doi.partition("/")[0] if rung.via in BY_PUBLISHER else ""
 
 
-def _queue(rung: Rung, paper: Paper) -> str:
+def _get_queue(rung: Rung, paper: Paper) -> str:
     """Return the queue of a paper in the lane of a rung.
 
     A service that takes batches is asked for papers of all publishers together.
     """
-    return "" if rung.route.batch > 1 else _tag(rung, paper)
+    return "" if rung.route.batch > 1 else _get_registrant(rung, paper)
 
 
-def _reason(error: PaperError) -> str:
+def _explain_error(error: PaperError) -> str:
     """Return why a paper has no record, in one word."""
     if isinstance(error, NotFound):
         return "not_found"
@@ -532,13 +538,13 @@ class ReaderQueue:
 
     def __call__(self, *arguments: Any, **options: Any) -> Document:
         """Read, and be counted meanwhile."""
-        self._count(1)
+        self._add_inside(1)
         try:
             return self._read(*arguments, **options)
         finally:
-            self._count(-1)
+            self._add_inside(-1)
 
-    def unread_count(self) -> int:
+    def count_unread(self) -> int:
         """Return how many texts waited for a core throughout the last seconds; to be polled."""
         now = time.monotonic()
         with self._lock:
@@ -548,7 +554,7 @@ class ReaderQueue:
                 self._seen.popleft()
             return min(waiting for _, waiting in self._seen) if now - began > _OVER_S else 0
 
-    def _count(self, one: int) -> None:
+    def _add_inside(self, one: int) -> None:
         with self._lock:
             self._inside += one
 
@@ -560,7 +566,7 @@ _LOOK_HINT = (
 )
 
 
-def identify(
+def identify_papers(
     ledger: Ledger, numbers: Sequence[int], ladder: Ladder
 ) -> Iterator[tuple[int, Resolution]]:
     """Identify papers of a job by their descriptions in its list.

@@ -36,7 +36,7 @@ _LONGEST_TITLE = 80
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """A corpus beside the lock it was made from.
+    """A rebuilt corpus, compared with the lock it was made from.
 
     Parameters
     ----------
@@ -55,26 +55,26 @@ class Rebuilt:
     table: Path
 
 
-def of_lock(lock: Lock, ladder: Ladder) -> Ledger:
-    """The job that fetches the papers of a lock; the same one each time.
+def open_lock_job(lock: Lock, ladder: Ladder) -> Ledger:
+    """Return the job that fetches the papers of a lock; the same one each time.
 
     Raises
     ------
     BadRequest
         No paper is in it.
     """
-    entries = [Entry(_asked_text(paper), paper.ids) for paper in lock.papers]
+    entries = [Entry(_get_asked_identifier(paper), paper.ids) for paper in lock.papers]
     about = one_line(lock.query)[:_LONGEST_TITLE] or f"{len(entries):,} papers"
     return of_list(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
 
 
-def _asked_text(paper: Locked) -> str:
-    """The identifier to ask a paper of a lock by: of a preprint, its own, not the article's."""
+def _get_asked_identifier(paper: Locked) -> str:
+    """Return the identifier to ask for; that of the preprint, where the lock has a preprint."""
     as_preprint = paper.version == "preprint" and paper.ids.arxiv
     return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)
 
 
-def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
+def compare_with_lock(lock: Lock, harvest: Harvest) -> Rebuilt:
     """Compare a harvest with the lock it was made from, and write down what differs.
 
     Writes ``differences.csv`` and ``differences.txt`` into the folder of the harvest's report.
@@ -85,7 +85,7 @@ def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
         The disk refuses.
     """
     found = compare(lock, harvest.ledger.rows())
-    rows, still = _rows_of(found, lock, harvest)
+    rows, still = _find_differences(found, lock, harvest)
     found = _move_vanished(found, rows)
     path = harvest.folder / TABLE
     make_folder(harvest.folder)
@@ -108,8 +108,8 @@ def differences(lock: Lock, harvest: Harvest) -> Rebuilt:
 Rows = ByName[Harvested]
 
 
-def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, int]:
-    """The papers that differ, by every name; and how many were abstracts, and are."""
+def _find_differences(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, int]:
+    """Return the papers that differ, and how many were abstracts and still are."""
     before = ByName((was.ids, was) for was in lock.papers)
     wanted = {
         name
@@ -129,7 +129,7 @@ def _rows_of(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, in
 
 
 def _move_vanished(found: Differences, rows: Rows) -> Differences:
-    """Move papers nobody knows any more from lost to gone, though the harvest has rows for them."""
+    """Move papers that no site has any more from lost to gone."""
 
     def vanished(difference: Difference) -> bool:
         row = rows.get(difference.ids)

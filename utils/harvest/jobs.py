@@ -24,7 +24,7 @@ from ..citations import each_bibtex, each_ris
 from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NothingFound, StoreFailed
-from ..lists.pasted import Entry, merged, why_unread
+from ..lists.pasted import Entry, build_unread_error, merge_entries
 from ..model.identifiers import Ids
 from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, Search, Which
 from ..model.paper import Paper, StoredPaper, Verdict, moment, now
@@ -38,7 +38,7 @@ from ..sources import Query
 from ..system.keyword_options import explain_options
 from ..system.progress_display import ProgressDisplay
 from ..system.safe_files import disk, make_folder, replacing
-from .bulk import run
+from .bulk import run_harvest
 from .run_status import Progress
 from .searches import Collected, Wanted, collect, wanted_searches
 
@@ -86,12 +86,12 @@ class Harvest(Tabular):
         return self.ladder.shelf.folder / "reports" / self.job_id
 
     def __iter__(self) -> Iterator[Progress]:
-        """Work until no paper is pending, then write the report; see `.bulk.run`."""
+        """Work until no paper is pending, then write the report; see `.bulk.run_harvest`."""
         with self.ledger.exclusive_lock():
             self._reopen_lost()
             self._go_on()
             waited, again = False, 0.0
-            for progress in run(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc):
+            for progress in run_harvest(self.ledger, self.ladder, prefer_pmc=self.prefer_pmc):
                 if progress.only_waits and not waited and time.monotonic() >= again:
                     self.report()  # nobody need wait for the slowest site
                     again = time.monotonic() + _RENEWED_S
@@ -296,7 +296,7 @@ def _entries(papers: Asked | Mapping[str, Asked]) -> dict[str, list[Entry]]:
     lists = {name: [entry_of(one) for one in asked] for name, asked in given.items()}
     slips = [one for asked in given.values() for one in asked if isinstance(one, str)]
     if slips and not any(entry.ids or entry.paper for asked in lists.values() for entry in asked):
-        raise why_unread(slips[0])
+        raise build_unread_error(slips[0])
     return lists
 
 
@@ -416,7 +416,7 @@ def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int =
         The list is empty.
     """
     entries = list(entries)
-    once = merged(entries)
+    once = merge_entries(entries)
     papers = once.papers[:most] if most else once.papers
     if not papers:
         raise BadRequest("No paper was asked for.", "Give a query, identifiers or a file of them.")

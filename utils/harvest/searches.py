@@ -14,14 +14,14 @@ from ..download.ladder import Ladder
 from ..download.records import fetch_records
 from ..errors import BadRequest, Unreachable
 from ..http import Web
-from ..lists.described import entry_of_paper
-from ..lists.pasted import Entry, merged
+from ..lists.described import paper_to_entry
+from ..lists.pasted import Entry, merge_entries
 from ..model.identifiers import Ids
 from ..model.job import Search
 from ..model.paper import Paper, SearchResult, now
 from ..search.fused_results import group_records
 from ..search.pubmed.search import find_every_pmid
-from ..search.search import bare_words
+from ..search.search import strip_field_tags
 from ..sources import Query, Source
 
 _PUBMED = "pubmed"
@@ -91,7 +91,7 @@ def wanted_searches(
             wanted.append(_for_site(own, text.strip(), query))
             continue
         for one in dict.fromkeys(among or (_PUBMED,)):
-            bare, warnings = bare_words(query.text) if one != _PUBMED else (query.text, ())
+            bare, warnings = strip_field_tags(query.text) if one != _PUBMED else (query.text, ())
             wanted.append(_for_site(able[one], bare, query, warnings))
     return wanted
 
@@ -181,7 +181,7 @@ class _Hits:
             warnings |= dict.fromkeys(page.warnings)
             for paper in page.papers:
                 where = f"{wanted.source.title}, hit {len(self.entries) + 1}"
-                self._add(entry_of_paper(paper, where), paper)
+                self._add(paper_to_entry(paper, where), paper)
         self.notes += [f"{wanted.source.title}: {warning}" for warning in warnings]
         return hits, understood
 
@@ -207,7 +207,7 @@ class _Hits:
             if group[0] >= len(known)  # groups begin with their first record
         ]
         held = sum(at >= len(known) for g in families.groups if g[0] < len(known) for at in g)
-        once = merged(fresh)
+        once = merge_entries(fresh)
         duplicates = len(self.entries) - held - len(once.papers)
         notes = (*self.notes, *families.contradictions, *once.contradictions)
         return Collected(once.papers, tuple(self.searches), duplicates, tuple(dict.fromkeys(notes)))

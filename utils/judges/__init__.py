@@ -30,7 +30,7 @@ strongest signs.
 
 Readers in `..readers` put signs that only they can see into ``Document.signs``. `.comparison` finds
 signs in what the shelf and earlier routes have: other copies, the journal's other papers. Doubts
-about the identity of a text go into ``Identity.signs`` (`.identity.identify`), and are weighed with
-all others. Thresholds are named constants with their unit, and comments that say where they were
-measured.
+about the identity of a text go into ``Identity.signs`` (`.identity.judge_identity`), and are
+weighed with all others. Thresholds are named constants with their unit, and comments that say where
+they were measured.
 """

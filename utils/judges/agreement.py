@@ -33,8 +33,8 @@ class _Body(NamedTuple):
 def find_other_body(markdown: str, abstract: str, title: str) -> Sign | None:
     """Return a sign if the body of *markdown* is not about *abstract*, or else about *title*."""
     told, titled = folded(abstract), folded(title)
-    wanted = _content_pairs(told)
-    body = _body_of(markdown, told)
+    wanted = _pair_content_words(told)
+    body = _extract_body(markdown, told)
     if len(body.words) < limits.BODY_MIN_WORDS:
         return None
     of_title = _share_of_title(titled, body.words)
@@ -79,24 +79,24 @@ def _share_of_long_words(abstract: list[str], body: list[str]) -> float:
 
 def is_other_language(words: list[str], body: list[str]) -> bool:
     """Return whether *words* show a language, and *body* has another."""
-    is_shown = len(_small_words(words, limits.SMALL_WORDS_COMPARED)) >= limits.SMALL_WORDS_MIN
+    is_shown = len(_find_small_words(words, limits.SMALL_WORDS_COMPARED)) >= limits.SMALL_WORDS_MIN
     return is_shown and not is_same_language(words, body)
 
 
 def is_same_language(words: list[str], body: list[str]) -> bool:
     """Return whether *body* often uses the commonest small words of *words*, and half of them."""
-    ours = _small_words(words, limits.SMALL_WORDS_COMPARED)
+    ours = _find_small_words(words, limits.SMALL_WORDS_COMPARED)
     if sum(word in ours for word in body) < limits.SMALL_WORDS_SHARE * len(body):
         return False
-    return 2 * len(ours & _small_words(body, limits.SMALL_WORDS_OF_BODY)) >= len(ours)
+    return 2 * len(ours & _find_small_words(body, limits.SMALL_WORDS_OF_BODY)) >= len(ours)
 
 
-def _small_words(words: list[str], most: int) -> set[str]:
+def _find_small_words(words: list[str], most: int) -> set[str]:
     small = Counter(w for w in words if len(w) <= limits.SMALL_MAX_LETTERS and w.isalpha())
     return {word for word, _ in small.most_common(most)}
 
 
-def _body_of(markdown: str, abstract: list[str]) -> _Body:
+def _extract_body(markdown: str, abstract: list[str]) -> _Body:
     """Return the words of all paragraphs but references and those that repeat the abstract."""
     runs = shingles(abstract)
     words: list[str] = []
@@ -110,11 +110,11 @@ def _body_of(markdown: str, abstract: list[str]) -> _Body:
         ) > limits.REPEATED_PARAGRAPH_SHARE * len(own):
             continue
         words += paragraph
-        pairs |= _content_pairs(paragraph)
+        pairs |= _pair_content_words(paragraph)
     return _Body(words, pairs)
 
 
-def _content_pairs(words: list[str]) -> set[tuple[str, str]]:
+def _pair_content_words(words: list[str]) -> set[tuple[str, str]]:
     content = [
         word for word in words if len(word) >= limits.CONTENT_MIN_LETTERS and not word.isdigit()
     ]

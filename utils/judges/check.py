@@ -1,4 +1,4 @@
-"""Judge a text: whether it is a whole paper (`completeness`), and this one (`.identity`).
+"""Judge a text: whether it is a whole paper (`judge_completeness`), and this one (`.identity`).
 
 Nothing reaches the shelf without passing both. They weigh structure and words against the record
 and never follow a single phrase: an article about captchas, an editorial of four hundred words and
@@ -22,12 +22,12 @@ from . import commentary, language, wholeness
 from . import thresholds as limits
 from .comparison import SHORT_KINDS
 from .comparison import find_signs as compare
-from .evidence import Evidence, gather
-from .identity import Identity, identify
+from .evidence import Evidence, gather_evidence
+from .identity import Identity, judge_identity
 from .signs import Case, Finder, Finding, weigh
 from .titles import is_notice, telling_words, title_likeness
 from .walls import wall_in_title
-from .wholeness import is_old, page_count, reports_research
+from .wholeness import count_pages, has_research_sections, is_old
 
 # Every finder of signs that part of a paper is missing or that a text is not the paper.
 FINDERS: Final[tuple[Finder, ...]] = (
@@ -78,11 +78,11 @@ def judge(
         The text is not the whole paper, or another paper's; ``details`` hold ``verdict`` and
         ``evidence``.
     """
-    same = same or identify(document, paper)
+    same = same or judge_identity(document, paper)
     if same.signs and document.route == "copy":  # only a text that agrees vouches for another site
         reject(Finding("wrong_paper", "; ".join([same.signs[0].words, same.evidence])))
     compared = compare(document, comparison)
-    whole = completeness(document, paper, (*same.signs, *compared))
+    whole = judge_completeness(document, paper, (*same.signs, *compared))
     if whole.refuses and whole.verdict != "partial":
         reject(whole)
     # Another paper is no part of this one; a part that names this paper may not show its subject.
@@ -96,35 +96,39 @@ def judge(
     return replace(document, verdict=whole.verdict, evidence=evidence)
 
 
-def completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -> Finding:
+def judge_completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -> Finding:
     """Judge whether a text is a whole paper; *signs* of its identity are weighed, too."""
     if document.verdict != "full_text":  # the reader knows already, as of an XML cut off
         return Finding(document.verdict, document.evidence)
     if document.article_type:
-        return _structured(document, signs)
+        return _judge_structured(document, signs)
     if (
         document.pages
         and count_words(document.markdown) < limits.SCAN_MAX_WORDS_PER_PAGE * document.pages
     ):
         return Finding("scanned", f"{document.pages} pages with hardly a word")
-    abstract = "" if _is_notice(document, paper) else _abstract(document, paper)
+    abstract = "" if _is_notice(document, paper) else _find_abstract(document, paper)
     case = Case(document, paper, abstract)
     found = case.evidence
-    if refusal := _behind_a_wall(document, paper, found):
+    if refusal := _find_wall(document, paper, found):
         return refusal
     lacking = (
-        _without_a_body(document, paper, found) if abstract else _too_short(document, paper, found)
+        _judge_without_body(document, paper, found)
+        if abstract
+        else _judge_short_text(document, paper, found)
     )
     if lacking and lacking.refuses:
         return lacking
     against = [*document.signs, *signs, *(sign for find in FINDERS for sign in find(case))]
     if lacking:
         against.append(Sign("no references", DOUBT, lacking.evidence, only_doubts=True))
-    return weigh(against, ", ".join([f"{found.prose} words of its own", *_marks(found)]))
+    return weigh(
+        against, ", ".join([f"{found.prose} words of its own", *_describe_evidence(found)])
+    )
 
 
-def _structured(document: Document, signs: Sequence[Sign]) -> Finding:
-    """JATS declares its parts: its word is taken, but for no body or the abstract once more."""
+def _judge_structured(document: Document, signs: Sequence[Sign]) -> Finding:
+    """Judge by the parts that JATS declares, unless the body is missing or repeats the abstract."""
     words = document.body_words
     research = document.article_type in ("research-article", "review-article")
     if not words or (research and words < limits.JATS_BODY_MIN_WORDS):
@@ -133,7 +137,7 @@ def _structured(document: Document, signs: Sequence[Sign]) -> Finding:
         words < limits.LONG_TEXT_WORDS
         and count_words(document.abstract) >= limits.ABSTRACT_MIN_WORDS
     ):
-        found = gather(document, Paper(document.ids), document.abstract)
+        found = gather_evidence(document, Paper(document.ids), document.abstract)
         if (
             found.prose < limits.NOTE_MIN_WORDS
             and found.repeated > limits.ABSTRACT_REPEAT_RATIO * count_words(document.abstract)
@@ -144,8 +148,8 @@ def _structured(document: Document, signs: Sequence[Sign]) -> Finding:
     return weigh([*document.signs, *signs], whole, limits.STRUCTURED_REFUSE)
 
 
-def _abstract(document: Document, paper: Paper) -> str:
-    """The abstract, if there is one: *[This corrects the article …]* is none.
+def _find_abstract(document: Document, paper: Paper) -> str:
+    """Return the abstract; a remark such as *[This corrects the article …]* does not count.
 
     What the text calls so counts where the record has none and it is as short as one.
     """
@@ -160,8 +164,8 @@ def _abstract(document: Document, paper: Paper) -> str:
     )
 
 
-def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding | None:
-    """The wall a page consists of, if it does.
+def _find_wall(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """Return the finding for a page that consists of a wall.
 
     A page that names the paper and has an abstract or text is no captcha or login page, whatever
     forms it carries, unless a heading says so; it may still sell the paper, and the first words of
@@ -171,35 +175,35 @@ def _behind_a_wall(document: Document, paper: Paper, found: Evidence) -> Finding
     words = found.prose
     if not walls or words >= limits.LONG_TEXT_WORDS:
         return None
-    if _names_paper(document, paper):
-        if "paywall" in walls and len(_marks(found)) < 2:
+    if _is_named_paper(document, paper):
+        if "paywall" in walls and len(_describe_evidence(found)) < 2:
             return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
         if (
             words >= limits.NOTE_MIN_WORDS
             or count_words(document.abstract) >= limits.ABSTRACT_MIN_WORDS
         ):
-            announced = _challenges(document)
+            announced = _find_challenges(document)
             walls = [name for name in walls if name in _PLAIN or name in announced]
     if not walls or words >= limits.WALL_MAX_WORDS:
         return None
     return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
 
 
-def _challenges(document: Document) -> set[str]:
-    """The challenges that headings announce (*Checking your browser…*)."""
+def _find_challenges(document: Document) -> set[str]:
+    """Return the challenges that headings announce (*Checking your browser…*)."""
     heads = (text for _, is_heading, text in blocks(document.markdown) if is_heading)
     return {wall for head in heads if (wall := wall_in_title(head)) in ("bot_check", "captcha")}
 
 
-def _names_paper(document: Document, paper: Paper) -> bool:
+def _is_named_paper(document: Document, paper: Paper) -> bool:
     return document.ids.shares(paper.ids) or (
         title_likeness(paper.title, document.title) >= limits.SAME_TITLE_LIKENESS
         and telling_words(paper.title) >= limits.TITLE_MIN_WORDS
     )
 
 
-def _citations(found: Evidence) -> int:
-    """How many works the prose cites, if there is a list that they can be of."""
+def _count_citations(found: Evidence) -> int:
+    """Return how many works the prose cites, if there is a list they can be from."""
     by_number = len(found.cited) if 3 * len(found.cited) >= found.listed else 0
     cited = max(by_number if found.by_marks or found.listed else 0, found.named)
     return (
@@ -210,12 +214,12 @@ def _citations(found: Evidence) -> int:
     )
 
 
-def _marks(found: Evidence) -> list[str]:
-    """What marks running text as that of a paper, in words."""
+def _describe_evidence(found: Evidence) -> list[str]:
+    """Return, in words, the evidence that running text is that of a paper."""
     marks = []
-    if found.filled >= 2:
-        marks.append(f"{found.filled} sections")
-    if cited := _citations(found):
+    if found.filled_sections >= 2:
+        marks.append(f"{found.filled_sections} sections")
+    if cited := _count_citations(found):
         marks.append(f"{cited} citations of {found.listed} references")
     if shown := len(found.mentioned & found.captions):
         marks.append(f"{shown} figures and tables mentioned and there")
@@ -224,39 +228,47 @@ def _marks(found: Evidence) -> list[str]:
     return marks
 
 
-def _marks_beside_sections(found: Evidence) -> bool:
+def _has_evidence_besides_sections(found: Evidence) -> bool:
     return bool(
-        _citations(found)
+        _count_citations(found)
         or found.listed >= limits.CITATIONS_MIN
         or found.mentioned & found.captions
     )
 
 
-def _without_a_body(document: Document, paper: Paper, found: Evidence) -> Finding | None:
-    """What the text of a paper that has an abstract amounts to, when it has no body.
+def _judge_without_body(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """Judge the text of a paper that has an abstract, but no body.
 
     Such a paper cites others, or lists them at least, in sections or beside figures: texts about
     it (a press release, a review of it, a protocol, the abstracts of a meeting) do neither.
     """
-    words, marks, named = found.prose, _marks(found), _names_paper(document, paper)
+    words, marks, named = found.prose, _describe_evidence(found), _is_named_paper(document, paper)
     evidence = ", ".join([f"{words} words beyond the abstract", *marks])
     if words < limits.SECTIONED_MIN_WORDS:
         if found.repeated or document.abstract:
             return Finding("abstract_only", evidence)
-        return Finding(_verdict_on_nothing(document), f"{words} words, and not even the abstract")
-    if found.on_topic < limits.ABSTRACT_WORDS_USED_SHARE and not _citations(found) and not named:
+        return Finding(_judge_nothing(document), f"{words} words, and not even the abstract")
+    if (
+        found.on_topic < limits.ABSTRACT_WORDS_USED_SHARE
+        and not _count_citations(found)
+        and not named
+    ):
         verdict: Verdict = "wrong_paper" if document.pages else "not_a_paper"
         return Finding(verdict, f"{evidence}, {found.on_topic:.0%} of its telling words")
-    if _citations(found) or (
+    if _count_citations(found) or (
         found.listed >= limits.CITATIONS_MIN and marks and words >= limits.RESEARCH_MIN_WORDS
     ):
         return None
     if (
         words >= limits.LONG_TEXT_WORDS and found.listed >= limits.CLEAR_CITATIONS
-    ) or _stands_alone(document, paper, found):
+    ) or _is_paper_without_citations(document, paper, found):
         return None
     evidence = f"{evidence}, and none that cites or lists other works"
-    if named and words >= limits.FULL_LENGTH_WORDS and found.filled >= limits.FULL_LENGTH_SECTIONS:
+    if (
+        named
+        and words >= limits.FULL_LENGTH_WORDS
+        and found.filled_sections >= limits.FULL_LENGTH_SECTIONS
+    ):
         return Finding("doubtful", evidence)  # a page may load its list by a script
     if words < limits.RESEARCH_MIN_WORDS:
         return Finding("abstract_only", evidence)
@@ -268,37 +280,37 @@ def _is_notice(document: Document, paper: Paper) -> bool:
     return declared or is_notice(paper.title) or is_notice(document.title)
 
 
-def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | None:
-    """What a text without an abstract amounts to, when it is too little even for a letter."""
+def _judge_short_text(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """Judge a text without an abstract that is too short even for a letter."""
     words = found.prose
     if _is_notice(document, paper):
-        words = _text_words(found) if document.pages else words  # print has no menus
+        words = _count_text_words(found) if document.pages else words  # print has no menus
         return (
             None
             if words >= limits.NOTE_MIN_WORDS
-            else Finding(_verdict_on_nothing(document), f"{words} words")
+            else Finding(_judge_nothing(document), f"{words} words")
         )
     is_short = _is_short_kind(paper)
     least = (
         limits.PREVIEW_MAX_WORDS
         if "paywall" in document.walls
         else limits.LETTER_MIN_WORDS
-        if _citations(found)
+        if _count_citations(found)
         else limits.EDITORIAL_MIN_WORDS
     )
     least = min(least, limits.SHORT_KIND_MIN_WORDS) if is_short else least
     if words < least or found.repeated >= words:
-        return Finding(_verdict_on_nothing(document), f"{words} words of running text")
+        return Finding(_judge_nothing(document), f"{words} words of running text")
     if (
-        not _citations(found)
+        not _count_citations(found)
         and words < limits.LONG_TEXT_WORDS
-        and words < limits.RUNNING_TEXT_SHARE * _text_words(found)
+        and words < limits.RUNNING_TEXT_SHARE * _count_text_words(found)
     ):
         return Finding(
-            _verdict_on_nothing(document), f"{words} words of running text among other things"
+            _judge_nothing(document), f"{words} words of running text among other things"
         )
     # What the record calls a letter, and calls itself that letter, may speak of anything.
-    is_this_letter = is_short and _names_paper(document, paper)
+    is_this_letter = is_short and _is_named_paper(document, paper)
     if (
         not is_this_letter
         and telling_words(paper.title) >= limits.TITLE_MIN_WORDS
@@ -306,45 +318,49 @@ def _too_short(document: Document, paper: Paper, found: Evidence) -> Finding | N
     ):
         return Finding("not_a_paper", f"{words} words of running text about something else")
     is_known = is_short and not _is_divided(found)
-    if not (is_known or _marks_beside_sections(found) or _stands_alone(document, paper, found)):
+    if not (
+        is_known
+        or _has_evidence_besides_sections(found)
+        or _is_paper_without_citations(document, paper, found)
+    ):
         evidence = f"{words} words that cite nothing, of no kind that the record says is short"
-        return Finding("partial" if _names_paper(document, paper) else "not_a_paper", evidence)
+        return Finding("partial" if _is_named_paper(document, paper) else "not_a_paper", evidence)
     return None
 
 
 def _is_divided(found: Evidence) -> bool:
-    """Whether it has sections of its own kind; those of research divide abstracts of meetings."""
+    """Return whether the text has sections; those of research also divide meeting abstracts."""
     own = [part for part in found.body if part.prose and not divides_research(part.name)]
-    return found.filled > 2 and len(own) > 1
+    return found.filled_sections > 2 and len(own) > 1
 
 
-def _text_words(found: Evidence) -> int:
-    """Words that are no links and no references: a site's menu is not the text's fault."""
+def _count_text_words(found: Evidence) -> int:
+    """Return the number of words outside links and references; a site's menu does not count."""
     return found.kinds.total() - found.kinds["link"] - found.kinds["reference"]
 
 
 def _is_short_kind(paper: Paper) -> bool:
-    """Whether the record says that it is a letter, an editorial, an abstract of a meeting."""
+    """Return whether the record is that of a letter, an editorial or a meeting abstract."""
     is_supplement = _SUPPLEMENT_PAGE.fullmatch(paper.pages) is not None
     return is_supplement or not SHORT_KINDS.isdisjoint(paper.publication_types)
 
 
-def _stands_alone(document: Document, paper: Paper, found: Evidence) -> bool:
-    """Whether a text that neither cites nor lists others is a paper by all else it has.
+def _is_paper_without_citations(document: Document, paper: Paper, found: Evidence) -> bool:
+    """Return whether a text that neither cites nor lists works is a paper by all else.
 
     Research has its parts, or sections with figures that they mention; a print has its pages.
     What is written about it (a press release, a weblog, a patent) has none of these, and comes
     with new papers.
     """
-    if is_old(paper) or limits.PRINT_MIN_PAGES <= document.pages == page_count(paper.pages):
+    if is_old(paper) or limits.PRINT_MIN_PAGES <= document.pages == count_pages(paper.pages):
         return True
     shown = len(found.mentioned & found.captions)
-    return reports_research(found) or (
-        found.prose >= limits.LONG_TEXT_WORDS and found.filled > 2 and shown > 1
+    return has_research_sections(found) or (
+        found.prose >= limits.LONG_TEXT_WORDS and found.filled_sections > 2 and shown > 1
     )
 
 
-def _verdict_on_nothing(document: Document) -> Verdict:
+def _judge_nothing(document: Document) -> Verdict:
     if count_words(document.markdown) < limits.EMPTY_MAX_WORDS:
         return "empty"
     return "front_matter_only" if document.ids or document.references else "not_a_paper"

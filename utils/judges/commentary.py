@@ -54,14 +54,14 @@ _SUPPLEMENT: Final = re.compile(
 
 def find_signs(case: Case) -> Iterator[Sign]:
     """Yield the signs that a text tells about a paper, or adds to one."""
-    yield from _mentions(case)
-    yield from _headings(case)
+    yield from _find_mentions(case)
+    yield from _find_headings(case)
     if case.evidence.abstract:
-        yield from _quotations(case)
-        yield from _points(case)
+        yield from _find_quotations(case)
+        yield from _find_bullet_points(case)
 
 
-def _mentions(case: Case) -> Iterator[Sign]:
+def _find_mentions(case: Case) -> Iterator[Sign]:
     found, title = case.evidence, case.paper.title or case.document.title
     if not found.abstract and (
         is_notice(title) or not _REMARKS.isdisjoint(case.paper.publication_types)
@@ -78,15 +78,15 @@ def _mentions(case: Case) -> Iterator[Sign]:
     yield Sign("about the paper", weight, words, "not_a_paper")
 
 
-def _quotations(case: Case) -> Iterator[Sign]:
-    """Find what people told a reporter: quotations with who said them."""
+def _find_quotations(case: Case) -> Iterator[Sign]:
+    """Find quotations of what people told a reporter."""
     text = case.evidence.text
     said = len(_SAID.findall(text))
     if said >= limits.SAID_MIN and 1000 * said > limits.SAID_PER_1000 * count_words(text):
         yield Sign("news", DOUBT, f"quotes {said} times what somebody says", "not_a_paper")
 
 
-def _points(case: Case) -> Iterator[Sign]:
+def _find_bullet_points(case: Case) -> Iterator[Sign]:
     """Find slides and posters: most of the text is points, not sentences."""
     points = 0
     for part, level, text in blocks(case.document.markdown):
@@ -100,8 +100,8 @@ def _points(case: Case) -> Iterator[Sign]:
         yield Sign("points", DOUBT, f"{points} of {words} words are points of lists", "not_a_paper")
 
 
-def _headings(case: Case) -> Iterator[Sign]:
-    """Most of the text under headings of reviews and digests, or of a supplement."""
+def _find_headings(case: Case) -> Iterator[Sign]:
+    """Find text that is mostly under headings of reviews, digests or supplements."""
     sections = [part for part in case.evidence.sections if part.part in ("body", "back")]
     words = sum(part.total for part in sections)
     if (

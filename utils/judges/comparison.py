@@ -27,7 +27,7 @@ SHORT_KINDS: Final = frozenset((
 ))  # fmt: skip
 
 
-def article_kind(publication_types: Iterable[str]) -> str:
+def get_article_kind(publication_types: Iterable[str]) -> str:
     """Return which papers of a journal a paper is compared with; ``short`` ones with none.
 
     >>> article_kind(["Systematic Review"]), article_kind(["Letter"]), article_kind([])
@@ -45,25 +45,27 @@ def describe_copy(markdown: str, via: str, version: Version) -> Copy:
     ('Results',)
     """
     counted = measure(markdown)
-    return Copy(via, version, counted.body_words, counted.references, _sections(markdown))
+    return Copy(
+        via, version, counted.body_words, counted.references, _find_section_headings(markdown)
+    )
 
 
 def find_signs(document: Document, comparison: Comparison) -> Iterator[Sign]:
     """Yield the signs that a text lacks what another copy has, or is short for its journal."""
     for copy in comparison.copies:
-        yield from _compare(document, copy)
-    yield from _short_for_journal(document.body_words, comparison.journal_words)
+        yield from _compare_with_copy(document, copy)
+    yield from _compare_with_journal(document.body_words, comparison.journal_words)
 
 
-def _compare(document: Document, copy: Copy) -> Iterator[Sign]:
+def _compare_with_copy(document: Document, copy: Copy) -> Iterator[Sign]:
     """Compare with one copy; a preprint and its article may differ, so that counts weigh less."""
     is_same_version = (document.version or "published") == (copy.version or "published")
     theirs = f"the copy from {copy.via}"
     if document.body_words < limits.COPY_WORDS_SHARE * copy.words:
         words = f"{document.body_words} words, and {theirs} has {copy.words}"
         yield Sign("shorter copy", DOUBT if is_same_version else WEAK, words)
-    ours = _sections(document.markdown)
-    lost = [name for name, is_part in _PARTS if _lacks(ours, copy.sections, is_part)]
+    ours = _find_section_headings(document.markdown)
+    lost = [name for name, is_part in _PARTS if _lacks_part(ours, copy.sections, is_part)]
     if lost:
         yield Sign("parts of a copy", DOUBT, f"no {lost[0]}, which {theirs} has")
     if (
@@ -74,7 +76,7 @@ def _compare(document: Document, copy: Copy) -> Iterator[Sign]:
         yield Sign("unrecorded", DOUBT if is_same_version else WEAK, words)
 
 
-def _sections(markdown: str) -> tuple[str, ...]:
+def _find_section_headings(markdown: str) -> tuple[str, ...]:
     """Return the headings of the body that have text under them."""
     found = []
     heading = ""
@@ -85,13 +87,13 @@ def _sections(markdown: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lacks(ours: Sequence[str], theirs: Sequence[str], is_part: Callable[[str], bool]) -> bool:
+def _lacks_part(ours: Sequence[str], theirs: Sequence[str], is_part: Callable[[str], bool]) -> bool:
     """Return whether a text that is divided by headings lacks a part that a copy has."""
     is_divided = len(ours) >= limits.COPY_MIN_SECTIONS
     return is_divided and any(map(is_part, theirs)) and not any(map(is_part, ours))
 
 
-def _short_for_journal(words: int, others: Sequence[int]) -> Iterator[Sign]:
+def _compare_with_journal(words: int, others: Sequence[int]) -> Iterator[Sign]:
     """Compare the length with the journal's other papers of the same kind."""
     if len(others) < limits.JOURNAL_MIN_PAPERS:
         return

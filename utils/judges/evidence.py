@@ -209,12 +209,12 @@ class Evidence:
         return [section for section in self.sections if section.part == "body"]
 
     @property
-    def filled(self) -> int:
-        """How many of them have text under them."""
+    def filled_sections(self) -> int:
+        """The number of sections that have text."""
         return sum(section.prose >= _FILLED for section in self.body)
 
 
-def gather(document: Document, paper: Paper, abstract: str) -> Evidence:
+def gather_evidence(document: Document, paper: Paper, abstract: str) -> Evidence:
     """Gather the evidence of a text that was asked for as *paper*; *abstract* is the paper's."""
     reading = _Reading(abstract, paper if abstract else None)
     for part, level, text in blocks(document.markdown):
@@ -223,7 +223,9 @@ def gather(document: Document, paper: Paper, abstract: str) -> Evidence:
         else:
             reading.add_block(part, text)
     found = reading.finish(document.references)
-    found.on_topic = _on_topic(reading.used, f"{paper.title or document.title} {abstract}")
+    found.on_topic = _measure_topic_share(
+        reading.used, f"{paper.title or document.title} {abstract}"
+    )
     return found
 
 
@@ -244,8 +246,8 @@ class _Reading:
         self._abstract_runs: set[tuple[str, ...]] = set()
         others = [text for _, text in paper.other_abstracts] if paper else []
         for text in (abstract, paper.abstract if paper else "", *others):
-            words = (word for part in stretches(text) for word in part.words)
-            self._abstract_runs |= _runs(tuple(words))
+            words = (word for part in split_stretches(text) for word in part.words)
+            self._abstract_runs |= _find_word_runs(tuple(words))
 
     def add_heading(self, part: Part, text: str, level: int) -> None:
         # What a site sets behind the list (comments, teasers) is no part of the paper.
@@ -255,7 +257,7 @@ class _Reading:
         self._small_print = 0
 
     def add_block(self, part: Part, text: str) -> None:
-        entries = _entries(text)
+        entries = _count_entries(text)
         self._counted += entries
         part = "references" if entries else part
         behind = part in ("lead", "body") and self._words_of_list >= _LIST
@@ -266,8 +268,8 @@ class _Reading:
             self._waiting.clear()
         before = self.found.prose
         if text.startswith("|"):
-            self._texts.extend(f"[{numbers}]" for numbers in in_column(text))
-        for stretch in stretches(text):
+            self._texts.extend(f"[{numbers}]" for numbers in find_column_numbers(text))
+        for stretch in split_stretches(text):
             self.found.kinds[stretch.kind] += stretch.length
             if self.found.sections:
                 self.found.sections[-1].total += stretch.length
@@ -293,7 +295,7 @@ class _Reading:
             self._texts.append(stretch.text)
 
     def _add_float(self, stretch: Stretch) -> None:
-        self.found.captions |= _floats_named(stretch.text[:_LABEL])
+        self.found.captions |= _find_named_floats(stretch.text[:_LABEL])
         self._captions.append(stretch.text)
 
     def _add_prose(self, part: Part, stretch: Stretch) -> None:
@@ -313,7 +315,7 @@ class _Reading:
         self._count_own(stretch)
 
     def _add_among_references(self, stretch: Stretch) -> None:
-        """Prose where references stand: a wordy one, or text that a PDF has in another order."""
+        """Add prose among the references: a wordy reference, or PDF text in another order."""
         self._waiting.append(stretch)
         if len(self._waiting) < _IN_A_ROW:
             return
@@ -332,37 +334,37 @@ class _Reading:
     def _is_abstract(self, stretch: Stretch) -> bool:
         if not self._abstract_runs:
             return False
-        runs = _runs(stretch.words)
+        runs = _find_word_runs(stretch.words)
         return len(runs & self._abstract_runs) > _REPEATED * len(runs)
 
     def finish(self, listed: int) -> Evidence:
-        """All that was found, the list having so many references by the reader's count."""
+        """Return all evidence; *listed* is the number of references by the reader's count."""
         found = self.found
         found.references = "\n".join(self._references)
-        found.numbered = _numbered(found.references)
+        found.numbered = _find_last_number(found.references)
         # Links may follow the list.
         listed = min(listed, max(self._words_of_list // _TERSE, found.numbered))
         found.listed = max(listed, self._loose, self._counted, found.kinds["reference"] // _ENTRY)
-        told = _without_links("\n".join(self._texts))
-        captions = _without_links("\n".join(self._captions))
+        told = _strip_link_marks("\n".join(self._texts))
+        captions = _strip_link_marks("\n".join(self._captions))
         found.text = text = f"{told}\n{captions}" if captions else told
-        found.cited, found.by_marks, found.otherwise = cited_numbers(
+        found.cited, found.by_marks, found.otherwise = find_cited_numbers(
             text, listed=bool(found.listed)
         )
         found.named = len(NAMED.findall(text))
-        found.mentioned = _floats_named(told)
+        found.mentioned = _find_named_floats(told)
         return found
 
 
-def _without_links(text: str) -> str:
+def _strip_link_marks(text: str) -> str:
     text = text.replace("\\", "").replace("*", "")
     text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
     text = _APART.sub(r"\1", text)
     return _RAISED_LINKS.sub(lambda mark: re.sub(r"[\[\]]", "", mark[0]), text)
 
 
-def _floats_named(text: str) -> set[tuple[str, int]]:
-    """Figures and tables that *text* names, without those in a count of their own.
+def _find_named_floats(text: str) -> set[tuple[str, int]]:
+    """Return the figures and tables that *text* names, without those numbered separately.
 
     >>> _floats_named("Fig. 2 and Extended Data Fig. 8")
     {('fig', 2)}
@@ -371,8 +373,8 @@ def _floats_named(text: str) -> set[tuple[str, int]]:
     return {(match[2].lower(), int(match[3])) for match in found}
 
 
-def _entries(block: str) -> int:
-    """How many references a block counts, if its lines count entries with years, and go on so."""
+def _count_entries(block: str) -> int:
+    """Return how many references a block lists, if its lines number entries with years."""
     lines = block.split("\n")
     entries = [line for line in lines if _YEAR.search(line)] if len(lines) >= _IN_A_ROW else []
     numbers = [int(match[1]) for line in entries if (match := _ORDINAL.match(line))]
@@ -380,20 +382,20 @@ def _entries(block: str) -> int:
     return len(numbers) if rising and len(numbers) >= max(_IN_A_ROW, _MOST * len(lines)) else 0
 
 
-def _runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:
+def _find_word_runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     return set(zip(words, words[1:], words[2:], words[3:], strict=False))
 
 
-def _numbered(references: str) -> int:
-    r"""The last number of a list that counts from 1, wherever its entries begin; 0 if it does not.
+def _find_last_number(references: str) -> int:
+    r"""Return the last number of a list that counts from 1; 0 if the list does not.
 
     >>> _numbered("1. Doe. 2010. 2. Roe. 12. 3. Poe."), _numbered("1\nDoe.\n2\nRoe.")
     (3, 2)
     """
-    return max(_last_of_row(form.findall(references)) for form in (_ORDINAL, _ORDINAL_ALONE))
+    return max(_find_last_of_row(form.findall(references)) for form in (_ORDINAL, _ORDINAL_ALONE))
 
 
-def _last_of_row(ordinals: list[str]) -> int:
+def _find_last_of_row(ordinals: list[str]) -> int:
     last = 0
     for number in map(int, ordinals):
         if last < number <= last + _SKIPPED:
@@ -401,8 +403,8 @@ def _last_of_row(ordinals: list[str]) -> int:
     return last
 
 
-def _on_topic(used: set[str], about: str) -> float:
-    words = {word for part in stretches(about) for word in part.words if len(word) >= _LONG}
+def _measure_topic_share(used: set[str], about: str) -> float:
+    words = {word for part in split_stretches(about) for word in part.words if len(word) >= _LONG}
     telling = sorted(words, key=lambda word: (-len(word), word))[:_TELLING]
     return sum(word in used for word in telling) / len(telling) if len(telling) > 2 else 1.0
 
@@ -420,8 +422,8 @@ class Stretch(NamedTuple):
     length: int
 
 
-def stretches(block: str) -> Iterator[Stretch]:
-    """Class a block of markdown (no heading), in pieces of `_STRETCH` words at most."""
+def split_stretches(block: str) -> Iterator[Stretch]:
+    """Split a block of markdown into classified pieces of at most `_STRETCH` words."""
     if block.lstrip().startswith("|"):
         for row in block.split("\n"):
             stretch = _classify(row)  # a list of references may be laid out as a table
@@ -451,17 +453,17 @@ def _classify(text: str, known: Kind | None = None) -> Stretch:
     if 3 * unspaced > len(plain):
         length = unspaced // 2
         words = tuple("".join(found))  # a character is as good as a word
-        kind = known or _without_capitals(plain, length)
+        kind = known or _classify_without_capitals(plain, length)
         return Stretch(kind, text, words, length)
     length = len(words)
     if known is None and "](" in text and length > 1:
         linked = sum(len(_WORD.findall(match[1])) for match in _LINK.finditer(text))
         known = "link" if linked >= _MOSTLY_LINKS * length else None
     capitals = sum(word[0].isupper() for word in found)
-    return Stretch(known or _with_capitals(plain, words, capitals), text, words, length)
+    return Stretch(known or _classify_with_capitals(plain, words, capitals), text, words, length)
 
 
-def _with_capitals(plain: str, words: tuple[str, ...], capitals: int) -> Kind:
+def _classify_with_capitals(plain: str, words: tuple[str, ...], capitals: int) -> Kind:
     total = len(words)
     if total < 3:
         return "label"
@@ -484,8 +486,8 @@ def _with_capitals(plain: str, words: tuple[str, ...], capitals: int) -> Kind:
     return "prose" if is_sentence else "label"
 
 
-def _without_capitals(plain: str, length: int) -> Kind:
-    """Chinese, Japanese, Korean, Arabic …: neither capitals nor, mostly, blanks to go by."""
+def _classify_without_capitals(plain: str, length: int) -> Kind:
+    """Classify text in scripts without capitals and, mostly, blanks (Chinese, Arabic …)."""
     digits = sum(char.isdigit() for char in plain) / len(plain)
     if _REFERENCE_YEAR.search(plain) and (digits > 0.12 or _PAGES.search(plain)):
         return "reference"
@@ -493,7 +495,7 @@ def _without_capitals(plain: str, length: int) -> Kind:
 
 
 class Cited(NamedTuple):
-    """Numbers cited, and whether they stand in brackets or are marked up; a PDF only raises them.
+    """Cited numbers, and whether they are in brackets or marked up (a PDF only raises them).
 
     What is printed in any other way may number citations, too, or equations and compounds.
 
@@ -508,31 +510,31 @@ class Cited(NamedTuple):
     otherwise: set[int]
 
 
-def cited_numbers(text: str, *, listed: bool) -> Cited:
-    """The numbers a text cites, in the way in which it cites most; *listed*: it has a list."""
+def find_cited_numbers(text: str, *, listed: bool) -> Cited:
+    """Return the numbers cited in the text's main style; *listed*: the text has a list."""
     ways: tuple[set[int], ...] = tuple(set() for _ in range(_WAYS))
     for mark in _MARKS.finditer(_EQUATION.sub("", text)):
         way = (mark.lastindex or 1) - 1
-        ways[way].update(_expand(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
-    in_words = {n for mark in _IN_WORDS.finditer(text) for n in _expand(mark[1])}
+        ways[way].update(_expand_ranges(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
+    in_words = {n for mark in _IN_WORDS.finditer(text) for n in _expand_ranges(mark[1])}
     for used in filter(None, ways):
         used.update(in_words)
     if not listed:
         for number in _DOUBTFUL:
             ways[number].clear()
-    cited = [_consecutive(numbers) for numbers in ways]
+    cited = [_drop_outliers(numbers) for numbers in ways]
     most = max(range(_WAYS), key=lambda number: len(cited[number]))
     return Cited(cited[most], most < _BARE_WAYS, set().union(*ways) - cited[most])
 
 
-def in_brackets(text: str) -> Iterator[int]:
-    """The numbers that stand in brackets of any kind, ranges filled in."""
+def find_bracketed_numbers(text: str) -> Iterator[int]:
+    """Yield the numbers in brackets of any kind, with ranges expanded."""
     for mark in _BRACKETS.finditer(text):
-        yield from _expand(mark[1])
+        yield from _expand_ranges(mark[1])
 
 
-def in_column(table: str) -> Iterator[str]:
-    r"""The cells under *References* in a table of markdown: mostly numbers without any mark.
+def find_column_numbers(table: str) -> Iterator[str]:
+    r"""Yield the cells under *References* in a markdown table: mostly unmarked numbers.
 
     >>> list(in_column("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
     ['14,15']
@@ -547,14 +549,14 @@ def in_column(table: str) -> Iterator[str]:
             yield cited
 
 
-def _expand(mark: str, most: int = _RANGE) -> Iterator[int]:
+def _expand_ranges(mark: str, most: int = _RANGE) -> Iterator[int]:
     for first, last in _NUMBER.findall(mark):
         begin, end = int(first), int(last or first)
         yield from range(begin, min(end, begin + most) + 1)
 
 
-def _consecutive(numbers: set[int]) -> set[int]:
-    """Numbers without those far beyond the others: a year's last digits, a count of patients."""
+def _drop_outliers(numbers: set[int]) -> set[int]:
+    """Return numbers without those far beyond the others: years, counts of patients."""
     row = sorted(numbers - {0})
     while row[2:] and (row[-3] < row[-1] - 4 or 2 * len(row) < row[-1]):
         row.pop()

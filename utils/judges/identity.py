@@ -61,7 +61,7 @@ _VERSION_DOI: Final = re.compile(r"(10\.12688/.+(?=\.\d)|.+(?=[./]v\d))[./]v?\d{
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whether a text is the paper asked for, and the evidence in one line.
+    """The verdict whether a text is the paper asked for, and the evidence in one line.
 
     ``signs`` are doubts about a text that is the same paper; `.check.judge` weighs them.
     """
@@ -71,32 +71,32 @@ class Identity:
     signs: tuple[Sign, ...] = ()
 
 
-def identify(document: Document, paper: Paper) -> Identity:
+def judge_identity(document: Document, paper: Paper) -> Identity:
     """Judge whether *document* is a text of *paper*."""
     likeness = Likeness(document, paper)
     clash = _find_clash(document, paper)
     is_amendment = bool(document.pages) and _is_about_another(document, paper)
     if document.ids.shares(paper.ids) and not is_amendment:
-        return _by_identifier(likeness)
+        return _judge_by_identifier(likeness)
     if not (paper.title or paper.abstract):
         return Identity("other", clash or "no identifier in common and no title to compare")
     evidence = f"{likeness}; it names {clash}" if clash else str(likeness)
     if is_amendment:
         return Identity("other", f"{evidence}; it is a correction of another paper")
-    if likeness.difference.marks or likeness.other_body:
+    if likeness.title_difference.marks or likeness.other_body:
         return Identity("other", evidence)
-    if document.pages and _prints(document, paper.ids.doi) and _is_plausible(likeness):
+    if document.pages and _is_doi_printed(document, paper.ids.doi) and _is_plausible(likeness):
         return Identity("same", f"{likeness}; doi:{paper.ids.doi} is printed in it")
-    is_same = _agrees_despite_clash(likeness) if clash else _is_same(likeness)
+    is_same = _is_version_despite_clash(likeness) if clash else _is_same(likeness)
     is_open = (
         not (is_same or clash or likeness.is_other_abstract)
-        and likeness.title >= limits.NEAR_TITLE_LIKENESS
+        and likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
     )
     return Identity("same" if is_same else "unknown" if is_open else "other", evidence)
 
 
 class Likeness:
-    """What text and record have in common, each measured when it is first asked for."""
+    """The likenesses of a text and a record, each measured when first asked for."""
 
     def __init__(self, document: Document, paper: Paper) -> None:
         self.document = document
@@ -116,28 +116,28 @@ class Likeness:
         return theirs
 
     @cached_property
-    def difference(self) -> TitleDifference:
-        """What the titles do not share, in the language in which they differ least."""
+    def title_difference(self) -> TitleDifference:
+        """The difference of the titles, in the language in which they differ least."""
         if not self.theirs or self.is_printed or self.is_announced:
             return TitleDifference()
         told = [compare(ours, self.theirs) for ours in self.titles]
         return min(told, key=lambda one: (bool(one.marks), bool(one.swapped)), default=_NOTHING)
 
     @cached_property
-    def headed(self) -> float:
-        """How like the text's own title is, 0 to 1."""
+    def heading_likeness(self) -> float:
+        """The likeness of the text's own title, 0 to 1."""
         return max((title_likeness(ours, self.theirs) for ours in self.titles), default=0.0)
 
     @cached_property
     def is_printed(self) -> bool:
-        """Whether the title stands in the opening of a text that does not have another title."""
+        """True if the title is in the opening of a text that has no other title."""
         if is_notice(self.theirs) > any(map(is_notice, self.titles)) or self.has_other_title:
             return False
         return any(prints_title(self.opening, ours) for ours in self.titles)
 
     @property
     def is_announced(self) -> bool:
-        """Whether a notice was asked for, and a print is headed as one."""
+        """True if a notice was asked for, and the print is headed as a notice."""
         announces = bool(self.document.pages) and amends(
             self.opening[: limits.NOTICE_OPENING_CHARS]
         )
@@ -145,24 +145,24 @@ class Likeness:
 
     @cached_property
     def has_other_title(self) -> bool:
-        """Whether the text's own title tells of another paper."""
-        if self.headed >= limits.SAME_TITLE_LIKENESS or self.is_other_language:
+        """True if the text's own title is that of another paper."""
+        if self.heading_likeness >= limits.SAME_TITLE_LIKENESS or self.is_other_language:
             return False
         return self._is_other(self.theirs)
 
     @cached_property
     def has_other_heading(self) -> bool:
-        """Whether the first heading is another title, and this one is printed nowhere."""
+        """True if the first heading is another title, and this title is printed nowhere."""
         heading = _HEADING.search(self.opening)
         printed = shingles(folded(self.opening))  # an abstract in a page's tags is not printed
-        agrees = contained(self.paper.abstract, printed) >= limits.SOME_ABSTRACT_SHARE
+        agrees = measure_containment(self.paper.abstract, printed) >= limits.SOME_ABSTRACT_SHARE
         if heading is None or agrees or self.is_printed or self.is_other_language:
             return False
         return self._is_other(heading[1])
 
     @cached_property
     def is_other_language(self) -> bool:
-        """Whether the record is in another language than the text; PubMed brackets such titles."""
+        """True if record and text differ in language; PubMed brackets such titles."""
         if self.paper.title.startswith("["):
             return True
         told = self.paper.abstract or self.paper.title
@@ -176,13 +176,13 @@ class Likeness:
         return is_title and all(one.marks or one.swapped for one in told)
 
     @property
-    def title(self) -> float:
-        """How like the title is, wherever the text prints it."""
-        return 1.0 if self.is_printed else self.headed
+    def title_likeness(self) -> float:
+        """The highest likeness of the title to any place where the text prints a title."""
+        return 1.0 if self.is_printed else self.heading_likeness
 
     @property
-    def is_telling(self) -> bool:
-        """Whether the title tells the paper from others; if nothing else agrees, by more words."""
+    def is_distinctive(self) -> bool:
+        """True if the title distinguishes the paper; it needs more words if nothing else agrees."""
         authors, abstract = self.authors or 0.0, self.abstract or 0.0
         agrees = authors >= limits.SOME_AUTHORS_SHARE or abstract >= limits.SOME_ABSTRACT_SHARE
         least = limits.TITLE_MIN_WORDS if agrees else limits.LONE_TITLE_MIN_WORDS
@@ -193,14 +193,16 @@ class Likeness:
         """The share of the authors that the text names; None where the record has none."""
         if not self.families:
             return None
-        return authors_shared(self.families, self.document.authors, self.opening)
+        return measure_shared_authors(self.families, self.document.authors, self.opening)
 
     @property
-    def prints_its_names(self) -> bool:
-        """Whether the text prints an author and the DOI of the paper, which tags only claim."""
+    def is_printed_with_names(self) -> bool:
+        """True if the text prints an author and the DOI, which tags only claim."""
         known = tuple({self.paper.ids.doi, self.document.ids.doi} - {""})
         is_named = any(doi.lower().startswith(known) for doi in _DOI.findall(self.head))
-        is_by_them = not self.families or authors_shared(self.families, (), self.opening) > 0
+        is_by_them = (
+            not self.families or measure_shared_authors(self.families, (), self.opening) > 0
+        )
         return is_named and is_by_them
 
     @cached_property
@@ -216,12 +218,14 @@ class Likeness:
         """The share of the abstract's wording at the text's beginning; None without an abstract."""
         text = shingles(folded(f"{self.document.abstract}\n{self.opening}"))
         told = [self.paper.abstract, *(other for _, other in self.paper.other_abstracts)]
-        shares = [contained(one, text) for one in told if len(one) > limits.ABSTRACT_MIN_CHARS]
+        shares = [
+            measure_containment(one, text) for one in told if len(one) > limits.ABSTRACT_MIN_CHARS
+        ]
         return max(shares, default=None)
 
     @cached_property
     def is_other_abstract(self) -> bool:
-        """Whether the text has an abstract in the record's language that differs from it."""
+        """True if the text has another abstract, in the language of the record's."""
         own = self.document.abstract
         if self.abstract is None or self.abstract >= limits.OTHER_ABSTRACT_SHARE:
             return False
@@ -238,7 +242,7 @@ class Likeness:
         if paper.abstract:
             abstract = paper.abstract
             if (
-                contained(text.abstract, shingles(folded(abstract)))
+                measure_containment(text.abstract, shingles(folded(abstract)))
                 >= limits.SCRAPED_ABSTRACT_SHARE
             ):
                 abstract = text.abstract
@@ -250,21 +254,23 @@ class Likeness:
 
     @property
     def is_preprint_pair(self) -> bool:
-        """Whether one DOI is that of a preprint server, the other that of a publisher."""
+        """True if one DOI is a preprint server's and the other a publisher's."""
         dois = (self.paper.ids.doi, self.document.ids.doi)
         return all(dois) and sum(PREPRINT_DOI.match(doi) is not None for doi in dois) == 1
 
     @property
     def is_by_others(self) -> bool:
-        """Whether the text names its authors, and they are others; each PDF names its own."""
+        """True if the text names authors, and they are others; each PDF names its own."""
         if self.authors is None or self.authors > limits.OTHER_AUTHORS_SHARE:
             return False
         return bool(self.document.authors) or (bool(self.document.pages) and not self.authors)
 
     def __str__(self) -> str:
-        parts = [f"title {self.title:.0%} alike"]
-        if self.difference.marks or self.difference.swapped:
-            parts.append(f"titles differ: {self.difference.marks or self.difference.swapped}")
+        parts = [f"title {self.title_likeness:.0%} alike"]
+        if self.title_difference.marks or self.title_difference.swapped:
+            parts.append(
+                f"titles differ: {self.title_difference.marks or self.title_difference.swapped}"
+            )
         if self.authors is not None:
             parts.append(f"{self.authors:.0%} of the authors")
         if self.abstract is not None:
@@ -274,14 +280,14 @@ class Likeness:
         return ", ".join(parts)
 
 
-def contained(part: str, whole: set[tuple[str, ...]]) -> float:
-    """The share of *part*'s runs of four words that *whole* has too, 0 to 1."""
+def measure_containment(part: str, whole: set[tuple[str, ...]]) -> float:
+    """Return the share of *part*'s runs of four words that are also in *whole*, 0 to 1."""
     runs = shingles(folded(part))
     return len(runs & whole) / len(runs) if runs else 0.0
 
 
-def authors_shared(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str) -> float:
-    """The share of our first six authors that *theirs*, or else the text's opening, names."""
+def measure_shared_authors(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str) -> float:
+    """Return the share of the first six authors that *theirs*, or the text's opening, names."""
     wanted = [name for author in ours[:6] if len(name := " ".join(folded(author))) > 1]
     named = {name for author in theirs if (name := " ".join(folded(author)))}
     # Of a double name, or of names in full, often only the last part is printed.
@@ -298,7 +304,7 @@ def authors_shared(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str)
 _NOTHING: Final = TitleDifference()
 
 
-def _by_identifier(likeness: Likeness) -> Identity:
+def _judge_by_identifier(likeness: Likeness) -> Identity:
     """Judge a text with an identifier of the paper on it."""
     ours, theirs = likeness.paper.ids.names(), likeness.document.ids.names()
     evidence = f"it names itself {next(name for name in theirs if name in ours)}"
@@ -316,13 +322,13 @@ def _find_signs(likeness: Likeness) -> Iterator[Sign]:
     if likeness.other_body:
         yield likeness.other_body
     if (
-        likeness.difference.marks
+        likeness.title_difference.marks
         and telling_words(likeness.document.title) >= limits.TITLE_MIN_WORDS
     ):
-        words = f"titles differ: {likeness.difference.marks}"
+        words = f"titles differ: {likeness.title_difference.marks}"
         yield Sign("title marks", DOUBT, words, "wrong_paper")
     elif likeness.has_other_heading:
-        weight = DOUBT if likeness.prints_its_names else REFUSE
+        weight = DOUBT if likeness.is_printed_with_names else REFUSE
         yield Sign("other heading", weight, "the text is headed by another title", "wrong_paper")
     if likeness.other_year:
         words = f"the text is of {likeness.other_year}, the paper of {likeness.paper.year}"
@@ -343,14 +349,18 @@ def _is_about_another(document: Document, paper: Paper) -> bool:
 def _find_clash(document: Document, paper: Paper) -> str:
     """Return the identifiers that differ; none where a PDF only cites the work that has the DOI."""
     clash = document.ids.clash(paper.ids)
-    if not clash or _counts_versions(document, paper):
+    if not clash or _are_versions(document, paper):
         return ""
     doi = document.ids.doi
-    is_cited = document.pages and _prints(document, doi, True) and not _prints(document, doi, False)
+    is_cited = (
+        document.pages
+        and _is_doi_printed(document, doi, True)
+        and not _is_doi_printed(document, doi, False)
+    )
     return Ids.clash(replace(document.ids, doi=""), paper.ids) if is_cited else clash
 
 
-def _prints(document: Document, doi: str, in_references: bool = False) -> bool:
+def _is_doi_printed(document: Document, doi: str, in_references: bool = False) -> bool:
     """Return whether the DOI is printed at the text's beginning or end, or among its references."""
     told = blocks(document.markdown)
     text = "\n".join(text for part, _, text in told if (part == "references") is in_references)
@@ -362,16 +372,16 @@ def _is_plausible(likeness: Likeness) -> bool:
     """Return whether nothing speaks against a DOI that is printed somewhere in a PDF."""
     if likeness.is_announced:
         return True
-    is_swapped = bool(likeness.difference.swapped) and not likeness.is_other_language
+    is_swapped = bool(likeness.title_difference.swapped) and not likeness.is_other_language
     if is_swapped or likeness.is_other_abstract:
         return False
     return (
-        likeness.title >= limits.NEAR_TITLE_LIKENESS
+        likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
         or (likeness.authors or 0.0) >= limits.SOME_AUTHORS_SHARE
     )
 
 
-def _counts_versions(document: Document, paper: Paper) -> bool:
+def _are_versions(document: Document, paper: Paper) -> bool:
     """Return whether both DOIs count versions of one paper, or one is that of a part of it.
 
     F1000 counts versions; eLife and PLOS give abstracts and figures DOIs of their own.
@@ -382,7 +392,7 @@ def _counts_versions(document: Document, paper: Paper) -> bool:
     return ours is not None and theirs is not None and ours[1] == theirs[1]
 
 
-def _agrees_despite_clash(likeness: Likeness) -> bool:
+def _is_version_despite_clash(likeness: Likeness) -> bool:
     """Return whether a text with another DOI is a version of the paper.
 
     The wording of the abstract must agree. Where none is known, a preprint of the same title and
@@ -390,36 +400,44 @@ def _agrees_despite_clash(likeness: Likeness) -> bool:
     """
     abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
     if likeness.abstract is None and likeness.is_preprint_pair:
-        is_titled = likeness.title >= limits.SAME_TITLE_LIKENESS and not likeness.difference.swapped
+        is_titled = (
+            likeness.title_likeness >= limits.SAME_TITLE_LIKENESS
+            and not likeness.title_difference.swapped
+        )
         is_by_them = likeness.authors is None or authors >= limits.SOME_AUTHORS_SHARE
-        return is_titled and likeness.is_telling and is_by_them
+        return is_titled and likeness.is_distinctive and is_by_them
     if abstract >= limits.SAME_ABSTRACT_SHARE:
-        return likeness.title >= limits.NEAR_TITLE_LIKENESS or authors >= limits.SOME_AUTHORS_SHARE
+        return (
+            likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
+            or authors >= limits.SOME_AUTHORS_SHARE
+        )
     return (
         abstract >= limits.SOME_ABSTRACT_SHARE
-        and likeness.title >= limits.SAME_TITLE_LIKENESS
-        and likeness.is_telling
+        and likeness.title_likeness >= limits.SAME_TITLE_LIKENESS
+        and likeness.is_distinctive
     )
 
 
 def _is_same(likeness: Likeness) -> bool:
-    """Weigh the likenesses where neither identifiers nor marks nor the body decide."""
+    """Weigh the likenesses if neither identifiers nor the body decide."""
     abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
     if abstract >= limits.SAME_ABSTRACT_SHARE:
-        is_titled = not likeness.has_other_title or likeness.title >= limits.NEAR_TITLE_LIKENESS
+        is_titled = (
+            not likeness.has_other_title or likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
+        )
         return is_titled or authors >= limits.SOME_AUTHORS_SHARE
-    if likeness.difference.swapped or likeness.is_other_abstract:
+    if likeness.title_difference.swapped or likeness.is_other_abstract:
         return False
     if likeness.is_by_others and abstract < limits.SOME_ABSTRACT_SHARE:
         return False
-    if likeness.title >= limits.SAME_TITLE_LIKENESS:
-        added = likeness.difference.added
-        if abstract >= limits.SOME_ABSTRACT_SHARE or (likeness.is_telling and not added):
+    if likeness.title_likeness >= limits.SAME_TITLE_LIKENESS:
+        added = likeness.title_difference.added
+        if abstract >= limits.SOME_ABSTRACT_SHARE or (likeness.is_distinctive and not added):
             return True
         return authors >= limits.SOME_AUTHORS_SHARE and DERIVED.isdisjoint(added)
     return (
-        likeness.title >= limits.NEAR_TITLE_LIKENESS
-        and likeness.is_telling
+        likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
+        and likeness.is_distinctive
         and authors >= limits.SOME_AUTHORS_SHARE
         and (likeness.abstract is None or abstract >= limits.SOME_ABSTRACT_SHARE)
     )

@@ -35,7 +35,7 @@ def find_signs(case: Case) -> Iterator[Sign]:
         words = f"{unknown:.1%} of the letters are marks of unknown glyphs"
         weight = REFUSE if unknown > limits.UNKNOWN_LETTERS_SHARES[1] else DOUBT
         yield Sign("unknown letters", weight, words, verdict)
-    sample = _words(text)
+    sample = _take_words(text)
     once = _share_once(sample)
     if any(len(sample) >= least and once > share for least, share in limits.GARBAGE_ONCE_SHARES):
         words = f"{once:.0%} of {len(sample)} long words occur once, which is not language"
@@ -47,7 +47,7 @@ def find_signs(case: Case) -> Iterator[Sign]:
             yield Sign("misread letters", DOUBT, words, only_doubts=True)
 
 
-def _words(text: str) -> list[str]:
+def _take_words(text: str) -> list[str]:
     """Return the first long words of a text, or the first pairs of characters without blanks."""
     runs = _RUN.findall(text)
     if 2 * sum(map(len, runs)) > sum(map(str.isalpha, text)):
@@ -75,16 +75,16 @@ def share_misread(words: list[str]) -> float:
     """
     uses = Counter(words)
     frequent = (word for word, count in uses.items() if count >= limits.MISREAD_MIN_USES)
-    gaps = {gap for word in frequent if word.isalpha() for gap in _gaps(word)}
+    gaps = {gap for word in frequent if word.isalpha() for gap in _yield_gapped(word)}
     rare = (
         count
         for word, count in uses.items()
-        if count < limits.MISREAD_MIN_USES and not gaps.isdisjoint(_gaps(word))
+        if count < limits.MISREAD_MIN_USES and not gaps.isdisjoint(_yield_gapped(word))
     )
     return sum(rare) / max(1, len(words))
 
 
-def _gaps(word: str) -> Iterator[str]:
+def _yield_gapped(word: str) -> Iterator[str]:
     """Yield a word with each of its inner letters left blank."""
     for at in range(1, len(word) - 1 if len(word) > 5 else 0):
         yield f"{word[:at]} {word[at + 1 :]}"

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..model.paper import Document, Paper, Verdict
 from ..model.verdicts import DOUBT, REFUSE, Sign, outcome_of
-from .evidence import Evidence, gather
+from .evidence import Evidence, gather_evidence
 
 REASONS_SHOWN: Final = 3
 
@@ -26,7 +26,7 @@ class Finding:
 
     @property
     def refuses(self) -> bool:
-        """Whether the text is not kept."""
+        """True if the text is rejected."""
         return outcome_of(self.verdict) == "not_whole"
 
 
@@ -41,7 +41,7 @@ class Case:
     @cached_property
     def evidence(self) -> Evidence:
         """The counts and marks of the text; gathered when a finder first asks for them."""
-        return gather(self.document, self.paper, self.abstract)
+        return gather_evidence(self.document, self.paper, self.abstract)
 
 
 Finder = Callable[[Case], Iterable[Sign]]
@@ -66,17 +66,17 @@ def weigh(signs: Iterable[Sign], whole: str, refuse_at: int = REFUSE) -> Finding
     >>> weigh([Sign("tail", DOUBT, "no end"), Sign("pages", REFUSE, "2 of 9 pages")], "").evidence
     '2 of 9 pages, no end'
     """
-    heaviest = sorted(_heaviest(signs), key=lambda sign: -sign.weight)
+    heaviest = sorted(_keep_heaviest(signs), key=lambda sign: -sign.weight)
     against = sum(sign.weight for sign in heaviest if not sign.only_doubts)
     refusing = [sign for sign in heaviest if not sign.only_doubts]
     if against >= refuse_at:
-        return Finding(refusing[0].verdict, _in_words(refusing))
+        return Finding(refusing[0].verdict, _describe_signs(refusing))
     if sum(sign.weight for sign in heaviest) >= DOUBT:
-        return Finding("doubtful", _in_words(heaviest))
+        return Finding("doubtful", _describe_signs(heaviest))
     return Finding("full_text", whole)
 
 
-def _heaviest(signs: Iterable[Sign]) -> Iterator[Sign]:
+def _keep_heaviest(signs: Iterable[Sign]) -> Iterator[Sign]:
     """Yield the signs that count, one of each name."""
     by_name: dict[str, Sign] = {}
     for sign in signs:
@@ -86,5 +86,5 @@ def _heaviest(signs: Iterable[Sign]) -> Iterator[Sign]:
     yield from by_name.values()
 
 
-def _in_words(signs: list[Sign]) -> str:
+def _describe_signs(signs: list[Sign]) -> str:
     return ", ".join(sign.words for sign in signs[:REASONS_SHOWN])

@@ -116,7 +116,7 @@ _BEFORE: Final = re.compile(
 
 
 class TitleDifference(NamedTuple):
-    """What two titles do not share: marks, words that replace each other, words of one alone."""
+    """The differences of two titles: marks, replaced words, words of one title only."""
 
     marks: str = ""
     swapped: str = ""
@@ -140,16 +140,16 @@ def compare(ours: str, theirs: str) -> TitleDifference:
     a, b = _tokens(_without_notice(ours)), _tokens(_without_notice(theirs))
     if "".join(a) == "".join(b):
         return TitleDifference()
-    only_a, only_b = _left_over(a, b)
-    if marks := _marks(only_a, only_b, _subtitle(a, b)):
+    only_a, only_b = _find_unshared_words(a, b)
+    if marks := _describe_marks(only_a, only_b, _find_subtitle(a, b)):
         return TitleDifference(marks)
     if only_a and only_b:
         return TitleDifference("", f"{' '.join(only_a[:5])} and {' '.join(only_b[:5])}")
     return TitleDifference("", "", tuple(only_a or only_b))
 
 
-def _left_over(a: list[str], b: list[str]) -> tuple[list[str], list[str]]:
-    """The words that only one of two titles has, small words and other spellings left out."""
+def _find_unshared_words(a: list[str], b: list[str]) -> tuple[list[str], list[str]]:
+    """Return the words that only one title has, without small words and spelling variants."""
     only_a: list[str] = []
     only_b: list[str] = []
     for same, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
@@ -168,7 +168,7 @@ def _left_over(a: list[str], b: list[str]) -> tuple[list[str], list[str]]:
     return only_a, only_b
 
 
-def _marks(only_a: list[str], only_b: list[str], subtitle: list[str]) -> str:
+def _describe_marks(only_a: list[str], only_b: list[str], subtitle: list[str]) -> str:
     """Say which marks differ; a number in the middle of a subtitle left out is none."""
     inner = subtitle[1:-1]
     kinds = [[word for word in side if word in _KINDS] for side in (only_a, only_b)]
@@ -188,17 +188,17 @@ def _marks(only_a: list[str], only_b: list[str], subtitle: list[str]) -> str:
 
 
 def _is_letter(word: str) -> bool:
-    """Whether it is a letter, Latin or Greek: *vitamin C*, *TGF-β*."""
+    """Return whether a word is a letter, Latin or Greek: *vitamin C*, *TGF-β*."""
     return len(word) == 1 or word in _GREEK
 
 
 def _has_digit(word: str) -> bool:
-    """Whether it is a name with a number: *BRCA1*."""
+    """Return whether a word contains a digit: *BRCA1*."""
     return any(char.isdigit() for char in word)
 
 
-def _subtitle(a: list[str], b: list[str]) -> list[str]:
-    """The words by which the one title is longer than the other, if it begins like it."""
+def _find_subtitle(a: list[str], b: list[str]) -> list[str]:
+    """Return the words by which one title is longer, if it begins like the other."""
     short, long = sorted((a, b), key=len)
     return long[len(short) :] if len(short) >= 4 and long[: len(short)] == short else []
 

@@ -37,18 +37,18 @@ _PLANS: Final = re.compile(r"\bprotocols?\b|\b(?:study|rationale and) design\b",
 def find_signs(case: Case) -> Iterator[Sign]:
     """Yield the signs that a text is not all of its paper."""
     document, paper, found = case.document, case.paper, case.evidence
-    yield from _few_pages(document.pages, page_count(paper.pages), found.prose)
-    yield from _references_left_out(document.pages, paper, found)
-    yield from _torn(document.pages, found)
-    yield from _skipping(document.pages, found)
-    yield from _unmentioned(found)
-    yield from _brief(case.abstract, found)
-    if found.abstract and not plans_research(paper.title or document.title):
-        yield from _unfinished(found.body, found)
+    yield from _check_page_count(document.pages, count_pages(paper.pages), found.prose)
+    yield from _check_references(document.pages, paper, found)
+    yield from _check_fragments(document.pages, found)
+    yield from _check_skipped_numbers(document.pages, found)
+    yield from _check_unmentioned_floats(found)
+    yield from _check_length(case.abstract, found)
+    if found.abstract and not is_protocol(paper.title or document.title):
+        yield from _check_sections(found.body, found)
 
 
-def _few_pages(pages: int, stated: int, words: int) -> Iterator[Sign]:
-    """Fewer pages, or words, than the record's page numbers promise."""
+def _check_page_count(pages: int, stated: int, words: int) -> Iterator[Sign]:
+    """Yield a sign if there are fewer pages, or words, than the record's page numbers promise."""
     if stated > 2 and 0 < pages <= limits.PDF_PAGES_SHARES[1] * stated:
         is_few = pages <= limits.PDF_PAGES_SHARES[0] * stated
         yield Sign("pages", REFUSE if is_few else WEAK, f"{pages} of {stated} pages")
@@ -57,22 +57,22 @@ def _few_pages(pages: int, stated: int, words: int) -> Iterator[Sign]:
         yield Sign("pages", REFUSE if is_few else WEAK, f"{words} words for {stated} pages")
 
 
-def _references_left_out(pages: int, paper: Paper, found: Evidence) -> Iterator[Sign]:
+def _check_references(pages: int, paper: Paper, found: Evidence) -> Iterator[Sign]:
     if not _is_misread(found, paper.reference_count):
-        yield from chain(_scant(found), _uncited(found, pages))
+        yield from chain(_check_words_per_reference(found), _check_uncited(found, pages))
     elif not paper.reference_count:  # or half of the text is missing, which no record can tell
         text = f"lists {found.listed} references and cites none after {max(found.cited)}"
         yield Sign("uncited", DOUBT, text)
     if not is_old(paper):
-        yield from _unlisted(found, pages)
-    yield from _unrecorded(found, paper.reference_count)
+        yield from _check_unlisted(found, pages)
+    yield from _check_recorded_count(found, paper.reference_count)
 
 
-def _torn(pages: int, found: Evidence) -> Iterator[Sign]:
-    """Sections that are snippets or empty, and paragraphs that end in the middle of a sentence."""
+def _check_fragments(pages: int, found: Evidence) -> Iterator[Sign]:
+    """Yield signs for sections that are snippets or empty, and for unfinished paragraphs."""
     if any(section.name.strip("* ").lower() == "section snippets" for section in found.body):
         yield Sign("snippets", REFUSE, "only snippets of the sections")
-    yield from _emptied(pages, found)
+    yield from _check_empty_headings(pages, found)
     if found.paragraphs >= limits.UNENDED_MIN_PARAGRAPHS:
         share = found.unended / found.paragraphs
         weights = (0, DOUBT, REFUSE)
@@ -83,8 +83,8 @@ def _torn(pages: int, found: Evidence) -> Iterator[Sign]:
         yield Sign("tail", WEAK, f"ends in mid-sentence ({' '.join(last.split()[-3:])!r})")
 
 
-def _brief(abstract: str, found: Evidence) -> Iterator[Sign]:
-    """Fewer words than a report or a paper with an abstract has, alone or beside the abstract."""
+def _check_length(abstract: str, found: Evidence) -> Iterator[Sign]:
+    """Yield a sign if a text has fewer words than a report, or a paper with an abstract."""
     names = [section.name for section in found.body]
     is_report = all(any(map(part, names)) for part in (opens, prepares, reports))
     least = limits.PAPER_MIN_WORDS if abstract or is_report else 0
@@ -93,8 +93,8 @@ def _brief(abstract: str, found: Evidence) -> Iterator[Sign]:
         yield Sign("brief", DOUBT, text, only_doubts=True)
 
 
-def plans_research(title: str) -> bool:
-    """Whether a paper describes research that is still to be done.
+def is_protocol(title: str) -> bool:
+    """Return whether a title is that of planned research.
 
     >>> plans_research("Light and sleep: study protocol for a randomised trial")
     True
@@ -102,8 +102,8 @@ def plans_research(title: str) -> bool:
     return _PLANS.search(title) is not None
 
 
-def reports_research(found: Evidence) -> bool:
-    """Whether three of introduction, methods, results and discussion have text of their own."""
+def has_research_sections(found: Evidence) -> bool:
+    """Return whether three of introduction, methods, results and discussion have text."""
     names = [
         section.name for section in found.body if section.prose >= limits.RESEARCH_PART_MIN_WORDS
     ]
@@ -112,7 +112,7 @@ def reports_research(found: Evidence) -> bool:
 
 
 def _is_misread(found: Evidence, recorded: int) -> bool:
-    """Whether the list of references was counted wrongly.
+    """Return whether the reader counted the references wrongly.
 
     The list does not number its entries, has more than twice as many as the highest number cited,
     and more than the record counts. Pages print a list twice, or break each entry into lines.
@@ -123,9 +123,9 @@ def _is_misread(found: Evidence, recorded: int) -> bool:
     return by_number and is_long and found.numbered < min(last, limits.NUMBERED_MIN_ENTRIES)
 
 
-def _scant(found: Evidence) -> Iterator[Sign]:
-    """Fewer words than so many references need; a list that does not count may hold links."""
-    listed = _length(found)
+def _check_words_per_reference(found: Evidence) -> Iterator[Sign]:
+    """Yield a sign if there are too few words for the number of references."""
+    listed = _count_listed(found)
     text = f"{found.prose} words for {listed} references"
     if (
         listed >= limits.LONG_LIST_REFERENCES
@@ -135,12 +135,12 @@ def _scant(found: Evidence) -> Iterator[Sign]:
 
 
 def is_old(paper: Paper) -> bool:
-    """Whether it is of a time when works were cited in footnotes, or in ways no scan shows."""
+    """Return whether the paper is from a time of footnotes, or of citations that scans lose."""
     return bool(paper.published) and paper.published < limits.FOOTNOTES_UNTIL_YEAR
 
 
-def page_count(pages: str) -> int:
-    """How many pages ``932-45`` are; 0 when it does not say.
+def count_pages(pages: str) -> int:
+    """Return the number of pages of ``932-45``; 0 if the text is not a range.
 
     >>> page_count("932-45"), page_count("e1-e9"), page_count("S12")
     (14, 9, 0)
@@ -154,8 +154,8 @@ def page_count(pages: str) -> int:
     return count if 0 < count < 500 else 0
 
 
-def _emptied(pages: int, found: Evidence) -> Iterator[Sign]:
-    """Headings without text above another that is not deeper; a link may stand for the methods."""
+def _check_empty_headings(pages: int, found: Evidence) -> Iterator[Sign]:
+    """Yield a sign for headings without text; a link may replace the methods."""
     levels = [section.level for section in found.sections]
     bare = [
         section.name
@@ -175,10 +175,10 @@ def _emptied(pages: int, found: Evidence) -> Iterator[Sign]:
         yield Sign("empty headings", DOUBT, f"no text under {bare[0][:60]!r}")
 
 
-def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
-    """References that a text does not get to, or leaves out a row of."""
+def _check_uncited(found: Evidence, pages: int) -> Iterator[Sign]:
+    """Yield a sign for references that are never cited, or a row of them."""
     cited = sorted(found.cited)
-    listed = _length(found)
+    listed = _count_listed(found)
     if listed < limits.SHARE_MIN_REFERENCES:
         return
     by_number = len(cited) >= max(limits.BY_NUMBER_MIN, found.named) and (
@@ -189,7 +189,7 @@ def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
     if by_number and cited[-1] <= 1.2 * listed:
         yield from _cut_list([number for number in cited if number <= listed], listed, found)
     elif found.named > len(cited):
-        yield from _cut_names(found)
+        yield from _check_cited_names(found)
     elif (  # print raises numbers in ways that its readers lose
         not pages
         and listed >= limits.LONG_LIST_REFERENCES
@@ -198,8 +198,8 @@ def _uncited(found: Evidence, pages: int) -> Iterator[Sign]:
         yield Sign("uncited", WEAK, f"lists {listed} references and cites hardly any")
 
 
-def _length(found: Evidence) -> int:
-    """How long the list is: by its own numbers where it has them, for links may follow it."""
+def _count_listed(found: Evidence) -> int:
+    """Return the length of the list, by its own numbers if it has them."""
     last = max(found.cited, default=limits.NUMBERED_MIN_ENTRIES)
     return (
         found.numbered if found.numbered >= min(last, limits.NUMBERED_MIN_ENTRIES) else found.listed
@@ -208,18 +208,22 @@ def _length(found: Evidence) -> int:
 
 def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
     text = f"cites {len(cited)} of {listed} references"
-    tail, row = range(cited[-1] + 1, listed + 1), longest_gap(cited)
+    tail, row = range(cited[-1] + 1, listed + 1), find_longest_gap(cited)
     left = listed - len(cited)
     if (
         len(tail) >= limits.UNCITED_ROW_REFERENCES
         and len(tail) > limits.UNCITED_TAIL_SHARE * listed
     ):
-        yield Sign("uncited", _weight(tail, found), f"{text} and none after {cited[-1]}")
+        yield Sign(
+            "uncited", _weigh_lost_numbers(tail, found), f"{text} and none after {cited[-1]}"
+        )
     elif (
         len(row) >= max(limits.UNCITED_ROW_REFERENCES, limits.UNCITED_ROW_SHARE * listed)
         and len(cited) + len(row) >= limits.NUMBERING_STRICT_SHARE * cited[-1]
     ):
-        yield Sign("uncited", _weight(row, found), f"{text} and none of {len(row)} in a row")
+        yield Sign(
+            "uncited", _weigh_lost_numbers(row, found), f"{text} and none of {len(row)} in a row"
+        )
     elif (
         lost := sum(left > share * listed for share in limits.UNCITED_SHARES)
     ) and found.prose < limits.WORDS_PER_REFERENCE_AMPLE * listed:
@@ -228,8 +232,8 @@ def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
         yield Sign("uncited", min(left, 2), text)
 
 
-def _weight(lost: range, found: Evidence) -> int:
-    """Less where some of the numbers stand in the text, though not as most citations do.
+def _weigh_lost_numbers(lost: range, found: Evidence) -> int:
+    """Return a lower weight if some of the lost numbers are in the text in another style.
 
     Numbers without any mark are never all found: behind a quotation mark, a letter, a figure.
     """
@@ -238,14 +242,14 @@ def _weight(lost: range, found: Evidence) -> int:
     return REFUSE if found.by_marks else DOUBT
 
 
-def longest_gap(cited: Iterable[int]) -> range:
-    """The longest row of numbers that is left out before the last cited."""
+def find_longest_gap(cited: Iterable[int]) -> range:
+    """Return the longest row of numbers left out before the last cited number."""
     steps = pairwise([0, *sorted(cited)])
     return max((range(before + 1, after) for before, after in steps), key=len, default=range(0))
 
 
-def _cut_names(found: Evidence) -> Iterator[Sign]:
-    """References by name and year of which too many are never named.
+def _check_cited_names(found: Evidence) -> Iterator[Sign]:
+    """Yield a sign for references by name and year of which too many are never cited.
 
     Only where the list answers what the text cites: in many forms its names are not to be found.
     """
@@ -258,7 +262,7 @@ def _cut_names(found: Evidence) -> Iterator[Sign]:
     # Names, not numbers: a thousand citations may each be of the same thousand entries.
     answers = [
         {(word, year) for word in near if (word, year) in called}
-        for near, year in _named_in(found.text)
+        for near, year in _find_name_citations(found.text)
     ]
     if min(len(answers), listed) < limits.SHARE_MIN_REFERENCES or sum(
         map(bool, answers)
@@ -278,8 +282,8 @@ def _name_and_years(entry: str) -> tuple[str, set[str]]:
     return name, {word for word in words if _YEAR.fullmatch(word)}
 
 
-def _named_in(text: str) -> Iterator[tuple[set[str], str]]:
-    """Each citation by name and year: the words before the year, and the year."""
+def _find_name_citations(text: str) -> Iterator[tuple[set[str], str]]:
+    """Yield each citation by name and year: the words before the year, and the year."""
     for match in NAMED.finditer(text):
         if year := _YEAR.search(match[0]):
             yield (
@@ -292,8 +296,8 @@ def _named_in(text: str) -> Iterator[tuple[set[str], str]]:
             )
 
 
-def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
-    """Citations of no list: a PDF prints both; a page may fetch its list by a script."""
+def _check_unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
+    """Yield a sign for citations without a list; a page may load its list by a script."""
     last = max(found.cited, default=0)
     marked = found.by_marks or len(found.cited) >= limits.UNMARKED_MIN_NUMBERS
     numbers = (
@@ -313,16 +317,16 @@ def _unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
         yield Sign("unlisted", weight, f"cites {cites} and lists {found.listed or 'none'}")
 
 
-def _unrecorded(found: Evidence, recorded: int) -> Iterator[Sign]:
-    """A list of far fewer references than the record counts."""
+def _check_recorded_count(found: Evidence, recorded: int) -> Iterator[Sign]:
+    """Yield a sign for a list with far fewer references than the record counts."""
     if recorded < limits.LONG_LIST_REFERENCES:
         return
     if found.listed < limits.RECORDED_REFERENCES_SHARE * recorded:
         yield Sign("unrecorded", DOUBT, f"lists {found.listed or 'none'} of {recorded} references")
 
 
-def _skipping(pages: int, found: Evidence) -> Iterator[Sign]:
-    """Numbers of sections or figures that are left out; print has headings that are misread."""
+def _check_skipped_numbers(pages: int, found: Evidence) -> Iterator[Sign]:
+    """Yield a sign for sections or figures whose numbers are left out."""
     numbers = {int(match[1]) for section in found.body if (match := _SECTION.match(section.name))}
     named = {int(number) for number in _SECTION_NAMED.findall(found.text)}
     last = max(numbers | named, default=0)
@@ -332,28 +336,28 @@ def _skipping(pages: int, found: Evidence) -> Iterator[Sign]:
         yield Sign("skipped section", DOUBT, text, only_doubts=pages > 0)
     for name in ("fig", "tab"):
         numbered = {number for kind, number in found.mentioned | found.captions if kind == name}
-        if len(numbered) > 1 and max(numbered) < 15 and (gone := first_skipped(numbered)):
+        if len(numbered) > 1 and max(numbered) < 15 and (gone := find_first_skipped(numbered)):
             text = (
                 f"{'figure' if name == 'fig' else 'table'} {gone} is missing before {max(numbered)}"
             )
             yield Sign(f"skipped {name}", 2, text)
 
 
-def _unmentioned(found: Evidence) -> Iterator[Sign]:
-    """Figures and tables that the text does not mention, or no longer."""
+def _check_unmentioned_floats(found: Evidence) -> Iterator[Sign]:
+    """Yield a sign for figures and tables that the text does not mention."""
     shown, lost = len(found.captions), len(found.captions - found.mentioned)
     if lost >= limits.UNMENTIONED_MIN_FLOATS and lost > limits.UNMENTIONED_SHARE * shown:
         text = f"{lost} of {shown} figures and tables are not mentioned"
         yield Sign("unmentioned", WEAK, text, only_doubts=True)
 
 
-def first_skipped(numbers: set[int]) -> int:
-    """The first number that is left out; 0 if none is."""
+def find_first_skipped(numbers: set[int]) -> int:
+    """Return the first number that is left out; 0 if there is none."""
     return next((n for n in range(1, max(numbers, default=0)) if n not in numbers), 0)
 
 
-def _unfinished(body: list[Section], found: Evidence) -> Iterator[Sign]:
-    """An introduction that no section concludes, or no results between them."""
+def _check_sections(body: list[Section], found: Evidence) -> Iterator[Sign]:
+    """Yield a sign for an introduction without a concluding section, or without results."""
     names = [section.name for section in body]
     level = min((part.level for part in body if divides_research(part.name)), default=0)
     top = [part.name for part in body if part.level == level]
@@ -363,10 +367,10 @@ def _unfinished(body: list[Section], found: Evidence) -> Iterator[Sign]:
         is_begun = is_begun and all(opens(name) or prepares(name) for name in names)
         weight = REFUSE if is_begun else DOUBT if is_report else WEAK
         yield Sign("unfinished", weight, f"no section after {names[-1][:60]!r} concludes")
-    yield from missing_parts(top, names)
+    yield from find_missing_parts(top, names)
 
 
-def missing_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
+def find_missing_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
     """Yield the part that a report of research lacks, which *titles* of the top level divide."""
     own = [title for title in titles if key(bare(title)) not in MAIN_TEXT]
     if len(own) < 2 or not all(map(divides_research, own)):

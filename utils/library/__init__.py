@@ -22,9 +22,13 @@ from ..model.paper import OBJECT_KINDS, STORED_COLUMNS, ObjectKind, Paper, Store
 from ..model.tabular import ResultList
 from ..settings import Overrides, Settings, load_settings
 from ..system import safe_files
+<<<<<<< HEAD
 from ..system.keyword_options import explain_options
 from ..system.once import shared_property
 from .finding import found_or_brought, names_in
+=======
+from .finding import collect_names, find_or_take_from_mirror
+>>>>>>> 3071370b (search, judges, lists, download: name functions by what they do)
 from .harvests import Harvests
 from .maintenance import Upkeep
 from .namespace import OPTION_TYPES
@@ -161,7 +165,7 @@ class Library:
 
     @shared_property
     def web(self) -> Web:
-        """Polite HTTP, under the rate limits of all sources."""
+        """The HTTP client, which keeps the rate limits of all sources."""
         from ..http import Web
         from ..sources import SOURCES
 
@@ -192,7 +196,7 @@ class Library:
 
     @shared_property
     def entrez(self) -> Entrez:
-        """Every database of NCBI's Entrez: search, summaries, records, links."""
+        """All databases of NCBI's Entrez: search, summaries, records, links."""
         from ..entrez import Entrez
 
         return Entrez(self.web)
@@ -221,7 +225,7 @@ class Library:
         return Ladder(self.web, self.shelf, SOURCES, self.settings.papers_sources)
 
     def passages_of(self, source: Literal["corpus", "mirror"]) -> Corpus | MirrorPassages:
-        """Return where passages are looked for: in the corpus, or in the mirror."""
+        """Return the searchable passages: those of the corpus, or of the mirror."""
         return self._mirror_passages if source == "mirror" else self.corpus
 
     @shared_property
@@ -359,7 +363,7 @@ class Library:
         from ..curation.reading import read
 
         stretch = partial(read, section=section, start=start, max_chars=max_chars)
-        return found_or_brought(self, paper, partial(stretch, references=references))
+        return find_or_take_from_mirror(self, paper, partial(stretch, references=references))
 
     def find(self, paper: str) -> StoredPaper:
         """Return the paper on the shelf with this identifier or file name; no source is asked.
@@ -368,7 +372,7 @@ class Library:
         """
         from ..curation.reading import find
 
-        return found_or_brought(self, paper, find)
+        return find_or_take_from_mirror(self, paper, find)
 
     def list_papers(
         self,
@@ -386,8 +390,13 @@ class Library:
 
         ``job_id`` names a harvest: only its papers.
         """
+<<<<<<< HEAD
         total, papers = self.shelf.list(
             among=names_in(self, job_id) if job_id else None,
+=======
+        return self.shelf.list(
+            among=collect_names(self, job_id) if job_id else None,
+>>>>>>> 3071370b (search, judges, lists, download: name functions by what they do)
             text=text,
             kind=kind,
             year_from=year_from,
@@ -504,7 +513,7 @@ class Library:
 
         if pairs:
             return verify_all(read_pairs(Path(pairs)))
-        compared = _paper_to_compare(self.shelf, paper, record)
+        compared = _find_paper_to_compare(self.shelf, paper, record)
         return verify_all([Pair(str(file), Path(file), compared) for file in files])
 
     def doctor(self) -> list[HealthCheck]:
@@ -536,7 +545,7 @@ def _check_shelf(folder: Path) -> None:
         raise StoreFailed(msg, "Set PAPERS_DIR to a folder.")
 
 
-def _paper_to_compare(
+def _find_paper_to_compare(
     shelf: Shelf, paper: str | int | Ids, record: str | Path | Mapping[str, Any] | None
 ) -> Paper | None:
     """Return the paper that files should be, by its record or by what the shelf knows."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def found_or_brought(library: Library, paper: str, look: Callable[..., Result]) -> Result:
+def find_or_take_from_mirror(library: Library, paper: str, look: Callable[..., Result]) -> Result:
     """Look for a paper on the shelf; where it is missing, take it from a mirror of PMC.
 
     That needs no request. A text that the mirror cannot give leaves everything as it was.
@@ -29,13 +29,13 @@ def found_or_brought(library: Library, paper: str, look: Callable[..., Result]) 
     try:
         return look(paper, library.shelf)
     except NotFound:
-        if not _bring(library, paper):
+        if not _take_from_mirror(library, paper):
             raise
     return look(paper, library.shelf)
 
 
-def _bring(library: Library, paper: str) -> bool:
-    """Take a paper from a mirror of PMC, and return whether one has it."""
+def _take_from_mirror(library: Library, paper: str) -> bool:
+    """Take a paper from a mirror of PMC; return whether a mirror has it."""
     with suppress(PaperError):
         ids = Ids.parse(paper)
         if library.ladder.find_local([ids]):
@@ -44,14 +44,14 @@ def _bring(library: Library, paper: str) -> bool:
     return False
 
 
-def names_in(library: Library, job_id: str) -> frozenset[str]:
-    """Return every name of the papers of a harvest."""
+def collect_names(library: Library, job_id: str) -> frozenset[str]:
+    """Return every identifier of the papers of a harvest."""
     harvest = library.harvest(job_id=job_id)
     with closing(harvest.ledger):
         return harvest.ledger.names()
 
 
-def texts_of(library: Library, job_id: str) -> Iterator[StoredPaper]:
+def yield_full_texts(library: Library, job_id: str) -> Iterator[StoredPaper]:
     """Return the full texts of a harvest; of the whole shelf where *job_id* is empty."""
     from ..harvest.jobs import of_shelf
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Harvests(Namespace):
-    """Harvests: jobs that bring many papers, and what they would take."""
+    """Harvests: jobs that fetch many papers, and their plans."""
 
     def __call__(self) -> ResultList[Job]:
         """Return `all`, as the version before did."""
@@ -53,13 +53,13 @@ class Harvests(Namespace):
         """Return what a harvest would take, before anything is fetched; see `..harvest.plan`."""
         from ..harvest import plan as harvest_plan
         from ..harvest.searches import wanted_searches
-        from ..lists.pasted import merged
+        from ..lists.pasted import merge_entries
 
         wanted = wanted_searches(query, sources, self._library.ladder.sources)
         lists = papers if isinstance(papers, Mapping) else {"Identifiers": tuple(papers)}
         entries = [entry for asked in lists.values() for entry in asked]
         if not wanted:
-            once = merged(entries).papers
+            once = merge_entries(entries).papers
             return harvest_plan.of_list(once[: max_papers or len(once)], self._library.ladder)
         if [one.source.name for one in wanted] == ["pubmed"] and not entries:
             return harvest_plan.of_query(wanted[0].query, self._library.ladder, most=max_papers)
@@ -68,16 +68,16 @@ class Harvests(Namespace):
 
     def from_lock(self, lock: Lock) -> Harvest:
         """Return the harvest that brings the papers of a lock; compare them with `differences`."""
-        from ..harvest.corpus_lock import of_lock
+        from ..harvest.corpus_lock import open_lock_job
         from ..harvest.jobs import Harvest
 
-        return Harvest(of_lock(lock, self._library.ladder), self._library.ladder)
+        return Harvest(open_lock_job(lock, self._library.ladder), self._library.ladder)
 
     def differences(self, lock: Lock, harvest: Harvest) -> Rebuilt:
-        """Return what differs from the lock; see `..harvest.corpus_lock.differences`."""
-        from ..harvest.corpus_lock import differences
+        """Return what differs from the lock; see `..harvest.corpus_lock.compare_with_lock`."""
+        from ..harvest.corpus_lock import compare_with_lock
 
-        return differences(lock, harvest)
+        return compare_with_lock(lock, harvest)
 
     def from_mirror(self, mirror: Mirror | None = None) -> Harvest:
         """Return the harvest that puts a mirror's choice of PMC's articles onto the shelf, offline.

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Upkeep(Namespace):
-    """Filing what arrives, judging again, renewing texts."""
+    """File new papers, judge texts again, and renew them."""
 
     def take_in(self, *, accept: str = "", folder: str | Path = "") -> Iterator[InboxResult]:
-        """File what was dropped into ``inbox/``; see `..curation.inbox.take_in`.
+        """File the papers in the folder ``inbox/``; see `..curation.inbox.take_in`.
 
         Papers that are asked for are copied from *folder*; see `..curation.inbox_watch`.
         """
@@ -36,7 +36,7 @@ class Upkeep(Namespace):
     def watch_inbox(
         self, *, accept: str = "", folder: str | Path = ""
     ) -> Generator[InboxResult, None, None]:
-        """File what arrives, for ever; see `..curation.inbox_watch.watch`."""
+        """File papers as they arrive, without end; see `..curation.inbox_watch.watch`."""
         from ..curation.inbox_watch import watch
 
         return watch(self._library.ladder, accept=accept, folder=folder)

@@ -19,7 +19,7 @@ OPTION_TYPES = {
 
 
 class Namespace:
-    """Verbs of a library that belong together, such as ``library.harvests``."""
+    """A group of a library's methods, such as ``library.harvests``."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -38,9 +38,9 @@ class References(Namespace):
         """Return the same; for a named version of an arXiv paper, the record of that version."""
         asked = list(papers)
         known = zip(asked, self.records(asked), strict=True)
-        return [(ids, self._in_version_asked(paper, record)) for paper, (ids, record) in known]
+        return [(ids, self._match_version(paper, record)) for paper, (ids, record) in known]
 
-    def _in_version_asked(
+    def _match_version(
         self, paper: str | int | Ids, record: Paper | PaperError
     ) -> Paper | PaperError:
         from ..citations import in_version

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PubMed(Namespace):
-    """PubMed in depth: records, relations, vocabulary."""
+    """Records, relations and vocabulary of PubMed."""
 
     def search_articles(
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
@@ -44,25 +44,25 @@ class PubMed(Namespace):
         )
 
     def paper(self, pmid: str | int) -> Paper:
-        """Return a paper as PubMed knows it; see `..search.pubmed.details.fetch_paper`."""
+        """Return PubMed's record of a paper; see `..search.pubmed.details.fetch_paper`."""
         from ..search.pubmed.details import fetch_paper
 
         return fetch_paper(pmid, self._library.web)
 
     def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
-        """Return PubMed's records of many papers; see `..search.pubmed.details.details`."""
-        from ..search.pubmed.details import details
+        """Return PubMed's records of many papers; see `..search.pubmed.details.fetch_details`."""
+        from ..search.pubmed.details import fetch_details
 
-        return details(list(pmids), level, self._library.web)
+        return fetch_details(list(pmids), level, self._library.web)
 
     def related(
         self, pmid: str | int, kind: Relationship, most: int = 5, *, start: int = 0
     ) -> Relations:
         """Find similar, citing and cited papers."""
-        from ..search.pubmed.details import pmid_of
+        from ..search.pubmed.details import parse_pmid
         from ..search.pubmed.relationships import find_related
 
-        return find_related(pmid_of(pmid), kind, most, self._library.web, start=start)
+        return find_related(parse_pmid(pmid), kind, most, self._library.web, start=start)
 
     def article_text(
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
@@ -101,7 +101,7 @@ class PubMed(Namespace):
 
 
 class ArXiv(Namespace):
-    """Preprints at arXiv."""
+    """Preprints on arXiv."""
 
     def search(  # noqa: PLR0913  # its filters
         self,
@@ -143,7 +143,7 @@ class ArXiv(Namespace):
 
 
 class SemanticScholar(Namespace):
-    """Papers and citations at Semantic Scholar."""
+    """Papers and citations on Semantic Scholar."""
 
     def search(  # noqa: PLR0913  # its filters
         self,
@@ -178,13 +178,13 @@ class SemanticScholar(Namespace):
         )
 
     def paper(self, paper: str) -> ScholarPaper:
-        """Return a paper as Semantic Scholar knows it, by any identifier."""
+        """Return Semantic Scholar's record of a paper, by any identifier."""
         from ..search.site_search import scholar_paper
 
         return scholar_paper(paper, self._library.web)
 
     def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
-        """Find who cites a paper; see `..search.site_search.citing_papers`."""
+        """Find the papers that cite a paper; see `..search.site_search.citing_papers`."""
         from ..search.site_search import citing_papers
 
         return citing_papers(paper, self._library.web, max_results=max_results, start=start)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from ..model.paper import OBJECT_KINDS, ObjectKind
-from .finding import found_or_brought, names_in, texts_of
+from .finding import collect_names, find_or_take_from_mirror, yield_full_texts
 from .namespace import Namespace
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class Texts(Namespace):
         """Return the sections of a paper, with roles; see `..curation.reading.sections`."""
         from ..curation.reading import sections
 
-        return found_or_brought(self._library, paper, sections)
+        return find_or_take_from_mirror(self._library, paper, sections)
 
     def places(self, paper: str) -> Places:
-        """Return where each paragraph stands in the original; see `..curation.places.places_of`."""
+        """Return the place of each paragraph in the original; see `..curation.places.places_of`."""
         from ..curation.places import places_of
 
-        return found_or_brought(self._library, paper, places_of)
+        return find_or_take_from_mirror(self._library, paper, places_of)
 
     def keep_original(self, paper: str) -> Path | None:
         """Put the PDF that a text was read from next to it; None if it was read from a page."""
@@ -78,7 +78,7 @@ class Texts(Namespace):
 
         find = self._library.find
         named = [find(paper) if isinstance(paper, str) else paper for paper in papers]
-        return fetch_pdfs(named or texts_of(self._library, job_id), self._library.ladder)
+        return fetch_pdfs(named or yield_full_texts(self._library, job_id), self._library.ladder)
 
     def all_objects(
         self,
@@ -92,7 +92,12 @@ class Texts(Namespace):
         from ..media import gather_many
 
         return gather_many(
-            *(texts_of(self._library, job_id), self._library.shelf, self._library.web, kinds),
+            *(
+                yield_full_texts(self._library, job_id),
+                self._library.shelf,
+                self._library.web,
+                kinds,
+            ),
             fetch=fetch,
             most_bytes=most_bytes,
         )
@@ -116,12 +121,14 @@ class Texts(Namespace):
             self._library.harvest(job_id=job_id).folder if job_id else self._library.shelf.folder
         )
         path = path or folder / "tables.csv"
-        return path, *write_long_table(texts_of(self._library, job_id), self._library.shelf, path)
+        return path, *write_long_table(
+            yield_full_texts(self._library, job_id), self._library.shelf, path
+        )
 
     def emptied_by(self, *, job_id: str = "", **filters: Unpack[ListFilters]) -> list[str]:
         """Return the filters of `list_papers` that fit no paper."""
         from ..curation.listing import emptied_by
 
-        among = names_in(self._library, job_id) if job_id else None
+        among = collect_names(self._library, job_id) if job_id else None
         chosen = {name: str(value) for name, value in filters.items()}
         return emptied_by(self._library.shelf, chosen, among, job_id)

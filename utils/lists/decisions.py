@@ -1,6 +1,6 @@
 """What screeners decided, as Rayyan, Covidence, ASReview, EPPI-Reviewer and Zotero write it down.
 
-`screened_in` reads a file of any of them. Where each form is known from:
+`read_screened` reads a file of any of them. Where each form is known from:
 
 - Rayyan (``articles.csv``, alone or in its ZIP; RIS): all decisions stand in the notes, ``… |
   RAYYAN-INCLUSION: {"Ann"=>"Included"} | RAYYAN-LABELS: a,b | RAYYAN-EXCLUSION-REASONS: c,d``, as
@@ -35,20 +35,20 @@ from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .described import described, entry_of_paper
-from .pasted import Entry, decode_lines, ids_of_record
+from .described import paper_to_entry, to_paper
+from .pasted import Entry, collect_ids, decode_lines
 from .references import (
     MOST_BYTES,
     RIS_START,
     Columns,
-    header_of,
+    get_ris_fields,
+    get_ris_ids,
+    get_values,
+    parse_header,
+    read_ris_records,
     require_text,
-    ris_ids,
-    ris_records,
-    ris_said,
-    sample,
-    table_rows,
-    values_of,
+    sample_lines,
+    yield_table_rows,
 )
 
 Choice = Literal["include", "exclude", "maybe"]
@@ -93,7 +93,7 @@ _EPPI_CHOICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one screener said of one record at one stage.
+    """The decision of one screener about one record at one stage.
 
     Parameters
     ----------
@@ -131,21 +131,23 @@ class Screened:
 
     @property
     def excluded(self) -> bool:
-        """Whether all who decided excluded it."""
+        """True if all who decided excluded the record."""
         return {one.choice for one in self.decisions} == {"exclude"}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a file does not say itself; a value that is given goes before the file's."""
+class GivenFacts:
+    """Facts that a file does not contain; a given value overrides the value in the file."""
 
     choice: Choice | None = None
     stage: Stage | None = None
     screener: str = ""
 
 
-def screened_in(data: bytes, name: str = "", told: Told | None = None) -> Iterator[Screened]:
-    """The records of a screening program's file, one by one, in its order.
+def read_screened(
+    data: bytes, name: str = "", told: GivenFacts | None = None
+) -> Iterator[Screened]:
+    """Yield the records in a file of a screening program, in order.
 
     Parameters
     ----------
@@ -161,9 +163,9 @@ def screened_in(data: bytes, name: str = "", told: Told | None = None) -> Iterat
     BadRequest
         The file cannot be read, or says of no record what was decided.
     """
-    told = told or _told_by_name(name)
+    told = told or _parse_file_name(name)
     found = decided = 0
-    for record in _read(_unzipped(data), told):
+    for record in _read_any_format(_unzip_rayyan(data), told):
         found += 1
         decided += bool(record.decisions)
         yield record
@@ -174,10 +176,10 @@ def screened_in(data: bytes, name: str = "", told: Told | None = None) -> Iterat
         raise BadRequest(msg, hint)
 
 
-def passed_in(
+def read_included(
     data: bytes, name: str = "", *, excluded_too: bool = False
 ) -> tuple[list[Entry], int]:
-    """The papers of a list but those excluded by all who decided; how many were left out.
+    """Return the papers that were not excluded by all screeners, and the number left out.
 
     What screeners disagree about, or nobody decided, is kept.
 
@@ -186,14 +188,14 @@ def passed_in(
     BadRequest
         The file cannot be read.
     """
-    records = list(_read(_unzipped(data), _told_by_name(name)))
+    records = list(_read_any_format(_unzip_rayyan(data), _parse_file_name(name)))
     passed = [one for one in records if excluded_too or not one.excluded]
-    kept = [entry_of_paper(one.paper, one.where) for one in passed]
+    kept = [paper_to_entry(one.paper, one.where) for one in passed]
     return kept, len(records) - len(kept)
 
 
 def has_decisions(data: bytes) -> bool:
-    """Whether a list says of its papers, in a program's own way, which were excluded."""
+    """Return whether a list contains screening decisions."""
     if data[:4] == b"PK\x03\x04":
         return b"articles.csv" in data[-10_000:]  # its table of contents is at the end
     head = data[:4000].lower()
@@ -203,16 +205,16 @@ def has_decisions(data: bytes) -> bool:
     return any(mark in data for mark in (b"RAYYAN-INCLUSION", b"ASReview_", b"papershelf/exclude"))
 
 
-def _told_by_name(name: str) -> Told:
-    """What the name of a Covidence file says: ``review_12_irrelevant_csv_20260102.csv``."""
+def _parse_file_name(name: str) -> GivenFacts:
+    """Read facts from a Covidence file name: ``review_12_irrelevant_csv_20260102.csv``."""
     for word, (choice, stage) in _COVIDENCE_LISTS.items():
         if re.search(rf"(?:^|_){word}(?:_|\.)", name.lower()) and name.lower().startswith("review"):
-            return Told(choice, stage)
-    return Told()
+            return GivenFacts(choice, stage)
+    return GivenFacts()
 
 
-def _unzipped(data: bytes) -> bytes:
-    """The articles of a ZIP that Rayyan wrote; any other bytes as they are."""
+def _unzip_rayyan(data: bytes) -> bytes:
+    """Return the articles in a ZIP file written by Rayyan; return other bytes unchanged."""
     if data[:4] != b"PK\x03\x04":
         require_text(data)
         return data
@@ -226,48 +228,50 @@ def _unzipped(data: bytes) -> bytes:
     return articles
 
 
-def _read(data: bytes, told: Told) -> Iterator[Screened]:
+def _read_any_format(data: bytes, told: GivenFacts) -> Iterator[Screened]:
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
-        return _eppi(data, told)
-    if any(map(RIS_START.match, sample(decode_lines(data), 60))):
-        return _ris(data, told)
-    return _table(data, told)
+        return _read_eppi(data, told)
+    if any(map(RIS_START.match, sample_lines(decode_lines(data), 60))):
+        return _read_ris(data, told)
+    return _read_table(data, told)
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def _table(data: bytes, told: Told) -> Iterator[Screened]:
+def _read_table(data: bytes, told: GivenFacts) -> Iterator[Screened]:
     lines = decode_lines(data)
     first = next((line for line in lines if line.strip()), "")
-    delimiter, fields = header_of(first)
+    delimiter, fields = parse_header(first)
     if not fields:
         msg = "The list is no table with a header, no RIS and no JSON."
         raise BadRequest(msg, "Export CSV, RIS or (EPPI-Reviewer) JSON from the program.")
-    [(_, header)] = list(table_rows([first], delimiter, 1))
+    [(_, header)] = list(yield_table_rows([first], delimiter, 1))
     names = [name.strip().lower() for name in header]
     columns = Columns(fields)
-    for number, row in table_rows(lines, delimiter, 2):
+    for number, row in yield_table_rows(lines, delimiter, 2):
         cells = {name: row[at].strip() for at, name in enumerate(names) if at < len(row)}
-        paper = replace(described(columns.said(row)), ids=columns.ids(row))
-        yield _of_cells(cells, paper, f"row {number}", told)
+        paper = replace(to_paper(columns.get_fields(row)), ids=columns.get_ids(row))
+        yield _row_to_screened(cells, paper, f"row {number}", told)
 
 
-def _of_cells(cells: Mapping[str, str], paper: Paper, where: str, told: Told) -> Screened:
-    """A row of any program's table."""
+def _row_to_screened(
+    cells: Mapping[str, str], paper: Paper, where: str, told: GivenFacts
+) -> Screened:
+    """Read a row of any program's table."""
     notes = cells.get("notes", "")
-    labels, decisions = _rayyan(notes, told)
+    labels, decisions = _read_rayyan_notes(notes, told)
     if not decisions and "covidence #" in cells:
-        labels = _split(cells.get("tags", ""), ";")
-        decisions = _covidence(notes, told)
+        labels = _split_labels(cells.get("tags", ""), ";")
+        decisions = _read_covidence_notes(notes, told)
     elif not decisions and (column := _label_column(cells)):
-        decisions = _labelled(cells, cells[column], told)
-        labels = _split(cells.get("asreview_tags", "").strip("[]"), ",")
+        decisions = _read_decision_column(cells, cells[column], told)
+        labels = _split_labels(cells.get("asreview_tags", "").strip("[]"), ",")
     elif not decisions and ("manual tags" in cells or "automatic tags" in cells):
-        labels = _split(cells.get("manual tags", ""), ";")
-        decisions = _tagged(labels, told)
-    decisions = decisions or _for_all(told)
+        labels = _split_labels(cells.get("manual tags", ""), ";")
+        decisions = _read_decision_tags(labels, told)
+    decisions = decisions or _apply_given_choice(told)
     key = _KEY.search(
         cells.get(KEY, "") or notes or cells.get("note", "") or cells.get("extra", "")
     )
@@ -278,8 +282,10 @@ def _label_column(cells: Mapping[str, str]) -> str:
     return next((name for name in ("papershelf_decision", *_DECISION_COLUMNS) if name in cells), "")
 
 
-def _labelled(cells: Mapping[str, str], value: str, told: Told) -> tuple[Decision, ...]:
-    """The decision in a column of its own; an empty cell, or -1, is none."""
+def _read_decision_column(
+    cells: Mapping[str, str], value: str, told: GivenFacts
+) -> tuple[Decision, ...]:
+    """Read a decision from a column of its own; an empty cell or -1 means no decision."""
     choice = _CHOICES.get(value.removesuffix(".0").lower())
     if choice is None:
         return ()
@@ -289,48 +295,50 @@ def _labelled(cells: Mapping[str, str], value: str, told: Told) -> tuple[Decisio
     known: Stage = next((one for one in STAGES if one == stage), "title_abstract")
     return (
         Decision(
-            told.screener or _short(given),
+            told.screener or _shorten_label(given),
             told.choice or choice,
             told.stage or known,
-            _split(reasons, ";") if choice == "exclude" else (),
+            _split_labels(reasons, ";") if choice == "exclude" else (),
         ),
     )
 
 
-def _covidence(notes: str, told: Told) -> tuple[Decision, ...]:
+def _read_covidence_notes(notes: str, told: GivenFacts) -> tuple[Decision, ...]:
     if told.choice is None:
         return ()
     reasons = _COVIDENCE_REASON.findall(notes) if told.choice == "exclude" else []
     stage = told.stage or "title_abstract"
     screener = told.screener or "consensus"  # its lists hold what the team agreed on
-    return (Decision(screener, told.choice, stage, tuple(map(_short, reasons))),)
+    return (Decision(screener, told.choice, stage, tuple(map(_shorten_label, reasons))),)
 
 
 # -- notes and tags --------------------------------------------------------------------------------
 
 
-def _rayyan(notes: str, told: Told) -> tuple[tuple[str, ...], tuple[Decision, ...]]:
-    """Labels and decisions in Rayyan's notes."""
+def _read_rayyan_notes(
+    notes: str, told: GivenFacts
+) -> tuple[tuple[str, ...], tuple[Decision, ...]]:
+    """Read labels and decisions from Rayyan's notes."""
     if "RAYYAN-" not in notes:
         return (), ()
     parts = dict(_PART.findall(" ".join(notes.split())))  # runs of blanks would take for ever
-    reasons = _split(parts.get("EXCLUSION-REASONS", ""), ",")
+    reasons = _split_labels(parts.get("EXCLUSION-REASONS", ""), ",")
     stage = told.stage or "title_abstract"
     decisions = []
     for name, value in islice(_VOTE.findall(parts.get("INCLUSION", "")), _MOST):
         if choice := _CHOICES.get(value.lower()):
             why = reasons if choice == "exclude" else ()
-            decisions.append(Decision(_short(name), choice, stage, why))
-    return _split(parts.get("LABELS", ""), ","), tuple(decisions)
+            decisions.append(Decision(_shorten_label(name), choice, stage, why))
+    return _split_labels(parts.get("LABELS", ""), ","), tuple(decisions)
 
 
-def _tagged(tags: Iterable[str], told: Told) -> tuple[Decision, ...]:
-    """The decision among tags; two that contradict each other are a *maybe*."""
+def _read_decision_tags(tags: Iterable[str], told: GivenFacts) -> tuple[Decision, ...]:
+    """Read a decision from tags; contradicting tags give *maybe*."""
     found: dict[Choice, list[str]] = {}
     for tag in tags:
         if match := _TAG.fullmatch(tag.strip()):
             choice = _CHOICES[match[1].lower()]
-            found.setdefault(choice, []).extend(filter(None, [_short(match[2] or "")]))
+            found.setdefault(choice, []).extend(filter(None, [_shorten_label(match[2] or "")]))
     if not found:
         return ()
     choice = next(iter(found)) if len(found) == 1 else "maybe"
@@ -338,26 +346,30 @@ def _tagged(tags: Iterable[str], told: Told) -> tuple[Decision, ...]:
     return (Decision(told.screener, choice, told.stage or "title_abstract", reasons),)
 
 
-def _ris(data: bytes, told: Told) -> Iterator[Screened]:
-    for number, fields in enumerate(ris_records(decode_lines(data)), 1):
+def _read_ris(data: bytes, told: GivenFacts) -> Iterator[Screened]:
+    for number, fields in enumerate(read_ris_records(decode_lines(data)), 1):
         notes = [
-            _MARKUP.sub("", note) for tag in ("N1", "N2", "RN") for note in values_of(fields, tag)
+            _MARKUP.sub("", note) for tag in ("N1", "N2", "RN") for note in get_values(fields, tag)
         ]
-        tags = tuple(_short(tag) for tag in values_of(fields, "KW")[:_MOST])
-        labels, decisions = _rayyan(" | ".join(notes), told)
+        tags = tuple(_shorten_label(tag) for tag in get_values(fields, "KW")[:_MOST])
+        labels, decisions = _read_rayyan_notes(" | ".join(notes), told)
         if not decisions:
             words = " ".join(notes).lower()  # asreview/data/ris.py looks for them anywhere
             label = next((mark for name, mark in _ASREVIEW_NOTE.items() if name in words), "")
             user = _ASREVIEW_USER.search(" ".join(notes))
             by = {"asreview_user_name": user[1]} if user else {}
-            decisions = _labelled(by, label, told) or _tagged(tags, told) or _for_all(told)
-        key = _KEY.search(" ".join([*notes, *values_of(fields, "ID")]))
-        paper = replace(described(ris_said(fields)), ids=ris_ids(fields))
+            decisions = (
+                _read_decision_column(by, label, told)
+                or _read_decision_tags(tags, told)
+                or _apply_given_choice(told)
+            )
+        key = _KEY.search(" ".join([*notes, *get_values(fields, "ID")]))
+        paper = replace(to_paper(get_ris_fields(fields)), ids=get_ris_ids(fields))
         labels = labels or tuple(tag for tag in tags if _TAG.fullmatch(tag))
         yield Screened(f"record {number}", key[0] if key else "", paper, labels, decisions)
 
 
-def _for_all(told: Told) -> tuple[Decision, ...]:
+def _apply_given_choice(told: GivenFacts) -> tuple[Decision, ...]:
     if told.choice is None:
         return ()
     return (Decision(told.screener, told.choice, told.stage or "title_abstract"),)
@@ -366,21 +378,21 @@ def _for_all(told: Told) -> tuple[Decision, ...]:
 # -- EPPI-Reviewer ---------------------------------------------------------------------------------
 
 
-def _eppi(data: bytes, told: Told) -> Iterator[Screened]:
+def _read_eppi(data: bytes, told: GivenFacts) -> Iterator[Screened]:
     try:
         report = json.loads(data)
         references = report["References"]
-        codes = dict(_codes(report.get("CodeSets", [])))
+        codes = dict(_yield_codes(report.get("CodeSets", [])))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         msg = "The list is JSON, but no report of EPPI-Reviewer's with References and CodeSets."
         raise BadRequest(msg, "Export the JSON report of the coding, or RIS.") from error
     for number, one in enumerate(references if isinstance(references, list) else [], 1):
         if isinstance(one, dict):
-            yield _of_reference(one, codes, f"reference {number}", told)
+            yield _reference_to_screened(one, codes, f"reference {number}", told)
 
 
-def _codes(sets: Any) -> Iterator[tuple[Any, tuple[str, Stage]]]:
-    """The name of each code, and the stage that the set of codes is for."""
+def _yield_codes(sets: Any) -> Iterator[tuple[Any, tuple[str, Stage]]]:
+    """Yield the name of each code, and the stage of its set."""
     for one in sets:
         stage: Stage = (
             "full_text" if "full" in str(one.get("SetName", "")).lower() else "title_abstract"
@@ -389,24 +401,24 @@ def _codes(sets: Any) -> Iterator[tuple[Any, tuple[str, Stage]]]:
         while waiting:
             listed = (waiting.pop() or {}).get("AttributesList", [])
             for code in listed:
-                yield code.get("AttributeId"), (_name_of(code), stage)
+                yield code.get("AttributeId"), (_get_code_name(code), stage)
                 waiting.append(code.get("Attributes"))
 
 
-def _name_of(code: Mapping[str, Any]) -> str:
-    """A code's name, beginning with what it decides where its type says so."""
+def _get_code_name(code: Mapping[str, Any]) -> str:
+    """Return a code's name, with the decision first if its type states one."""
     name, kind = str(code.get("AttributeName", "")), str(code.get("AttributeType", ""))
     decides = kind.lower() in ("include", "exclude") and not _EPPI_CHOICE.match(name)
     return f"{kind} {name}" if decides else name
 
 
-def _of_reference(
-    one: Mapping[str, Any], codes: Mapping[Any, tuple[str, Stage]], where: str, told: Told
+def _reference_to_screened(
+    one: Mapping[str, Any], codes: Mapping[Any, tuple[str, Stage]], where: str, told: GivenFacts
 ) -> Screened:
     def text(name: str) -> str:
         return one_line(str(one.get(name) or ""))[:2000]
 
-    ids = ids_of_record({"doi": text("DOI")}, [text("URL"), text("Comments")])
+    ids = collect_ids({"doi": text("DOI")}, [text("URL"), text("Comments")])
     said: dict[str, str | Sequence[str]] = {
         "title": text("Title"),
         "year": text("Year"),
@@ -422,20 +434,22 @@ def _of_reference(
     for name, stage in named:
         if match := _EPPI_CHOICE.match(name):
             place = (_CHOICES[match[1].lower()], told.stage or stage)
-            reasons.setdefault(place, []).append(_short(match[2]))
+            reasons.setdefault(place, []).append(_shorten_label(match[2]))
     decisions = tuple(
         Decision(told.screener, choice, at, tuple(filter(None, why)) if choice == "exclude" else ())
         for (choice, at), why in reasons.items()
     )
     key = _KEY.search(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
-    paper = replace(described(said), ids=ids or Ids())
-    labels = tuple(_short(name) for name, _ in named if not _EPPI_CHOICE.match(name))
-    return Screened(where, key[0] if key else "", paper, labels, decisions or _for_all(told))
+    paper = replace(to_paper(said), ids=ids or Ids())
+    labels = tuple(_shorten_label(name) for name, _ in named if not _EPPI_CHOICE.match(name))
+    return Screened(
+        where, key[0] if key else "", paper, labels, decisions or _apply_given_choice(told)
+    )
 
 
-def _split(text: str, sign: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(_short, text.split(sign)[:_MOST])))
+def _split_labels(text: str, sign: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(_shorten_label, text.split(sign)[:_MOST])))
 
 
-def _short(text: str) -> str:
+def _shorten_label(text: str) -> str:
     return one_line(text).strip(" '\"")[:_LONGEST]

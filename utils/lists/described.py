@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
 from ..system.plain_text import one_line
-from .pasted import Entry, citation
+from .pasted import Entry, format_citation
 
 _LONGEST = 2000  # characters of a field
 _MOST = 100  # names; of more, the first are enough
@@ -104,59 +104,63 @@ LISTS = ("authors", "kinds")
 
 
 def to_entry(ids: Ids, said: Said, where: str) -> Entry:
-    """A record as an entry: by its identifiers, else its citation, else its place in the file."""
+    """Return a record as an entry: by identifiers, else by citation, else by its position."""
     if ids:
         return Entry(str(ids), ids)
-    authors = _list(said, "authors")
+    authors = _get_list(said, "authors")
     first = authors[0] if authors else ""
-    words = citation(first, _text(said, "year"), _text(said, "title"), _text(said, "journal"))
-    return Entry(words or where, ids, described(said) if words else None)
+    words = format_citation(
+        first, _get_text(said, "year"), _get_text(said, "title"), _get_text(said, "journal")
+    )
+    return Entry(words or where, ids, to_paper(said) if words else None)
 
 
-def entry_of_paper(paper: Paper, where: str) -> Entry:
-    """A record that is read already, as an entry; *where* as in `to_entry`."""
+def paper_to_entry(paper: Paper, where: str) -> Entry:
+    """Return a parsed record as an entry; *where* as in `to_entry`."""
     if paper.ids:
         return Entry(str(paper.ids), paper.ids)
     first = paper.authors[0].family if paper.authors else ""
-    words = citation(first, paper.year, paper.title, paper.journal)
+    words = format_citation(first, paper.year, paper.title, paper.journal)
     return Entry(words or where, paper.ids, paper if words else None)
 
 
-def described(said: Said) -> Paper:
-    """The paper that a record describes, without identifiers.
+def to_paper(said: Said) -> Paper:
+    """Return the paper that a record describes, without identifiers.
 
     >>> paper = described({"title": "[On moss]. [French]", "authors": ["Roe J"], "pages": "pp 5-9"})
     >>> paper.title, paper.authors[0].family, paper.pages
     ('[On moss].', 'Roe', '5-9')
     """
-    journal, place = _text(said, "journal"), None
-    volume, issue, pages = _text(said, "volume"), _text(said, "issue"), _pages(said)
+    journal, place = _get_text(said, "journal"), None
+    volume, issue, pages = _get_text(said, "volume"), _get_text(said, "issue"), _read_pages(said)
     if not (volume or pages) and (place := _PLACE.match(journal)):
         journal, volume, pages = place["journal"], place["volume"], place["pages"]
         issue = issue or place["issue"] or ""
     volume = _VOLUME_WORD.sub("", volume)
     if both := _VOLUME_AND_ISSUE.fullmatch(volume):
         volume, issue = both[1], issue or both[2]
-    year = re.search(r"\b[12]\d{3}\b", _text(said, "year")[:40])
-    names = map(author_of, _list(said, "authors")[:_MOST])
+    year = re.search(r"\b[12]\d{3}\b", _get_text(said, "year")[:40])
+    names = map(parse_author, _get_list(said, "authors")[:_MOST])
     return Paper(
         Ids(),
-        title=_LANGUAGE.sub("", _text(said, "title")),
-        vernacular_title=_text(said, "vernacular_title"),
+        title=_LANGUAGE.sub("", _get_text(said, "title")),
+        vernacular_title=_get_text(said, "vernacular_title"),
         authors=tuple(one for one in names if one.name),
         journal=journal.rstrip(". "),
-        journal_abbreviation=_text(said, "abbreviation").rstrip(". "),
-        issn=_text(said, "issn")[:9] if re.match(r"\d{4}-\d{3}[\dX]", _text(said, "issn")) else "",
+        journal_abbreviation=_get_text(said, "abbreviation").rstrip(". "),
+        issn=_get_text(said, "issn")[:9]
+        if re.match(r"\d{4}-\d{3}[\dX]", _get_text(said, "issn"))
+        else "",
         volume=volume,
         issue=issue,
         pages=pages,
         published=year[0] if year else "",
-        publication_types=_kinds(_list(said, "kinds")),
+        publication_types=_find_kinds(_get_list(said, "kinds")),
     )
 
 
-def author_of(name: str) -> Author:
-    """An author, however the name is written; of one in doubt, all of it is the family name.
+def parse_author(name: str) -> Author:
+    """Parse an author in any notation; if in doubt, all of it is the family name.
 
     >>> [author_of(name).family for name in ("Roe, Jane", "van der Poe JA", "J. Roe", "Jane Roe")]
     ['Roe', 'van der Poe', 'Roe', 'Roe']
@@ -170,13 +174,13 @@ def author_of(name: str) -> Author:
     if comma:
         given = given.partition(",")[0].strip()
         bare = _INITIALS.fullmatch(given)
-        return Author(family, "" if bare else given, _letters(given) if bare else "")
+        return Author(family, "" if bare else given, _keep_letters(given) if bare else "")
     words = name.rstrip(".").split()
     if len(words) < 2:
         return Author(family=name.rstrip("."))
     until = next((at for at in range(len(words), 1, -1) if not _is_initials(words[at - 1])), 1)
     if until < len(words):
-        return Author(" ".join(words[:until]), "", _letters("".join(words[until:])))
+        return Author(" ".join(words[:until]), "", _keep_letters("".join(words[until:])))
     begins = next((at for at, word in enumerate(words[:-1]) if not _is_initials(word)), None)
     if begins is None or begins > 0 or len(words[-1]) < _SHORT_NAME:
         at = len(words) - 1 if begins is None else begins or len(words) - 1
@@ -185,8 +189,8 @@ def author_of(name: str) -> Author:
     return Author(family=" ".join(words))
 
 
-def names_in(text: str) -> list[str]:
-    """The names in one cell, however they are separated.
+def split_names(text: str) -> list[str]:
+    """Return the names in one cell, for any separator.
 
     >>> names_in("Roe J, Poe A, et al."), names_in("Roe, J., Poe, A.B."), names_in("Roe, Jane")
     (['Roe J', 'Poe A'], ['Roe, J.', 'Poe, A.B.'], ['Roe, Jane'])
@@ -196,15 +200,17 @@ def names_in(text: str) -> list[str]:
     text = _AND_OTHERS.sub("", one_line(text[: _MOST * 100]))
     for sign in ";|":
         if sign in text:
-            return _named(text.split(sign))
-    parts = _named(_AND.split(text))
+            return _drop_empty_names(text.split(sign))
+    parts = _drop_empty_names(_AND.split(text))
     if len(parts) > 1 and all(part.count(",") == 1 for part in parts):
         return parts
-    return _by_commas(_named(piece for part in parts for piece in part.split(",")))
+    return _join_comma_names(
+        _drop_empty_names(piece for part in parts for piece in part.split(","))
+    )
 
 
-def _by_commas(pieces: list[str]) -> list[str]:
-    """The names, where a comma may stand between two of them or within one."""
+def _join_comma_names(pieces: list[str]) -> list[str]:
+    """Return the names, where a comma may separate two names or the parts of one."""
     behind = pieces[1::2]
     if behind and len(pieces) % 2 == 0 and all(map(_is_initials, behind)):
         return [f"{one}, {two}" for one, two in zip(pieces[::2], behind, strict=True)]
@@ -215,7 +221,7 @@ def _by_commas(pieces: list[str]) -> list[str]:
     return pieces
 
 
-def _named(parts: Iterable[str]) -> list[str]:
+def _drop_empty_names(parts: Iterable[str]) -> list[str]:
     return [part for one in parts if (part := one.strip(" ,")) and part not in ("et al", "et al.")]
 
 
@@ -223,27 +229,27 @@ def _is_initials(word: str) -> bool:
     return _INITIALS.fullmatch(word.strip()) is not None
 
 
-def _letters(initials: str) -> str:
+def _keep_letters(initials: str) -> str:
     return "".join(filter(str.isalpha, initials))
 
 
-def _pages(said: Said) -> str:
-    first, last = _text(said, "first_page"), _text(said, "last_page")
-    pages = _text(said, "pages") or ("-".join(filter(None, (first, last))) if first else "")
+def _read_pages(said: Said) -> str:
+    first, last = _get_text(said, "first_page"), _get_text(said, "last_page")
+    pages = _get_text(said, "pages") or ("-".join(filter(None, (first, last))) if first else "")
     return _PAGES_WORD.sub("", pages)[:100]
 
 
-def _kinds(words: Sequence[str]) -> tuple[str, ...]:
-    """The kinds that tell a record from the paper whose title it has."""
+def _find_kinds(words: Sequence[str]) -> tuple[str, ...]:
+    """Return publication types that distinguish a record from the paper with the same title."""
     found = (kind for word in words for sign, kind in _KINDS if sign.search(word[:200]))
     return tuple(dict.fromkeys(found))
 
 
-def _text(said: Said, name: str) -> str:
+def _get_text(said: Said, name: str) -> str:
     value = said.get(name, "")
     return one_line(value[:_LONGEST]) if isinstance(value, str) else ""
 
 
-def _list(said: Said, name: str) -> Sequence[str]:
+def _get_list(said: Said, name: str) -> Sequence[str]:
     value = said.get(name, ())
     return () if isinstance(value, str) else value

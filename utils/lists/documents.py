@@ -23,7 +23,7 @@ from ..model.identifiers import IdName, Ids
 from ..readers.safe_xml import SAFE_OPTIONS
 from ..system.plain_text import one_line
 from .described import Said, to_entry
-from .pasted import Entry, ids_of_record
+from .pasted import Entry, collect_ids
 
 _NOTED = re.compile(r"^\s*(PMID|PMCID|DOI|arXiv)\s*:\s*\S+.*$", re.I | re.M)
 _OF_PUBMED = re.compile(r"pubmed|medline|\bnlm\b", re.I)
@@ -50,12 +50,12 @@ _LINKS = ("urls/related-urls/url", "urls/web-urls/url", "urls/text-urls/url", "n
 
 
 def is_json(start: bytes) -> bool:
-    """Whether a file that begins so is JSON."""
+    """Return whether a file with this beginning is JSON."""
     return start[:1] in (b"{", b"[") and re.match(rb'[\[{]\s*[\[{"\]}]', start) is not None
 
 
-def csl_entries(data: bytes) -> Iterator[Entry]:
-    """The papers of a CSL-JSON file.
+def read_csl_entries(data: bytes) -> Iterator[Entry]:
+    """Yield the papers of a CSL-JSON file.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def csl_entries(data: bytes) -> Iterator[Entry]:
         It is no JSON, or no list of items.
     """
     try:
-        items = _loaded(data)
+        items = _load_json(data)
     except (ValueError, RecursionError) as error:
         msg = f"The list is JSON that cannot be read: {one_line(str(error))[:120]}."
         raise BadRequest(msg, "Export it again, or save it as RIS or CSV.") from None
@@ -72,11 +72,11 @@ def csl_entries(data: bytes) -> Iterator[Entry]:
         msg = "The list is JSON, but no list of references (CSL-JSON)."
         raise BadRequest(msg, "Export CSL-JSON, RIS, BibTeX or NBIB, or save it as CSV.")
     for number, item in enumerate(items, 1):
-        yield _csl_entry(item, number)
+        yield _csl_to_entry(item, number)
 
 
-def _loaded(data: bytes) -> Any:
-    """One JSON value, or those of each line: what our own ``--json`` prints."""
+def _load_json(data: bytes) -> Any:
+    """Return one JSON value, or a list of one value for each line (our own ``--json`` output)."""
     try:
         return json.loads(data)
     except json.JSONDecodeError:
@@ -90,14 +90,14 @@ def _is_reference(item: object) -> bool:
     return isinstance(item, dict) and not _TELLING.isdisjoint(name.lower() for name in item)
 
 
-def _csl_entry(item: Mapping[str, Any], number: int) -> Entry:
-    ids = csl_ids(item)
-    return to_entry(ids, {} if ids else csl_said(item), f"item {number}")
+def _csl_to_entry(item: Mapping[str, Any], number: int) -> Entry:
+    ids = get_csl_ids(item)
+    return to_entry(ids, {} if ids else get_csl_fields(item), f"item {number}")
 
 
-def csl_ids(item: Mapping[str, Any]) -> Ids:
-    """The identifiers of an item of CSL-JSON."""
-    fields = _csl_fields(item)
+def get_csl_ids(item: Mapping[str, Any]) -> Ids:
+    """Return the identifiers of a CSL-JSON item."""
+    fields = _spell_csl_fields(item)
     named: dict[IdName, str] = {
         "pmid": fields.get("PMID", ""),
         "pmcid": fields.get("PMCID", ""),
@@ -106,21 +106,25 @@ def csl_ids(item: Mapping[str, Any]) -> Ids:
     }
     notes = [line[0] for line in _NOTED.finditer(fields.get("NOTE", ""))]
     hints = (*notes, fields.get("NUMBER", ""), fields.get("URL", ""), fields.get("ID", ""))
-    return ids_of_record(named, hints)
+    return collect_ids(named, hints)
 
 
-def _csl_fields(item: Mapping[str, Any]) -> dict[str, str]:
-    return {name.upper(): _spelled(value) for name, value in item.items()}
+def _spell_csl_fields(item: Mapping[str, Any]) -> dict[str, str]:
+    return {name.upper(): _to_text(value) for name, value in item.items()}
 
 
-def csl_said(item: Mapping[str, Any]) -> Said:
-    """What an item of CSL-JSON says of its paper."""
-    fields = _csl_fields(item)
+def get_csl_fields(item: Mapping[str, Any]) -> Said:
+    """Return the bibliographic fields of a CSL-JSON item."""
+    fields = _spell_csl_fields(item)
     people = item.get("author")
-    names = [_csl_name(one) for one in people[:_MOST_AUTHORS]] if isinstance(people, list) else []
+    names = (
+        [_format_csl_name(one) for one in people[:_MOST_AUTHORS]]
+        if isinstance(people, list)
+        else []
+    )
     return {
         "authors": list(filter(None, names)),
-        "year": _year(item.get("issued")),
+        "year": _find_year(item.get("issued")),
         "title": fields.get("TITLE", ""),
         "vernacular_title": fields.get("ORIGINAL-TITLE", ""),
         "journal": fields.get("CONTAINER-TITLE", ""),
@@ -134,36 +138,36 @@ def csl_said(item: Mapping[str, Any]) -> Said:
     }
 
 
-def _csl_name(name: object) -> str:
+def _format_csl_name(name: object) -> str:
     if not isinstance(name, dict):
         return ""
     family = " ".join(
         part
-        for part in map(_spelled, (name.get("non-dropping-particle"), name.get("family")))
+        for part in map(_to_text, (name.get("non-dropping-particle"), name.get("family")))
         if part
     )
-    given = _spelled(name.get("given"))
-    return f"{family}, {given}" if family and given else family or _spelled(name.get("literal"))
+    given = _to_text(name.get("given"))
+    return f"{family}, {given}" if family and given else family or _to_text(name.get("literal"))
 
 
-def _spelled(value: object) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
     return str(value)[:_LONGEST]
 
 
-def _year(issued: object) -> str:
-    """The year of ``{"date-parts": [[2019, 5]]}``, or of what stands there literally."""
+def _find_year(issued: object) -> str:
+    """Return the year of ``{"date-parts": [[2019, 5]]}``, or of the literal date."""
     if not isinstance(issued, dict):
         return ""
     parts = issued.get("date-parts")
     while isinstance(parts, list) and parts:
         parts = parts[0]
-    return _spelled(parts) or _spelled(issued.get("raw")) or _spelled(issued.get("literal"))
+    return _to_text(parts) or _to_text(issued.get("raw")) or _to_text(issued.get("literal"))
 
 
-def endnote_entries(data: bytes) -> Iterator[Entry]:
-    """The papers of an EndNote XML file, one record at a time.
+def read_endnote_entries(data: bytes) -> Iterator[Entry]:
+    """Yield the papers of an EndNote XML file, one record at a time.
 
     Raises
     ------
@@ -174,7 +178,7 @@ def endnote_entries(data: bytes) -> Iterator[Entry]:
     try:
         for _, record in etree.iterparse(BytesIO(data), tag="record", **SAFE_OPTIONS):
             found += 1
-            yield _endnote_entry(record, found)
+            yield _endnote_to_entry(record, found)
             record.clear(keep_tail=False)
     except etree.XMLSyntaxError as error:
         msg = f"The list is XML or HTML that cannot be read: {one_line(str(error))[:120]}."
@@ -184,13 +188,13 @@ def endnote_entries(data: bytes) -> Iterator[Entry]:
         raise BadRequest(msg, "Export EndNote XML, RIS, BibTeX or NBIB, or save it as CSV.")
 
 
-def _endnote_entry(record: Any, number: int) -> Entry:
-    return to_entry(endnote_ids(record), endnote_said(record), f"record {number}")
+def _endnote_to_entry(record: Any, number: int) -> Entry:
+    return to_entry(get_endnote_ids(record), get_endnote_fields(record), f"record {number}")
 
 
-def endnote_ids(record: Any) -> Ids:
-    """The identifiers of a record of EndNote XML."""
-    fields = {name: _text(record, paths) for name, paths in _PATHS.items()}
+def get_endnote_ids(record: Any) -> Ids:
+    """Return the identifiers of an EndNote XML record."""
+    fields = {name: _find_text(record, paths) for name, paths in _PATHS.items()}
     accession = fields["accession"]
     ours = _OF_PUBMED.search(fields["provider"]) or accession[:4].upper() == "PMID"
     named: dict[IdName, str] = {
@@ -198,24 +202,24 @@ def endnote_ids(record: Any) -> Ids:
         "pmcid": fields["pmcid"] if fields["pmcid"][:3].upper() == "PMC" else "",
         "doi": fields["doi"],
     }
-    links = (_words(one) for path in _LINKS for one in record.iterfind(path))
-    return ids_of_record(named, links)
+    links = (_join_words(one) for path in _LINKS for one in record.iterfind(path))
+    return collect_ids(named, links)
 
 
-def endnote_said(record: Any) -> Said:
-    """What a record of EndNote XML says of its paper."""
-    authors = [_words(one) for one in record.iterfind(_AUTHORS)][:_MOST_AUTHORS]
+def get_endnote_fields(record: Any) -> Said:
+    """Return the bibliographic fields of an EndNote XML record."""
+    authors = [_join_words(one) for one in record.iterfind(_AUTHORS)][:_MOST_AUTHORS]
     kind = record.find("ref-type")
-    fields = {name: _text(record, paths) for name, paths in _PATHS.items()}
+    fields = {name: _find_text(record, paths) for name, paths in _PATHS.items()}
     kinds = [kind.get("name", "")] if kind is not None else []
     return {**fields, "authors": authors, "kinds": kinds}
 
 
-def _text(record: Any, paths: Sequence[str]) -> str:
-    """The words of the first element there, fonts left out."""
-    found = (_words(one) for path in paths for one in record.iterfind(path))
+def _find_text(record: Any, paths: Sequence[str]) -> str:
+    """Return the text of the first element found, without font markup."""
+    found = (_join_words(one) for path in paths for one in record.iterfind(path))
     return next(filter(None, found), "")
 
 
-def _words(element: Any) -> str:
+def _join_words(element: Any) -> str:
     return " ".join("".join(element.itertext())[:_LONGEST].split())

@@ -56,7 +56,7 @@ class Entry(NamedTuple):
 
 
 def decode_lines(data: bytes) -> TextIO:
-    r"""The text of a file, line by line, in the encoding it is in; every line ends with ``\n``.
+    r"""Decode a file line by line, whatever its encoding; each line ends with ``\n``.
 
     UTF-8 or UTF-16 where the bytes are that, otherwise what Windows programs write (cp1252).
 
@@ -70,8 +70,8 @@ def decode_lines(data: bytes) -> TextIO:
     return io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline=None)
 
 
-def identifier_lines(data: bytes) -> list[str]:
-    r"""The lines of a file of identifiers; one that begins with ``#`` is a remark (and blank).
+def read_identifier_lines(data: bytes) -> list[str]:
+    r"""Return the lines of a file of identifiers, with comment lines (``#``) blanked.
 
     >>> identifier_lines("\ufeff1\r\n# mine\n2".encode())
     ['1', '', '2']
@@ -81,7 +81,7 @@ def identifier_lines(data: bytes) -> list[str]:
 
 
 def read_entries(lines: Sequence[str]) -> list[Entry]:
-    """The papers of lines that hold none, one or several, in any mix of kinds.
+    """Return the papers in lines that hold none, one or several identifiers of any kind.
 
     What cannot be read is an entry without identifiers: one slip does not spoil a list.
 
@@ -90,11 +90,11 @@ def read_entries(lines: Sequence[str]) -> list[Entry]:
     [('10.1000/a', 'doi:10.1000/a'), ('10.1000/b', 'doi:10.1000/b'), ('PMC7', 'PMC7'),
      ('1', 'PMID 1'), ('2', 'PMID 2'), ('moss', '')]
     """
-    return [entry for line in lines for entry in _entries_of(line)]
+    return [entry for line in lines for entry in _line_to_entries(line)]
 
 
 def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
-    """As `read_entries`, of a file that should be a list; *first* numbers its first line.
+    """Read lines that should be identifiers, and raise if they are not; *first* is the line number.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
     unreadable: list[str] = []
     others = 0
     for number, line in enumerate(lines, first):
-        for entry in _entries_of(line):
+        for entry in _line_to_entries(line):
             wanted.append(entry)
             if entry.ids:
                 continue
@@ -125,8 +125,8 @@ def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
     return wanted
 
 
-def why_unread(text: str) -> BadRequest:
-    """Why *text* is no identifier."""
+def build_unread_error(text: str) -> BadRequest:
+    """Return the error for a text without an identifier."""
     try:
         Ids.parse(text)
     except BadRequest as wrong:
@@ -134,16 +134,18 @@ def why_unread(text: str) -> BadRequest:
     return BadRequest(f"{one_line(text)[:80]!r} cannot be read.", EXAMPLES)
 
 
-def _entries_of(line: str) -> list[Entry]:
-    """The papers of a line; of one with many other words, no number is one."""
-    entries = [Entry(one_line(part)[:_LONGEST_CITATION], Ids.maybe(part)) for part in _parts(line)]
+def _line_to_entries(line: str) -> list[Entry]:
+    """Return the papers of a line; in a line of many words, numbers are not identifiers."""
+    entries = [
+        Entry(one_line(part)[:_LONGEST_CITATION], Ids.maybe(part)) for part in _split_line(line)
+    ]
     slips = sum(not entry.ids for entry in entries)
     if 4 * slips <= len(entries):
         return entries
     return [Entry(one_line(line)[:_LONGEST_CITATION], Ids())]
 
 
-def _parts(line: str) -> Iterator[str]:
+def _split_line(line: str) -> Iterator[str]:
     for piece in filter(None, map(str.strip, _SEPARATOR.split(line))):
         if Ids.maybe(piece):
             yield piece
@@ -152,14 +154,14 @@ def _parts(line: str) -> Iterator[str]:
             yield from [word] if "/" in word else filter(None, re.split("[,;]", word))
 
 
-def are_plain(lines: Iterable[str]) -> bool:
-    """Whether lines hold identifiers and remarks only."""
+def are_identifier_lines(lines: Iterable[str]) -> bool:
+    """Return whether lines hold identifiers and comments only."""
     bare = (line for line in lines if not line.lstrip().startswith("#"))
-    return all(bool(entry.ids) for line in bare for entry in _entries_of(line))
+    return all(bool(entry.ids) for line in bare for entry in _line_to_entries(line))
 
 
-def ids_of_record(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
-    """The identifiers of a record of a reference list.
+def collect_ids(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
+    """Return the identifiers of a record in a reference list.
 
     Parameters
     ----------
@@ -182,14 +184,14 @@ def ids_of_record(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Id
                 named.setdefault(found_kind, value)
     found = Ids(**named)
     for hint in hints:
-        for ids in _ids_in_hint(hint.strip()):
+        for ids in _find_ids(hint.strip()):
             if not found.clash(ids):
                 found |= ids
     return found
 
 
-def citation(author: str = "", year: str = "", title: str = "", journal: str = "") -> str:
-    """A short citation, for a record without identifiers.
+def format_citation(author: str = "", year: str = "", title: str = "", journal: str = "") -> str:
+    """Return a short citation, for a record without identifiers.
 
     >>> citation("Smith, Jane", "2019/05/01", "A title.", "J Tests")
     'Smith 2019. A title. J Tests'
@@ -213,7 +215,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _parse_id(kind: IdName, text: str) -> Ids:
-    """*text* as the identifier it is meant to be; spreadsheets turn numbers into ``1.0``."""
+    """Parse *text* as an identifier of a kind; spreadsheets turn numbers into ``1.0``."""
     if not text or len(text) > _LONGEST_CITATION:
         return Ids()
     if kind == "doi":
@@ -228,7 +230,7 @@ def _parse_id(kind: IdName, text: str) -> Ids:
     return ids if getattr(ids, kind) else Ids()
 
 
-def _ids_in_hint(text: str) -> list[Ids]:
+def _find_ids(text: str) -> list[Ids]:
     if not text or len(text) > 2 * _LONGEST_CITATION:
         return []
     if "/" in text or text[:3].upper() == "PMC":
@@ -241,8 +243,8 @@ def _ids_in_hint(text: str) -> list[Ids]:
     return found
 
 
-def _words_of(entry: Entry) -> str:
-    """What an entry without identifiers is known by: every issue has an editorial."""
+def _to_key(entry: Entry) -> str:
+    """Return the key of an entry without identifiers; every issue has an editorial."""
     place = entry.paper and (entry.paper.volume, entry.paper.issue, entry.paper.pages)
     return f"asked:{' '.join(entry.asked.lower().split())} {' '.join(place or ())}".rstrip()
 
@@ -266,17 +268,17 @@ class Merged:
     contradictions: tuple[str, ...] = ()
 
 
-def merged(entries: Iterable[Entry]) -> Merged:
+def merge_entries(entries: Iterable[Entry]) -> Merged:
     """Merge entries that share an identifier, transitively; without one, those worded the same."""
     groups = _Groups()
     for entry in entries:
-        groups.add(entry)
+        groups.add_entry(entry)
     papers = tuple(groups.papers.values())
     return Merged(papers, groups.count - len(papers), tuple(groups.contradictions))
 
 
 class _Groups:
-    """A union-find whose roots are places in the list: the first mention stands for the paper."""
+    """A union-find over list positions; the first mention represents the paper."""
 
     def __init__(self) -> None:
         self.papers: dict[int, Entry] = {}
@@ -288,27 +290,29 @@ class _Groups:
     def count(self) -> int:
         return len(self._parents)
 
-    def add(self, entry: Entry) -> None:
+    def add_entry(self, entry: Entry) -> None:
         place = len(self._parents)
         self._parents.append(place)
-        names = entry.ids.names() or [_words_of(entry)]
+        names = entry.ids.names() or [_to_key(entry)]
         if meant(Ids.maybe(entry.asked) or entry.ids) == "preprint":
             names = [f"preprint {name}" for name in names]
-        roots = {self._root(self._places[name]): name for name in names if name in self._places}
+        roots = {
+            self._find_root(self._places[name]): name for name in names if name in self._places
+        }
         self.papers[place] = entry
         # The first mention takes in the others, so that papers stay in the order of the list.
         for root, name in sorted(roots.items()):
-            place = self._unite(root, place, name)
+            place = self._merge_papers(root, place, name)
         for name in names:
             self._places.setdefault(name, place)
 
-    def _root(self, place: int) -> int:
+    def _find_root(self, place: int) -> int:
         while self._parents[place] != place:
             self._parents[place] = self._parents[self._parents[place]]
             place = self._parents[place]
         return place
 
-    def _unite(self, one: int, other: int, name: str) -> int:
+    def _merge_papers(self, one: int, other: int, name: str) -> int:
         first, second = sorted((one, other))
         ours, theirs = self.papers[first], self.papers[second]
         if clash := ours.ids.clash(theirs.ids):

@@ -2,8 +2,8 @@
 
 RIS, BibTeX, MEDLINE and Web of Science are read here, CSL-JSON and EndNote XML by `.documents`.
 
-`entries_in` reads all of them. The format is found by content, and by the file's name only where
-that leaves a doubt.
+`read_file_entries` reads all of them. The format is found by content, and by the file's name only
+where the content leaves a doubt.
 
 Columns of a table are found by their header, however it is spelled; without one, by what the cells
 hold. A row is one paper with all its identifiers, unless it holds several of one kind.
@@ -28,16 +28,16 @@ from typing import Any, NamedTuple
 from ..citations.latex import signs_again
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, IdName, Ids
-from .described import LISTS, MEDLINE_SAID, RIS_SAID, WOS_SAID, Said, names_in, to_entry
-from .documents import csl_entries, endnote_entries, is_json
+from .described import LISTS, MEDLINE_SAID, RIS_SAID, WOS_SAID, Said, split_names, to_entry
+from .documents import is_json, read_csl_entries, read_endnote_entries
 from .pasted import (
     Entry,
-    are_plain,
-    citation,
+    are_identifier_lines,
+    collect_ids,
     decode_lines,
-    identifier_lines,
-    ids_of_record,
+    format_citation,
     parse_entries,
+    read_identifier_lines,
 )
 
 MOST_BYTES = 1 << 30
@@ -48,13 +48,15 @@ MEDLINE_START = re.compile(r"PMID ?- *\d|OWN {1,2}- *\w")
 WOS_START = re.compile(r"(?:FN|PT) \w")
 
 
-def ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """The papers of a RIS file."""
-    return (_ris_entry(fields, number) for number, fields in enumerate(ris_records(lines), 1))
+def read_ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """Yield the papers of a RIS file."""
+    return (
+        _ris_to_entry(fields, number) for number, fields in enumerate(read_ris_records(lines), 1)
+    )
 
 
-def ris_records(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    """The records of a RIS file, values by tag; ``TY`` begins one, also where the last has no end.
+def read_ris_records(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of a RIS file as values by tag; ``TY`` begins a record.
 
     A tag that may be repeated has a list.
     """
@@ -63,56 +65,56 @@ def ris_records(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     # Not rispy's defaults: it cuts links at ";", which old DOIs hold.
     tags = {tag: tag for tag in RisParser.DEFAULT_MAPPING}
     reader = RisParser(mapping=tags, delimiter_tags_mapping={}, skip_unknown_tags=True)
-    for record in _records(lines, RIS_START):
+    for record in _split_records(lines, RIS_START):
         record_lines = [
             f"{tag[1]}  - {tag[2].strip()}" if (tag := _RIS_LINE.match(line)) else line.strip()
-            for line in _bounded(record, _RIS_LINE)
+            for line in _limit_untagged_lines(record, _RIS_LINE)
         ]
         end = record_lines.index("ER  - ") if "ER  - " in record_lines else len(record_lines)
         [fields] = reader.parse_lines(iter([*record_lines[:end], "ER  - "]))
         yield fields
 
 
-def wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """The papers of a Web of Science plain text file."""
+def read_wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """Yield the papers of a Web of Science plain text file."""
     from rispy import WokParser
 
     tags = {tag: tag for tag in WokParser.DEFAULT_MAPPING} | {"DI": "DI", "PM": "PM"}
     reader = WokParser(mapping=tags, skip_unknown_tags=True)
-    for number, record in enumerate(_records(lines, re.compile("PT ")), 1):
-        record_lines = [line.rstrip("\n") for line in _bounded(record, _WOS_LINE)]
+    for number, record in enumerate(_split_records(lines, re.compile("PT ")), 1):
+        record_lines = [line.rstrip("\n") for line in _limit_untagged_lines(record, _WOS_LINE)]
         end = next(
             (at for at, line in enumerate(record_lines) if line[:2] == "ER"), len(record_lines)
         )
         [fields] = reader.parse_lines(iter([*record_lines[:end], "ER"]))
-        ids = ids_of_record({"pmid": _text(fields, "PM"), "doi": _text(fields, "DI")})
-        yield to_entry(ids, {} if ids else _said(fields, WOS_SAID), f"record {number}")
+        ids = collect_ids({"pmid": _first_value(fields, "PM"), "doi": _first_value(fields, "DI")})
+        yield to_entry(ids, {} if ids else _get_fields(fields, WOS_SAID), f"record {number}")
 
 
-def medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """The papers of a MEDLINE file, as PubMed saves it (``.nbib``).
+def read_medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """Yield the papers of a MEDLINE file (``.nbib``).
 
     A record begins with its PMID. One without, of ERIC or written by us, begins with its owner.
     """
     from Bio import Medline
 
     parse: Any = Medline.parse
-    for number, record in enumerate(_records(_with_pmids(lines), _MEDLINE_RECORD), 1):
+    for number, record in enumerate(_split_records(_add_missing_pmids(lines), _MEDLINE_RECORD), 1):
         # A blank line inside a record is its end to Biopython, and the next line a KeyError.
         [fields] = parse(line for line in record if line.strip())
-        doi = _MEDLINE_DOI.search("  ".join(values_of(fields, "AID") + values_of(fields, "LID")))
+        doi = _MEDLINE_DOI.search("  ".join(get_values(fields, "AID") + get_values(fields, "LID")))
         named: dict[IdName, str] = {
-            "pmid": _text(fields, "PMID"),
-            "pmcid": _text(fields, "PMC"),
+            "pmid": _first_value(fields, "PMID"),
+            "pmcid": _first_value(fields, "PMC"),
             "doi": doi[1] if doi else "",
-            "arxiv": next(filter(None, map(_arxiv_of, values_of(fields, "AID"))), ""),
+            "arxiv": next(filter(None, map(_parse_arxiv_name, get_values(fields, "AID"))), ""),
         }
-        ids = ids_of_record(named)
-        yield to_entry(ids, {} if ids else _said(fields, MEDLINE_SAID), f"record {number}")
+        ids = collect_ids(named)
+        yield to_entry(ids, {} if ids else _get_fields(fields, MEDLINE_SAID), f"record {number}")
 
 
-def _with_pmids(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, with an empty PMID in front of a record that begins with its owner."""
+def _add_missing_pmids(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines, with an empty PMID before a record that begins with its owner."""
     last, blank = "", True
     for line in lines:
         if blank and _OWNER.match(line) and not _MEDLINE_RECORD.match(last):
@@ -122,22 +124,22 @@ def _with_pmids(lines: Iterable[str]) -> Iterator[str]:
         last = last if blank else line
 
 
-def _arxiv_of(name: str) -> str:
-    """The number of a preprint, as PubMed has it among the publisher's names of an article."""
+def _parse_arxiv_name(name: str) -> str:
+    """Return the arXiv number in a publisher's name of an article, as PubMed has it."""
     found = re.fullmatch(r"arXiv:(\S{4,30}) \[pii\]", name)
     return re.sub(r"v\d+$", "", found[1]) if found else ""
 
 
-def bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """The papers of a BibTeX file; an entry that cannot be read is named with its line."""
-    for record in bibtex_records(lines):
+def read_bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """Yield the papers of a BibTeX file; an unreadable entry is named with its line."""
+    for record in read_bibtex_records(lines):
         if record.key:
-            ids = bibtex_ids(record.fields)
+            ids = get_bibtex_ids(record.fields)
             where = f"{record.key} (line {record.line})"
-            yield to_entry(ids, {} if ids else bibtex_said(record.fields), where)
+            yield to_entry(ids, {} if ids else get_bibtex_fields(record.fields), where)
         else:
             told = f"{record.kind} (line {record.line}) cannot be read"
-            yield Entry(citation(title=told), Ids())
+            yield Entry(format_citation(title=told), Ids())
 
 
 class BibtexRecord(NamedTuple):
@@ -149,15 +151,15 @@ class BibtexRecord(NamedTuple):
     line: int
 
 
-def bibtex_records(lines: Iterable[str]) -> Iterator[BibtexRecord]:
-    """The entries of a BibTeX file, with the line that each begins in."""
+def read_bibtex_records(lines: Iterable[str]) -> Iterator[BibtexRecord]:
+    """Yield the entries of a BibTeX file, with the line in which each begins."""
     from bibtexparser.entrypoint import parse_string
     from bibtexparser.model import Entry as Read
     from bibtexparser.model import ParsingFailedBlock
 
     # It reports every malformed block to the log, in the words of the file.
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
-    for first, text in _blocks(lines):
+    for first, text in _split_blocks(lines):
         for block in parse_string(text).blocks:
             readable = block.ignore_error_block if isinstance(block, ParsingFailedBlock) else block
             line = first + (block.start_line or 0)
@@ -169,10 +171,10 @@ def bibtex_records(lines: Iterable[str]) -> Iterator[BibtexRecord]:
 
 
 _FORMATS = (
-    (RIS_START, ris_entries),
-    (MEDLINE_START, medline_entries),
-    (BIBTEX_START, bibtex_entries),
-    (WOS_START, wos_entries),
+    (RIS_START, read_ris_entries),
+    (MEDLINE_START, read_medline_entries),
+    (BIBTEX_START, read_bibtex_entries),
+    (WOS_START, read_wos_entries),
 )
 _TABLES = (".csv", ".tsv", ".tab")
 _NOT_TEXT = {
@@ -230,8 +232,8 @@ _MOST_LOOSE = 500
 _LONGEST_LINE = 10_000
 
 
-def entries_in(data: bytes, name: str = "") -> Iterator[Entry]:
-    """The papers a file asks for, one by one, in its order.
+def read_file_entries(data: bytes, name: str = "") -> Iterator[Entry]:
+    """Yield the papers of a file, in order.
 
     Parameters
     ----------
@@ -255,9 +257,9 @@ def entries_in(data: bytes, name: str = "") -> Iterator[Entry]:
     require_text(data)
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] == b"<":
-        entries = endnote_entries(data)
+        entries = read_endnote_entries(data)
     else:
-        entries = csl_entries(data) if is_json(start) else _entries(data, name)
+        entries = read_csl_entries(data) if is_json(start) else _read_any_entries(data, name)
     found = False
     for entry in entries:
         found = True
@@ -266,32 +268,32 @@ def entries_in(data: bytes, name: str = "") -> Iterator[Entry]:
         raise BadRequest(f"{_describe_list(name)} names no paper.", EXAMPLES)
 
 
-def _entries(data: bytes, name: str) -> Iterator[Entry]:
-    first = sample(decode_lines(data), _SAMPLE)
+def _read_any_entries(data: bytes, name: str) -> Iterator[Entry]:
+    first = sample_lines(decode_lines(data), _SAMPLE)
     for start, read in _FORMATS:
         # What stands before the first record is no identifier: exports begin with remarks.
         if any(map(start.match, first)) and not (first and Ids.maybe(first[0])):
             yield from read(decode_lines(data))
             return
     begins = next((at for at, line in enumerate(decode_lines(data)) if line.strip()), 0)
-    delimiter, fields = header_of(first[0]) if first else ("", [])
+    delimiter, fields = parse_header(first[0]) if first else ("", [])
     if first and first[0].lower().startswith("sep=") and len(first) > 1:
-        delimiter, fields = header_of(first[1])  # how Excel is told the separator
+        delimiter, fields = parse_header(first[1])  # how Excel is told the separator
         begins += 1
     begins += bool(fields)
     lines = islice(decode_lines(data), begins, None)
     if len(fields) > 1 or fields == ["title"]:
-        yield from table_entries(lines, delimiter, fields, begins + 1)
+        yield from read_table_entries(lines, delimiter, fields, begins + 1)
     elif not fields and (
-        name.lower().endswith(_TABLES) or (not are_plain(first) and is_table(first))
+        name.lower().endswith(_TABLES) or (not are_identifier_lines(first) and is_table(first))
     ):
-        yield from headerless_entries(lines, best_delimiter(first), begins + 1)
+        yield from read_headerless_entries(lines, guess_delimiter(first), begins + 1)
     else:
-        yield from parse_entries(identifier_lines(data)[begins:], begins + 1)
+        yield from parse_entries(read_identifier_lines(data)[begins:], begins + 1)
 
 
 def require_text(data: bytes) -> None:
-    """Refuse what is no text, or too long.
+    """Raise if the file is not a text, or is too long.
 
     Raises
     ------
@@ -312,8 +314,8 @@ def _describe_list(name: str) -> str:
     return f"The file {name}" if name else "The list"
 
 
-def header_of(line: str) -> tuple[str, list[str]]:
-    """How a header separates its columns, and what each column means ("" where nobody knows).
+def parse_header(line: str) -> tuple[str, list[str]]:
+    """Return the column separator of a header, and the meaning of each column ("" if unknown).
 
     The list is empty when the line is no header.
 
@@ -331,10 +333,10 @@ def header_of(line: str) -> tuple[str, list[str]]:
     return delimiter, fields
 
 
-def table_entries(
+def read_table_entries(
     lines: Iterable[str], delimiter: str, fields: Sequence[str], first: int = 2
 ) -> Iterator[Entry]:
-    """The papers of a table whose header was read by `header_of`; *first* numbers its first line.
+    """Yield the papers of a table with a header; *first* is the number of its first line.
 
     Raises
     ------
@@ -342,13 +344,13 @@ def table_entries(
         A quotation mark is never closed, or a cell is endless: the row is named.
     """
     columns = Columns(fields)
-    for number, row in table_rows(lines, delimiter, first):
-        ids = columns.ids(row)
-        yield to_entry(ids, {} if ids else columns.said(row), f"row {number}")
+    for number, row in yield_table_rows(lines, delimiter, first):
+        ids = columns.get_ids(row)
+        yield to_entry(ids, {} if ids else columns.get_fields(row), f"row {number}")
 
 
 class Columns:
-    """The columns of a table by their meaning, as `header_of` reads it."""
+    """The columns of a table by their meaning, as `parse_header` reads it."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._places: dict[str, list[int]] = {}
@@ -357,37 +359,41 @@ class Columns:
         self._hints = self._places.get("hint", []) + self._places.get("any", [])
         self._kinds = [kind for kind in _NAMED if kind in self._places]
 
-    def text(self, row: Sequence[str], field: str) -> str:
-        """The first cell of that meaning that holds anything."""
+    def get_text(self, row: Sequence[str], field: str) -> str:
+        """Return the first non-empty cell of a meaning."""
         cells = (row[at].strip() for at in self._places.get(field, ()) if at < len(row))
         return next(filter(None, cells), "")
 
-    def ids(self, row: Sequence[str]) -> Ids:
-        """The identifiers of a row."""
-        named: dict[IdName, str] = {kind: self.text(row, kind) for kind in self._kinds}
+    def get_ids(self, row: Sequence[str]) -> Ids:
+        """Return the identifiers of a row."""
+        named: dict[IdName, str] = {kind: self.get_text(row, kind) for kind in self._kinds}
         if not named.get("pmid") and "accession" in self._places:
-            named["pmid"] = pmid_of(self.text(row, "accession"), self.text(row, "provider"))
+            named["pmid"] = pmid_from_accession(
+                self.get_text(row, "accession"), self.get_text(row, "provider")
+            )
         if not named.get("pmid"):
-            named["pmid"] = self.text(row, "any")
-        return ids_of_record(named, (row[at] for at in self._hints if at < len(row)))
+            named["pmid"] = self.get_text(row, "any")
+        return collect_ids(named, (row[at] for at in self._hints if at < len(row)))
 
-    def said(self, row: Sequence[str]) -> Said:
-        """What a row says of its paper."""
-        said: dict[str, str | Sequence[str]] = {name: self.text(row, name) for name in _SAID}
-        said["authors"] = names_in(self.text(row, "author"))
-        said["kinds"] = [self.text(row, "kind")]
+    def get_fields(self, row: Sequence[str]) -> Said:
+        """Return the bibliographic fields of a row."""
+        said: dict[str, str | Sequence[str]] = {name: self.get_text(row, name) for name in _SAID}
+        said["authors"] = split_names(self.get_text(row, "author"))
+        said["kinds"] = [self.get_text(row, "kind")]
         return said
 
 
-def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> Iterator[Entry]:
-    """The papers of a table that does not say what its columns are; *first* as there.
+def read_headerless_entries(
+    lines: Iterable[str], delimiter: str, first: int = 1
+) -> Iterator[Entry]:
+    """Yield the papers of a table without a header; *first* is the number of its first line.
 
     Raises
     ------
     BadRequest
-        As `table_entries`.
+        As `read_table_entries`.
     """
-    for number, row in table_rows(lines, delimiter, first):
+    for number, row in yield_table_rows(lines, delimiter, first):
         alone = len(row) == 1
         cells = (cell for cell in row if alone or not _SHORT.fullmatch(cell.strip()))
         papers = list(filter(None, map(Ids.maybe, cells)))
@@ -400,15 +406,15 @@ def headerless_entries(lines: Iterable[str], delimiter: str, first: int = 1) -> 
             whole |= ids
         # A first row without any identifier is a header in words that nobody knows.
         if whole or number > first:
-            words = citation(title=" ".join(cell.strip() for cell in row[:10]))
+            words = format_citation(title=" ".join(cell.strip() for cell in row[:10]))
             yield Entry(str(whole) if whole else words, whole)
 
 
 def is_table(lines: Sequence[str]) -> bool:
-    """Whether lines without header are rows: as many cells in each, an identifier in most."""
+    """Return whether lines without a header are table rows, most with an identifier."""
     cut = (line[:_SHOWN] for line in lines)
     try:
-        rows = [row for row in csv.reader(cut, delimiter=best_delimiter(lines)) if row]
+        rows = [row for row in csv.reader(cut, delimiter=guess_delimiter(lines)) if row]
     except csv.Error:  # an endless cell
         return False
     rows = rows[: max(1, len(rows) - 1)]  # the last may go on in the next line
@@ -420,17 +426,19 @@ def _is_identifier(cell: str) -> bool:
     return not _SHORT.fullmatch(cell.strip()) and bool(Ids.maybe(cell))
 
 
-def best_delimiter(lines: Sequence[str]) -> str:
-    """What separates the columns of these lines: the sign that most of them hold."""
+def guess_delimiter(lines: Sequence[str]) -> str:
+    """Return the separator that occurs in most of the lines."""
     return max(DELIMITERS, key=lambda sign: sum(sign in line for line in lines))
 
 
-def table_rows(lines: Iterable[str], delimiter: str, first: int) -> Iterator[tuple[int, list[str]]]:
-    """Rows that hold something, numbered by their line."""
+def yield_table_rows(
+    lines: Iterable[str], delimiter: str, first: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the non-empty rows with their line numbers."""
     # csv takes an open quotation mark for the rest of the file without a word: the papers behind
     # it would be lost. The last line is ours, and tells whether it was read as a line of its own.
     csv.field_size_limit(_LONGEST_FIELD)  # the references of a paper, in one cell, pass its 131,072
-    limited = (_checked_line(line, number) for number, line in enumerate(lines, first))
+    limited = (_check_line(line, number) for number, line in enumerate(lines, first))
     rows = csv.reader(chain(limited, [_END]), delimiter=delimiter)
     row: list[str] = []
     begins = ends = first
@@ -447,20 +455,20 @@ def table_rows(lines: Iterable[str], delimiter: str, first: int) -> Iterator[tup
         raise BadRequest(msg, "Close or remove it, or save the table again as CSV (UTF-8).")
 
 
-def _checked_line(line: str, number: int) -> str:
+def _check_line(line: str, number: int) -> str:
     if len(line) > _LONGEST_FIELD:
         msg = f"Line {number} of the table has {len(line):,} characters."
         raise BadRequest(msg, "Save it again as CSV (UTF-8), with the text in quotation marks.")
     return line.replace(_END, "")
 
 
-def sample(lines: Iterable[str], size: int) -> list[str]:
-    """The first lines that hold something."""
+def sample_lines(lines: Iterable[str], size: int) -> list[str]:
+    """Return the first non-empty lines."""
     return list(islice(filter(str.strip, lines), size))
 
 
-def _records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[list[str]]:
-    """The lines of each record; what stands before the first is none."""
+def _split_records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the lines of each record; lines before the first record are skipped."""
     record: list[str] = []
     for line in lines:
         if start.match(line):
@@ -473,8 +481,8 @@ def _records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[list[str]
         yield record
 
 
-def _bounded(record: Iterable[str], tag: re.Pattern[str]) -> Iterator[str]:
-    """The lines with a tag, and as many without as a text has: rispy joins them one by one."""
+def _limit_untagged_lines(record: Iterable[str], tag: re.Pattern[str]) -> Iterator[str]:
+    """Yield tagged lines, and a bounded number of untagged ones, which rispy joins one by one."""
     loose = 0
     for line in record:
         loose += not tag.match(line)
@@ -482,8 +490,8 @@ def _bounded(record: Iterable[str], tag: re.Pattern[str]) -> Iterator[str]:
             yield line[:_LONGEST_LINE]
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Stretches of some hundred entries, each with the number of its first line."""
+def _split_blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield stretches of some hundred entries, each with the number of its first line."""
     numbered = enumerate(lines, 1)
     first, entries = 1, 0
     stretch: list[str] = []
@@ -497,46 +505,49 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     yield first, "".join(stretch)
 
 
-def _ris_entry(fields: Mapping[str, Any], number: int) -> Entry:
-    ids = ris_ids(fields)
-    return to_entry(ids, {} if ids else ris_said(fields), f"record {number}")
+def _ris_to_entry(fields: Mapping[str, Any], number: int) -> Entry:
+    ids = get_ris_ids(fields)
+    return to_entry(ids, {} if ids else get_ris_fields(fields), f"record {number}")
 
 
-def ris_said(fields: Mapping[str, Any]) -> Said:
-    """What a RIS record says of its paper."""
-    return _said(fields, RIS_SAID)
+def get_ris_fields(fields: Mapping[str, Any]) -> Said:
+    """Return the bibliographic fields of a RIS record."""
+    return _get_fields(fields, RIS_SAID)
 
 
-def ris_ids(fields: Mapping[str, Any]) -> Ids:
-    """The identifiers of a RIS record."""
-    return ids_of_record(
+def get_ris_ids(fields: Mapping[str, Any]) -> Ids:
+    """Return the identifiers of a RIS record."""
+    return collect_ids(
         {
-            "pmid": pmid_of(_text(fields, "AN"), f"{_text(fields, 'DB')} {_text(fields, 'DP')}"),
-            "doi": _text(fields, "DO"),
+            "pmid": pmid_from_accession(
+                _first_value(fields, "AN"),
+                f"{_first_value(fields, 'DB')} {_first_value(fields, 'DP')}",
+            ),
+            "doi": _first_value(fields, "DO"),
         },
-        (hint for tag in _RIS_HINTS for hint in values_of(fields, tag) if not hint.isdigit()),
+        (hint for tag in _RIS_HINTS for hint in get_values(fields, tag) if not hint.isdigit()),
     )
 
 
-def _said(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Said:
-    """What a record says of its paper."""
+def _get_fields(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Said:
+    """Return the bibliographic fields of a record."""
     return {
-        name: next(filter(None, (values_of(fields, tag) for tag in among)), [])
+        name: next(filter(None, (get_values(fields, tag) for tag in among)), [])
         if name in LISTS
-        else _text(fields, *among)
+        else _first_value(fields, *among)
         for name, among in tags.items()
     }
 
 
-def bibtex_ids(fields: Mapping[str, str]) -> Ids:
-    """The identifiers of a BibTeX entry."""
+def get_bibtex_ids(fields: Mapping[str, str]) -> Ids:
+    """Return the identifiers of a BibTeX entry."""
 
     def field_text(*names: str) -> str:
-        return next((_unescaped(fields[name]) for name in names if fields.get(name)), "")
+        return next((_strip_latex_escapes(fields[name]) for name in names if fields.get(name)), "")
 
     preprint = field_text("archiveprefix", "eprinttype").lower()
     eprint = field_text("eprint")
-    return ids_of_record(
+    return collect_ids(
         {
             "doi": field_text("doi"),
             "pmid": field_text("pmid") or (eprint if preprint == "pubmed" else ""),
@@ -547,11 +558,11 @@ def bibtex_ids(fields: Mapping[str, str]) -> Ids:
     )
 
 
-def bibtex_said(fields: Mapping[str, str]) -> Said:
-    """What a BibTeX entry says of its paper."""
+def get_bibtex_fields(fields: Mapping[str, str]) -> Said:
+    """Return the bibliographic fields of a BibTeX entry."""
 
     def words(*names: str) -> str:
-        return next((text for name in names if (text := readable(fields.get(name, "")))), "")
+        return next((text for name in names if (text := latex_to_text(fields.get(name, "")))), "")
 
     return {
         "authors": re.split(r"\s+and\s+", words("author")),
@@ -567,19 +578,19 @@ def bibtex_said(fields: Mapping[str, str]) -> Said:
     }
 
 
-def pmid_of(accession: str, provider: str) -> str:
-    """An accession number where PubMed gave it; other databases number their own records."""
+def pmid_from_accession(accession: str, provider: str) -> str:
+    """Return an accession number that PubMed gave; other databases number their own records."""
     ours = re.search(r"pubmed|medline|\bnlm\b", provider, re.I)
     return accession if ours or accession[:4].upper() == "PMID" else ""
 
 
-def _text(fields: Mapping[str, Any], *tags: str) -> str:
-    """The first value of the first of *tags* that has one."""
-    return next((text for tag in tags for text in values_of(fields, tag) if text), "")
+def _first_value(fields: Mapping[str, Any], *tags: str) -> str:
+    """Return the first value of the first tag that has one."""
+    return next((text for tag in tags for text in get_values(fields, tag) if text), "")
 
 
-def values_of(fields: Mapping[str, Any], tag: str) -> list[str]:
-    """All values of a tag."""
+def get_values(fields: Mapping[str, Any], tag: str) -> list[str]:
+    """Return all values of a tag."""
     value = fields.get(tag)
     return value if isinstance(value, list) else [value] if value else []
 
@@ -598,8 +609,8 @@ _LETTERS = {
 _COMMAND = re.compile(r"\\([A-Za-z]+)(?:\{\}|[ \t]|(?=[^A-Za-z])|$)")
 
 
-def _unescaped(text: str) -> str:
-    r"""An identifier or link without what LaTeX makes of it.
+def _strip_latex_escapes(text: str) -> str:
+    r"""Return an identifier or link without LaTeX escapes.
 
     >>> _unescaped(r"\url{10.1000/a\_b{\_}c$<$1$>$}")
     '10.1000/a_b_c<1>'
@@ -608,8 +619,8 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\([_&%#$~{}])|[{}]|\$(?=[<>])|(?<=[<>])\$", r"\1", bare).strip()
 
 
-def readable(text: str) -> str:
-    r"""Words as they are printed: accents for LaTeX's commands, no braces.
+def latex_to_text(text: str) -> str:
+    r"""Return words as printed: accents for LaTeX commands, no braces.
 
     >>> readable(r"{M{\"u}ller} and {\O}stg\aa rd on {DNA} \& \emph{more}")
     'Müller and Østgård on DNA & more'

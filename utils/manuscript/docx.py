@@ -27,8 +27,8 @@ from io import BytesIO
 from typing import Any
 
 from ..errors import BadContent, BadRequest
-from ..lists.described import described
-from ..lists.documents import endnote_ids, endnote_said
+from ..lists.described import to_paper
+from ..lists.documents import get_endnote_fields, get_endnote_ids
 from ..readers.safe_xml import parse
 from .parts import Block, Mark, Reference
 from .printed import ids_in
@@ -78,7 +78,7 @@ def sources_in(root: Any) -> Iterator[Reference]:
                 "pages": fields.get("Pages", ""),
             }
             kind = fields.get("SourceType", "")
-            yield Reference(tag, ids_in(named), described(said), kind=_KINDS.get(kind, kind))
+            yield Reference(tag, ids_in(named), to_paper(said), kind=_KINDS.get(kind, kind))
 
 
 def _authors(source: Any) -> Iterator[str]:
@@ -304,5 +304,7 @@ def _of_endnote(code: str) -> list[Reference]:
     for cite in root.iter("Cite"):
         if (record := cite.find("record")) is not None:
             key = f"endnote:{cite.findtext('RecNum') or record.findtext('rec-number') or len(made)}"
-            made.append(Reference(key, endnote_ids(record), described(endnote_said(record))))
+            made.append(
+                Reference(key, get_endnote_ids(record), to_paper(get_endnote_fields(record)))
+            )
     return made

@@ -99,7 +99,7 @@ def paper_of(words: str) -> Paper:
     >>> paper_of('Roe, J., & Poe, A. (2024). Bees and light. Moss, 12(3), 45-49.').title
     'Bees and light'
     """
-    from ..lists.described import described, names_in
+    from ..lists.described import split_names, to_paper
 
     bare = _LINK.sub("", words).strip()
     years = _YEAR.findall(bare)
@@ -107,9 +107,9 @@ def paper_of(words: str) -> Paper:
     places = re.search(
         r"\b(\d{1,4})\s?(?:\(([^()]{1,12})\))?\s?[:,]\s?(?:pp?\.\s?)?(\w?\d+)", behind
     )
-    return described(
+    return to_paper(
         {
-            "authors": names_in(re.sub(r"\(?\b(?:19|20)\d\d\w?\)?\.?", "", before).strip(" .,")),
+            "authors": split_names(re.sub(r"\(?\b(?:19|20)\d\d\w?\)?\.?", "", before).strip(" .,")),
             "year": years[0][0] if years else "",
             "title": title,
             "journal": re.split(r"[.,;\d(]", behind.strip(" .,"), maxsplit=1)[0].strip(),

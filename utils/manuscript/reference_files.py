@@ -10,17 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import BadRequest
-from ..lists.described import described
-from ..lists.documents import csl_ids, csl_said
+from ..lists.described import to_paper
+from ..lists.documents import get_csl_fields, get_csl_ids
 from ..lists.pasted import decode_lines
 from ..lists.references import (
     BIBTEX_START,
-    bibtex_ids,
-    bibtex_records,
-    bibtex_said,
-    ris_ids,
-    ris_records,
-    ris_said,
+    get_bibtex_fields,
+    get_bibtex_ids,
+    get_ris_fields,
+    get_ris_ids,
+    read_bibtex_records,
+    read_ris_records,
 )
 from .parts import Place, Reference
 
@@ -53,8 +53,8 @@ def csl_reference(item: Mapping[str, Any], key: str = "", place: Place | None = 
     kind = str(item.get("type") or "")
     return Reference(
         key or str(item.get("id") or ""),
-        csl_ids(item),
-        described(csl_said(item)),
+        get_csl_ids(item),
+        to_paper(get_csl_fields(item)),
         kind=_CSL_KINDS.get(kind, kind),
         place=place or Place(),
     )
@@ -62,13 +62,13 @@ def csl_reference(item: Mapping[str, Any], key: str = "", place: Place | None = 
 
 def _of_bibtex(data: bytes, name: str) -> Iterator[Reference]:
     parents: dict[str, Mapping[str, str]] = {}
-    for record in bibtex_records(decode_lines(data)):
+    for record in read_bibtex_records(decode_lines(data)):
         if not record.key:
             continue
         parents[record.key] = record.fields
         fields = {**parents.get(record.fields.get("crossref", ""), {}), **record.fields}
-        paper = described(bibtex_said(fields))
-        ids, place = bibtex_ids(fields), Place(name, record.line, record.line)
+        paper = to_paper(get_bibtex_fields(fields))
+        ids, place = get_bibtex_ids(fields), Place(name, record.line, record.line)
         yield Reference(record.key, ids, paper, kind=record.kind, place=place)
 
 
@@ -82,12 +82,12 @@ def _of_csl(items: Any, name: str) -> Iterator[Reference]:
 
 
 def _of_ris(data: bytes, name: str) -> Iterator[Reference]:
-    for fields in ris_records(decode_lines(data)):
+    for fields in read_ris_records(decode_lines(data)):
         key = fields.get("ID", "")
         yield Reference(
             key if isinstance(key, str) else "",
-            ris_ids(fields),
-            described(ris_said(fields)),
+            get_ris_ids(fields),
+            to_paper(get_ris_fields(fields)),
             kind="article" if fields.get("TY") == "JOUR" else "",
             place=Place(name),
         )

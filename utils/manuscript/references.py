@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Literal
 from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError
 from ..judges.titles import is_notice, title_likeness, title_words
-from ..lists.pasted import Entry, citation
+from ..lists.pasted import Entry, format_citation
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, Paper
 from ..model.versions import only_a_preprint
 from ..outline.words import folded
-from ..search.reference_search import Wanted, candidates, find_at_crossref, find_by_title
+from ..search.reference_search import Wanted, find_at_crossref, find_by_title, yield_candidates
 from ..search.resolve import Resolution, resolve
 from ..search.same_paper import (
     ComparedRecord,
@@ -301,7 +301,7 @@ def _sought(
 def _asked(reference: Reference) -> str:
     paper = reference.paper
     first = paper.authors[0].family if paper.authors else ""
-    return citation(first, paper.year, paper.title, paper.journal) or reference.key
+    return format_citation(first, paper.year, paper.title, paper.journal) or reference.key
 
 
 def _with_meant(
@@ -371,7 +371,7 @@ def _article_of(paper: Paper, web: Web, sources: Sequence[Source]) -> str:
             step([wanted], web, sources)
         except PaperError:  # that the preprint has no article is not claimed
             continue
-        for other, _ in candidates(wanted):
+        for other, _ in yield_candidates(wanted):
             said = judge_pair(paper, other)
             if said.relation == "preprint_of" and said.confidence >= _SURE:
                 return f"{other.ids} ({other.journal or 'journal unknown'}, {other.year})"

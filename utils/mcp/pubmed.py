@@ -331,10 +331,10 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> Tool:
         start: Start = 0,
     ) -> Relationships:
         """Find similar, citing or cited papers of one, or format its citation."""
-        from ..search.pubmed.details import pmid_of
+        from ..search.pubmed.details import parse_pmid
         from ..search.pubmed.relationships import Relations
 
-        source_pmid = pmid_of(pmid)
+        source_pmid = parse_pmid(pmid)
         question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
             paper = waiting.call(library.pubmed.paper, source_pmid)

@@ -307,10 +307,10 @@ def document(library: Library, doc_id: str) -> Document:
 def known_document(library: Library, pmid: str) -> Document:
     """The same for any PMID: where the corpus lacks it, as PubMed has it, in version 1."""
     from ..corpus.stored_records import CorpusRecord
-    from ..search.pubmed.details import pmid_of
+    from ..search.pubmed.details import parse_pmid
 
     with suppress(NotFound):
-        return document(library, f"pmid:{pmid_of(pmid)}")
+        return document(library, f"pmid:{parse_pmid(pmid)}")
     paper = library.pubmed.paper(pmid)
     return _with_quality(CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, ""))
 

@@ -19,8 +19,8 @@ from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest
 from ..harvest.jobs import Harvest
-from ..lists.decisions import Told, screened_in
-from ..lists.described import entry_of_paper
+from ..lists.decisions import GivenFacts, read_screened
+from ..lists.described import paper_to_entry
 from ..lists.pasted import Entry
 from ..model.job import Harvested, Job, Search, State
 from ..model.paper import now
@@ -133,7 +133,7 @@ class Review:
         papers = [record.paper for record in seeds]
         found = snowball(papers, shelf, web, sources, known=known, directions=ways)
         fresh = [
-            (entry_of_paper(one.paper, one.paper.title), one.paper) for one in found.candidates
+            (paper_to_entry(one.paper, one.paper.title), one.paper) for one in found.candidates
         ]
         detail = {
             "seeds": [record.key for record in seeds],
@@ -154,7 +154,7 @@ class Review:
 
     # -- decisions ---------------------------------------------------------------------------
 
-    def read_decisions(self, data: bytes, name: str, told: Told | None = None) -> Import:
+    def read_decisions(self, data: bytes, name: str, told: GivenFacts | None = None) -> Import:
         """Take a decision file in; see `..lists.decisions`.
 
         Raises
@@ -163,7 +163,7 @@ class Review:
             It cannot be read, says of no record what was decided, or none of its rows is a record
             of this review.
         """
-        rows = list(screened_in(data, name, told))
+        rows = list(read_screened(data, name, told))
         found = match(rows, self.ledger.records())
         if not found.rows:
             msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."

@@ -20,12 +20,12 @@ from ..download.records import fetch_records
 from ..errors import NotConfigured, PaperError, SourceMiss
 from ..http import Web
 from ..judges.titles import telling_words, title_words
-from ..lists.pasted import Entry, ids_of_record
+from ..lists.pasted import Entry, collect_ids
 from ..model.identifiers import Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.tabular import Table, Tabular
 from ..outline import outline, section_words
-from ..search.citation_indexes import DIRECTIONS, KINDS, MOST, Direction, Index, indexes_of
+from ..search.citation_indexes import DIRECTIONS, KINDS, MOST, Direction, Index, find_indexes
 from ..search.fused_results import group_records
 from ..search.resolve import resolve
 from ..shelf import Shelf
@@ -215,7 +215,7 @@ class _Chase:
         self._shelf = shelf
         self._web = web
         self._sources = sources
-        self._indexes = indexes_of(web.settings)
+        self._indexes = find_indexes(web.settings)
         self._answered: dict[str, None] = {}
         self._silent: Counter[str] = Counter()
         self._why: dict[str, str] = {}
@@ -355,14 +355,12 @@ def identifiers_in(reference: str) -> Ids:
     ['doi:10.1000/moss.1', 'pmid:7']
     """
     doi, pmid = _DOI.search(reference), _PMID.search(reference)
-    return ids_of_record(
-        {"doi": doi[0].rstrip(".") if doi else "", "pmid": pmid[1] if pmid else ""}
-    )
+    return collect_ids({"doi": doi[0].rstrip(".") if doi else "", "pmid": pmid[1] if pmid else ""})
 
 
 def _paper_of(row: Linked) -> Paper:
     """A row of a list as the paper it describes."""
-    ids = ids_of_record({"pmid": row.pmid, "doi": row.doi})
+    ids = collect_ids({"pmid": row.pmid, "doi": row.doi})
     names = (name.strip() for name in row.authors.split(","))
     authors = tuple(Author(*_parts(name)) for name in names if name)
     title = row.title.removesuffix(".")

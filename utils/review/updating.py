@@ -22,7 +22,7 @@ from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..harvest.searches import Collected, collect, wanted_searches
 from ..http import not_older_than
 from ..lists.pasted import Entry
-from ..lists.references import entries_in
+from ..lists.references import read_file_entries
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..sources import Query
@@ -220,7 +220,7 @@ def _entries_of(one: ListFile) -> list[Entry]:
         msg = f"The list {one.path.name} of the protocol cannot be read: {error.strerror}."
         raise BadRequest(msg, f"Put it into {one.path.parent}.") from error
     try:
-        return list(entries_in(data, one.path.name))
+        return list(read_file_entries(data, one.path.name))
     except PaperError as error:
         raise BadRequest(f"{one.path.name}: {error.message}", error.hint) from error
 

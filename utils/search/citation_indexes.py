@@ -45,22 +45,26 @@ class Index:
     key: str = ""
 
     def can_ask(self, ids: Ids) -> bool:
-        """Whether the paper has a name that the index takes."""
+        """Return whether the paper has an identifier that the index takes."""
         return any(getattr(ids, name) for name in self.by)
 
 
-def _at_ncbi(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
+def _fetch_ncbi_links(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
+    """Return the number of papers at NCBI, the first of them, and the address asked."""
     links, url = fetch_paper_links(ids.pmid, _AT_NCBI[kind], web)
     return len(links), [Linked(pmid=link.pmid) for link in links][:most], url
 
 
-def _at_europepmc(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
+def _fetch_europepmc_links(
+    ids: Ids, kind: Kind, most: int, web: Web
+) -> tuple[int, list[Linked], str]:
     return fetch_linked(ids.pmid, kind, min(most, MOST), web)
 
 
-def _in_table(
+def _find_local_links(
     source: str, ids: Ids, kind: Kind, most: int, web: Web
 ) -> tuple[int, list[Linked], str]:
+    """Return the papers that a table of citations on this machine lists."""
     citations = find_citations(web.settings)
     if citations is None:
         return 0, [], ""
@@ -74,8 +78,8 @@ def _in_table(
 
 
 INDEXES = (
-    Index("NCBI ELink", ("pmid",), _at_ncbi),
-    Index("Europe PMC", ("pmid",), _at_europepmc),
+    Index("NCBI ELink", ("pmid",), _fetch_ncbi_links),
+    Index("Europe PMC", ("pmid",), _fetch_europepmc_links),
     Index("OpenCitations", ("doi", "pmid"), opencitations.fetch_linked),
     Index("NIH iCite", ("pmid",), icite.fetch_linked),
     Index("OpenAlex", ("doi", "pmid"), openalex.fetch_linked, "openalex_api_key"),
@@ -88,16 +92,16 @@ INDEXES = (
 )
 
 
-def indexes_of(settings: Settings) -> tuple[Index, ...]:
-    """The indexes that can be asked with these settings; a mirror's citations come first."""
+def find_indexes(settings: Settings) -> tuple[Index, ...]:
+    """Return the indexes that these settings allow; a table on this machine comes first."""
     return (
-        *_local_indexes(settings),
+        *_find_local_indexes(settings),
         *(index for index in INDEXES if not index.key or settings.key(index.key)),
     )
 
 
-def _local_indexes(settings: Settings) -> Iterator[Index]:
-    """The indexes that a table of citations on this machine is made of."""
+def _find_local_indexes(settings: Settings) -> Iterator[Index]:
+    """Yield the indexes in the table of citations on this machine."""
     if citations := find_citations(settings):
         for source, label in citations.indexes.items():
-            yield Index(label, ("pmid",), partial(_in_table, source))
+            yield Index(label, ("pmid",), partial(_find_local_links, source))

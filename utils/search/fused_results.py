@@ -55,7 +55,7 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Another paper that belongs to this one, kept apart.
+    """A related paper that is listed separately.
 
     ``relation`` is this paper's: it is a ``preprint_of`` the other, ``has_preprint`` in it, is
     another ``version_of`` it, or ``may_be`` the same paper, which nothing proves.
@@ -81,20 +81,20 @@ class Found:
     same: tuple[Same, ...] = ()
     linked: tuple[Link, ...] = ()
 
-    def row(self, *, abstract: bool = True) -> dict[str, Any]:
-        """The paper with its identifiers, its sources, and why its records are one; for JSON."""
+    def to_row(self, *, abstract: bool = True) -> dict[str, Any]:
+        """Return the paper, its identifiers and sources, and why its records were merged."""
         paper = self.paper
         row = paper.row() | {"arxiv_id": paper.ids.arxiv, "s2_id": paper.ids.s2}
         return row | {
             "abstract": paper.abstract if abstract else "",
             "version": "preprint" if is_preprint(paper) else "",
             "sources": list(self.sources),
-            "same": [{"source": one.source, **_reason_row(one)} for one in self.same],
-            "linked": [{"relation": one.relation, **_reason_row(one)} for one in self.linked],
+            "same": [{"source": one.source, **_link_to_row(one)} for one in self.same],
+            "linked": [{"relation": one.relation, **_link_to_row(one)} for one in self.linked],
         }
 
 
-def _reason_row(other: Same | Link) -> dict[str, Any]:
+def _link_to_row(other: Same | Link) -> dict[str, Any]:
     return {
         "ids": other.ids.names(),
         "title": other.title,
@@ -103,10 +103,10 @@ def _reason_row(other: Same | Link) -> dict[str, Any]:
     }
 
 
-def fuse(
+def fuse_lists(
     lists: Mapping[str, Sequence[Paper]], *, by_date: bool = False
 ) -> tuple[tuple[Found, ...], tuple[str, ...]]:
-    """Several sources' lists as one, and what contradicts itself in them.
+    """Merge ranked lists from several sources; also return the contradictions in them.
 
     The newest first with *by_date*, else the best; a preprint always right behind its published
     version.
@@ -118,21 +118,21 @@ def fuse(
     found: list[Found] = []
     scores: list[float] = []
     for group in families.groups:
-        members = sorted(group, key=lambda at: by_trust(records[at][0], records[at][2]))
+        members = sorted(group, key=lambda at: trust_key(records[at][0], records[at][2]))
         found.append(_merge_group([records[at] for at in members], members, families.reasons))
-        scores.append(_score([records[at] for at in group]))
+        scores.append(_compute_score([records[at] for at in group]))
     for one, other, judgement in families.links:
-        found[one] = _with_link(found[one], found[other], judgement)
-        found[other] = _with_link(found[other], found[one], judgement.inverse)
+        found[one] = _add_link(found[one], found[other], judgement)
+        found[other] = _add_link(found[other], found[one], judgement.inverse)
     order = sorted(range(len(found)), key=lambda at: -scores[at])
     ordered = [found[at] for at in order]
     if by_date:
         ordered.sort(key=lambda one: one.paper.published, reverse=True)
-    return tuple(_preprints_after(ordered)), families.contradictions
+    return tuple(_move_preprints(ordered)), families.contradictions
 
 
-def _score(records: Iterable[tuple[str, int, Paper]]) -> float:
-    """The fusion score of a paper's records; a source that lists it twice counts once."""
+def _compute_score(records: Iterable[tuple[str, int, Paper]]) -> float:
+    """Return the fusion score of a paper; a source that lists the paper twice counts once."""
     best: dict[str, int] = {}
     for name, rank, _ in records:
         best[name] = min(rank, best.get(name, rank))
@@ -144,7 +144,7 @@ def _merge_group(
     places: Sequence[int],
     reasons: Mapping[int, Judgement],
 ) -> Found:
-    """One paper out of its records, the most trusted first."""
+    """Merge the records of one paper, the most trusted first."""
     papers = [paper for _, _, paper in records]
     same = []
     for (name, _, paper), at in zip(records[1:], places[1:], strict=True):
@@ -154,50 +154,51 @@ def _merge_group(
     return Found(merge_records(papers), names, tuple(same))
 
 
-def _with_link(ours: Found, theirs: Found, judgement: Judgement) -> Found:
+def _add_link(ours: Found, theirs: Found, judgement: Judgement) -> Found:
     paper = theirs.paper
     link = Link(judgement.relation, paper.ids, paper.title, judgement.reason, judgement.confidence)
     return replace(ours, linked=(*ours.linked, link))
 
 
-def _preprints_after(found: Sequence[Found]) -> Iterator[Found]:
-    """The same order, but a preprint right behind its published version; that of the better."""
+def _move_preprints(found: Sequence[Found]) -> Iterator[Found]:
+    """Yield the papers in order, with each preprint right behind its published version."""
     by_ids = {one.paper.ids: one for one in found if one.paper.ids}
     yielded: set[int] = set()
     for one in found:
-        published = next(_related(one, "preprint_of", by_ids), one)
-        for each in (published, *_related(published, "has_preprint", by_ids), one):
+        published = next(_find_linked(one, "preprint_of", by_ids), one)
+        for each in (published, *_find_linked(published, "has_preprint", by_ids), one):
             if id(each) not in yielded:
                 yielded.add(id(each))
                 yield each
 
 
-def _related(one: Found, relation: Relation, by_ids: Mapping[Ids, Found]) -> Iterator[Found]:
+def _find_linked(one: Found, relation: Relation, by_ids: Mapping[Ids, Found]) -> Iterator[Found]:
+    """Yield the papers that *one* is linked to by a relation."""
     yield from (
         by_ids[link.ids] for link in one.linked if link.relation == relation and link.ids in by_ids
     )
 
 
-def by_trust(source: str, paper: Paper) -> tuple[bool, int]:
-    """A sort key that puts the most trusted record first."""
+def trust_key(source: str, paper: Paper) -> tuple[bool, int]:
+    """Return a sort key that puts the most trusted record first."""
     place = BY_TRUST.index(source) if source in BY_TRUST else len(BY_TRUST)
     return is_preprint(paper), place
 
 
 def merge_records(records: Sequence[Paper]) -> Paper:
-    """The first record, its gaps filled from the others in turn; all identifiers and notices."""
+    """Return the first record with its gaps filled from the others, and all identifiers."""
     paper, ids = records[0], records[0].ids
     for other in records[1:]:
         ids |= other.ids
         one_version = is_preprint(paper) == is_preprint(other)
         names = _FIELDS + (_OF_THE_VERSION if one_version else ())
         gaps = {name: getattr(other, name) for name in names if not getattr(paper, name)}
-        paper = replace(paper, ids=ids, notices=_notices(paper, other), **gaps)
+        paper = replace(paper, ids=ids, notices=_merge_notices(paper, other), **gaps)
     return paper
 
 
-def _notices(paper: Paper, other: Paper) -> tuple[Notice, ...]:
-    """Those of both; a retraction that one of them knows of is never lost."""
+def _merge_notices(paper: Paper, other: Paper) -> tuple[Notice, ...]:
+    """Return the notices of both records; a retraction in either is kept."""
     kinds = {notice.kind for notice in paper.notices}
     more = tuple(notice for notice in other.notices if notice.kind not in kinds)
     if other.retracted and not paper.retracted and "retraction" not in {n.kind for n in more}:
@@ -220,28 +221,30 @@ class Families:
 
 
 def group_records(papers: Sequence[Paper]) -> Families:
-    """Which of many records are of one paper, and which papers belong together.
+    """Group records of the same paper, and link papers that belong together.
 
     Groups are in the order of their first record. No group holds two records that contradict each
     other, also not by way of a third.
     """
     records = [ComparedRecord(paper) for paper in papers]
-    verdicts = {pair: judge_compared(*(records[at] for at in pair)) for pair in _pairs(records)}
+    verdicts = {
+        pair: judge_compared(*(records[at] for at in pair)) for pair in _pairs_to_compare(records)
+    }
     groups = _Groups(records, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
     alike = sorted(
         (pair for pair, judgement in verdicts.items() if judgement.relation == "same"),
-        key=lambda pair: (-verdicts[pair].confidence, not _one_pmid(records, *pair)),
+        key=lambda pair: (-verdicts[pair].confidence, not _share_pmid(records, *pair)),
     )
     proven = [pair for pair in alike if verdicts[pair].confidence == 1.0]
     for pair in proven:
         groups.unite(*pair)
     likely = alike[len(proven) :]
-    doubtful = groups.doubtful(likely)
+    doubtful = groups.find_doubtful_pairs(likely)
     for pair in likely:
         if pair not in doubtful:
             groups.unite(*pair)
-    return groups.families()
+    return groups.to_families()
 
 
 class _Groups:
@@ -258,7 +261,7 @@ class _Groups:
         self._reasons: dict[int, Judgement] = {}
         self._contradictions: list[str] = []
         for (one, other), judgement in verdicts.items():
-            shared = _shared(records[one].paper.ids, records[other].paper.ids)
+            shared = _find_shared_name(records[one].paper.ids, records[other].paper.ids)
             if shared and judgement.relation != "same":
                 self._add_contradiction(one, other, f"both have {shared}, but {judgement.reason}")
 
@@ -268,8 +271,8 @@ class _Groups:
         if first == second:
             return
         why = self._verdicts[min(one, other), max(one, other)]
-        if self._at_odds(first, second):
-            if (clash := self._clash(first, second)) and why.confidence == 1.0:
+        if self._are_contradictory(first, second):
+            if (clash := self._find_clash(first, second)) and why.confidence == 1.0:
                 self._add_contradiction(one, other, f"{why.reason}, but {clash}")
             return
         self._reasons[second] = why
@@ -278,8 +281,8 @@ class _Groups:
             self._group[at] = first
         self._members[first] += self._members.pop(second)
 
-    def doubtful(self, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-        """Pairs not to be joined: one of the two is as much like, or more, what contradicts it.
+    def find_doubtful_pairs(self, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Return pairs not to be joined because a contradicting record is at least as similar.
 
         No order of asking may decide whose a record is.
         """
@@ -290,20 +293,20 @@ class _Groups:
         found = set()
         for around in at_record.values():
             for (a, ours), (b, theirs) in combinations(around, 2):
-                if self._at_odds(self._group[a], self._group[b]):
+                if self._are_contradictory(self._group[a], self._group[b]):
                     sure, surer = (self._verdicts[pair].confidence for pair in (ours, theirs))
                     found.update([ours] * (sure <= surer) + [theirs] * (surer <= sure))
         return found
 
     def _add_contradiction(self, one: int, other: int, why: str) -> None:
-        """Two records that share an identifier, and yet cannot be of one paper."""
+        """Note two records that share an identifier but cannot be the same paper."""
         message = (
             f"{self._records[one].paper.ids} and {self._records[other].paper.ids} are kept apart"
         )
         self._contradictions.append(f"{message}: {why}.")
 
-    def families(self) -> Families:
-        """The groups with reasons, links and contradictions."""
+    def to_families(self) -> Families:
+        """Return the groups with reasons, links and contradictions."""
         roots = sorted(self._members)
         place = {root: number for number, root in enumerate(roots)}
         best: dict[tuple[int, int], Judgement] = {}
@@ -319,27 +322,27 @@ class _Groups:
             pair = min(ours, theirs), max(ours, theirs)
             if pair not in best or best[pair].confidence < judgement.confidence:
                 best[pair] = judgement
-        links = _likeliest(best)
+        links = _keep_likeliest_links(best)
         return Families(
             tuple(tuple(sorted(self._members[root])) for root in roots),
             self._reasons,
             tuple(
                 (ours, theirs, judgement)
-                for (ours, theirs), judgement in sorted(links.items(), key=_key)
+                for (ours, theirs), judgement in sorted(links.items(), key=_get_pair)
             ),
             tuple(dict.fromkeys(self._contradictions)),
         )
 
-    def _at_odds(self, one: int, other: int) -> bool:
-        """Whether two groups hold records that cannot be of one paper."""
+    def _are_contradictory(self, one: int, other: int) -> bool:
+        """Return whether two groups hold records that cannot be the same paper."""
         if one == other:
             return False
-        return bool(self._clash(one, other)) or any(
-            self._differ(*pair) for pair in product(self._members[one], self._members[other])
+        return bool(self._find_clash(one, other)) or any(
+            self._are_different(*pair) for pair in product(self._members[one], self._members[other])
         )
 
-    def _clash(self, one: int, other: int) -> str:
-        """Which identifiers of two groups contradict each other; none where a PMID is the same."""
+    def _find_clash(self, one: int, other: int) -> str:
+        """Return the contradicting identifiers of two groups; empty if they share a PMID."""
         for name in ("pmid", *ID_NAMES):
             ours, theirs = (
                 {value for ids in self._ids[at] if (value := getattr(ids, name))}
@@ -351,7 +354,7 @@ class _Groups:
                 return f"{name} {min(ours)} and {name} {min(theirs)}"
         return ""
 
-    def _differ(self, one: int, other: int) -> bool:
+    def _are_different(self, one: int, other: int) -> bool:
         pair = min(one, other), max(one, other)
         verdict = self._verdicts.get(pair) or judge_compared(
             self._records[pair[0]], self._records[pair[1]]
@@ -361,8 +364,10 @@ class _Groups:
         return verdict.relation == "different" and verdict.confidence == 1.0
 
 
-def _likeliest(links: dict[tuple[int, int], Judgement]) -> dict[tuple[int, int], Judgement]:
-    """A preprint became one paper, the likeliest; of several as likely, each is less so."""
+def _keep_likeliest_links(
+    links: dict[tuple[int, int], Judgement],
+) -> dict[tuple[int, int], Judgement]:
+    """Link each preprint to one paper, the likeliest; lower the confidence if several are equal."""
     published: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for pair, judgement in links.items():
         if judgement.relation in _PREPRINTS:
@@ -379,36 +384,37 @@ def _likeliest(links: dict[tuple[int, int], Judgement]) -> dict[tuple[int, int],
     return kept
 
 
-def _key(link: tuple[tuple[int, int], Judgement]) -> tuple[int, int]:
+def _get_pair(link: tuple[tuple[int, int], Judgement]) -> tuple[int, int]:
     return link[0]
 
 
-def _one_pmid(records: Sequence[ComparedRecord], one: int, other: int) -> bool:
+def _share_pmid(records: Sequence[ComparedRecord], one: int, other: int) -> bool:
     pmid = records[one].paper.ids.pmid
     return pmid != "" and pmid == records[other].paper.ids.pmid
 
 
-def _shared(ours: Ids, theirs: Ids) -> str:
+def _find_shared_name(ours: Ids, theirs: Ids) -> str:
     return min(set(ours.names()) & set(theirs.names()), default="")
 
 
-def _pairs(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
-    """The pairs that are worth comparing, once each."""
+def _pairs_to_compare(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
+    """Yield each pair of records worth comparing, once."""
     blocks: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(records):
-        for key in dict.fromkeys(_keys(one)):
+        for key in dict.fromkeys(_blocking_keys(one)):
             blocks[key].append(at)
     yield from dict.fromkeys(
         pair
         for key, block in blocks.items()
-        for small in _split(block, records, named=key.partition(":")[0] in ID_NAMES)
+        for small in _split_block(block, records, named=key.partition(":")[0] in ID_NAMES)
         for pair in combinations(small, 2)
     )
 
 
-def _keys(one: ComparedRecord) -> Iterator[str]:
+def _blocking_keys(one: ComparedRecord) -> Iterator[str]:
+    """Yield the keys under which a record meets similar ones."""
     yield from one.paper.ids.names()
-    first = one.people[0][0] if one.people else ""
+    first = one.first_and_last_authors[0][0] if one.first_and_last_authors else ""
     for words in one.titles:
         title = "".join(words)
         yield f"begins:{title[:_LETTERS]}"
@@ -416,14 +422,15 @@ def _keys(one: ComparedRecord) -> Iterator[str]:
     if first and one.page[1]:
         yield f"page:{first}:{one.page[1]}"
     # A preprint may get another title; who wrote it and who led the work stay.
-    if first and len(one.people) > 1:
-        yield f"authors:{first}:{one.people[1][0]}:{one.people[-1][0]}"
+    if first and len(one.first_and_last_authors) > 1:
+        second, last = one.first_and_last_authors[1][0], one.first_and_last_authors[-1][0]
+        yield f"authors:{first}:{second}:{last}"
 
 
-def _split(
+def _split_block(
     block: list[int], records: Sequence[ComparedRecord], *, named: bool
 ) -> Iterator[list[int]]:
-    """A block, or, where a key is shared by a crowd, its parts of the same author and year.
+    """Split a block that many records share by author and year.
 
     The first of a part is compared with all of it, so that none of many copies is left alone; and
     where the key is an identifier, with the first of every other part.
@@ -434,7 +441,7 @@ def _split(
     parts: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for at in block:
         one = records[at]
-        parts[one.people[:1], one.year, one.volume, one.page].append(at)
+        parts[one.first_and_last_authors[:1], one.year, one.volume, one.page].append(at)
     for first, *others in parts.values():
         for start in range(0, len(others) or 1, _CROWD - 1):
             yield [first, *others[start : start + _CROWD - 1]]

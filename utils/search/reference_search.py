@@ -74,34 +74,38 @@ Step = Callable[[Sequence[Wanted], Web, Sequence[Source]], None]
 
 def find_by_place(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> None:
     """Ask ECitMatch for what has a journal, a first page, and a year or a volume."""
-    placed = [one for one in wanted if _citation(one.paper)]
+    placed = [one for one in wanted if _to_citation(one.paper)]
     for start in range(0, len(placed), _LINES // 2):
         batch = placed[start : start + _LINES // 2]
-        with _silence(batch, ECITMATCH):
-            named = _matches(batch, web)
+        with _note_unanswered(batch, ECITMATCH):
+            named = _ask_ecitmatch(batch, web)
             known = fetch(sorted({pmid for pmids in named for pmid in pmids}), web)
             for one, pmids in zip(batch, named, strict=True):
                 one.found += [(known[pmid], ECITMATCH) for pmid in pmids if pmid in known]
 
 
-def _matches(batch: Sequence[Wanted], web: Web) -> list[dict[str, None]]:
-    """The PMIDs that ECitMatch names for each reference."""
+def _ask_ecitmatch(batch: Sequence[Wanted], web: Web) -> list[dict[str, None]]:
+    """Return the PMIDs that ECitMatch gives for each reference."""
     named: list[dict[str, None]] = [{} for _ in batch]
-    lines = [{**line, "key": str(at)} for at, one in enumerate(batch) for line in _lines(one.paper)]
+    lines = [
+        {**line, "key": str(at)}
+        for at, one in enumerate(batch)
+        for line in _to_ecitmatch_lines(one.paper)
+    ]
     for match in match_citations(lines, web):
         pmids = filter(None, (match.pmid, *match.candidates))
         named[int(match.key)].update(dict.fromkeys(pmids))
     return named
 
 
-def _lines(paper: Paper) -> list[Mapping[str, str]]:
-    """The place as ECitMatch wants it; also without what lists get wrong: year and author."""
-    whole = _citation(paper)
+def _to_ecitmatch_lines(paper: Paper) -> list[Mapping[str, str]]:
+    """Return the citation for ECitMatch, also without year or author, which are often wrong."""
+    whole = _to_citation(paper)
     loose = {**whole, "year": "", "author": ""}
     return [whole, loose] if whole["volume"] and (whole["year"] or whole["author"]) else [whole]
 
 
-def _citation(paper: Paper) -> dict[str, str]:
+def _to_citation(paper: Paper) -> dict[str, str]:
     page = re.match(r"[A-Za-z]{0,2}\d{1,9}", paper.pages)
     journal = paper.journal_abbreviation or paper.journal
     if not (page and journal and (paper.year or paper.volume)):
@@ -120,23 +124,27 @@ def _citation(paper: Paper) -> dict[str, str]:
 
 def find_by_title(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> None:
     """Search PubMed for the words of titles."""
-    _search_together([(one, clause) for one in wanted if (clause := _title(one.paper))], web)
+    _search_together(
+        [(one, clause) for one in wanted if (clause := _build_title_query(one.paper))], web
+    )
 
 
 def find_by_halves(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> None:
     """Search PubMed for either half of a title's words, and who wrote it or when."""
-    _search_together([(one, clause) for one in wanted if (clause := _halves(one.paper))], web)
+    _search_together(
+        [(one, clause) for one in wanted if (clause := _build_half_title_query(one.paper))], web
+    )
 
 
 def _search_together(asked: Sequence[tuple[Wanted, str]], web: Web) -> None:
     for start in range(0, len(asked), _TITLES):
         batch = asked[start : start + _TITLES]
-        with _silence([one for one, _ in batch], "PubMed"):
+        with _note_unanswered([one for one, _ in batch], "PubMed"):
             _search_batch(batch, web)
 
 
 def _search_batch(batch: Sequence[tuple[Wanted, str]], web: Web) -> None:
-    """One search for several titles; where it finds too much, one for each half of them."""
+    """Search for several titles at once; split the batch if there are too many hits."""
     words = " OR ".join(f"({clause})" for _, clause in batch)
     answer = search_pubmed(Query(words, max_results=_HITS, sort_by="relevance"), web)
     if answer.total > _HITS and len(batch) > 1:
@@ -149,17 +157,17 @@ def _search_batch(batch: Sequence[tuple[Wanted, str]], web: Web) -> None:
         one.found += [(paper, "PubMed") for paper in answer.papers]
 
 
-def _title(paper: Paper) -> str:
-    words = _searched_words(paper)
+def _build_title_query(paper: Paper) -> str:
+    words = _choose_title_words(paper)
     if len(words) >= _LEAST_WORDS:
         return " AND ".join(f"{word}[ti]" for word in words[:_WORDS])
-    beside = [part for part in (_author(paper), _years(paper, 0)) if part]
+    beside = [part for part in (_find_author_term(paper), _build_year_range(paper, 0)) if part]
     return " AND ".join([*(f"{word}[ti]" for word in words), *beside]) if words and beside else ""
 
 
-def _halves(paper: Paper) -> str:
-    words = _searched_words(paper)
-    beside = _author(paper) or _years(paper, 1)
+def _build_half_title_query(paper: Paper) -> str:
+    words = _choose_title_words(paper)
+    beside = _find_author_term(paper) or _build_year_range(paper, 1)
     if len(words) < _LEAST_WORDS or not beside:
         return ""
     halves = (words[: 2 * _WORDS][at::2] for at in (0, 1))
@@ -169,21 +177,21 @@ def _halves(paper: Paper) -> str:
     return f"({either}) AND {beside}"
 
 
-def _searched_words(paper: Paper) -> list[str]:
-    """The words of a title that find it, the longest first."""
+def _choose_title_words(paper: Paper) -> list[str]:
+    """Return the words of a title to search for, the longest first."""
     lone = (word.lower() for word in _LONE_WORD.findall(paper.title[:1000]))
     words = [word for word in dict.fromkeys(lone) if word not in _UNSEARCHED]
     return sorted(words, key=len, reverse=True)
 
 
-def _author(paper: Paper) -> str:
-    """A family name that PubMed can be asked for: one word, which is not cut in two."""
+def _find_author_term(paper: Paper) -> str:
+    """Return a one-word family name that PubMed can be asked for."""
     families = (one.family for one in paper.authors)
     first = next((name for name in families if name.isalpha()), "")
     return f"{first}[au]" if first else ""
 
 
-def _years(paper: Paper, around: int) -> str:
+def _build_year_range(paper: Paper, around: int) -> str:
     if not paper.year.isdigit():
         return ""
     year = int(paper.year)
@@ -193,15 +201,15 @@ def _years(paper: Paper, around: int) -> str:
 def find_at_crossref(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> None:
     """Ask Crossref for the works that are most like a reference."""
     for one in wanted:
-        words = _reference(one.paper)
+        words = _to_reference_text(one.paper)
         if not words:
             continue
-        with _silence([one], "Crossref"):
+        with _note_unanswered([one], "Crossref"):
             one.found += [(paper, "Crossref") for paper in find_works(words, web)]
 
 
-def _reference(paper: Paper) -> str:
-    """A reference in words: title, first author, journal and year."""
+def _to_reference_text(paper: Paper) -> str:
+    """Return a reference in words: title, first author, journal and year."""
     if not title_words(paper.title):
         return ""
     author = next((one.name for one in paper.authors), "")
@@ -214,8 +222,8 @@ def find_everywhere(wanted: Sequence[Wanted], web: Web, sources: Sequence[Source
     for one in wanted:
         if not (words := " ".join(title_words(one.paper.title)[:20])):
             continue
-        among = _other_sites(one.paper, web.settings)
-        with _silence([one], "the merged search"):
+        among = _find_other_sites(one.paper, web.settings)
+        with _note_unanswered([one], "the merged search"):
             answer = search_papers(words, web, sources, among=among, max_results=10)
             one.found += [(hit.paper, ", ".join(hit.sources)) for hit in answer.papers]
             for site in answer.asked:
@@ -223,8 +231,8 @@ def find_everywhere(wanted: Sequence[Wanted], web: Web, sources: Sequence[Source
                     one.silent[site.source] = site.message
 
 
-def _other_sites(paper: Paper, settings: Settings) -> list[str]:
-    """The sites beyond PubMed and Crossref that may know a paper, and are not asked in vain.
+def _find_other_sites(paper: Paper, settings: Settings) -> list[str]:
+    """Return the sites beyond PubMed and Crossref that may have the paper.
 
     Without a key Semantic Scholar mostly refuses; arXiv has what nobody else has of preprints only.
     """
@@ -234,8 +242,8 @@ def _other_sites(paper: Paper, settings: Settings) -> list[str]:
 
 
 @contextmanager
-def _silence(wanted: Sequence[Wanted], site: str) -> Iterator[None]:
-    """Note of references that a site did not answer about them, and go on with the next site."""
+def _note_unanswered(wanted: Sequence[Wanted], site: str) -> Iterator[None]:
+    """Record that a site did not answer about some references, and continue with the next site."""
     try:
         yield
         return
@@ -255,8 +263,8 @@ STEPS: tuple[Step, ...] = (
 """The questions in their order; each is asked only for what those before it did not settle."""
 
 
-def candidates(one: Wanted) -> Iterator[tuple[Paper, str]]:
-    """Each candidate once, with the site that named it first."""
+def yield_candidates(one: Wanted) -> Iterator[tuple[Paper, str]]:
+    """Yield each candidate once, with the site that named it first."""
     seen = set()
     for paper, site in one.found:
         if paper.ids and paper.ids.key not in seen:

@@ -34,7 +34,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from, to_row
 from ..sources import Source
 from ..system.plain_text import one_line
-from .reference_search import ECITMATCH, STEPS, Wanted, candidates
+from .reference_search import ECITMATCH, STEPS, Wanted, yield_candidates
 from .same_paper import (
     ComparedRecord,
     Judgement,
@@ -43,9 +43,9 @@ from .same_paper import (
     compare_journals,
     compare_pages,
     compare_volumes,
+    count_years_between,
     judge_compared,
     judge_pair,
-    years_apart,
 )
 
 SURE = 0.9
@@ -80,21 +80,21 @@ class Candidate:
     reason: str
     named_by: str
 
-    def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+    def to_row(self) -> dict[str, Any]:
+        """Return the fields as a JSON-serialisable dict."""
         names = ("relation", "confidence", "reason", "named_by")
         said = {name: getattr(self, name) for name in names}
         return {**self.paper.short_row(), "arxiv": self.paper.ids.arxiv, **said}
 
     def __str__(self) -> str:
-        """In a line: identifiers, and why it may be the paper."""
+        """Return the identifiers and the reason on one line."""
         said = f"{_RELATIONS[self.relation]}{self.reason}"
         return f"{', '.join(self.paper.ids.names())} ({said}; {self.confidence:.2f})"
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What became of one reference of a list.
+    """The outcome for one reference of a list.
 
     Parameters
     ----------
@@ -126,12 +126,12 @@ class Resolution:
     message: str = ""
 
     def __str__(self) -> str:
-        """In a line: which paper it is, how sure that is, and why."""
+        """Return on one line which paper the reference is, how certain that is, and why."""
         said = f"{self.confidence:.2f}: {self.reason}"
         return f"{', '.join(self.ids.names())} ({said}; {self.named_by})" if self.named_by else ""
 
-    def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+    def to_row(self) -> dict[str, Any]:
+        """Return the fields as a JSON-serialisable dict."""
         names = {"pmid": self.ids.pmid, "pmcid": self.ids.pmcid, "doi": self.ids.doi}
         return {
             "asked": self.asked,
@@ -141,7 +141,7 @@ class Resolution:
             "confidence": self.confidence,
             "reason": self.reason,
             "named_by": self.named_by,
-            "candidates": [one.row() for one in self.candidates],
+            "candidates": [one.to_row() for one in self.candidates],
             "message": self.message,
         }
 
@@ -149,7 +149,7 @@ class Resolution:
 def resolve(
     entries: Iterable[Entry], web: Web, sources: Sequence[Source], *, anew: bool = False
 ) -> Iterator[Resolution]:
-    """What each entry of a list is, in their order.
+    """Yield the outcome for each entry of a list, in order.
 
     Parameters
     ----------
@@ -183,16 +183,16 @@ def _resolve_batch(
         elif not (entry.paper and _can_be_sought(entry.paper)):
             told = "It names no title, and no place in a journal."
             done[at] = Resolution(entry.asked, "unreadable", message=told)
-        elif known := _recall(entry.paper, web, anew=anew):
+        elif known := _recall_resolution(entry.paper, web, anew=anew):
             done[at] = replace(known, asked=entry.asked)
     wanted = {
         at: Wanted(entry.paper)
         for at, entry in enumerate(entries)
         if at not in done and entry.paper
     }
-    for at, found in _look(wanted, web, sources):
+    for at, found in _search_in_steps(wanted, web, sources):
         done[at] = replace(found, asked=entries[at].asked)
-        _remember(wanted[at].paper, found, web)
+        _remember_resolution(wanted[at].paper, found, web)
     yield from (done[at] for at in range(len(entries)))
 
 
@@ -200,7 +200,7 @@ def _can_be_sought(paper: Paper) -> bool:
     return bool(paper.title or (paper.journal and paper.pages and (paper.volume or paper.year)))
 
 
-def _look(
+def _search_in_steps(
     wanted: Mapping[int, Wanted], web: Web, sources: Sequence[Source]
 ) -> Iterator[tuple[int, Resolution]]:
     """Ask step by step, each only for what is not settled."""
@@ -210,26 +210,26 @@ def _look(
             return
         step(list(left.values()), web, sources)
         for at, one in list(left.items()):
-            found = decide(one)
+            found = choose_candidate(one)
             if found.status == "resolved":
                 del left[at]
                 yield at, found
-    yield from ((at, _unsettled(one)) for at, one in left.items())
+    yield from ((at, _to_unsettled(one)) for at, one in left.items())
 
 
-def _unsettled(one: Wanted) -> Resolution:
-    """What is said of a reference that no candidate is sure for."""
-    found = decide(one)
+def _to_unsettled(one: Wanted) -> Resolution:
+    """Return the outcome of a reference for which no candidate is certain."""
+    found = choose_candidate(one)
     if one.silent:
         message = " ".join(one_line(told) for told in one.silent.values())
         return replace(found, status="could_not_tell", message=message)
     return found
 
 
-def decide(one: Wanted) -> Resolution:
-    """The paper among the candidates, if it is one of them for sure; else all that come close."""
+def choose_candidate(one: Wanted) -> Resolution:
+    """Return the candidate that is the paper for certain; else all that come close."""
     row = ComparedRecord(one.paper)
-    judged = (_judged(row, paper, site) for paper, site in candidates(one))
+    judged = (_judge_candidate(row, paper, site) for paper, site in yield_candidates(one))
     near = sorted(
         (candidate for candidate in judged if candidate.relation != "different"),
         key=lambda candidate: -candidate.confidence,
@@ -238,81 +238,83 @@ def decide(one: Wanted) -> Resolution:
     same = [
         candidate
         for candidate in near
-        if candidate.confidence >= least and _is_taken(row, candidate)
+        if candidate.confidence >= least and _is_unambiguous(row, candidate)
     ]
     told = tuple(near[:_MOST_NAMED])
     if not same:
         return Resolution("", "candidates" if told else "not_found", candidates=told)
     best = same[0]
-    ids, rivals = _united(best, same[1:])
+    ids, rivals = _merge_best(best, same[1:])
     if rivals:
         msg = f"Several are as good: {', '.join(str(one.paper.ids) for one in (best, *rivals))}."
         return Resolution("", "candidates", candidates=told, message=msg)
     return Resolution("", "resolved", ids, best.confidence, best.reason, best.named_by)
 
 
-def _judged(row: ComparedRecord, paper: Paper, site: str) -> Candidate:
+def _judge_candidate(row: ComparedRecord, paper: Paper, site: str) -> Candidate:
     other = ComparedRecord(paper)
-    said = _compare(row, other)
+    said = _compare_records(row, other)
     if said.relation == "different" and site == ECITMATCH:
         said = Judgement("may_be", "at this place in the journal, but with another title", 0.3)
     return Candidate(paper, said.relation, said.confidence, said.reason, site)
 
 
-def _compare(row: ComparedRecord, other: ComparedRecord) -> Judgement:
-    """What a candidate is to the reference."""
+def _compare_records(row: ComparedRecord, other: ComparedRecord) -> Judgement:
+    """Judge how a candidate relates to the reference."""
     if not row.titles:
-        return _by_place_alone(row, other)
+        return _judge_by_citation(row, other)
     said = judge_compared(row, other)
-    if said.relation == "different" and _may_be_cut(row, other):
+    if said.relation == "different" and _is_title_cut(row, other):
         whole = replace(row.paper, title=f"{row.paper.title.rstrip('. ')}…")
         return judge_compared(ComparedRecord(whole), other)
     return said
 
 
-def _may_be_cut(row: ComparedRecord, other: ComparedRecord) -> bool:
-    """Whether a title is how the other begins: a field was too short for it."""
+def _is_title_cut(row: ComparedRecord, other: ComparedRecord) -> bool:
+    """Return whether one title is the beginning of the other, cut by a field's length."""
     begins = len(row.title) < len(other.title) and other.title.startswith(row.title)
     return begins and len(row.titles[0]) >= _LEAST_CUT
 
 
-def _by_place_alone(row: ComparedRecord, other: ComparedRecord) -> Judgement:
+def _judge_by_citation(row: ComparedRecord, other: ComparedRecord) -> Judgement:
     agreeing = (
         compare_journals(row, other),
         compare_volumes(row, other),
         compare_pages(row, other),
         compare_authors(row, other),
     )
-    if set(agreeing) == {"same"} and years_apart(row, other) == 0:
+    if set(agreeing) == {"same"} and count_years_between(row, other) == 0:
         return Judgement("same", "same journal, year, volume, first page and author", PLACED)
     if "differ" in agreeing:
         return Judgement("different", "another place or other authors", 0.0)
     return Judgement("may_be", "no title to tell by", 0.5)
 
 
-def _is_taken(row: ComparedRecord, candidate: Candidate) -> bool:
-    """Whether a candidate is the paper, and can be no other that looks like it."""
+def _is_unambiguous(row: ComparedRecord, candidate: Candidate) -> bool:
+    """Return whether a candidate is the paper, and no similar paper is possible."""
     if candidate.relation != "same":
         return False
     other = ComparedRecord(candidate.paper)
     on_page = compare_pages(row, other) == "same"
-    elsewhere = bool(years_apart(row, other)) or (row.page[1] and other.page[1] and not on_page)
+    elsewhere = bool(count_years_between(row, other)) or (
+        row.page[1] and other.page[1] and not on_page
+    )
     if elsewhere and compare_volumes(row, other) != "same":
         return False
     if on_page:
         return True
     kinds = {kind.casefold() for kind in candidate.paper.publication_types}
-    return not (kinds & _ABOUT_OTHERS) and not _in_other_issues(row.paper, candidate.paper)
+    return not (kinds & _ABOUT_OTHERS) and not _are_in_different_issues(row.paper, candidate.paper)
 
 
-def _in_other_issues(ours: Paper, theirs: Paper) -> bool:
-    """Whether both say in which issue they are, by a number, and not in the same."""
+def _are_in_different_issues(ours: Paper, theirs: Paper) -> bool:
+    """Return whether both records name an issue number, and the numbers differ."""
     issues = [one.issue.strip().lstrip("0") for one in (ours, theirs)]
     return all(map(str.isdigit, issues)) and issues[0] != issues[1]
 
 
-def _united(best: Candidate, others: Sequence[Candidate]) -> tuple[Ids, list[Candidate]]:
-    """The identifiers of the best candidate's records, and the papers that are as good as it."""
+def _merge_best(best: Candidate, others: Sequence[Candidate]) -> tuple[Ids, list[Candidate]]:
+    """Return the identifiers of the best candidate's records, and equally good papers."""
     ids, rivals = best.paper.ids, []
     for other in others:
         if ids.clash(other.paper.ids) or judge_pair(best.paper, other.paper).relation != "same":
@@ -328,7 +330,7 @@ def _name_of(paper: Paper) -> str:
     return f"{_RULES} {hashlib.sha256(said.encode()).hexdigest()}"
 
 
-def _recall(paper: Paper, web: Web, *, anew: bool) -> Resolution | None:
+def _recall_resolution(paper: Paper, web: Web, *, anew: bool) -> Resolution | None:
     kept = web.cache.get("resolution", _name_of(paper))
     with suppress(LookupError, TypeError, AttributeError, ValueError):  # another version wrote it
         if kept and (kept["status"] == "resolved" or not anew):
@@ -341,7 +343,7 @@ def _recall(paper: Paper, web: Web, *, anew: bool) -> Resolution | None:
     return None
 
 
-def _remember(paper: Paper, found: Resolution, web: Web) -> None:
+def _remember_resolution(paper: Paper, found: Resolution, web: Web) -> None:
     if found.status == "could_not_tell":
         return
     row = {
@@ -351,11 +353,11 @@ def _remember(paper: Paper, found: Resolution, web: Web) -> None:
         "reason": found.reason,
         "named_by": found.named_by,
         "message": found.message,
-        "candidates": [to_row(_without_prose(one)) for one in found.candidates],
+        "candidates": [to_row(_drop_abstracts(one)) for one in found.candidates],
     }
     days = _KNOWN_DAYS if found.status == "resolved" else _UNKNOWN_DAYS
     web.cache.put("resolution", _name_of(paper), row, days)
 
 
-def _without_prose(one: Candidate) -> Candidate:
+def _drop_abstracts(one: Candidate) -> Candidate:
     return replace(one, paper=replace(one.paper, abstract="", other_abstracts=(), mesh=()))

@@ -83,8 +83,8 @@ class ComparedRecord:
     @cached_property
     def titles(self) -> tuple[tuple[str, ...], ...]:
         """The title's words, and those of the title in the original language."""
-        spelled = (*_languages(self.paper.title), self.paper.vernacular_title)
-        return tuple(tuple(words) for one in spelled if (words := title_words(plain_title(one))))
+        spelled = (*_split_languages(self.paper.title), self.paper.vernacular_title)
+        return tuple(tuple(words) for one in spelled if (words := title_words(strip_latex(one))))
 
     @cached_property
     def title(self) -> str:
@@ -92,13 +92,13 @@ class ComparedRecord:
         return "".join(self.titles[0]) if self.titles else ""
 
     @cached_property
-    def telling(self) -> int:
-        """How many of the title's words could tell it from another."""
+    def distinctive_words(self) -> int:
+        """The number of title words that could distinguish the paper from another."""
         return telling_words(" ".join(self.titles[0])) if self.titles else 0
 
     @cached_property
-    def notice(self) -> bool:
-        """Whether it is a notice about another paper, by its title."""
+    def is_notice(self) -> bool:
+        """True if the title says that the record is a notice about another paper."""
         return is_notice(self.paper.title)
 
     @cached_property
@@ -112,38 +112,38 @@ class ComparedRecord:
         return self.types & _OPINIONS
 
     @cached_property
-    def says_type(self) -> bool:
-        """Whether its types would tell a letter from a paper."""
+    def has_distinctive_type(self) -> bool:
+        """True if the publication types distinguish a letter from a paper."""
         return bool(self.types - _SILENT)
 
     @cached_property
     def abstract_runs(self) -> frozenset[tuple[str, ...]]:
-        """Three words in a row, each of the abstract's; none where it has few."""
+        """All runs of three words in the abstract; empty if the abstract is short."""
         words = folded(self.paper.abstract)
         if len(words) < _TOLD:
             return frozenset()
         return frozenset(zip(*(words[at:] for at in range(_RUN)), strict=False))
 
     @cached_property
-    def marks(self) -> frozenset[str]:
-        """Numbers and words of the title that another paper of these people has otherwise."""
+    def distinctive_marks(self) -> frozenset[str]:
+        """Numbers and words of the title that differ in other papers of the same authors."""
         return title_marks(self.paper.title)
 
     @cached_property
-    def cut_short(self) -> bool:
-        """Whether the title ends in three points."""
+    def is_truncated(self) -> bool:
+        """True if the title ends in an ellipsis."""
         return _CUT_SHORT.search(self.paper.title) is not None
 
     @cached_property
-    def people(self) -> tuple[tuple[str, str], ...]:
+    def first_and_last_authors(self) -> tuple[tuple[str, str], ...]:
         """Family names and initials of the first authors, and of the last."""
         people = [author for author in self.paper.authors if author.family]
-        return tuple(map(_person, [*people[:_FIRST], *people[_FIRST:][-1:]]))
+        return tuple(map(_fold_author, [*people[:_FIRST], *people[_FIRST:][-1:]]))
 
     @cached_property
     def groups(self) -> frozenset[str]:
         """The groups among the authors."""
-        return frozenset(_name(one.collective) for one in self.paper.authors if one.collective)
+        return frozenset(_fold_name(one.collective) for one in self.paper.authors if one.collective)
 
     @cached_property
     def year(self) -> int:
@@ -155,12 +155,12 @@ class ComparedRecord:
     def journals(self) -> tuple[tuple[str, ...], ...]:
         """The words of the journal's name and of its abbreviation."""
         names = (self.paper.journal, self.paper.journal_abbreviation)
-        return tuple({_journal(name): None for name in names if name})
+        return tuple({_fold_journal(name): None for name in names if name})
 
     @cached_property
     def volume(self) -> str:
         """The volume without blanks, signs and leading zeros."""
-        return _name(self.paper.volume).lstrip("0")
+        return _fold_name(self.paper.volume).lstrip("0")
 
     @cached_property
     def page(self) -> tuple[str, str, str]:
@@ -169,19 +169,19 @@ class ComparedRecord:
         return (page[1].lower(), page[2], page[3] or "") if page else ("", "", "")
 
     @cached_property
-    def supplement(self) -> bool:
-        """Whether it stands in a supplement."""
+    def is_in_supplement(self) -> bool:
+        """True if the paper is in a supplement of its journal."""
         paper = self.paper
         return bool(_SUPPLEMENT.search(f"{paper.pages} {paper.issue} {paper.volume}"))
 
     @cached_property
-    def preprint(self) -> bool:
-        """Whether it is a preprint."""
+    def is_preprint_record(self) -> bool:
+        """True if the record is that of a preprint."""
         return is_preprint(self.paper)
 
 
 def is_preprint(paper: Paper) -> bool:
-    """Whether a record is that of a preprint, and says nothing of a journal.
+    """Return whether a record is a preprint's, and names no journal.
 
     >>> from utils.model.identifiers import Ids
     >>> is_preprint(Paper(Ids(arxiv="2601.00001"), journal="arXiv"))
@@ -196,8 +196,8 @@ def is_preprint(paper: Paper) -> bool:
     return bool(paper.ids.arxiv) and not (paper.ids.doi or paper.ids.pmid or paper.journal)
 
 
-def plain_title(title: str) -> str:
-    r"""A title without LaTeX.
+def strip_latex(title: str) -> str:
+    r"""Return a title without LaTeX.
 
     >>> plain_title(r"Decay of \textit{$\alpha$}-Fe$_{2}$O$_{3}$")
     'Decay of \\alpha-Fe_2O_3'
@@ -205,8 +205,8 @@ def plain_title(title: str) -> str:
     return _LATEX.sub("", title) if "\\" in title or "$" in title else title
 
 
-def _languages(title: str) -> tuple[str, ...]:
-    """A title, and both of a title in two languages: *Titel [Title]*, *Titel = Title*.
+def _split_languages(title: str) -> tuple[str, ...]:
+    """Return a title and, of a bilingual title, both parts: *Titel [Title]*, *Titel = Title*.
 
     >>> _languages("Wirkung von Licht auf Bienen [Effect of light on bees].")[1:]
     ('Wirkung von Licht auf Bienen', 'Effect of light on bees')
@@ -221,7 +221,7 @@ def _languages(title: str) -> tuple[str, ...]:
 
 
 def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikeness:
-    """How two records' titles compare, in whichever language they agree best.
+    """Compare two records' titles, in the language in which they agree best.
 
     ``shortened`` is a title without its subtitle or cut short; ``near`` differs in spelling only.
     """
@@ -229,7 +229,7 @@ def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikenes
         return "unknown"
     if {"".join(words) for words in ours.titles} & {"".join(words) for words in theirs.titles}:
         return "exact"
-    if ours.notice != theirs.notice:
+    if ours.is_notice != theirs.is_notice:
         return "differ"
     short, long = sorted((ours, theirs), key=lambda one: len(one.title))
     if _is_shortened(short, long):
@@ -238,15 +238,15 @@ def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikenes
 
 
 def compare_authors(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Whether two records name the same authors, as far as both name any."""
-    if not ours.people or not theirs.people:
+    """Compare the authors of two records, as far as both name authors."""
+    if not ours.first_and_last_authors or not theirs.first_and_last_authors:
         if ours.groups and theirs.groups:
             return "same" if ours.groups & theirs.groups else "unknown"
         return "unknown"
-    short, long = sorted((ours.people, theirs.people), key=len)
-    shared = sum(any(_same_person(one, other) for other in long) for one in short[:10])
+    short, long = sorted((ours.first_and_last_authors, theirs.first_and_last_authors), key=len)
+    shared = sum(any(_is_same_person(one, other) for other in long) for one in short[:10])
     share = shared / min(len(short), 10)
-    if share >= 0.6 and _same_person(short[0], long[0]):
+    if share >= 0.6 and _is_same_person(short[0], long[0]):
         return "same"
     # Nine authors of ten in another order are the same authors.
     if share >= 0.9 and len(short) >= 3 and len(long) - len(short) <= 2:
@@ -255,7 +255,7 @@ def compare_authors(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
 
 
 def compare_abstracts(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Whether two abstracts have most of their wording in common, or next to nothing."""
+    """Return whether two abstracts share most of their wording, or almost none."""
     short, long = sorted((ours.abstract_runs, theirs.abstract_runs), key=len)
     if not short:
         return "unknown"
@@ -266,53 +266,55 @@ def compare_abstracts(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
 
 
 def compare_journals(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Whether two records are from the same journal, abbreviated or not."""
+    """Return whether two records name the same journal, abbreviated or not."""
     if ours.paper.issn and ours.paper.issn == theirs.paper.issn:
         return "same"
     if not ours.journals or not theirs.journals:
         return "unknown"
-    alike = any(_same_journal(one, other) for one in ours.journals for other in theirs.journals)
+    alike = any(_is_same_journal(one, other) for one in ours.journals for other in theirs.journals)
     return "same" if alike else "differ"
 
 
 def compare_volumes(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Whether two records are from the same volume."""
+    """Return whether two records name the same volume."""
     if not ours.volume or not theirs.volume:
         return "unknown"
     return "same" if ours.volume == theirs.volume else "differ"
 
 
 def compare_pages(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Whether two papers begin on the same page, or have the same number in their volume."""
+    """Return whether two papers begin on the same page, or have the same article number."""
     (kind, page, last), (other_kind, other_page, other_last) = ours.page, theirs.page
     if not page or not other_page:
         return "unknown"
     if page == other_page and (page != "1" or last == other_last != ""):
         return "same"
-    if kind != other_kind and ("s" in (kind, other_kind) or ours.supplement != theirs.supplement):
+    if kind != other_kind and (
+        "s" in (kind, other_kind) or ours.is_in_supplement != theirs.is_in_supplement
+    ):
         return "differ"  # a supplement counts its own pages
     # Page 1 of an article that has its own pages, beside its number in the volume, says nothing.
     return "unknown" if kind != other_kind or "1" in (page, other_page) else "differ"
 
 
-def years_apart(ours: ComparedRecord, theirs: ComparedRecord) -> int | None:
-    """How many years *theirs* is later; None when one is unknown."""
+def count_years_between(ours: ComparedRecord, theirs: ComparedRecord) -> int | None:
+    """Return how many years *theirs* is later; None if a year is unknown."""
     return theirs.year - ours.year if ours.year and theirs.year else None
 
 
 def _is_shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
     brief, whole = short.titles[0], long.titles[0]
-    if short.cut_short:
+    if short.is_truncated:
         # The last word may be cut too.
         return len(brief) >= 5 and "".join(whole).startswith("".join(brief))
     if len(brief) < 3 or whole[: len(brief)] != brief:
         return False
-    title = plain_title(long.paper.title)
+    title = strip_latex(long.paper.title)
     return any(tuple(title_words(title[: at.start()])) == brief for at in _SUBTITLE.finditer(title))
 
 
 def _is_near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Whether two titles have the same words, but for the spelling of few."""
+    """Return whether two titles have the same words, apart from a few spellings."""
     if abs(len(ours) - len(theirs)) > 2:
         return False
     if compare(" ".join(ours), " ".join(theirs)).marks:
@@ -332,18 +334,18 @@ def _is_near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     )
 
 
-def _person(author: Author) -> tuple[str, str]:
-    """Family name and initial, without accents; *Müller*, *Mueller* and *Muller* are one."""
-    family = re.sub(r"([aou])e", r"\1", _name(author.family))
-    return family, _name((author.given or author.initials)[:3])[:1]
+def _fold_author(author: Author) -> tuple[str, str]:
+    """Return family name and initial without accents; *Müller*, *Mueller*, *Muller* are equal."""
+    family = re.sub(r"([aou])e", r"\1", _fold_name(author.family))
+    return family, _fold_name((author.given or author.initials)[:3])[:1]
 
 
-def _name(text: str) -> str:
-    """Letters and digits in one, without accents; short texts mostly are without."""
+def _fold_name(text: str) -> str:
+    """Return the letters and digits of a name, without accents."""
     return _SIGNS.sub("", text.lower()) if text.isascii() else "".join(folded(text))
 
 
-def _same_person(one: tuple[str, str], other: tuple[str, str]) -> bool:
+def _is_same_person(one: tuple[str, str], other: tuple[str, str]) -> bool:
     (ours, our_initial), (theirs, their_initial) = one, other
     short, long = sorted((ours, theirs), key=len)
     # A double name, or one with "van der", is often cut to its last or first part.
@@ -352,30 +354,30 @@ def _same_person(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 @lru_cache(2048)
-def _journal(name: str) -> tuple[str, ...]:
-    """The words of a journal's name: no place of publication, no subtitle, no small words."""
+def _fold_journal(name: str) -> tuple[str, ...]:
+    """Return the words of a journal's name without place, subtitle and small words."""
     bare = re.split(r"\s:\s|\s=\s|: ", re.sub(r"\([^()]*\)", "", name))[0]
     words = tuple(word for word in folded(bare) if not _JOURNAL_STOP.fullmatch(word))
     return words or tuple(folded(name))
 
 
 @lru_cache(4096)
-def _same_journal(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _is_same_journal(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     if "".join(one) == "".join(other):
         return True
     short, long = sorted((one, other), key=lambda words: len("".join(words)))
     if len(short) == len(long):
-        return all(_abbreviates(part, word) for part, word in zip(short, long, strict=True))
+        return all(_is_abbreviation(part, word) for part, word in zip(short, long, strict=True))
     if len(short) == 1:
         return len(short[0]) >= 3 and short[0] == "".join(word[0] for word in long)
     # "… of the United States of America" is left out as often as not; "Nature" is not a part.
     return len(short) >= 4 and all(
-        _abbreviates(part, word) for part, word in zip(short, long, strict=False)
+        _is_abbreviation(part, word) for part, word in zip(short, long, strict=False)
     )
 
 
-def _abbreviates(part: str, word: str) -> bool:
-    """Whether *part* stands for *word*: ``natl`` for ``national``, ``j`` for ``journal``."""
+def _is_abbreviation(part: str, word: str) -> bool:
+    """Return whether *part* abbreviates *word*: ``natl`` for ``national``."""
     if word.startswith(part) or part.startswith(word):
         return True
     letters = iter(word)
@@ -384,7 +386,7 @@ def _abbreviates(part: str, word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one record is to another, why, and how sure that is (0 to 1).
+    """The relation of one record to another, the reason, and the confidence (0 to 1).
 
     ``different`` with confidence 1 is a contradiction; with 0, nothing speaks for anything else.
     """
@@ -403,7 +405,7 @@ _NOTHING = Judgement("different", "nothing says that they are the same", 0.0)
 
 
 def judge_pair(ours: Paper, theirs: Paper) -> Judgement:
-    """What *ours* is to *theirs*.
+    """Judge the relation of *ours* to *theirs*.
 
     >>> one = Paper(Ids(doi="10.1000/a"), "Bees and light", published="2024")
     >>> judge_pair(one, Paper(Ids(doi="10.1000/a", pmid="1"), "Bees and Light."))
@@ -413,106 +415,122 @@ def judge_pair(ours: Paper, theirs: Paper) -> Judgement:
 
 
 def judge_compared(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
-    """As `judge_pair`, for records that are prepared for comparison."""
+    """Judge the relation of two records that are prepared for comparison."""
     our_ids, their_ids = ours.paper.ids, theirs.paper.ids
     clash = our_ids.clash(their_ids)
     shared = set(our_ids.names()) & set(their_ids.names())
     if shared and not clash:
-        return _by_identifier(ours, theirs, min(shared))
+        return _judge_by_identifier(ours, theirs, min(shared))
     pmid = our_ids.pmid if our_ids.pmid == their_ids.pmid else ""
     if pmid and compare_titles(ours, theirs) != "differ":  # two DOIs of one paper
         return Judgement("same", f"both have pmid:{pmid}", 1.0)
-    if noticed := _by_notice(ours, theirs) or _by_notice(theirs, ours, is_inverse=True):
+    if noticed := _judge_by_notice(ours, theirs) or _judge_by_notice(theirs, ours, is_inverse=True):
         return noticed
-    if ours.preprint != theirs.preprint:
-        if ours.preprint:
-            return _published_later(ours, theirs)
-        return _published_later(theirs, ours).inverse
+    if ours.is_preprint_record != theirs.is_preprint_record:
+        if ours.is_preprint_record:
+            return _judge_published_version(ours, theirs)
+        return _judge_published_version(theirs, ours).inverse
     if clash:
-        return _version(ours, theirs, f"{clash} are two papers")
-    if (ours.preprint and theirs.preprint) and (
-        compare_journals(ours, theirs) == "differ" or _both_servers(our_ids, their_ids)
+        return _judge_versions(ours, theirs, f"{clash} are two papers")
+    if (ours.is_preprint_record and theirs.is_preprint_record) and (
+        compare_journals(ours, theirs) == "differ" or _are_on_two_servers(our_ids, their_ids)
     ):
-        return _version(ours, theirs, "two preprint servers")
-    return _by_title(ours, theirs)
+        return _judge_versions(ours, theirs, "two preprint servers")
+    return _judge_by_title(ours, theirs)
 
 
-def _by_identifier(ours: ComparedRecord, theirs: ComparedRecord, name: str) -> Judgement:
-    """A shared identifier is proof, unless everything else says that it is a mistake."""
+def _judge_by_identifier(ours: ComparedRecord, theirs: ComparedRecord, name: str) -> Judgement:
+    """Judge records that share an identifier: the same paper, unless all else contradicts it."""
     unlike = compare_titles(ours, theirs) == "differ" and compare_authors(ours, theirs)
     if unlike == "differ" and title_likeness(ours.paper.title, theirs.paper.title) < 0.5:
         return Judgement("different", "their titles and authors are others", 1.0)
     return Judgement("same", f"both have {name}", 1.0)
 
 
-def _by_notice(
+def _judge_by_notice(
     ours: ComparedRecord, theirs: ComparedRecord, *, is_inverse: bool = False
 ) -> Judgement | None:
-    """What the record itself says: *Update in: …*."""
+    """Judge by what the record itself says: *Update in: …*."""
     for notice in ours.paper.notices:
         if notice.kind != "update":
             continue
         ids = theirs.paper.ids
         named = ids.doi and ids.doi in notice.reference.lower()
         if named or (notice.pmid and notice.pmid == ids.pmid):
-            relation: Relation = "preprint_of" if ours.preprint else "version_of"
+            relation: Relation = "preprint_of" if ours.is_preprint_record else "version_of"
             judgement = Judgement(relation, "its record names the later version", 1.0)
             return judgement.inverse if is_inverse else judgement
     return None
 
 
-def _published_later(preprint: ComparedRecord, published: ComparedRecord) -> Judgement:
-    """Whether *published* is what became of *preprint*."""
-    apart = years_apart(preprint, published)
-    if apart is None or not 0 <= apart <= _LONGEST or preprint.telling < 3:
+def _judge_published_version(preprint: ComparedRecord, published: ComparedRecord) -> Judgement:
+    """Judge whether *published* is the journal version of *preprint*."""
+    apart = count_years_between(preprint, published)
+    if apart is None or not 0 <= apart <= _LONGEST or preprint.distinctive_words < 3:
         return _NOTHING
-    if preprint.notice != published.notice or _notices(preprint) != _notices(published):
+    if preprint.is_notice != published.is_notice or _get_notice_types(
+        preprint
+    ) != _get_notice_types(published):
         return _NOTHING
     authors = compare_authors(preprint, published)
-    if preprint.marks != published.marks or authors == "differ":
+    if preprint.distinctive_marks != published.distinctive_marks or authors == "differ":
         return _NOTHING
     exact = compare_titles(preprint, published) == "exact"
     if authors == "same" and apart <= _LONGEST_REVIEW:
         if exact:
-            return Judgement("preprint_of", f"same title and authors, {_later(apart)}", 0.95)
+            return Judgement(
+                "preprint_of", f"same title and authors, {_describe_years(apart)}", 0.95
+            )
         alike = title_likeness(preprint.paper.title, published.paper.title)
         if alike >= _ALIKE:
-            said = f"like titles, same authors, {_later(apart)}"
+            said = f"like titles, same authors, {_describe_years(apart)}"
             return Judgement("preprint_of", said, round(0.9 * alike, 2))
-    return _changed_on_the_way(preprint, published, exact=exact, apart=apart)
+    return _judge_retitled_preprint(preprint, published, exact=exact, apart=apart)
 
 
-def _changed_on_the_way(
+def _judge_retitled_preprint(
     preprint: ComparedRecord, published: ComparedRecord, *, exact: bool, apart: int
 ) -> Judgement:
-    """A preprint with another title, without authors, or from long before; abstracts may tell."""
+    """Judge a preprint with another title, no authors, or an early date by the abstracts."""
     abstracts = compare_abstracts(preprint, published)
     authors = compare_authors(preprint, published)
     if abstracts == "differ":
         return _NOTHING
-    if authors == "same" and exact and preprint.telling >= _TELLING:
-        return Judgement("preprint_of", f"same title and authors, {_later(apart)}", 0.8)
+    if authors == "same" and exact and preprint.distinctive_words >= _TELLING:
+        return Judgement("preprint_of", f"same title and authors, {_describe_years(apart)}", 0.8)
     if authors == "same" and abstracts == "same":
-        return Judgement("preprint_of", f"same authors, like abstracts, {_later(apart)}", 0.85)
-    nameless = not (preprint.people or preprint.groups) or not (
-        published.people or published.groups
+        return Judgement(
+            "preprint_of", f"same authors, like abstracts, {_describe_years(apart)}", 0.85
+        )
+    nameless = not (preprint.first_and_last_authors or preprint.groups) or not (
+        published.first_and_last_authors or published.groups
     )
     if nameless and exact and abstracts == "same":
-        return Judgement("preprint_of", f"same title, like abstracts, {_later(apart)}", 0.9)
+        return Judgement(
+            "preprint_of", f"same title, like abstracts, {_describe_years(apart)}", 0.9
+        )
     if apart > _LONGEST_REVIEW:
         return _NOTHING
-    if nameless and exact and preprint.telling > _TELLING:
-        return Judgement("preprint_of", f"same title, authors not named, {_later(apart)}", 0.75)
-    if authors == "same" and _is_retouched(preprint, published):
-        return Judgement("preprint_of", f"title retouched, same authors, {_later(apart)}", 0.6)
+    if nameless and exact and preprint.distinctive_words > _TELLING:
+        return Judgement(
+            "preprint_of", f"same title, authors not named, {_describe_years(apart)}", 0.75
+        )
+    if authors == "same" and _is_reworded(preprint, published):
+        return Judgement(
+            "preprint_of", f"title retouched, same authors, {_describe_years(apart)}", 0.6
+        )
     return _NOTHING
 
 
-def _is_retouched(preprint: ComparedRecord, published: ComparedRecord) -> bool:
-    """Whether two titles are made of mostly the same words, and all authors are the same."""
-    if len(preprint.people) < 3 or len(preprint.people) != len(published.people):
+def _is_reworded(preprint: ComparedRecord, published: ComparedRecord) -> bool:
+    """Return whether two titles share most words, and all authors are the same."""
+    if len(preprint.first_and_last_authors) < 3 or len(preprint.first_and_last_authors) != len(
+        published.first_and_last_authors
+    ):
         return False
-    if not all(map(_same_person, preprint.people, published.people)):
+    if not all(
+        map(_is_same_person, preprint.first_and_last_authors, published.first_and_last_authors)
+    ):
         return False
     ours, theirs = (
         {word for word in one.titles[0] if len(word) > 3} for one in (preprint, published)
@@ -520,43 +538,43 @@ def _is_retouched(preprint: ComparedRecord, published: ComparedRecord) -> bool:
     return len(ours & theirs) >= max(_TELLING - 1, _RETOUCHED * min(len(ours), len(theirs)))
 
 
-def _version(ours: ComparedRecord, theirs: ComparedRecord, clash: str) -> Judgement:
-    """Two papers for sure; perhaps one is a version of the other."""
+def _judge_versions(ours: ComparedRecord, theirs: ComparedRecord, clash: str) -> Judgement:
+    """Judge two papers that are different for certain: one may be a version of the other."""
     if compare_titles(ours, theirs) != "exact" or compare_authors(ours, theirs) != "same":
         return Judgement("different", clash, 1.0)
     if any(
-        one.notice or _notices(one) for one in (ours, theirs)
+        one.is_notice or _get_notice_types(one) for one in (ours, theirs)
     ):  # each of several errata is counted, none a version
         return Judgement("different", clash, 1.0)
-    if ours.preprint and ours.telling >= 3:
+    if ours.is_preprint_record and ours.distinctive_words >= 3:
         return Judgement("version_of", "same title and authors, both preprints", 0.9)
     dois = {record.paper.ids.doi for record in (ours, theirs)}
     if len(dois) == 2 and all(dois) and len({_VERSION.sub("", doi) for doi in dois}) == 1:
         return Judgement("version_of", "same title and authors, DOIs that count versions", 0.9)
-    if ours.telling >= _TELLING and not _against(ours, theirs):
+    if ours.distinctive_words >= _TELLING and not _find_conflict(ours, theirs):
         return Judgement("may_be", f"same title, authors and year, but {clash}", 0.5)
     return Judgement("different", clash, 1.0)
 
 
-def _by_title(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
-    """Title, authors, year and place, where no identifier decides."""
+def _judge_by_title(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
+    """Judge by title, authors, year and citation, where no identifier decides."""
     titles = compare_titles(ours, theirs)
     if titles in ("differ", "unknown"):
         return _NOTHING
-    if against := _against(ours, theirs):
+    if against := _find_conflict(ours, theirs):
         return Judgement("different", against, 1.0)
-    if opinion := _opinion_of_one(ours, theirs):
+    if opinion := _find_comment_type(ours, theirs):
         said = f"{titles} title, but only one is of type {opinion}"
         if compare_pages(ours, theirs) != "same":
             return Judgement("different", said, 1.0)
         return Judgement("may_be", f"{said}, on the same page", 0.5)
-    return _by_place(ours, theirs, titles)
+    return _judge_by_citation(ours, theirs, titles)
 
 
-def _by_place(ours: ComparedRecord, theirs: ComparedRecord, titles: str) -> Judgement:
-    """What speaks for it, where titles are alike and nothing is against it."""
+def _judge_by_citation(ours: ComparedRecord, theirs: ComparedRecord, titles: str) -> Judgement:
+    """Judge by the evidence for records whose titles are alike and do not conflict."""
     authors = compare_authors(ours, theirs)
-    same_year = years_apart(ours, theirs) == 0
+    same_year = count_years_between(ours, theirs) == 0
     in_journal = compare_journals(ours, theirs) == "same"
     in_volume = compare_volumes(ours, theirs) == "same"
     on_page = compare_pages(ours, theirs) == "same"
@@ -565,24 +583,31 @@ def _by_place(ours: ComparedRecord, theirs: ComparedRecord, titles: str) -> Judg
     if placed and authors != "differ" and (titles == "exact" or authors == "same"):
         sure = 0.99 if titles == "exact" else 0.95
         return Judgement("same", f"{titles} title, same place in the journal", sure)
-    is_telling = titles == "exact" and min(ours.telling, theirs.telling) >= _TELLING
+    is_telling = (
+        titles == "exact" and min(ours.distinctive_words, theirs.distinctive_words) >= _TELLING
+    )
     if titles != "exact" and authors == "same" and same_year and in_journal:
         return Judgement("may_be", f"{titles} title, same authors, year and journal", 0.5)
-    if not is_telling or ours.notice or theirs.notice or ours.supplement != theirs.supplement:
+    if (
+        not is_telling
+        or ours.is_notice
+        or theirs.is_notice
+        or ours.is_in_supplement != theirs.is_in_supplement
+    ):
         return _NOTHING
     if authors == "same" and (on_page or in_volume):
         return Judgement("same", f"same title, authors and {'page' if on_page else 'volume'}", 0.97)
     if in_journal and same_year and (authors == "same" or in_volume):
         agreeing = "authors" if authors == "same" else "volume"
         return Judgement("same", f"same title, journal, year and {agreeing}", 0.9)
-    if authors == "same" and same_year and ours.preprint and theirs.preprint:
+    if authors == "same" and same_year and ours.is_preprint_record and theirs.is_preprint_record:
         return Judgement("same", "same title, authors and year, both preprints", 0.9)
     return Judgement("may_be", "same title, too little else to tell", 0.5)
 
 
-def _against(ours: ComparedRecord, theirs: ComparedRecord) -> str:
-    """What says that two records of the same title are of two papers; empty when nothing does."""
-    apart = years_apart(ours, theirs)
+def _find_conflict(ours: ComparedRecord, theirs: ComparedRecord) -> str:
+    """Return what shows that records with the same title are different papers; else ""."""
+    apart = count_years_between(ours, theirs)
     in_volume, on_page = compare_volumes(ours, theirs), compare_pages(ours, theirs)
     if apart is not None and abs(apart) > 1:
         return f"{abs(apart)} years apart"
@@ -599,32 +624,37 @@ def _against(ours: ComparedRecord, theirs: ComparedRecord) -> str:
     ):
         return "other journals"
     # Where both titles say so, a type that one record leaves out says nothing.
-    unlike = _notices(ours) != _notices(theirs) and not (ours.notice and theirs.notice)
+    unlike = _get_notice_types(ours) != _get_notice_types(theirs) and not (
+        ours.is_notice and theirs.is_notice
+    )
     return "the one is a notice about a paper" if unlike else ""
 
 
-def _notices(record: ComparedRecord) -> frozenset[str]:
-    """The types of a record that make it a notice, where its title may be the paper's own."""
+def _get_notice_types(record: ComparedRecord) -> frozenset[str]:
+    """Return the types that make a record a notice, which may have the paper's own title."""
     return frozenset(word for word in _NOTICES if any(word in kind for kind in record.types))
 
 
-def _opinion_of_one(ours: ComparedRecord, theirs: ComparedRecord) -> str:
-    """The type of the one that is an opinion on a paper, where the other is a paper; else empty.
+def _find_comment_type(ours: ComparedRecord, theirs: ComparedRecord) -> str:
+    """Return the type of a comment on a paper if the other record is a paper; else "".
 
     A record without types, or with one that all articles have, says neither; where abstracts are
     the same, types are mistaken.
     """
-    if bool(ours.opinions) == bool(theirs.opinions) or (ours.notice and theirs.notice):
+    if bool(ours.opinions) == bool(theirs.opinions) or (ours.is_notice and theirs.is_notice):
         return ""
-    if not (ours.says_type and theirs.says_type) or compare_abstracts(ours, theirs) == "same":
+    if (
+        not (ours.has_distinctive_type and theirs.has_distinctive_type)
+        or compare_abstracts(ours, theirs) == "same"
+    ):
         return ""
     return min(ours.opinions | theirs.opinions)
 
 
-def _both_servers(ours: Ids, theirs: Ids) -> bool:
-    """Whether one is on arXiv and the other has the DOI of another server."""
+def _are_on_two_servers(ours: Ids, theirs: Ids) -> bool:
+    """Return whether one record is on arXiv and the other has another server's DOI."""
     return bool(ours.arxiv and theirs.doi) or bool(theirs.arxiv and ours.doi)
 
 
-def _later(years: int) -> str:
+def _describe_years(years: int) -> str:
     return ("in the same year", "a year later")[years] if years < 2 else f"{years} years later"

@@ -31,8 +31,8 @@ from ..model.tabular import Table, Tabular
 from ..settings import Settings
 from ..sources import Query, Source
 from ..sources.source import require_dates
-from .fused_results import Found, Link, Same, fuse
-from .pubmed.search import checked
+from .fused_results import Found, Link, Same, fuse_lists
+from .pubmed.search import check_query
 
 __all__ = ["Found", "Gathered", "Link", "Outcome", "Same", "SourceAnswer", "search_papers"]
 
@@ -97,8 +97,8 @@ class SourceAnswer:
     message: str = ""
     warnings: tuple[str, ...] = ()
 
-    def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+    def to_row(self) -> dict[str, Any]:
+        """Return the fields as a JSON-serialisable dict."""
         return asdict(self) | {"warnings": list(self.warnings)}
 
 
@@ -171,16 +171,16 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         min_date or year_text(start_year, "start_year"),
         max_date or year_text(end_year, "end_year"),
     )
-    wish = _checked_query(query, max_results, dates, author, sort_by)
-    chosen = _chosen(among, sources, web)
-    wishes, warnings = _queries_by_source(wish, chosen)
+    wish = _check_query(query, max_results, dates, author, sort_by)
+    chosen = _choose_sources(among, sources, web)
+    wishes, warnings = _build_queries(wish, chosen)
     answers = _gather_answers(chosen, wishes, web, longest_s)
     asked = tuple(
-        _source_answer(source, wishes[source.name], answers, longest_s) for source in chosen
+        _to_source_answer(source, wishes[source.name], answers, longest_s) for source in chosen
     )
     if not any(one.outcome == "answered" for one in asked):
-        raise _no_answer_error(asked, answers)
-    papers, contradictions = fuse(
+        raise _build_no_answer_error(asked, answers)
+    papers, contradictions = fuse_lists(
         {name: answer.papers for name, answer in answers.items() if _is_answer(answer)},
         by_date=sort_by == "pub_date",
     )
@@ -190,12 +190,12 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     return Gathered(query, papers[:max_results], asked, (*warnings, *silent, *contradictions))
 
 
-def searched_sites(settings: Settings) -> list[str]:
-    """The sites that are searched side by side when none is named."""
+def get_default_sites(settings: Settings) -> list[str]:
+    """Return the sites that are searched together if none is named."""
     return [name for name, key in SEARCHED.items() if not key or settings.key(key)]
 
 
-def _checked_query(
+def _check_query(
     query: str, max_results: int, dates: tuple[str, str], author: str, sort_by: str
 ) -> Query:
     if sort_by not in SORTS:
@@ -219,23 +219,23 @@ def _checked_query(
     if wish.min_date or wish.max_date:
         limits = wish.min_date or str(_EARLIEST), wish.max_date or str(_LATEST)
         wish = replace(wish, min_date=limits[0], max_date=limits[1])
-    return checked(wish)
+    return check_query(wish)
 
 
-def _chosen(among: Sequence[str], sources: Sequence[Source], web: Web) -> list[Source]:
+def _choose_sources(among: Sequence[str], sources: Sequence[Source], web: Web) -> list[Source]:
     able = {source.name: source for source in sources if source.search}
-    names = list(dict.fromkeys(among)) or searched_sites(web.settings)
+    names = list(dict.fromkeys(among)) or get_default_sites(web.settings)
     if strange := [name for name in names if name not in able]:
         msg = f"{', '.join(strange)} cannot be searched."
         raise BadRequest(msg, f"Choose among {', '.join(able)}.")
     return [able[name] for name in names]
 
 
-def _queries_by_source(
+def _build_queries(
     wish: Query, chosen: Sequence[Source]
 ) -> tuple[dict[str, Query], tuple[str, ...]]:
-    """The query for each source: PubMed's field tags are left out for all others."""
-    bare, warnings = bare_words(wish.text)
+    """Return the query for each source; PubMed's field tags are removed for other sources."""
+    bare, warnings = strip_field_tags(wish.text)
     wishes = {
         source.name: wish if source.name == _TAGS_KNOWN_BY else replace(wish, text=bare)
         for source in chosen
@@ -247,37 +247,37 @@ def _queries_by_source(
 def _gather_answers(
     chosen: Sequence[Source], wishes: Mapping[str, Query], web: Web, longest_s: float
 ) -> _Answers:
-    """Each source's result or error; None while it is still under way."""
+    """Return each source's result or error; None while the source is still searching."""
     works = {
-        _work_key(wish, source): partial(source.search, wish, web)
+        _to_work_key(wish, source): partial(source.search, wish, web)
         for source in chosen
         if source.search and (wish := wishes[source.name]).text
     }
     finished = _patience.setdefault(web, SharedWork(workers=32)).run_together(works, longest_s)
     answers: _Answers = {}
     for source in chosen:
-        key = _work_key(wishes[source.name], source)
+        key = _to_work_key(wishes[source.name], source)
         if key not in works:
             answers[source.name] = BadRequest(
                 "nothing is left of this query without PubMed's field tags."
             )
         else:
-            answers[source.name] = _outcome_of(finished[key]) if key in finished else None
+            answers[source.name] = _get_outcome(finished[key]) if key in finished else None
     return answers
 
 
-def _work_key(wish: Query, source: Source) -> Hashable:
+def _to_work_key(wish: Query, source: Source) -> Hashable:
     return source.name, wish
 
 
-def _outcome_of(work: Future[SearchResult]) -> SearchResult | PaperError:
+def _get_outcome(work: Future[SearchResult]) -> SearchResult | PaperError:
     try:
         return work.result()
     except PaperError as error:
         return error
 
 
-def _source_answer(
+def _to_source_answer(
     source: Source, wish: Query, answers: _Answers, longest_s: float
 ) -> SourceAnswer:
     answer, label = answers[source.name], source.title
@@ -287,7 +287,7 @@ def _source_answer(
         return SourceAnswer(source.name, "slow", query=wish.text, message=message)
     if isinstance(answer, PaperError):
         message = str(answer) if label in answer.message else f"{label}: {answer}"
-        return SourceAnswer(source.name, _outcome(answer), query=wish.text, message=message)
+        return SourceAnswer(source.name, _classify_error(answer), query=wish.text, message=message)
     return SourceAnswer(
         source.name,
         "answered",
@@ -298,7 +298,7 @@ def _source_answer(
     )
 
 
-def _outcome(error: PaperError) -> Outcome:
+def _classify_error(error: PaperError) -> Outcome:
     if isinstance(error, NotConfigured):
         return "not_configured"
     if isinstance(error, BadRequest) or error.details.get("status") in (400, 401, 403):
@@ -306,8 +306,8 @@ def _outcome(error: PaperError) -> Outcome:
     return "busy" if error.code == "RATE_LIMIT" else "unreachable"
 
 
-def _no_answer_error(asked: Sequence[SourceAnswer], answers: _Answers) -> PaperError:
-    """The error of the gravest outcome, with all sources' messages."""
+def _build_no_answer_error(asked: Sequence[SourceAnswer], answers: _Answers) -> PaperError:
+    """Return the error of the gravest outcome, with all sources' messages."""
     gravest = min(asked, key=lambda one: _GRAVITY.index(one.outcome))
     messages = " ".join(one.message for one in asked)
     outcomes = {one.source: one.outcome for one in asked}
@@ -323,8 +323,8 @@ def _is_answer(answer: SearchResult | PaperError | None) -> TypeGuard[SearchResu
     return isinstance(answer, SearchResult)
 
 
-def bare_words(query: str) -> tuple[str, tuple[str, ...]]:
-    """*query* for sources other than PubMed, and warnings about what was left out.
+def strip_field_tags(query: str) -> tuple[str, tuple[str, ...]]:
+    """Return *query* for sources other than PubMed, and warnings about what was left out.
 
     >>> bare_words('"gene therapy"[ti] AND (crispr[tiab] OR talen[tiab]) AND 2020:2024[dp]')[0]
     '"gene therapy" AND (crispr OR talen)'
@@ -344,7 +344,7 @@ def bare_words(query: str) -> tuple[str, tuple[str, ...]]:
     if not _TAG.search(query):
         return query, foreign
     reader = _Reader(_TOKEN.findall(query)[::-1])
-    bare = reader.words()
+    bare = reader.read_words()
     warning = f"Only PubMed understands field tags; the others were asked for “{bare}”"
     if reader.dropped:
         warning += f", without {', '.join(reader.dropped)}"
@@ -358,22 +358,22 @@ class _Reader:
     tokens: list[str]
     dropped: list[str] = field(default_factory=list)
 
-    def words(self) -> str:
-        """The whole query without tags. The groups that are open are a stack, not a recursion."""
+    def read_words(self) -> str:
+        """Return the query without tags. Open groups are kept on a stack, not by recursion."""
         groups: list[list[str]] = [[]]
         while self.tokens:
             word = self.tokens.pop()
             if word == "(":
                 groups.append([])
             elif word == ")" and len(groups) > 1:
-                inner = _joined(groups.pop())
+                inner = _join_operands(groups.pop())
                 groups[-1].append(f"({inner})" if inner else "")
             else:
-                groups[-1].append(word if word in _OPERATORS else self._term(word))
-        return _joined([part for group in groups for part in group])
+                groups[-1].append(word if word in _OPERATORS else self._read_term(word))
+        return _join_operands([part for group in groups for part in group])
 
-    def _term(self, first: str) -> str:
-        """Words up to an operator, a bracket or a tag; what a foreign tag claims is left out."""
+    def _read_term(self, first: str) -> str:
+        """Read words up to an operator, bracket or tag; skip those of an unsupported tag."""
         words = [first]
         while self.tokens and self.tokens[-1] not in _BORDERS and not _TAG.fullmatch(words[-1]):
             words.append(self.tokens.pop())
@@ -388,8 +388,8 @@ class _Reader:
         return " ".join(words[: len(words) - len(gone)]).strip(": ")
 
 
-def _joined(parts: Sequence[str]) -> str:
-    """Operands and the operators between them; an operator that lost an operand goes too.
+def _join_operands(parts: Sequence[str]) -> str:
+    """Join operands and operators; an operator that lost an operand is dropped.
 
     >>> _joined(["", "AND", "coral", "NOT", ""])
     'coral'

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import get_args
 
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..judges.comparison import article_kind
+from ..judges.comparison import get_article_kind
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
 from ..model.versions import STAND_INS, best_for, meant
@@ -122,7 +122,7 @@ class Shelf:
 
         The catalogue is asked once in ten minutes for each journal.
         """
-        kind = article_kind(paper.publication_types)
+        kind = get_article_kind(paper.publication_types)
         if not paper.journal or kind == "short" or not self._ready():
             return ()
         asked_at, rows = self._journals.get(paper.journal, (-inf, []))
@@ -130,7 +130,7 @@ class Shelf:
             rows = self._catalogue.words_in_journal(paper.journal, _MOST_OF_JOURNAL)
             self._journals[paper.journal] = time.monotonic(), rows
         return tuple(
-            n for file, n, types in rows if file != without and article_kind(types) == kind
+            n for file, n, types in rows if file != without and get_article_kind(types) == kind
         )
 
     @healing

@@ -3,12 +3,18 @@
 import json
 
 import pytest
+from utils.search.pubmed.fetch_details import (
+    LEVELS,
+    fetch_details,
+    parse_pmid,
+    to_row,
+    to_short_name,
+)
 
 from tests.answering import answering
 from utils.errors import BadRequest, NotConfigured, NotFound, Unreachable
 from utils.model.paper import Author
 from utils.readers.pubmed_articles import split_xml
-from utils.search.pubmed.details import LEVELS, details, pmid_of, short_name, to_row
 
 UNKNOWN = "39999999"
 
@@ -138,18 +144,18 @@ def test_without_an_address_nobody_is_asked(settings, world):
 
     web = Library(**{**settings, "pubmed_email": ""}).web
     with pytest.raises(NotConfigured):
-        details(["1"], "full_xml", web)
+        fetch_details(["1"], "full_xml", web)
     assert not world.requests
 
 
 def test_names_as_pubmed_lists_them():
-    assert short_name(Author("Doe", "Jane A")) == "Doe JA"
-    assert short_name(Author("Doe", "Jane", "J", "Jr")) == "Doe J Jr"
-    assert short_name(Author(collective="The Group")) == "The Group"
+    assert to_short_name(Author("Doe", "Jane A")) == "Doe JA"
+    assert to_short_name(Author("Doe", "Jane", "J", "Jr")) == "Doe J Jr"
+    assert to_short_name(Author(collective="The Group")) == "The Group"
 
 
 def test_pmids_in_every_spelling():
-    assert pmid_of("https://pubmed.ncbi.nlm.nih.gov/31452104/") == "31452104"
+    assert parse_pmid("https://pubmed.ncbi.nlm.nih.gov/31452104/") == "31452104"
 
 
 @pytest.mark.shared

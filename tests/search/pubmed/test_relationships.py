@@ -65,7 +65,7 @@ def test_a_list_is_paged_to_its_end_and_every_page_is_of_the_same_one(library, p
 
 def test_where_a_site_shows_no_more_it_is_said():
     rows = tuple(Related(str(number)) for number in range(200))
-    page = relationships._page(Relations(rows, 5_000, "", "OpenAlex"), 190, 20)
+    page = relationships._cut_page(Relations(rows, 5_000, "", "OpenAlex"), 190, 20)
     assert (len(page.articles), page.next_start) == (10, None)
     assert page.warnings == ("OpenAlex shows the first 200 of 5,000; e_link_url leads there.",)
 

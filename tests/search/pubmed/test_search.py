@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.errors import BadRequest
-from utils.search.pubmed.search import DATE_TYPES, checked, ligand_receptor_question
+from utils.search.pubmed.search import DATE_TYPES, build_ligand_receptor_query, check_query
 from utils.sources import Query
 from utils.sources.pubmed import with_dates
 
@@ -36,7 +36,7 @@ BAD = {
 @pytest.mark.parametrize("query", BAD.values(), ids=BAD.keys())
 def test_a_bad_question_is_refused_in_one_sentence_with_a_way_out(query):
     with pytest.raises(BadRequest) as refused:
-        checked(query)
+        check_query(query)
     assert refused.value.message
     assert refused.value.hint
     assert refused.value.exit_code == 2
@@ -48,11 +48,11 @@ def test_a_bad_question_is_refused_in_one_sentence_with_a_way_out(query):
     ["CXCL12[ti] AND (a OR b)", '"odd ) phrase" AND a', "10.1002/(SICI)1097[doi]", "a :) b ("][:3],
 )
 def test_a_good_question_passes(text):
-    assert checked(Query(text)).text == text
+    assert check_query(Query(text)).text == text
 
 
 def test_line_breaks_and_tabs_are_blanks():
-    asked = checked(Query("a\r\n\tb", publication_types=(' "Review"\n',)))
+    asked = check_query(Query("a\r\n\tb", publication_types=(' "Review"\n',)))
     assert asked.text.split() == ["a", "b"]
     assert asked.text.isprintable()
     assert asked.publication_types == ("Review",)
@@ -60,12 +60,12 @@ def test_line_breaks_and_tabs_are_blanks():
 
 def test_where_a_control_character_stands_is_said():
     with pytest.raises(BadRequest, match=r"Character 3 of the query is U\+009B"):
-        checked(Query("ab\x9bc"))
+        check_query(Query("ab\x9bc"))
 
 
 def test_dates_of_one_year_are_a_whole_year():
-    checked(Query("a", min_date="2020", max_date="2020"))
-    checked(Query("a", min_date="2020/12/31", max_date="2020"))
+    check_query(Query("a", min_date="2020", max_date="2020"))
+    check_query(Query("a", min_date="2020/12/31", max_date="2020"))
 
 
 days = st.dates(date(1850, 1, 1), date(2099, 12, 31)).flatmap(
@@ -76,18 +76,18 @@ days = st.dates(date(1850, 1, 1), date(2099, 12, 31)).flatmap(
 @given(days, st.sampled_from(DATE_TYPES))
 def test_a_range_may_be_open_at_either_end(day, kind):
     """PubMed ignores a date that comes alone: both are always sent."""
-    since = checked(Query("moss[ti]", min_date=day, date_type=kind))
-    until = checked(Query("moss[ti]", max_date=day, date_type=kind))
+    since = check_query(Query("moss[ti]", min_date=day, date_type=kind))
+    until = check_query(Query("moss[ti]", max_date=day, date_type=kind))
     assert (since.min_date, since.max_date) == (day, "3000")
     assert (until.min_date, until.max_date) == ("1800", day)
     assert with_dates("moss[ti]", since) == f"moss[ti] AND {day}:3000[{kind}]"
 
 
 def test_a_translation_that_names_the_range_is_left_as_it_is():
-    asked = checked(Query("a", min_date="2020"))
+    asked = check_query(Query("a", min_date="2020"))
     said = "a[All Fields] AND 2020/01/01:3000/12/31[Date - Publication]"
     assert with_dates(said, asked) == said
-    assert with_dates("a[ti]", checked(Query("a[ti]"))) == "a[ti]"
+    assert with_dates("a[ti]", check_query(Query("a[ti]"))) == "a[ti]"
 
 
 @pytest.mark.parametrize("kind", DATE_TYPES)
@@ -107,7 +107,7 @@ def test_papers_of_one_side_are_those_of_both_sides(library, world, kind):
 
 
 def test_ligand_receptor_question_is_that_of_the_contract():
-    assert ligand_receptor_question("CXCL12", "CXCR4") == (
+    assert build_ligand_receptor_query("CXCL12", "CXCR4") == (
         "(CXCL12[Gene Symbol] OR CXCL12[MeSH Terms]) AND "
         "(CXCR4[Gene Symbol] OR CXCR4[MeSH Terms]) AND "
         "(interaction OR signaling OR binding OR pathway)"
@@ -117,8 +117,8 @@ def test_ligand_receptor_question_is_that_of_the_contract():
 @pytest.mark.parametrize(("ligand", "receptor"), [("", "CXCR4"), ("CXCL12", '"[]"'), ("a\0", "b")])
 def test_a_pair_needs_two_names(ligand, receptor):
     with pytest.raises(BadRequest):
-        ligand_receptor_question(ligand, receptor)
+        build_ligand_receptor_query(ligand, receptor)
 
 
 def test_a_name_cannot_break_out_of_its_place():
-    assert ligand_receptor_question("A] OR B[ti", "C").startswith("(A OR B ti[Gene Symbol]")
+    assert build_ligand_receptor_query("A] OR B[ti", "C").startswith("(A OR B ti[Gene Symbol]")

@@ -17,8 +17,13 @@ from typing import Final, cast
 
 from lxml.etree import XPath
 
-from ...judges.evidence import in_brackets
-from ...judges.wholeness import first_skipped, longest_gap, missing_parts, plans_research
+from ...judges.evidence import find_bracketed_numbers
+from ...judges.wholeness import (
+    find_first_skipped,
+    find_longest_gap,
+    find_missing_parts,
+    is_protocol,
+)
 from ...model.verdicts import REFUSE, WEAK, Sign
 from ...outline.sections import concludes, opens, prepares
 from .walk import Element, text_of
@@ -86,7 +91,7 @@ def find_signs(article: Element, words: int) -> Iterator[Sign]:
             )
         yield from _skipped_numbers(article)
         yield from _unmentioned_floats(article, targets)
-        if not plans_research(_text(article.find("front/article-meta/title-group/article-title"))):
+        if not is_protocol(_text(article.find("front/article-meta/title-group/article-title"))):
             yield from _missing_sections(article, titles)
 
 
@@ -108,7 +113,7 @@ def _uncited_references(
     left = listed - len(cited)
     if listed < _FEW or not cited or not left:
         return
-    within, after = len(longest_gap(cited)), listed - max(cited)
+    within, after = len(find_longest_gap(cited)), listed - max(cited)
     if left > _UNCITED[1] * listed and words < _AMPLE * listed:
         yield Sign("uncited", REFUSE, finding)
     elif within >= _RUN:
@@ -142,7 +147,9 @@ def _cited(article: Element, refs: list[Element], links: list[Element]) -> set[i
         cited.update(row)
         last, between = (row[-1], link.tail or "") if row else (0, "")
     if 0 < len(cited) < len(refs):  # a range may stand there without links
-        cited.update(number for number in in_brackets(_body_text(article)) if number <= len(refs))
+        cited.update(
+            number for number in find_bracketed_numbers(_body_text(article)) if number <= len(refs)
+        )
     return cited
 
 
@@ -194,14 +201,14 @@ def _skipped_numbers(article: Element) -> Iterator[Sign]:
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
         labels = [_label(el) for el in article.iter(tag) if not _is_elsewhere(el)]
         numbers = {int(match[1]) for label in labels if (match := _LABEL.match(label))}
-        if lost := first_skipped(numbers):
+        if lost := find_first_skipped(numbers):
             yield Sign(
                 f"skipped {name}", REFUSE, f"{name} {lost} is missing before {name} {max(numbers)}"
             )
     sections = list(article.iterfind("body/sec"))
     heads = [f"{_label(el)} {_text(el.find('title'))}" for el in sections]
     numbers = {int(match[1]) for head in heads if (match := _SECTION.match(head.lstrip()))}
-    if 1 < len(numbers) >= len(heads) - 2 and (lost := first_skipped(numbers)):
+    if 1 < len(numbers) >= len(heads) - 2 and (lost := find_first_skipped(numbers)):
         yield Sign(
             "skipped section", REFUSE, f"section {lost} is missing before section {max(numbers)}"
         )
@@ -237,7 +244,7 @@ def _missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
         yield Sign("unfinished", 2 + bool(begun), f"no section after {titles[-1][:60]!r} concludes")
     # A communication may have one section for all but its methods, or a text without any.
     if len(titles) > 2 and article.find("body/p") is None:
-        yield from missing_parts(titles, titles)
+        yield from find_missing_parts(titles, titles)
 
 
 def _is_elsewhere(el: Element) -> bool:

@@ -149,7 +149,7 @@ def _raise_not_a_pdf(fetched: Fetched) -> None:
     """Raise `BadContent` for bytes that are no PDF: mostly a page, judged as such."""
     from dataclasses import replace
 
-    from ...judges.check import completeness
+    from ...judges.check import judge_completeness
     from .. import reader_of
 
     verdict: Verdict = "not_a_paper"
@@ -160,7 +160,7 @@ def _raise_not_a_pdf(fetched: Fetched) -> None:
         verdict = "empty" if error.outcome == "empty" else verdict
     else:
         what = "HTML served as PDF"
-        shown = completeness(page, Paper(ids=page.ids, title=page.title)).verdict
+        shown = judge_completeness(page, Paper(ids=page.ids, title=page.title)).verdict
         verdict = verdict if shown in ("full_text", "empty") else shown
     msg = f"{what} by {fetched.source}."
     raise BadContent(

@@ -23,7 +23,7 @@ Status = Literal["matched", "not_found", "ambiguous", "unclear"]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """NCBI's answer for one reference; ``candidates`` where several papers fit."""
+    """NCBI's answer for one reference, with ``candidates`` where several papers fit."""
 
     key: str
     status: Status
@@ -33,7 +33,7 @@ class Match:
 
 
 def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Match]:
-    """One outcome for each reference, in the order given.
+    """Return one outcome for each reference, in the order given.
 
     Parameters
     ----------
@@ -50,14 +50,16 @@ def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Ma
     """
     if not citations:
         raise BadRequest("No citation was given.", f"Give some of {', '.join(FIELDS)}.")
-    rows = [_checked(citation, number) for number, citation in enumerate(citations, start=1)]
+    rows = [_to_sendable(citation, number) for number, citation in enumerate(citations, start=1)]
     order = sorted(range(len(rows)), key=lambda at: not rows[at]["journal"])
-    answers = dict(_ask(order, rows, web))
-    return [_match(row["key"] or str(at + 1), answers.get(at, "")) for at, row in enumerate(rows)]
+    answers = dict(_ask_ncbi(order, rows, web))
+    return [
+        _parse_answer(row["key"] or str(at + 1), answers.get(at, "")) for at, row in enumerate(rows)
+    ]
 
 
-def _checked(citation: Mapping[str, str], number: int) -> dict[str, str]:
-    """The fields of a citation as they can be sent: of page ranges and dates, the page and year."""
+def _to_sendable(citation: Mapping[str, str], number: int) -> dict[str, str]:
+    """Return a citation's fields as NCBI takes them: one page for a range, one year for a date."""
     row = {
         name: sendable(
             citation.get(name, ""), f"{name} of citation {number}", _LONGEST_FIELD
@@ -72,10 +74,10 @@ def _checked(citation: Mapping[str, str], number: int) -> dict[str, str]:
     return row
 
 
-def _ask(
+def _ask_ncbi(
     order: Sequence[int], citations: Sequence[Mapping[str, str]], web: Web
 ) -> Iterator[tuple[int, str]]:
-    """NCBI's answer to each; where it stopped, what follows is sent again."""
+    """Yield NCBI's answer for each citation; what follows an interruption is sent again."""
     pending = list(order)
     for _ in range(len(pending) // BATCH + _ROUNDS):
         if not pending:
@@ -88,20 +90,20 @@ def _ask(
         pending = pending[min(reached + 1, len(batch)) :]
 
 
-def _match(key: str, word: str) -> Match:
+def _parse_answer(key: str, word: str) -> Match:
     if re.fullmatch(r"[1-9]\d{0,8}", word, re.A):
         return Match(key, "matched", word)
     if word.startswith("AMBIGUOUS"):
         candidates = tuple(re.findall(r"\b\d{4,9}\b(?! citations)", word, re.A))
-        return Match(key, "ambiguous", candidates=candidates, detail=_readable(word))
+        return Match(key, "ambiguous", candidates=candidates, detail=_to_plain_words(word))
     if word.startswith("NOT_FOUND"):
-        return Match(key, "not_found", detail=_readable(word))
-    detail = _readable(word) if word else "NCBI gave no answer to this one; add the journal."
+        return Match(key, "not_found", detail=_to_plain_words(word))
+    detail = _to_plain_words(word) if word else "NCBI gave no answer to this one; add the journal."
     return Match(key, "unclear", detail=detail)
 
 
-def _readable(word: str) -> str:
-    """NCBI's answer in readable words.
+def _to_plain_words(word: str) -> str:
+    """Return NCBI's answer in plain words.
 
     >>> _readable("NOT_FOUND;INVALID_JOURNAL")
     'not found; invalid journal'

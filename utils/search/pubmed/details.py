@@ -44,7 +44,7 @@ class Details:
     method: str
 
 
-def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
+def fetch_details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
     """Fetch the records of papers, 200 in a request, without those fetched within a day.
 
     Raises
@@ -84,19 +84,19 @@ def details(pmids: Sequence[str | int], level: Level, web: Web) -> Details:
 
 
 def _read_pmids(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, PaperError]]:
-    """The PMIDs among *texts*, each once, and what is wrong with the others."""
+    """Return the PMIDs among *texts*, each once, and the errors of the others."""
     wanted: list[str] = []
     malformed: dict[str, PaperError] = {}
     for text in map(str, texts):
         try:
-            wanted.append(pmid_of(text))
+            wanted.append(parse_pmid(text))
         except BadRequest as wrong:
             malformed[shortened(encodable(text), 40)] = wrong
     return tuple(dict.fromkeys(wanted)), malformed
 
 
 def _find_withheld(missing: Sequence[str], form: Form, web: Web) -> dict[str, SourceMiss]:
-    """Errors for papers that PubMed has, without MEDLINE text: a missing text proves nothing."""
+    """Return errors for papers that PubMed has but sends no MEDLINE text of."""
     if form == "xml" or not missing:
         return {}
     there = fetch_records(missing, "xml", web)
@@ -111,15 +111,15 @@ def fetch_paper(pmid: str | int, web: Web) -> Paper:
     NotFound
         PubMed answered, and has no such PMID.
     """
-    wanted = pmid_of(pmid)
+    wanted = parse_pmid(pmid)
     if paper := fetch([wanted], web).get(wanted):
         return paper
     msg = f"PubMed has no record PMID {wanted}."
     raise NotFound(msg, "Check the number; a record merged into another one is gone too.")
 
 
-def pmid_of(text: str | int) -> str:
-    """A PMID in any spelling, as its number.
+def parse_pmid(text: str | int) -> str:
+    """Return the number of a PMID in any spelling.
 
     >>> pmid_of("PMID: 007"), pmid_of(31452104)
     ('7', '31452104')
@@ -141,7 +141,7 @@ def pmid_of(text: str | int) -> str:
 
 
 def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any]:
-    """A record in the fields of the tool.
+    """Return a record in the fields of the tool.
 
     A text level gives the title only: the text itself is shown apart.
     """
@@ -150,7 +150,7 @@ def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, 
     article = read_article(record)
     if level == "full_xml":
         return {"title": article.paper.title}
-    shown = _full_row(article) if level == "abstract_plus" else _citation_row(article)
+    shown = _to_full_row(article) if level == "abstract_plus" else _to_citation_row(article)
     if mesh:
         shown["mesh_terms"] = [
             {
@@ -169,12 +169,12 @@ def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, 
     return shown
 
 
-def _full_row(article: Article) -> dict[str, Any]:
+def _to_full_row(article: Article) -> dict[str, Any]:
     paper = article.paper
     return {
         "title": paper.title,
         "abstract_text": paper.abstract,
-        "authors": [_author_row(author) for author in paper.authors[:MOST_AUTHORS]],
+        "authors": [_to_author_row(author) for author in paper.authors[:MOST_AUTHORS]],
         "author_count": len(paper.authors),
         "journal_info": {
             "title": paper.journal,
@@ -182,7 +182,7 @@ def _full_row(article: Article) -> dict[str, Any]:
             "volume": paper.volume,
             "issue": paper.issue,
             "pages": paper.pages,
-            "publication_date": _date_row(paper.published, article.printed_date),
+            "publication_date": _to_date_row(paper.published, article.printed_date),
         },
         "publication_types": list(paper.publication_types),
         "keywords": list(paper.keywords),
@@ -192,11 +192,11 @@ def _full_row(article: Article) -> dict[str, Any]:
     }
 
 
-def _citation_row(article: Article) -> dict[str, Any]:
+def _to_citation_row(article: Article) -> dict[str, Any]:
     paper = article.paper
     return {
         "title": paper.title,
-        "authors": [short_name(author) for author in paper.authors[:MOST_AUTHORS]],
+        "authors": [to_short_name(author) for author in paper.authors[:MOST_AUTHORS]],
         "author_count": len(paper.authors),
         "journal": paper.journal,
         "journal_abbreviation": paper.journal_abbreviation,
@@ -211,15 +211,15 @@ def _citation_row(article: Article) -> dict[str, Any]:
     }
 
 
-def short_name(author: Author) -> str:
-    """As PubMed lists an author: ``Doe JA``, or the group's name."""
+def to_short_name(author: Author) -> str:
+    """Return an author as PubMed lists them: ``Doe JA``, or the name of the group."""
     if author.collective:
         return author.collective
     initials = author.initials or "".join(part[0] for part in author.given.split())
     return " ".join(filter(None, (author.family, initials, author.suffix)))
 
 
-def _author_row(author: Author) -> dict[str, str]:
+def _to_author_row(author: Author) -> dict[str, str]:
     person = {
         "last_name": author.family,
         "first_name": author.given,
@@ -233,8 +233,8 @@ def _author_row(author: Author) -> dict[str, str]:
     return person
 
 
-def _date_row(published: str, printed: str) -> dict[str, Any]:
-    """A date in parts, as far as it is known, and as the issue prints it."""
+def _to_date_row(published: str, printed: str) -> dict[str, Any]:
+    """Return the known parts of a date, and the date as printed in the issue."""
     year, month, day, *_ = [*published.split("-"), "", "", ""]
     return {
         "year": int(year) if year else None,

@@ -75,7 +75,7 @@ _Asks = Callable[[str, Relationship, int, Web], Relations | None]
 def find_related(
     pmid: str, kind: Relationship, most: int, web: Web, *, start: int = 0
 ) -> Relations:
-    """At most *most* papers of a list, from number *start* on, with their titles.
+    """Return at most *most* papers of a list, from number *start* on, with their titles.
 
     Pages with the same *most* are of the same list.
 
@@ -93,11 +93,11 @@ def find_related(
         msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
         raise BadRequest(msg, f"Ask for {MOST} at the most.")
     listed = _ask_for_longest(pmid, kind, most, start + most, web)
-    return _enrich(pmid, _page(listed, start, most), web)
+    return _add_records(pmid, _cut_page(listed, start, most), web)
 
 
-def _page(listed: Relations, start: int, most: int) -> Relations:
-    """The papers from number *start* on, of a list as far as its site shows it."""
+def _cut_page(listed: Relations, start: int, most: int) -> Relations:
+    """Return the papers from number *start* on, as far as the site shows its list."""
     page = listed.articles[start : start + most]
     end = start + len(page)
     if end >= listed.total:
@@ -110,7 +110,7 @@ def _page(listed: Relations, start: int, most: int) -> Relations:
 
 
 def _ask_for_longest(pmid: str, kind: Relationship, most: int, reach: int, web: Web) -> Relations:
-    """The first list as long as *most*, else the longest, as far as *reach*.
+    """Return the first list with *most* papers, else the longest, as far as *reach*.
 
     Raises where there is none.
     """
@@ -154,7 +154,7 @@ def _ask_index(
 
 
 def _ask_local(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
-    """The table of citations on this machine (a mirror's), without a request."""
+    """Look in the table of citations on this machine; None where there is no table."""
     if kind not in _ELSEWHERE or (citations := find_citations(web.settings, fresh=True)) is None:
         return None
     ask = citations.cited if kind == "pubmed_references" else citations.citing
@@ -179,8 +179,8 @@ _LISTS: dict[str, _Asks] = {
 }
 
 
-def _enrich(pmid: str, relations: Relations, web: Web) -> Relations:
-    """Add PubMed's record of each, in one request that also shows whether *pmid* exists."""
+def _add_records(pmid: str, relations: Relations, web: Web) -> Relations:
+    """Add PubMed's record of each paper; the request also shows whether *pmid* exists."""
     wanted = [article.pmid for article in relations.articles if article.pmid]
     warnings = relations.warnings
     every = [Ids(pmid=one) for one in (pmid, *wanted)]
@@ -196,18 +196,18 @@ def _enrich(pmid: str, relations: Relations, web: Web) -> Relations:
         if pmid not in known and not relations.articles:
             raise NotFound(f"PubMed has no record PMID {pmid}.", "Check the number.")
     articles = tuple(
-        _with_record(article, known.get(article.pmid)) for article in relations.articles
+        _fill_from_record(article, known.get(article.pmid)) for article in relations.articles
     )
     return replace(relations, articles=articles, warnings=warnings)
 
 
-def _with_record(article: Related, paper: Paper | None) -> Related:
+def _fill_from_record(article: Related, paper: Paper | None) -> Related:
     if paper is None:
         return article
     return replace(
         article,
         title=paper.title,
-        authors=_authors([author.name for author in paper.authors]),
+        authors=_shorten_authors([author.name for author in paper.authors]),
         journal=paper.journal_abbreviation or paper.journal,
         year=paper.year,
         doi=paper.ids.doi,
@@ -220,10 +220,10 @@ def _from_ncbi(link: Link) -> Related:
 
 
 def _from_linked(row: Linked) -> Related:
-    names = _authors([name.strip() for name in row.authors.split(",") if name.strip()])
+    names = _shorten_authors([name.strip() for name in row.authors.split(",") if name.strip()])
     return Related(row.pmid, row.title, names, row.journal, row.year, row.doi)
 
 
-def _authors(names: Sequence[str]) -> str:
-    """Three names at the most: a list of lists must stay short."""
+def _shorten_authors(names: Sequence[str]) -> str:
+    """Return at most three names, so that a list of papers stays short."""
     return ", ".join(names[:3]) + (", et al." if len(names) > 3 else "")

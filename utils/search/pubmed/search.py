@@ -67,7 +67,7 @@ def search(query: Query, web: Web, sources: Sequence[Source]) -> SearchResult:
     """
     pubmed = next(source for source in sources if source.name == "pubmed")
     assert pubmed.search is not None
-    found = pubmed.search(checked(query), web)
+    found = pubmed.search(check_query(query), web)
     return found if found.total else replace(found, warnings=(NO_HITS, *found.warnings))
 
 
@@ -79,7 +79,7 @@ def search_ligand_receptor(
     PubMed does not know the tag that the question has, and looks for the names in all fields, as is
     meant: its warning about that tag is for questions that others wrote.
     """
-    text = ligand_receptor_question(ligand, receptor)
+    text = build_ligand_receptor_query(ligand, receptor)
     found = search(replace(query, text=text), web, sources)
     return replace(found, warnings=tuple(one for one in found.warnings if _GENE_TAG not in one))
 
@@ -94,11 +94,11 @@ def find_every_pmid(query: Query, web: Web) -> Sweep:
     Unreachable
         PubMed did not answer, or reported an error of its own.
     """
-    return sweep(checked(query), web)
+    return sweep(check_query(query), web)
 
 
 def count_by_filter(query: Query, filters: Sequence[str], web: Web) -> dict[str, int]:
-    """How many hits a query has under each of *filters*, such as ``hasabstract``.
+    """Return the number of hits of a query under each filter, such as ``hasabstract``.
 
     One small request each, without PMIDs; the filter ``""`` counts them all.
 
@@ -109,20 +109,20 @@ def count_by_filter(query: Query, filters: Sequence[str], web: Web) -> dict[str,
     Unreachable
         PubMed did not answer, or reported an error of its own.
     """
-    query = checked(query)
+    query = check_query(query)
     return {
         words: count_hits(query, web, f"AND ({words})" if words else "")
         for words in dict.fromkeys(filters)
     }
 
 
-def ligand_receptor_question(ligand: str, receptor: str) -> str:
-    """The query that finds papers on the interaction of a ligand and its receptor.
+def build_ligand_receptor_query(ligand: str, receptor: str) -> str:
+    """Build the query for papers on the interaction of a ligand and its receptor.
 
     >>> ligand_receptor_question("CXCL12", "CXCR4")[:53]
     '(CXCL12[Gene Symbol] OR CXCL12[MeSH Terms]) AND (CXCR'
     """
-    left, right = _gene(ligand, "ligand"), _gene(receptor, "receptor")
+    left, right = _clean_gene_name(ligand, "ligand"), _clean_gene_name(receptor, "receptor")
     return (
         f"({left}{_GENE_TAG} OR {left}[MeSH Terms]) AND "
         f"({right}{_GENE_TAG} OR {right}[MeSH Terms]) AND "
@@ -130,8 +130,8 @@ def ligand_receptor_question(ligand: str, receptor: str) -> str:
     )
 
 
-def checked(query: Query) -> Query:
-    """The query as it can be sent: on one line, with dates and types as PubMed wants them.
+def check_query(query: Query) -> Query:
+    """Return the query on one line, with dates and types as PubMed takes them.
 
     Raises
     ------
@@ -153,12 +153,12 @@ def checked(query: Query) -> Query:
     first, last = query.min_date, query.max_date
     if first or last:  # PubMed ignores one that comes alone
         first, last = first or _EARLIEST, last or _LATEST
-    kinds = _kinds(query.publication_types)
+    kinds = _check_types(query.publication_types)
     return replace(query, text=text, min_date=first, max_date=last, publication_types=kinds)
 
 
-def _kinds(types: Sequence[str]) -> tuple[str, ...]:
-    """Publication types by name; raises for an empty one, which would search for nothing."""
+def _check_types(types: Sequence[str]) -> tuple[str, ...]:
+    """Return the publication types; raise for an empty name, which would match nothing."""
     if len(types) > MOST_TYPES:
         msg = f"{len(types):,} publication types are given; {MOST_TYPES} is the most."
         raise BadRequest(msg, "Leave them out to search all types.")
@@ -172,7 +172,7 @@ def _kinds(types: Sequence[str]) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def _gene(name: str, role: str) -> str:
+def _clean_gene_name(name: str, role: str) -> str:
     cleaned = re.sub(r'[\[\]()"]', " ", sendable(name, role, _LONGEST_NAME)).strip()
     if not cleaned:
         raise BadRequest(f"The {role} is empty.", "Give a gene symbol or a name, such as CXCL12.")
@@ -202,7 +202,7 @@ def _require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found; ``term`` is what was sent, ``search_url`` where (without keys)."""
+    """The result of a search: ``term`` was sent, ``search_url`` is its address without keys."""
 
     query: Query
     term: str
@@ -214,7 +214,7 @@ class Found:
 
 
 def search_articles(query: Query, first: int, web: Web) -> Found:
-    """The PMIDs that a query finds, and the *first* papers in brief.
+    """Return the PMIDs that a query finds, and summaries of the *first* papers.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
     if not 0 <= first <= MOST_SUMMARIES:
         msg = f"fetch_brief_summaries is {first}; it must lie between 0 and {MOST_SUMMARIES}."
         raise BadRequest(msg, "Ask for the details of others by PMID.")
-    query = checked(query)
+    query = check_query(query)
     hits = esearch(query, web, kept=first > 0)
     url = search_url(query, web, kept=first > 0)
     warnings = hits.warnings if hits.total else (NO_HITS, *hits.warnings)
@@ -252,7 +252,7 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Every hit of a search, in pages of at most 9,999 PMIDs.
+    """All hits of a search, in pages of at most 9,999 PMIDs.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def sweep(query: Query, web: Web) -> Sweep:
     if whole.total <= LAST_HIT:
         pages = iter([whole.pmids] if whole.pmids else [])
     else:
-        pages = _Slicer(query, web, whole.total, warnings).pages()
+        pages = _Slicer(query, web, whole.total, warnings).to_pages()
     return Sweep(whole.total, whole.effective_query, warnings, pages)
 
 
@@ -302,13 +302,13 @@ class _Slice:
         days = f'"{self.first:%Y/%m/%d}"[edat] : "{self.last:%Y/%m/%d}"[edat]'
         return " ".join([f"AND ({days})", *self.answers])
 
-    def parts(self, share: float) -> tuple[_Slice, _Slice] | None:
-        """Two slices that hold what this one holds; None when it cannot be cut any more.
+    def split(self, share: float) -> tuple[_Slice, _Slice] | None:
+        """Return two slices that hold the hits of this one; None if it cannot be cut further.
 
         The earlier one is meant to hold *share* of the hits.
         """
         if self.first < self.last:
-            cut = _cut(self.first, self.last, share)
+            cut = _find_cut(self.first, self.last, share)
             return replace(self, last=cut), replace(self, first=cut + _DAY)
         if len(self.answers) == len(_QUESTIONS):
             return None
@@ -318,20 +318,20 @@ class _Slice:
 
     @property
     def weight(self) -> float:
-        """How many hits lie here, by the guess, in units of its own."""
-        days = (_sensible(self.first, self.last) - self.first).days + 1
+        """The estimated number of hits in the slice, in arbitrary units."""
+        days = (_cap_at_today(self.first, self.last) - self.first).days + 1
         return math.exp(_GROWTH * (self.first - _BEGINNING).days) * math.expm1(_GROWTH * days)
 
 
-def _sensible(first: date, last: date) -> date:
-    """*last*, but not the future, where no hits are (nor in the past of a clock gone wrong)."""
+def _cap_at_today(first: date, last: date) -> date:
+    """Return *last*, but not a day in the future; a clock set too early is ignored."""
     tomorrow = datetime.fromtimestamp(time.time(), UTC).date() + _DAY
     return min(last, tomorrow) if first < tomorrow else last
 
 
-def _cut(first: date, last: date, share: float) -> date:
-    """The last day of an earlier part that holds *share* of the weight."""
-    days = (_sensible(first, last) - first).days
+def _find_cut(first: date, last: date, share: float) -> date:
+    """Return the last day of an earlier part that holds *share* of the weight."""
+    days = (_cap_at_today(first, last) - first).days
     reach = math.log1p(share * math.expm1(_GROWTH * days)) / _GROWTH
     return first + max(0, min(int(reach), days - 1)) * _DAY
 
@@ -345,14 +345,14 @@ class _Slicer:
     seen: set[int] = field(default_factory=set)
     density: float = 0.0
 
-    def pages(self) -> Iterator[tuple[str, ...]]:
+    def to_pages(self) -> Iterator[tuple[str, ...]]:
         whole = _Slice()
         count = self._count_whole(whole)
         waiting = [(whole, count)]
         self.density = count / whole.weight
         while waiting:
             part, expected = waiting.pop()
-            parts = part.parts(self._share(part)) if expected > LAST_HIT else None
+            parts = part.split(self._compute_share(part)) if expected > LAST_HIT else None
             chosen = parts[0] if parts else part
             hits = fetch_first_hits(self.query, self.web, str(chosen))
             _require_agreement(expected, hits.total, part, whole=parts is None)
@@ -360,7 +360,7 @@ class _Slicer:
             self.density = hits.total / chosen.weight or self.density / 4
             if parts and hits.total < expected:
                 waiting.append((parts[1], expected - hits.total))
-            if hits.total > LAST_HIT and chosen.parts(0.5):
+            if hits.total > LAST_HIT and chosen.split(0.5):
                 waiting.append((chosen, hits.total))
             elif new := self._take_new(hits, chosen):
                 yield new
@@ -368,8 +368,8 @@ class _Slicer:
             warning = f"PubMed counted {count:,} hits, and its slices by Entrez date held"
             self.warnings.append(f"{warning} {len(self.seen):,}.")
 
-    def _share(self, part: _Slice) -> float:
-        """What of *part* makes one full slice; never more than half, so that any search ends."""
+    def _compute_share(self, part: _Slice) -> float:
+        """Return the share of *part* that fills one slice; at most half, so every search ends."""
         return min(0.5, _FULL / (self.density * part.weight))
 
     def _count_whole(self, whole: _Slice) -> int:
@@ -391,7 +391,7 @@ class _Slicer:
 
 
 def _require_agreement(expected: int, counted: int, part: _Slice, *, whole: bool) -> None:
-    """A part may hold fewer than *expected*, the *whole* may not, and neither may hold more.
+    """Check counts: a part may hold fewer hits than *expected*, the *whole* may not.
 
     Small differences are records that came in meanwhile; others mean that we cannot tell.
     """

@@ -17,7 +17,7 @@ _MOST_NEIGHBOURS = 50
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How PubMed would spell a query; ``corrected`` is empty where it has no suggestion."""
+    """PubMed's spelling of a query; ``corrected`` is empty if PubMed suggests nothing."""
 
     query: str
     corrected: str
@@ -41,53 +41,59 @@ def check_spelling(query: str, web: Web) -> Spelling:
     BadRequest
         The query is empty, too long, or holds control characters.
     """
-    words = _words(query, "query")
+    words = _check_words(query, "query")
     corrected, replaced = fetch_spelling(words, web)
     return Spelling(words, "" if corrected.casefold() == words.casefold() else corrected, replaced)
 
 
 def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
-    """How many MeSH records fit, and the first; those with that very name come first.
+    """Return the number of matching MeSH records and the first ones; exact names come first.
 
     Raises
     ------
     BadRequest
         The text is empty, too long, or holds control characters.
     """
-    words = _words(text, "term")
+    words = _check_words(text, "term")
     if not 1 <= most <= MOST_TERMS:
         msg = f"max_results is {most}; it must lie between 1 and {MOST_TERMS}."
         raise BadRequest(msg, "Look up a narrower term.")
     total, terms = find_terms(words, most, web)
-    near = dict.fromkeys(uid for term in terms for uid in (*term.parents, *_few(term.children)))
+    near = dict.fromkeys(
+        uid for term in terms for uid in (*term.parents, *_limit_neighbours(term.children))
+    )
     names = (
         {uid: term.heading for uid, term in fetch_terms(list(near), web).items()} if near else {}
     )
-    terms.sort(key=lambda term: _distance(words, term))
+    terms.sort(key=lambda term: _rank_match(words, term))
     return total, [
-        Heading(term, _names_of(term.parents, names), _names_of(_few(term.children), names))
+        Heading(
+            term,
+            _look_up_names(term.parents, names),
+            _look_up_names(_limit_neighbours(term.children), names),
+        )
         for term in terms
     ]
 
 
-def _words(text: str, name: str) -> str:
+def _check_words(text: str, name: str) -> str:
     words = " ".join(sendable(text, name, LONGEST_QUERY).split())
     if not words:
         raise BadRequest(f"The {name} is empty.", "Give a word or a phrase.")
     return words
 
 
-def _distance(words: str, term: MeshTerm) -> int:
-    """0 for the heading itself, 1 for one of its synonyms, 2 for anything else."""
+def _rank_match(words: str, term: MeshTerm) -> int:
+    """Return 0 for the heading itself, 1 for one of its synonyms, 2 for anything else."""
     sought = words.casefold()
     if sought in (term.heading.casefold(), term.ui.casefold()):
         return 0
     return 1 if sought in map(str.casefold, term.entry_terms) else 2
 
 
-def _few(uids: Sequence[str]) -> Sequence[str]:
+def _limit_neighbours(uids: Sequence[str]) -> Sequence[str]:
     return uids[:_MOST_NEIGHBOURS]
 
 
-def _names_of(uids: Iterable[str], names: dict[str, str]) -> tuple[str, ...]:
+def _look_up_names(uids: Iterable[str], names: dict[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for uid in uids if (name := names.get(uid))))
