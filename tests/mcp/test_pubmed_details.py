@@ -6,7 +6,7 @@ from contextlib import suppress
 import jsonschema
 import pytest
 from pydantic import TypeAdapter
-from utils.search.pubmed.fetch_details import Details
+from utils.search.pubmed.details import Details
 
 from tests.mcp.calling import answer, call, closed
 from utils.errors import BadContent

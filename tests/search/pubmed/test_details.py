@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from utils.search.pubmed.fetch_details import (
+from utils.search.pubmed.details import (
     LEVELS,
     fetch_details,
     parse_pmid,
