@@ -227,7 +227,7 @@ def test_retracted_papers_say_so_in_the_first_line(library, world):
     assert done.to_row()["retracted"] is True
     assert "RETRACTED" in Path(done.file_path).read_text(encoding="utf-8").splitlines()[0]
     notice = library.download(world.paper("retraction_notice").pmid)
-    assert notice.row()["retracted"] is False
+    assert notice.to_row()["retracted"] is False
 
 
 def test_two_dois_with_the_same_file_name_do_not_share_a_file(library, world):

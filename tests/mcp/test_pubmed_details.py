@@ -6,13 +6,13 @@ from contextlib import suppress
 import jsonschema
 import pytest
 from pydantic import TypeAdapter
-from utils.search.pubmed.details import Details
 
 from tests.mcp.calling import answer, call, closed
 from utils.errors import BadContent
 from utils.mcp import pubmed
 from utils.mcp.pubmed import details_page
 from utils.readers.pubmed_articles import split_xml
+from utils.search.pubmed.details import Details
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("pubmed",)

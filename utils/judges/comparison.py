@@ -30,7 +30,7 @@ SHORT_KINDS: Final = frozenset((
 def get_article_kind(publication_types: Iterable[str]) -> str:
     """Return which papers of a journal a paper is compared with; ``short`` ones with none.
 
-    >>> article_kind(["Systematic Review"]), article_kind(["Letter"]), article_kind([])
+    >>> get_article_kind(["Systematic Review"]), get_article_kind(["Letter"]), get_article_kind([])
     ('review', 'short', 'research')
     """
     if not SHORT_KINDS.isdisjoint(publication_types):

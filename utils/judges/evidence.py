@@ -366,7 +366,7 @@ def _strip_link_marks(text: str) -> str:
 def _find_named_floats(text: str) -> set[tuple[str, int]]:
     """Return the figures and tables that *text* names, without those numbered separately.
 
-    >>> _floats_named("Fig. 2 and Extended Data Fig. 8")
+    >>> _find_named_floats("Fig. 2 and Extended Data Fig. 8")
     {('fig', 2)}
     """
     found = (match for match in _MENTION.finditer(text) if not match["apart"])
@@ -389,8 +389,10 @@ def _find_word_runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:
 def _find_last_number(references: str) -> int:
     r"""Return the last number of a list that counts from 1; 0 if the list does not.
 
-    >>> _numbered("1. Doe. 2010. 2. Roe. 12. 3. Poe."), _numbered("1\nDoe.\n2\nRoe.")
-    (3, 2)
+    >>> _find_last_number("1. Doe. 2010. 2. Roe. 12. 3. Poe.")
+    3
+    >>> _find_last_number("1\nDoe.\n2\nRoe.")
+    2
     """
     return max(_find_last_of_row(form.findall(references)) for form in (_ORDINAL, _ORDINAL_ALONE))
 
@@ -499,9 +501,9 @@ class Cited(NamedTuple):
 
     What is printed in any other way may number citations, too, or equations and compounds.
 
-    >>> cited_numbers("As seen [1, 3-5] and again [2], where (7) holds.", listed=True)
+    >>> find_cited_numbers("As seen [1, 3-5] and again [2], where (7) holds.", listed=True)
     Cited(numbers={1, 2, 3, 4, 5}, by_marks=True, otherwise={7})
-    >>> cited_numbers("As seen (1, 2) and elsewhere (see refs. 3-5).", listed=True).numbers
+    >>> find_cited_numbers("As seen (1, 2) and elsewhere (see refs. 3-5).", listed=True).numbers
     {1, 2, 3, 4, 5}
     """
 
@@ -536,7 +538,7 @@ def find_bracketed_numbers(text: str) -> Iterator[int]:
 def find_column_numbers(table: str) -> Iterator[str]:
     r"""Yield the cells under *References* in a markdown table: mostly unmarked numbers.
 
-    >>> list(in_column("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
+    >>> list(find_column_numbers("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
     ['14,15']
     """
     head, *rows = table.split("\n")

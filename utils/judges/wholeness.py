@@ -96,7 +96,7 @@ def _check_length(abstract: str, found: Evidence) -> Iterator[Sign]:
 def is_protocol(title: str) -> bool:
     """Return whether a title is that of planned research.
 
-    >>> plans_research("Light and sleep: study protocol for a randomised trial")
+    >>> is_protocol("Light and sleep: study protocol for a randomised trial")
     True
     """
     return _PLANS.search(title) is not None
@@ -142,7 +142,7 @@ def is_old(paper: Paper) -> bool:
 def count_pages(pages: str) -> int:
     """Return the number of pages of ``932-45``; 0 if the text is not a range.
 
-    >>> page_count("932-45"), page_count("e1-e9"), page_count("S12")
+    >>> count_pages("932-45"), count_pages("e1-e9"), count_pages("S12")
     (14, 9, 0)
     """
     match = re.fullmatch(r"([A-Za-z]*)(\d+)\s*[-\u2013]\s*\1(\d+)", pages.strip())

@@ -22,13 +22,9 @@ from ..model.paper import OBJECT_KINDS, STORED_COLUMNS, ObjectKind, Paper, Store
 from ..model.tabular import ResultList
 from ..settings import Overrides, Settings, load_settings
 from ..system import safe_files
-<<<<<<< HEAD
 from ..system.keyword_options import explain_options
 from ..system.once import shared_property
-from .finding import found_or_brought, names_in
-=======
 from .finding import collect_names, find_or_take_from_mirror
->>>>>>> 3071370b (search, judges, lists, download: name functions by what they do)
 from .harvests import Harvests
 from .maintenance import Upkeep
 from .namespace import OPTION_TYPES
@@ -390,13 +386,8 @@ class Library:
 
         ``job_id`` names a harvest: only its papers.
         """
-<<<<<<< HEAD
         total, papers = self.shelf.list(
-            among=names_in(self, job_id) if job_id else None,
-=======
-        return self.shelf.list(
             among=collect_names(self, job_id) if job_id else None,
->>>>>>> 3071370b (search, judges, lists, download: name functions by what they do)
             text=text,
             kind=kind,
             year_from=year_from,

@@ -127,7 +127,7 @@ def paper_to_entry(paper: Paper, where: str) -> Entry:
 def to_paper(said: Said) -> Paper:
     """Return the paper that a record describes, without identifiers.
 
-    >>> paper = described({"title": "[On moss]. [French]", "authors": ["Roe J"], "pages": "pp 5-9"})
+    >>> paper = to_paper({"title": "[On moss]. [French]", "authors": ["Roe J"], "pages": "pp 5-9"})
     >>> paper.title, paper.authors[0].family, paper.pages
     ('[On moss].', 'Roe', '5-9')
     """
@@ -162,9 +162,10 @@ def to_paper(said: Said) -> Paper:
 def parse_author(name: str) -> Author:
     """Parse an author in any notation; if in doubt, all of it is the family name.
 
-    >>> [author_of(name).family for name in ("Roe, Jane", "van der Poe JA", "J. Roe", "Jane Roe")]
+    >>> names = ("Roe, Jane", "van der Poe JA", "J. Roe", "Jane Roe")
+    >>> [parse_author(name).family for name in names]
     ['Roe', 'van der Poe', 'Roe', 'Roe']
-    >>> author_of("Garcia Lopez").family
+    >>> parse_author("Garcia Lopez").family
     'Garcia Lopez'
     """
     name = one_line(name[:_LONGEST]).strip(" ,;*")
@@ -192,9 +193,11 @@ def parse_author(name: str) -> Author:
 def split_names(text: str) -> list[str]:
     """Return the names in one cell, for any separator.
 
-    >>> names_in("Roe J, Poe A, et al."), names_in("Roe, J., Poe, A.B."), names_in("Roe, Jane")
-    (['Roe J', 'Poe A'], ['Roe, J.', 'Poe, A.B.'], ['Roe, Jane'])
-    >>> names_in("Roe, Jane and Poe, Ann"), names_in("Jane Roe, Ann Poe & Li Wu")
+    >>> split_names("Roe J, Poe A, et al."), split_names("Roe, J., Poe, A.B.")
+    (['Roe J', 'Poe A'], ['Roe, J.', 'Poe, A.B.'])
+    >>> split_names("Roe, Jane")
+    ['Roe, Jane']
+    >>> split_names("Roe, Jane and Poe, Ann"), split_names("Jane Roe, Ann Poe & Li Wu")
     (['Roe, Jane', 'Poe, Ann'], ['Jane Roe', 'Ann Poe', 'Li Wu'])
     """
     text = _AND_OTHERS.sub("", one_line(text[: _MOST * 100]))

@@ -73,7 +73,7 @@ def decode_lines(data: bytes) -> TextIO:
 def read_identifier_lines(data: bytes) -> list[str]:
     r"""Return the lines of a file of identifiers, with comment lines (``#``) blanked.
 
-    >>> identifier_lines("\ufeff1\r\n# mine\n2".encode())
+    >>> read_identifier_lines("\ufeff1\r\n# mine\n2".encode())
     ['1', '', '2']
     """
     lines = (line.rstrip("\n") for line in decode_lines(data))
@@ -171,7 +171,7 @@ def collect_ids(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
         Links and remarks. They count where they are an identifier, or begin with some
         (``PMID: 1 PMCID: PMC7``), and contradict neither the fields nor each other.
 
-    >>> ids_of_record({"pmid": "31452104.0", "doi": "DOI: 10.1000/A [doi]"}).names()
+    >>> collect_ids({"pmid": "31452104.0", "doi": "DOI: 10.1000/A [doi]"}).names()
     ['doi:10.1000/a', 'pmid:31452104']
     """
     named: dict[str, str] = {}
@@ -193,7 +193,7 @@ def collect_ids(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
 def format_citation(author: str = "", year: str = "", title: str = "", journal: str = "") -> str:
     """Return a short citation, for a record without identifiers.
 
-    >>> citation("Smith, Jane", "2019/05/01", "A title.", "J Tests")
+    >>> format_citation("Smith, Jane", "2019/05/01", "A title.", "J Tests")
     'Smith 2019. A title. J Tests'
     """
     family = _INITIALS.sub("", author.split(",", maxsplit=1)[0][:100]).strip()

@@ -319,7 +319,7 @@ def parse_header(line: str) -> tuple[str, list[str]]:
 
     The list is empty when the line is no header.
 
-    >>> header_of("PubMed ID;DOI;Remarks")
+    >>> parse_header("PubMed ID;DOI;Remarks")
     (';', ['pmid', 'doi', ''])
     """
     readings = []
@@ -612,7 +612,7 @@ _COMMAND = re.compile(r"\\([A-Za-z]+)(?:\{\}|[ \t]|(?=[^A-Za-z])|$)")
 def _strip_latex_escapes(text: str) -> str:
     r"""Return an identifier or link without LaTeX escapes.
 
-    >>> _unescaped(r"\url{10.1000/a\_b{\_}c$<$1$>$}")
+    >>> _strip_latex_escapes(r"\url{10.1000/a\_b{\_}c$<$1$>$}")
     '10.1000/a_b_c<1>'
     """
     bare = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), text[:2000])
@@ -622,7 +622,7 @@ def _strip_latex_escapes(text: str) -> str:
 def latex_to_text(text: str) -> str:
     r"""Return words as printed: accents for LaTeX commands, no braces.
 
-    >>> readable(r"{M{\"u}ller} and {\O}stg\aa rd on {DNA} \& \emph{more}")
+    >>> latex_to_text(r"{M{\"u}ller} and {\O}stg\aa rd on {DNA} \& \emph{more}")
     'Müller and Østgård on DNA & more'
     """
     accented = _ACCENTED.sub(

@@ -199,7 +199,7 @@ def is_preprint(paper: Paper) -> bool:
 def strip_latex(title: str) -> str:
     r"""Return a title without LaTeX.
 
-    >>> plain_title(r"Decay of \textit{$\alpha$}-Fe$_{2}$O$_{3}$")
+    >>> strip_latex(r"Decay of \textit{$\alpha$}-Fe$_{2}$O$_{3}$")
     'Decay of \\alpha-Fe_2O_3'
     """
     return _LATEX.sub("", title) if "\\" in title or "$" in title else title
@@ -208,7 +208,7 @@ def strip_latex(title: str) -> str:
 def _split_languages(title: str) -> tuple[str, ...]:
     """Return a title and, of a bilingual title, both parts: *Titel [Title]*, *Titel = Title*.
 
-    >>> _languages("Wirkung von Licht auf Bienen [Effect of light on bees].")[1:]
+    >>> _split_languages("Wirkung von Licht auf Bienen [Effect of light on bees].")[1:]
     ('Wirkung von Licht auf Bienen', 'Effect of light on bees')
     """
     if "transl" in title:

@@ -114,7 +114,7 @@ class Gathered(Tabular):
     def to_table(self) -> Table:
         """Return a row for each paper, with the sources that found it."""
         columns = (*PAPER_COLUMNS, "arxiv_id", "version", "sources")
-        return Table.of(columns, (found.row() for found in self.papers))
+        return Table.of(columns, (found.to_row() for found in self.papers))
 
 
 # Work that was too slow for one call goes on, and the same call joins it.
@@ -326,15 +326,15 @@ def _is_answer(answer: SearchResult | PaperError | None) -> TypeGuard[SearchResu
 def strip_field_tags(query: str) -> tuple[str, tuple[str, ...]]:
     """Return *query* for sources other than PubMed, and warnings about what was left out.
 
-    >>> bare_words('"gene therapy"[ti] AND (crispr[tiab] OR talen[tiab]) AND 2020:2024[dp]')[0]
+    >>> strip_field_tags('"gene therapy"[ti] AND (crispr[tiab] OR talen[tiab]) AND 2020[dp]')[0]
     '"gene therapy" AND (crispr OR talen)'
-    >>> bare_words("english[la] AND coral NOT review[pt]")[0]
+    >>> strip_field_tags("english[la] AND coral NOT review[pt]")[0]
     'coral'
-    >>> bare_words("coral AND reef")
+    >>> strip_field_tags("coral AND reef")
     ('coral AND reef', ())
-    >>> bare_words("benzo[a]pyrene[ti] AND [18F]FDG")[0]
+    >>> strip_field_tags("benzo[a]pyrene[ti] AND [18F]FDG")[0]
     'benzo[a]pyrene AND [18F]FDG'
-    >>> bare_words("ti:moss")[1]
+    >>> strip_field_tags("ti:moss")[1]
     ("“ti:” is a field of a single site's language; the others search for its letters.",)
     """
     foreign = tuple(
@@ -391,7 +391,7 @@ class _Reader:
 def _join_operands(parts: Sequence[str]) -> str:
     """Join operands and operators; an operator that lost an operand is dropped.
 
-    >>> _joined(["", "AND", "coral", "NOT", ""])
+    >>> _join_operands(["", "AND", "coral", "NOT", ""])
     'coral'
     """
     kept: list[str] = []

@@ -3,6 +3,11 @@
 import json
 
 import pytest
+
+from tests.answering import answering
+from utils.errors import BadRequest, NotConfigured, NotFound, Unreachable
+from utils.model.paper import Author
+from utils.readers.pubmed_articles import split_xml
 from utils.search.pubmed.details import (
     LEVELS,
     fetch_details,
@@ -10,11 +15,6 @@ from utils.search.pubmed.details import (
     to_row,
     to_short_name,
 )
-
-from tests.answering import answering
-from utils.errors import BadRequest, NotConfigured, NotFound, Unreachable
-from utils.model.paper import Author
-from utils.readers.pubmed_articles import split_xml
 
 UNKNOWN = "39999999"
 

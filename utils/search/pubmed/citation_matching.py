@@ -105,7 +105,7 @@ def _parse_answer(key: str, word: str) -> Match:
 def _to_plain_words(word: str) -> str:
     """Return NCBI's answer in plain words.
 
-    >>> _readable("NOT_FOUND;INVALID_JOURNAL")
+    >>> _to_plain_words("NOT_FOUND;INVALID_JOURNAL")
     'not found; invalid journal'
     """
     return " ".join(word.replace("_", " ").replace(";", "; ").lower().split())[:200]

@@ -121,7 +121,7 @@ def fetch_paper(pmid: str | int, web: Web) -> Paper:
 def parse_pmid(text: str | int) -> str:
     """Return the number of a PMID in any spelling.
 
-    >>> pmid_of("PMID: 007"), pmid_of(31452104)
+    >>> parse_pmid("PMID: 007"), parse_pmid(31452104)
     ('7', '31452104')
 
     Raises

@@ -119,7 +119,7 @@ def count_by_filter(query: Query, filters: Sequence[str], web: Web) -> dict[str,
 def build_ligand_receptor_query(ligand: str, receptor: str) -> str:
     """Build the query for papers on the interaction of a ligand and its receptor.
 
-    >>> ligand_receptor_question("CXCL12", "CXCR4")[:53]
+    >>> build_ligand_receptor_query("CXCL12", "CXCR4")[:53]
     '(CXCL12[Gene Symbol] OR CXCL12[MeSH Terms]) AND (CXCR'
     """
     left, right = _clean_gene_name(ligand, "ligand"), _clean_gene_name(receptor, "receptor")
