@@ -19,7 +19,7 @@ from tests.world import Record, World
 from utils import Library
 from utils.manuscript.checking import Check
 from utils.manuscript.passages import CitedText
-from utils.manuscript.quantities import Quantity, agreement, is_claimed, quantities
+from utils.manuscript.quantities import Quantity, compare_quantities, find_quantities, is_checkable
 
 SEEN = ("invented", "wrong DOI", "another year", "number shifted", "word changed")
 HELD_OUT = (
@@ -89,7 +89,7 @@ def citable(
             continue
         text = CitedText("", library.shelf.read_text(stored), is_full=True)
         prose = [one.words for one in text.passages if _is_prose(one.words)]
-        counting = [one for one in prose if any(map(is_claimed, quantities(one)))]
+        counting = [one for one in prose if any(map(is_checkable, find_quantities(one)))]
         if len(prose) > 20 and len(counting) > 5:
             found.append(Cited(record, fields, text, prose, counting))
     return found
@@ -224,21 +224,21 @@ def _with_commas(found: re.Match[str]) -> str:
 
 def _recounted(source: str, fault: str, one: Cited, chance: random.Random) -> str:
     """The sentence with one number changed; empty where that says the same or cannot be."""
-    asked = [q for q in quantities(source) if is_claimed(q) and q.sign != "word" and q.value]
+    asked = [q for q in find_quantities(source) if is_checkable(q) and q.sign != "word" and q.value]
     for quantity in chance.sample(asked, len(asked)):
         stretch = source[quantity.start : quantity.end]
         new = _CHANGED[fault](stretch, chance)
         if not new or new == stretch:
             continue
         changed = source[: quantity.start] + new + source[quantity.end :]
-        now = next((q for q in quantities(changed) if q.start == quantity.start), None)
-        if now and is_claimed(now) and not _says_the_same(now, source):
+        now = next((q for q in find_quantities(changed) if q.start == quantity.start), None)
+        if now and is_checkable(now) and not _says_the_same(now, source):
             return changed
     return ""
 
 
 def _says_the_same(now: Quantity, source: str) -> bool:
-    return any(agreement(now, q) not in ("", "unit") for q in quantities(source))
+    return any(compare_quantities(now, q) not in ("", "unit") for q in find_quantities(source))
 
 
 def _shifted(text: str, chance: random.Random) -> str:

@@ -13,7 +13,7 @@ from tests.mcp.calling import call
 from tests.world import World
 from utils import Library
 from utils.cli import main
-from utils.manuscript.page import check_page
+from utils.manuscript.page import render_check_page
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -90,7 +90,7 @@ def test_findings_that_are_accepted(in_world: World, tmp_path: Path, capsys: Any
 def test_the_page_shows_hostile_words_as_words(library: Library, tmp_path: Path) -> None:
     bib = f"@article{{one, title={{{HOSTILE} in a title of some length}}, author={{Roe, J.}}}}"
     path = _markdown(tmp_path, f"See {HOSTILE} [@one; @{{{HOSTILE}}}].", bib)
-    page = check_page(library.check(path).row())
+    page = render_check_page(library.check(path).row())
     assert HOSTILE not in page
     assert "alert(1)" in page
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from utils.manuscript.parts import Block, sentences
+from utils.manuscript.parts import Block, split_sentences
 from utils.manuscript.passages import CitedText
-from utils.manuscript.quantities import agreement, is_claimed, quantities
-from utils.manuscript.reading import read_words
+from utils.manuscript.quantities import compare_quantities, find_quantities, is_checkable
+from utils.manuscript.reading import read_manuscript_text
 
 
 def _check(sentence: str, text: str, *, is_full: bool = True) -> list[tuple[str, str]]:
     from utils.manuscript.claims import check_sentence
 
-    [one] = sentences(Block(sentence))
+    [one] = split_sentences(Block(sentence))
     cited = CitedText("pmid:1", f"# Title\n\n## Results\n\n{text}\n", is_full)
     return [(claim.what, claim.outcome) for claim in check_sentence(one, [cited])]
 
@@ -68,17 +68,17 @@ def _check(sentence: str, text: str, *, is_full: bool = True) -> list[tuple[str,
     ],
 )
 def test_agreement(ours: str, theirs: str, said: str) -> None:
-    [one], [other] = quantities(ours), quantities(theirs)
-    assert agreement(one, other) == said
+    [one], [other] = find_quantities(ours), find_quantities(theirs)
+    assert compare_quantities(one, other) == said
 
 
 def test_names_and_years_are_no_numbers() -> None:
     text = "In 2015, IL-6 and COVID-19 of type 2 (Table 3, Figs. 4 and 5) in two groups"
-    assert not [one for one in quantities(text) if is_claimed(one)]
+    assert not [one for one in find_quantities(text) if is_checkable(one)]
 
 
 def test_units_count_for_the_numbers_before_them() -> None:
-    assert {one.unit for one in quantities("5–10 mg; 5, 10 and 20 mg; 3 ± 1 mg")} == {"mg"}
+    assert {one.unit for one in find_quantities("5–10 mg; 5, 10 and 20 mg; 3 ± 1 mg")} == {"mg"}
 
 
 _TEXT = (
@@ -115,11 +115,11 @@ def test_numbers_stand_where_the_words_do(sentence: str, outcome: str) -> None:
 )
 @pytest.mark.parametrize("order", [1, -1])
 def test_sentences_beside_the_one_that_cites(sentence: str, outcome: str, order: int) -> None:
-    from utils.manuscript.checking import _claims
+    from utils.manuscript.checking import _check_claims
 
     told = " ".join([sentence, "So it is known [@one]."][::order])
     cited = CitedText("pmid:1", f"# Title\n\n## Results\n\n{_TEXT}\n", is_full=True)
-    made = list(_claims(read_words(told), {"one": cited}))
+    made = list(_check_claims(read_manuscript_text(told), {"one": cited}))
     assert outcome in {one.outcome for one in made if one.kind == "number"}, made
     assert {one.keys for one in made} == {("one",)}
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.fixtures import fixture_text
 from utils.errors import BadRequest
-from utils.manuscript.parts import Manuscript, Sentence, sentences
-from utils.manuscript.reading import read_manuscript, read_words
+from utils.manuscript.parts import Manuscript, Sentence, split_sentences
+from utils.manuscript.reading import read_manuscript, read_manuscript_text
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _LIST = """
@@ -23,7 +23,7 @@ References
 
 
 def _cited(manuscript: Manuscript) -> list[Sentence]:
-    every = (one for block in manuscript.blocks for one in sentences(block))
+    every = (one for block in manuscript.blocks for one in split_sentences(block))
     return [one for one in every if one.keys]
 
 
@@ -220,7 +220,7 @@ def test_pdf_through_our_own_reader(tmp_path: Path) -> None:
 def test_words_name_no_file(tmp_path: Path) -> None:
     _written(tmp_path, "secret.bib", "@article{roe, title={Secret}}")
     text = "---\nbibliography: secret.bib\n---\n\nSo [@roe].\n"
-    assert not read_words(text).references
+    assert not read_manuscript_text(text).references
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04nothing", b"\x00\x01\x02"])

@@ -77,10 +77,10 @@ def _check(args: argparse.Namespace, library: Library) -> int:
 
 
 def _write(path: Path, checked: Check) -> None:
-    from ..manuscript.page import check_page
+    from ..manuscript.page import render_check_page
 
     is_page = path.suffix == ".html"
-    made = check_page(checked.row()) if is_page else f"{plain_json(checked.row())}\n"
+    made = render_check_page(checked.row()) if is_page else f"{plain_json(checked.row())}\n"
     write_whole(path, made.encode())
     note(f"Written: {path}")
 
@@ -120,7 +120,7 @@ def _of_reference(one: CheckedReference, *, everything: bool) -> Iterator[tuple[
     where = str(one.reference.place) or "the text"
     for kind, said in one.warnings:
         line = f"! {where}: {name} {_WARNED[kind]}: {one_line(said)}"
-        yield one.fingerprint_of(kind), [line]
+        yield one.fingerprint_warning(kind), [line]
     if one.status == "verified":
         if everything:
             yield one.fingerprint, [f"✓ {where}: {name} is {one.ids}"]

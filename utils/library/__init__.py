@@ -423,7 +423,7 @@ class Library:
     ) -> Check:
         """Hold a manuscript's references, quotations and numbers against the papers it cites.
 
-        See `..manuscript.checking.check`.
+        See `..manuscript.checking.check_manuscript`.
 
         Parameters
         ----------
@@ -434,16 +434,16 @@ class Library:
         fetch : bool, optional
             Download the cited papers first; else what is on the shelf is read.
         """
-        from ..manuscript.checking import check, cited_papers
+        from ..manuscript.checking import check_manuscript, find_cited_papers
         from ..manuscript.reading import read_manuscript
         from ..sources import SOURCES
 
         if isinstance(manuscript, str | Path):
             manuscript = read_manuscript(Path(manuscript), [Path(one) for one in lists])
         if fetch:
-            for _ in self.download_many(cited_papers(manuscript, self.corpus, SOURCES)):
+            for _ in self.download_many(find_cited_papers(manuscript, self.corpus, SOURCES)):
                 pass  # what could not be had is said of the sentences that need it
-        return check(manuscript, self.corpus, SOURCES)
+        return check_manuscript(manuscript, self.corpus, SOURCES)
 
     def cite(
         self, papers: Iterable[str | int | Ids], style: str = "apa"

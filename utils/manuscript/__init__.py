@@ -1,8 +1,8 @@
-"""A manuscript before it is submitted: whether what it cites is and says what it says.
+"""Check a manuscript before submission: its references, quotations and numbers.
 
-Readers make sentences with their places, citations and a list of references out of a file
-(`reading`). Then every reference is held against its record (`references`), every quotation against
-the cited text (`quotations`), every number against the passages about the same thing (`numbers`).
-No language model is asked. What could not be found out is said as that, and no sentence is called
-false: whoever wrote it is shown the passage that comes nearest.
+Readers turn a file into sentences with their places, citations and a list of references
+(`reading`). Then every reference is compared with its record (`references`), and every quotation
+and number with the passages of the cited text (`claims`).
+No language model is used. A check without an answer is reported as such, and no sentence is called
+false: the author is shown the nearest passage.
 """

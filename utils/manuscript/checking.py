@@ -1,4 +1,4 @@
-"""Check a manuscript: its references first, then what its sentences say of them."""
+"""Check a manuscript: first the references, then the claims of its sentences."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ..corpus.texts import key_of, text_named, title_and_abstract
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
-from .claims import Claim, check_beside, check_sentence
-from .parts import Manuscript, Place, Reference, Sentence, sentences
+from .claims import Claim, check_sentence, check_uncited_sentence
+from .parts import Manuscript, Place, Reference, Sentence, split_sentences
 from .passages import CitedText
-from .reading import SUFFIX, fingerprint
-from .reference_files import by_key
+from .reading import ACCEPTED_SUFFIX, fingerprint
+from .reference_files import index_by_key
 from .references import CheckedReference, check_references
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..model.identifiers import Ids
     from ..sources import Source
 
-FINDINGS, UNCLEAR = 1, 3
+EXIT_FINDINGS, EXIT_UNCLEAR = 1, 3
 _FINDINGS = {
     *("differs", "wrong_paper", "not_found", "altered", "absent", "elsewhere", "unlisted"),
     *("retracted", "retraction_notice", "expression_of_concern", "preprint"),
@@ -32,23 +32,23 @@ _UNCLEAR = {"unsure", "could_not_tell", "no_full_text"}
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """A citation of a key that no list has."""
+    """A citation of a key that is in no reference list."""
 
     key: str
     place: Place
 
     @property
     def fingerprint(self) -> str:
-        """Its name for `.reading`."""
+        """The fingerprint of the finding, for the file of accepted findings."""
         return fingerprint("unlisted", self.key)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was found in a manuscript.
+    """The results of checking a manuscript.
 
-    ``texts`` says of each reference's key what of the paper was read: ``full_text``, ``abstract``
-    or nothing.
+    ``texts`` maps a reference's key to the text that was read: ``full_text`` or ``abstract``.
+    A reference without any text is not in it.
     """
 
     manuscript: Manuscript
@@ -59,57 +59,59 @@ class Check:
 
     @property
     def outcomes(self) -> Counter[str]:
-        """How often each result came, those of references, their warnings and claims together.
+        """The number of references, warnings and claims for each result.
 
-        What would change the exit status and somebody accepts is ``accepted``.
+        An accepted finding counts as ``accepted`` if it would change the exit status.
         """
         return Counter(
             "accepted" if self.accepts(mark) and outcome in _FINDINGS | _UNCLEAR else outcome
-            for mark, outcome in self._results()
+            for mark, outcome in self._list_results()
         )
 
     def accepts(self, mark: str) -> str:
-        """Why somebody accepts the finding of a fingerprint; empty where nobody does."""
+        """Return the reason why a finding is accepted, by fingerprint; empty if not accepted."""
         return self.manuscript.accepted.get(mark, "")
 
-    def _results(self) -> Iterator[tuple[str, str]]:
-        """Every result with its fingerprint."""
+    def _list_results(self) -> Iterator[tuple[str, str]]:
+        """Yield every result with its fingerprint."""
         for one in self.references:
             yield one.fingerprint, one.status
-            yield from ((one.fingerprint_of(kind), kind) for kind, _ in one.warnings)
+            yield from ((one.fingerprint_warning(kind), kind) for kind, _ in one.warnings)
         yield from ((claim.fingerprint, claim.outcome) for claim in self.claims)
         yield from ((missing.fingerprint, "unlisted") for missing in self.unlisted)
 
     @property
     def status(self) -> int:
-        """The exit status: 0 all fine, 1 something was found, 3 something could not be told."""
+        """The exit status: 0 if all is fine, 1 for findings, 3 if a check had no answer."""
         if _FINDINGS & set(self.outcomes):
-            return FINDINGS
-        return UNCLEAR if _UNCLEAR & set(self.outcomes) else 0
+            return EXIT_FINDINGS
+        return EXIT_UNCLEAR if _UNCLEAR & set(self.outcomes) else 0
 
     @property
     def warnings(self) -> list[str]:
-        """What could not be read, whose records stand in for others', what is accepted in vain."""
+        """Warnings about unreadable parts, fallback records and outdated accepted findings."""
         told = list(self.manuscript.warnings)
-        asked = {mark for mark, outcome in self._results() if outcome in _FINDINGS | _UNCLEAR}
+        asked = {mark for mark, outcome in self._list_results() if outcome in _FINDINGS | _UNCLEAR}
         if stale := [mark for mark in self.manuscript.accepted if mark not in asked]:
-            file = f"{self.manuscript.name}{SUFFIX}"
-            told.append(f"{file} accepts what was not found this time: {', '.join(stale)}.")
+            file = f"{self.manuscript.name}{ACCEPTED_SUFFIX}"
+            told.append(
+                f"{file} accepts findings that this check did not report: {', '.join(stale)}."
+            )
         stood_in = [one for one in self.references if one.silent]
         if not stood_in:
             return told
         named = {site.name: site.addresses[0].about for site in SITES}
         by = {named.get(one.paper.recorded_by, "others") for one in stood_in if one.paper}
         said = (
-            f"{len(stood_in)} of {len(self.references)} references were held against the records"
-            f" of {' and '.join(sorted(by))}, because who is asked first did not answer and may"
-            f" know of more retractions ({stood_in[0].silent}). Check again later."
+            f"{len(stood_in)} of {len(self.references)} references were compared with the records"
+            f" of {' and '.join(sorted(by))}, because the preferred source did not respond and may"
+            f" list more retractions ({stood_in[0].silent}). Check again later."
         )
         return [*told, said]
 
     @property
     def missing(self) -> list[str]:
-        """The papers whose full text is not here, as they are downloaded."""
+        """The cited papers without a full text on the shelf, as identifiers to download."""
         return [
             one.ids.key
             for one in self.references
@@ -117,19 +119,19 @@ class Check:
         ]
 
     def row(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """Return the check as a JSON-serialisable dict."""
         return {
             "manuscript": self.manuscript.name,
             "form": self.manuscript.form,
             "status": self.status,
             "counts": dict(self.outcomes),
-            "references": [_reference_row(one, self.texts) for one in self.references],
+            "references": [_reference_to_row(one, self.texts) for one in self.references],
             "claims": [
-                {**asdict(one), "place": _place_row(one.place), "fingerprint": one.fingerprint}
+                {**asdict(one), "place": _place_to_row(one.place), "fingerprint": one.fingerprint}
                 for one in self.claims
             ],
             "unlisted": [
-                {"key": one.key, "place": _place_row(one.place), "fingerprint": one.fingerprint}
+                {"key": one.key, "place": _place_to_row(one.place), "fingerprint": one.fingerprint}
                 for one in self.unlisted
             ],
             "accepted": dict(self.manuscript.accepted),
@@ -138,15 +140,15 @@ class Check:
         }
 
 
-def _place_row(place: Place) -> dict[str, Any]:
+def _place_to_row(place: Place) -> dict[str, Any]:
     return {**{name: value for name, value in asdict(place).items() if value}, "said": str(place)}
 
 
-def _reference_row(one: CheckedReference, texts: dict[str, str]) -> dict[str, Any]:
+def _reference_to_row(one: CheckedReference, texts: dict[str, str]) -> dict[str, Any]:
     return {
         "key": one.reference.key,
         "status": one.status,
-        "place": _place_row(one.reference.place),
+        "place": _place_to_row(one.reference.place),
         "words": one.reference.words,
         "title": one.reference.paper.title,
         "paper": one.paper.short_row() if one.paper else None,
@@ -155,35 +157,35 @@ def _reference_row(one: CheckedReference, texts: dict[str, str]) -> dict[str, An
         "meant": one.meant,
         "fingerprint": one.fingerprint,
         "warnings": [
-            {"kind": kind, "said": said, "fingerprint": one.fingerprint_of(kind)}
+            {"kind": kind, "said": said, "fingerprint": one.fingerprint_warning(kind)}
             for kind, said in one.warnings
         ],
         "text": texts.get(one.reference.key, ""),
     }
 
 
-def check(manuscript: Manuscript, corpus: Corpus, sources: Sequence[Source]) -> Check:
-    """Check a manuscript on what the services say and the shelf has."""
-    references = check_references(_listed(manuscript), corpus.web, corpus.shelf, sources)
-    texts = {one.reference.key: text for one in references if (text := cited_text(one, corpus))}
-    known = by_key(manuscript.references)
+def check_manuscript(manuscript: Manuscript, corpus: Corpus, sources: Sequence[Source]) -> Check:
+    """Check a manuscript against the services' records and the texts on the shelf."""
+    references = check_references(_select_references(manuscript), corpus.web, corpus.shelf, sources)
+    texts = {one.reference.key: text for one in references if (text := get_cited_text(one, corpus))}
+    known = index_by_key(manuscript.references)
     return Check(
         manuscript,
         tuple(references),
-        tuple(_claims(manuscript, texts)),
-        tuple(_unlisted(manuscript, set(known))),
+        tuple(_check_claims(manuscript, texts)),
+        tuple(_find_unlisted(manuscript, set(known))),
         {key: "full_text" if one.is_full else "abstract" for key, one in texts.items()},
     )
 
 
-def _listed(manuscript: Manuscript) -> list[Reference]:
-    """The references to check: of a file, which may be a whole library, those that are cited."""
+def _select_references(manuscript: Manuscript) -> list[Reference]:
+    """Return the references to check: printed entries, and list entries that are cited."""
     cited = {key for one in manuscript.blocks for mark in one.marks for key in mark.keys}
     return [one for one in manuscript.references if one.words or one.key in cited or not cited]
 
 
-def cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | None:
-    """The text of a cited paper: the shelf's, else the abstract of its record."""
+def get_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | None:
+    """Return the text of a cited paper: from the shelf, else the abstract of its record."""
     if checked.status not in ("verified", "differs") or not checked.paper:
         return None
     for name in checked.ids.names():
@@ -199,31 +201,33 @@ def cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | None:
     return CitedText(key_of(checked.ids), words, is_full=False) if words else None
 
 
-def _claims(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterator[Claim]:
+def _check_claims(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterator[Claim]:
+    """Yield the claims of every paragraph that has a citation."""
     for block in manuscript.blocks:
         if block.kind in ("heading", "entry") or not block.marks:
             continue
-        found = list(sentences(block))
+        found = list(split_sentences(block))
         for at, sentence in enumerate(found):
-            keys = sentence.keys or _keys_beside(found, at)
+            keys = sentence.keys or _find_adjacent_keys(found, at)
             about = [texts[key] for key in keys if key in texts]
             if about and sentence.keys:
                 yield from check_sentence(sentence, about)
             elif about:
-                yield from check_beside(sentence, keys, about)
+                yield from check_uncited_sentence(sentence, keys, about)
 
 
-def _keys_beside(found: Sequence[Sentence], at: int) -> tuple[str, ...]:
-    """What the nearest sentences of the paragraph cite, before and behind one that cites nothing.
+def _find_adjacent_keys(found: Sequence[Sentence], at: int) -> tuple[str, ...]:
+    """Return the keys that the nearest citing sentences before and after a sentence cite.
 
-    A citation covers what leads up to it as often as what is told after it.
+    A citation covers the sentences before it as often as the sentences after it.
     """
     before = next((one.keys for one in reversed(found[:at]) if one.keys), ())
     behind = next((one.keys for one in found[at + 1 :] if one.keys), ())
     return tuple(dict.fromkeys((*before, *behind)))
 
 
-def _unlisted(manuscript: Manuscript, known: set[str]) -> Iterator[Unlisted]:
+def _find_unlisted(manuscript: Manuscript, known: set[str]) -> Iterator[Unlisted]:
+    """Yield the cited keys that are in no list, each once."""
     seen: set[str] = set()
     for block in manuscript.blocks:
         for mark in block.marks:
@@ -233,7 +237,9 @@ def _unlisted(manuscript: Manuscript, known: set[str]) -> Iterator[Unlisted]:
                     yield Unlisted(key, block.place(mark.start, mark.end))
 
 
-def cited_papers(manuscript: Manuscript, corpus: Corpus, sources: Sequence[Source]) -> list[Ids]:
-    """The papers that a manuscript cites, as far as they are the ones it says they are."""
-    checked = check_references(_listed(manuscript), corpus.web, corpus.shelf, sources)
+def find_cited_papers(
+    manuscript: Manuscript, corpus: Corpus, sources: Sequence[Source]
+) -> list[Ids]:
+    """Return the cited papers whose reference matches its record."""
+    checked = check_references(_select_references(manuscript), corpus.web, corpus.shelf, sources)
     return [one.ids for one in checked if one.status in ("verified", "differs") and one.ids]

@@ -1,12 +1,12 @@
-"""What sentences say of the papers they cite: quotations, numbers, and all the rest.
+"""Check what sentences say about the papers they cite: quotations, numbers and the rest.
 
-A quotation is judged as everywhere else (`..corpus.differences`). A number is ``there`` if a
-passage about the same thing has it; if only another part of the paper has it, or another number
-stands where the sentence's words stand, that is said, with the passage. Of a paper that is here as
-an abstract only, nothing is said that it does not say: the full text may.
+A quotation is compared as everywhere else (`..corpus.differences`). A number is verified if a
+passage about the same subject contains it. Otherwise the claim reports that another part of the
+paper contains the number, or that the passage has another number, and shows the passage. If only
+the abstract of a paper is on the shelf, a missing number is not a fault.
 
-A sentence that cites nothing may still be about what the sentences beside it cite, or be the
-author's own: it is ``uncited`` unless that text has what it says, or clearly says otherwise.
+A sentence without a citation may rest on the citations of adjacent sentences, or be the author's
+own finding. It is ``uncited`` unless those papers confirm it or clearly contradict it.
 """
 
 from __future__ import annotations
@@ -19,24 +19,26 @@ from typing import Literal
 from ..corpus.differences import compared
 from ..corpus.wording import LEAST_WORDS, parse
 from ..errors import BadRequest
-from .parts import Place, Sentence, quoted
-from .passages import CitedText, Passage, best, terms
-from .quantities import Quantity, agreement, is_claimed, quantities
+from .parts import Place, Sentence, find_quotations
+from .passages import CitedText, Passage, content_words, find_best_passage
+from .quantities import Quantity, compare_quantities, find_quantities, is_checkable
 from .reading import fingerprint
 
 Kind = Literal["quotation", "number", "support"]
 Outcome = Literal["verified", "altered", "absent", "elsewhere", "no_full_text", "weak", "uncited"]
-_CONFIDENCE = re.compile(r"\b9[0-9](?:\.\d)?\s?%\s?(?=CI\b|confidence|credible)", re.I)
-_QUOTATION = 8  # characters; below that it is a name or a word
-_NEAR = 0.6
-_ABOUT = 0.3  # of a claim's words that a passage has at the least, to confirm a number
-_OF_BEST = 0.6  # of what the best passage has
-_LOCAL = 45  # characters on either side of a number that tell what it is of
-_SUPPORTED = 0.35
-_FEW = 3
-_SHOWN = 600
-_CLEAR = 0.75  # of an uncited sentence's words that a passage has which says otherwise
-_OWN = re.compile(
+_CONFIDENCE_LEVEL = re.compile(r"\b9[0-9](?:\.\d)?\s?%\s?(?=CI\b|confidence|credible)", re.I)
+_QUOTATION_MIN_CHARS = 8  # characters; a shorter quotation is a name or a word
+_ALTERED_MIN_LIKENESS = 0.6
+_RELEVANT_MIN_SHARE = 0.3  # share of a claim's words that a passage needs to confirm a number
+_RELATIVE_TO_BEST = 0.6  # relative to the best passage's score
+_CONTEXT_CHARS = 45  # characters on either side of a number that describe its subject
+_SUPPORT_MIN_SHARE = 0.35
+_MIN_CONTENT_WORDS = 3
+_MAX_PASSAGE_CHARS = 600
+_CONTRADICTION_MIN_SHARE = (
+    0.75  # share of an uncited sentence's words in a passage that contradicts it
+)
+_OWN_WORK = re.compile(
     r"\b(?:we|our|ours|us|here|herein|(?:this|the (?:present|current)) (?:study|work|trial))\b",
     re.I,
 )
@@ -44,11 +46,11 @@ _OWN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What became of one thing that a sentence says of the papers it cites.
+    """The check of one quotation, number or statement against the cited papers.
 
-    ``what`` is the quotation or number, ``said`` the result in words; ``passage`` the nearest of
-    the cited text and ``handle`` where it stands; ``share`` how much of the sentence's words it
-    has.
+    ``what`` is the quotation or number, ``said`` the result in words. ``passage`` is the nearest
+    passage of the cited text, ``handle`` its address, and ``share`` the share of the sentence's
+    words in it.
     """
 
     kind: Kind
@@ -64,37 +66,37 @@ class Claim:
 
     @property
     def fingerprint(self) -> str:
-        """Its name for `.reading`."""
+        """The fingerprint of the claim, for the file of accepted findings."""
         return fingerprint(self.kind, *self.keys, self.sentence, self.what)
 
 
 def check_sentence(sentence: Sentence, texts: Sequence[CitedText]) -> Iterator[Claim]:
-    """What a sentence quotes, counts and says, held against the texts it cites."""
+    """Check the quotations, numbers and subject of a sentence against the texts it cites."""
     claim = sentence.claim
-    quoted = list(_quotations(sentence))
+    quoted = list(_find_checked_quotations(sentence))
     for start, end in quoted:
         made = _check_quotation(sentence, start, end, texts)
         if made:
             yield made
         claim = f"{claim[:start]}{' ' * (end - start)}{claim[end:]}" if made else claim
-    claim = _CONFIDENCE.sub(lambda found: " " * len(found[0]), claim)
-    asked = [one for one in quantities(claim) if is_claimed(one)]
+    claim = _CONFIDENCE_LEVEL.sub(lambda found: " " * len(found[0]), claim)
+    asked = [one for one in find_quantities(claim) if is_checkable(one)]
     yield from _check_numbers(sentence, claim, asked, texts)
-    if not asked and not quoted and len(terms(claim)) >= LEAST_WORDS:
+    if not asked and not quoted and len(content_words(claim)) >= LEAST_WORDS:
         yield _check_support(sentence, claim, texts)
 
 
-def check_beside(
+def check_uncited_sentence(
     sentence: Sentence, keys: tuple[str, ...], texts: Sequence[CitedText]
 ) -> Iterator[Claim]:
-    """The same of a sentence that cites nothing, held against what those beside it cite."""
+    """Check a sentence without citations against the texts that adjacent sentences cite."""
     for one in check_sentence(sentence, texts):
         made = replace(one, keys=keys)
         if one.kind == "support":
             continue
         if one.outcome == "verified":
             yield replace(made, said=f"{one.said}, by a citation beside it")
-        elif one.outcome != "no_full_text" and _says_otherwise(one):
+        elif one.outcome != "no_full_text" and _is_contradicted(one):
             yield replace(made, said=f"{one.said} The citation stands beside it.")
         else:
             lack = "are here as abstracts" if one.outcome == "no_full_text" else "have it not"
@@ -102,48 +104,57 @@ def check_beside(
             yield replace(made, outcome="uncited", said=said)
 
 
-def _says_otherwise(one: Claim) -> bool:
-    """Whether a passage has nearly all words of the sentence, and another number in its place."""
-    if one.share < _CLEAR or _OWN.search(one.sentence):
+def _is_contradicted(one: Claim) -> bool:
+    """Return whether a passage has nearly all words of the sentence but another number."""
+    if one.share < _CONTRADICTION_MIN_SHARE or _OWN_WORK.search(one.sentence):
         return False
     if one.kind == "quotation" or one.outcome == "altered":
         return one.outcome == "altered"
-    asked, ours = next(iter(quantities(one.what)), None), quantities(one.sentence)
+    asked, ours = next(iter(find_quantities(one.what)), None), find_quantities(one.sentence)
     return asked is not None and any(
-        other.unit == asked.unit and not any(agreement(mine, other) for mine in ours)
-        for other in quantities(one.passage)
+        other.unit == asked.unit and not any(compare_quantities(mine, other) for mine in ours)
+        for other in find_quantities(one.passage)
     )
 
 
-def _quotations(sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """Where quotations stand in the sentence, without their marks; a block that is one is whole."""
+def _find_checked_quotations(sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each quotation; a block quotation counts as a whole."""
     if sentence.block.kind == "quote":
         yield 0, len(sentence.text.rstrip())
         return
-    yield from ((start, end) for start, end in quoted(sentence.claim) if end - start >= _QUOTATION)
+    yield from (
+        (start, end)
+        for start, end in find_quotations(sentence.claim)
+        if end - start >= _QUOTATION_MIN_CHARS
+    )
 
 
 def _check_quotation(
     sentence: Sentence, start: int, end: int, texts: Sequence[CitedText]
 ) -> Claim | None:
+    """Compare a quotation with the cited texts; None if the quotation is too short."""
     words = " ".join(sentence.claim[start:end].split())
     try:
         quoted = parse(words)
-    except BadRequest:  # too short to be told from other words
+    except BadRequest:  # too short to be identified
         return None
     place = sentence.block.place(sentence.start + start, sentence.start + end)
     found = [(compared(quoted, one.text), one) for one in texts]
     near, text = max(found, key=lambda pair: pair[0].likeness)
-    printed = " ".join(text.text[near.start : near.end].split())[:_SHOWN] if near.likeness else ""
+    printed = (
+        " ".join(text.text[near.start : near.end].split())[:_MAX_PASSAGE_CHARS]
+        if near.likeness
+        else ""
+    )
     passage = Passage(near.start, near.end, printed)
     made = (place, sentence.text, sentence.keys, words)
-    handle = text.handle(passage) if printed else ""
+    handle = text.get_handle(passage) if printed else ""
     if near.is_verbatim:
         return Claim("quotation", "verified", *made, "word for word", printed, handle, 1.0)
     if not all(one.is_full for one in texts) and near.likeness < 1:
         said = "Only the abstract is here, which has it not."
         return Claim("quotation", "no_full_text", *made, said, printed, handle, near.likeness)
-    if near.likeness >= _NEAR:
+    if near.likeness >= _ALTERED_MIN_LIKENESS:
         said = "; ".join(map(str, near.differences)) or "other words"
         return Claim("quotation", "altered", *made, said, printed, handle, near.likeness)
     said = "Nowhere in the cited text; the nearest words are another sentence."
@@ -153,55 +164,55 @@ def _check_quotation(
 def _check_numbers(
     sentence: Sentence, claim: str, asked: Sequence[Quantity], texts: Sequence[CitedText]
 ) -> Iterator[Claim]:
-    """Each number, in the passages about the same thing."""
+    """Check each number against the passages about the same subject."""
     if not asked:
         return
-    about = _without(asked, claim)
-    ranked = [(share, one, text) for text in texts for share, one in text.ranked(about)]
+    about = _blank_numbers(asked, claim)
+    ranked = [(share, one, text) for text in texts for share, one in text.rank_passages(about)]
     ranked.sort(key=lambda found: -found[0])
     if not ranked:
         return
-    least = max(_ABOUT, _OF_BEST * ranked[0][0])
+    least = max(_RELEVANT_MIN_SHARE, _RELATIVE_TO_BEST * ranked[0][0])
     near = [found for found in ranked if found[0] >= least]
     used: set[tuple[int, int]] = set()
     for one in asked:
-        found = _there(one, claim, near, used)
-        yield _number_claim(sentence, claim, one, found, ranked)
+        found = _find_number(one, claim, near, used)
+        yield _to_number_claim(sentence, claim, one, found, ranked)
 
 
-def _without(asked: Sequence[Quantity], claim: str) -> str:
-    """What the numbers are said of: a unit is no word of it, unless there are few others."""
+def _blank_numbers(asked: Sequence[Quantity], claim: str) -> str:
+    """Return the claim without its numbers and units, unless too few words would remain."""
     bare = claim
     for one in asked:
         bare = f"{bare[: one.start]}{' ' * (one.end - one.start)}{bare[one.end :]}"
-    return bare if len(terms(bare)) >= _FEW else claim
+    return bare if len(content_words(bare)) >= _MIN_CONTENT_WORDS else claim
 
 
 _Ranked = tuple[float, Passage, CitedText]
 _Found = tuple[str, _Ranked]
 
 
-def _there(
+def _find_number(
     one: Quantity, claim: str, near: Sequence[_Ranked], used: set[tuple[int, int]]
 ) -> _Found | None:
-    """Where a number stands in a passage about the claim, and how it agrees; the best such place.
+    """Return the best passage that contains a number, and how the numbers agree.
 
-    A number of a passage stands for one number of the sentence only.
+    A number of a passage can confirm only one number of the sentence.
     """
-    local = _local(one, claim)
+    local = _context_words(one, claim)
     unit: _Found | None = None
-    rival = 0  # the most words beside a number, in a passage at least as much about the claim
+    rival = 0  # most shared words near any number of a passage that ranks at least as high
     for ranked in near:
         passage = ranked[1]
         agreeing = []
-        besides = (len(local & _local(other, passage.words)) for other in passage.numbers)
+        besides = (len(local & _context_words(other, passage.words)) for other in passage.numbers)
         rival = max((rival, *besides))
         for other in passage.numbers:
-            said = agreement(one, other)
+            said = compare_quantities(one, other)
             if said in ("unit", "side"):
                 unit = unit or (said, ranked)
             elif said and (id(passage), other.start) not in used:
-                agreeing.append((len(local & _local(other, passage.words)), other, said))
+                agreeing.append((len(local & _context_words(other, passage.words)), other, said))
         if not agreeing:
             continue
         shared, other, said = max(agreeing, key=lambda found: (found[0], found[2] == "same"))
@@ -213,14 +224,14 @@ def _there(
     return unit
 
 
-def _local(one: Quantity, text: str) -> set[str]:
-    """The words beside a number."""
-    return set(terms(text[max(0, one.start - _LOCAL) : one.start])) | set(
-        terms(text[one.end : one.end + _LOCAL])
+def _context_words(one: Quantity, text: str) -> set[str]:
+    """Return the words near a number."""
+    return set(content_words(text[max(0, one.start - _CONTEXT_CHARS) : one.start])) | set(
+        content_words(text[one.end : one.end + _CONTEXT_CHARS])
     )
 
 
-_AGREED = {
+_AGREEMENT_TEXTS = {
     "same": "there",
     "rounded": "there, rounded",
     "converted": "there, in other units or as percent",
@@ -229,15 +240,16 @@ _AGREED = {
 }
 
 
-def _number_claim(
+def _to_number_claim(
     sentence: Sentence, claim: str, one: Quantity, found: _Found | None, ranked: Sequence[_Ranked]
 ) -> Claim:
+    """Build the claim for a number from the search result."""
     what = " ".join(claim[one.start : one.end].split())
     place = sentence.block.place(sentence.start + one.start, sentence.start + one.end)
     said, (share, passage, text) = found or ("", ranked[0])
     outcome: Outcome = "absent"
-    if said in _AGREED:
-        outcome, told = "verified", _AGREED[said]
+    if said in _AGREEMENT_TEXTS:
+        outcome, told = "verified", _AGREEMENT_TEXTS[said]
     elif not all(where.is_full for *_, where in ranked):
         outcome, told = "no_full_text", "Only the abstract is here, which has it not."
     elif said == "unit":
@@ -246,41 +258,44 @@ def _number_claim(
         outcome, told = "altered", "The number is there with < for > or > for <."
     elif said:
         outcome, told = "elsewhere", "The passage has it, but of something else."
-    elif elsewhere := _elsewhere(one, ranked):
+    elif elsewhere := _find_anywhere(one, ranked):
         share, passage, text = elsewhere
         outcome, told = "elsewhere", "The paper has it, but in no passage about this."
     else:
         told = "Not in the cited text; the nearest passage is shown."
-    words = " ".join(passage.words.split())[:_SHOWN]
+    words = " ".join(passage.words.split())[:_MAX_PASSAGE_CHARS]
     return Claim(
         *("number", outcome, place, sentence.text, sentence.keys, what, told, words),
-        *(text.handle(passage), round(share, 2)),
+        *(text.get_handle(passage), round(share, 2)),
     )
 
 
-def _elsewhere(one: Quantity, ranked: Sequence[_Ranked]) -> _Ranked | None:
+def _find_anywhere(one: Quantity, ranked: Sequence[_Ranked]) -> _Ranked | None:
+    """Return the first passage, relevant or not, that contains a number."""
     for found in ranked:
-        if any(agreement(one, other) not in ("", "unit", "side") for other in found[1].numbers):
+        if any(
+            compare_quantities(one, other) not in ("", "unit", "side") for other in found[1].numbers
+        ):
             return found
     return None
 
 
 def _check_support(sentence: Sentence, claim: str, texts: Sequence[CitedText]) -> Claim:
-    """The passage most about a sentence; never a word on whether it is true."""
-    found = best(texts, claim)
+    """Find the passage nearest to a sentence; its truth is not judged."""
+    found = find_best_passage(texts, claim)
     place, words, keys = sentence.place, sentence.text, sentence.keys
     if not found:
         return Claim("support", "no_full_text", place, words, keys, said="There is no text of it.")
     share, passage, text = found
-    if share >= _SUPPORTED:
+    if share >= _SUPPORT_MIN_SHARE:
         outcome: Outcome = "verified"
         told = "A passage is about it."
     elif all(one.is_full for one in texts):
         outcome, told = "weak", "No passage has most of its words; the nearest is shown."
     else:
         outcome, told = "no_full_text", "Only the abstract is here, which says little of it."
-    shown = " ".join(passage.words.split())[:_SHOWN]
+    shown = " ".join(passage.words.split())[:_MAX_PASSAGE_CHARS]
     return Claim(
         *("support", outcome, place, words, keys, "", told, shown),
-        *(text.handle(passage), round(share, 2)),
+        *(text.get_handle(passage), round(share, 2)),
     )

@@ -1,17 +1,21 @@
-r"""Word's DOCX: paragraphs, and the citations that reference managers keep in fields.
+r"""Read Word's DOCX: paragraphs, and the citations that reference managers store in fields.
 
-Zotero (``ADDIN ZOTERO_ITEM CSL_CITATION``) and Mendeley Desktop (``ADDIN CSL_CITATION``) keep
-CSL-JSON, Mendeley Cite the same in the tag of a content control, EndNote (``ADDIN EN.CITE``) XML:
-so they say exactly what is cited. Word's own fields name its own sources. What a
-footnote or endnote cites is cited where its sign stands. Facts: the fields' code of Zotero
-(https://github.com/zotero/zotero, ``xpcom/integration.js``), ECMA-376 part 1, 17.16 for fields;
-EndNote's and Mendeley Cite's forms as remembered from documents.
+Each reference manager stores the cited records in its fields:
 
-``CITATION Roe24 \l 1033 \m Doe20`` cites two of Word's own sources by their tags; they stand in a
-part ``customXml/itemN.xml`` whose root is ``b:Sources``. Facts: ECMA-376 part 1, 17.16.5.8
-(CITATION) and 22.6.2
+- Zotero (``ADDIN ZOTERO_ITEM CSL_CITATION``), Mendeley Desktop (``ADDIN CSL_CITATION``): CSL-JSON;
+- Mendeley Cite: CSL-JSON in the tag of a content control;
+- EndNote (``ADDIN EN.CITE``): XML;
+- Word itself: tags of its own sources.
+
+A citation inside a footnote or endnote counts at the note's mark in the text. References: Zotero's
+field code (https://github.com/zotero/zotero, ``xpcom/integration.js``); ECMA-376 part 1, 17.16 for
+fields. The forms of EndNote and Mendeley Cite are from memory of real documents.
+
+``CITATION Roe24 \l 1033 \m Doe20`` cites two of Word's own sources by their tags. The sources are
+stored in a part ``customXml/itemN.xml`` whose root is ``b:Sources``. References: ECMA-376 part 1,
+17.16.5.8 (CITATION) and 22.6.2
 (https://learn.microsoft.com/en-us/previous-versions/office/developer/office-2010/cc883881(v=office.14)).
-The element ``DOI`` is as remembered from documents of newer Words; the standard has none.
+The element ``DOI`` occurs in documents of newer versions of Word; the standard does not define it.
 """
 
 from __future__ import annotations
@@ -31,8 +35,8 @@ from ..lists.described import to_paper
 from ..lists.documents import get_endnote_fields, get_endnote_ids
 from ..readers.safe_xml import parse
 from .parts import Block, Mark, Reference
-from .printed import ids_in
-from .reference_files import by_key, csl_reference
+from .printed import find_ids
+from .reference_files import index_by_key, parse_csl_reference
 
 _CITATION = re.compile(r"\s*CITATION\s")
 _TAG = re.compile(r"(?:CITATION|\\m)\s+(\"[^\"]*\"|[^\s\\]+)")
@@ -42,34 +46,36 @@ _KINDS = {
     "InternetSite": "webpage",
     "DocumentFromInternetSite": "webpage",
 }
-_MOST_AUTHORS = 100
+_MAX_AUTHORS = 100
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_MOST_XML = 200_000_000
+_MAX_XML_BYTES = 200_000_000
 _MENDELEY = "MENDELEY_CITATION_v3_"
-_PARTS = re.compile(r"word/(?:foot|end)notes\.xml|customXml/item\d+\.xml")
-_LISTS = re.compile(r"\s*(?:ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|Mendeley Bibliography)|BIBLIOGRAPHY)")
+_PART_NAMES = re.compile(r"word/(?:foot|end)notes\.xml|customXml/item\d+\.xml")
+_LIST_FIELDS = re.compile(
+    r"\s*(?:ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|Mendeley Bibliography)|BIBLIOGRAPHY)"
+)
 
 
-def tags_in(code: str) -> tuple[str, ...]:
-    r"""The tags of the sources that a field cites; none where it is another field.
+def find_tags(code: str) -> tuple[str, ...]:
+    r"""Return the tags of the sources that a field cites; empty for other fields.
 
-    >>> tags_in(r' CITATION Roe24 \l 1033 \m "Doe 20" \p 3 ')
+    >>> find_tags(r' CITATION Roe24 \l 1033 \m "Doe 20" \p 3 ')
     ('Roe24', 'Doe 20')
     """
     found = _TAG.findall(code) if _CITATION.match(code) else []
     return tuple(tag.strip('"') for tag in found)
 
 
-def sources_in(root: Any) -> Iterator[Reference]:
-    """The sources of a part; none where it is another part."""
-    if _name(root) != "Sources":
+def read_sources(root: Any) -> Iterator[Reference]:
+    """Yield the sources of a part; none if the part is not a source list."""
+    if _local_name(root) != "Sources":
         return
     for source in root:
-        fields = {_name(one): _words(one) for one in source if not len(one)}
+        fields = {_local_name(one): _inner_text(one) for one in source if not len(one)}
         if tag := fields.get("Tag", ""):
             named = " ".join(fields.get(name, "") for name in ("DOI", "StandardNumber", "URL"))
             said = {
-                "authors": list(_authors(source))[:_MOST_AUTHORS],
+                "authors": list(_read_authors(source))[:_MAX_AUTHORS],
                 "year": fields.get("Year", ""),
                 "title": fields.get("Title", ""),
                 "journal": fields.get("JournalName", "") or fields.get("PeriodicalTitle", ""),
@@ -78,60 +84,65 @@ def sources_in(root: Any) -> Iterator[Reference]:
                 "pages": fields.get("Pages", ""),
             }
             kind = fields.get("SourceType", "")
-            yield Reference(tag, ids_in(named), to_paper(said), kind=_KINDS.get(kind, kind))
+            yield Reference(tag, find_ids(named), to_paper(said), kind=_KINDS.get(kind, kind))
 
 
-def _authors(source: Any) -> Iterator[str]:
-    """Of a source's people those that are called its authors: ``Author`` in ``Author``."""
-    people = (one for outer in source if _name(outer) == "Author" for one in outer)
+def _read_authors(source: Any) -> Iterator[str]:
+    """Yield the names of a source's authors (``Author`` inside ``Author``), not of its editors."""
+    people = (one for outer in source if _local_name(outer) == "Author" for one in outer)
     for one in (
-        element for person in people if _name(person) == "Author" for element in person.iter()
+        element for person in people if _local_name(person) == "Author" for element in person.iter()
     ):
-        if _name(one) == "Corporate":
-            yield _words(one)
-        elif _name(one) == "Person":
-            parts = {_name(part): _words(part) for part in one}
+        if _local_name(one) == "Corporate":
+            yield _inner_text(one)
+        elif _local_name(one) == "Person":
+            parts = {_local_name(part): _inner_text(part) for part in one}
             given = f"{parts.get('First', '')} {parts.get('Middle', '')}".strip()
             yield ", ".join(filter(None, (parts.get("Last", ""), given)))
 
 
-def _name(element: Any) -> str:
+def _local_name(element: Any) -> str:
+    """Return an element's name without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
-def _words(element: Any) -> str:
+def _inner_text(element: Any) -> str:
+    """Return an element's text with single spaces."""
     return " ".join("".join(element.itertext()).split())
 
 
-def read(data: bytes) -> tuple[list[Block], list[Reference]]:
-    """The paragraphs and the works that fields cite.
+def read_docx(data: bytes) -> tuple[list[Block], list[Reference]]:
+    """Return the paragraphs, and the works that fields cite.
 
     Raises
     ------
     BadRequest
-        It is no DOCX, or damaged.
+        The file is not a DOCX file, or is damaged.
     """
     try:
         with zipfile.ZipFile(BytesIO(data)) as packed:
-            named = [one for one in packed.infolist() if _PARTS.fullmatch(one.filename)]
+            named = [one for one in packed.infolist() if _PART_NAMES.fullmatch(one.filename)]
             read = ["word/document.xml", *(one.filename for one in named)]
-            if sum(packed.getinfo(one).file_size for one in read) > _MOST_XML:
+            if sum(packed.getinfo(one).file_size for one in read) > _MAX_XML_BYTES:
                 raise BadRequest("The document is too long to be read.", "Split it.")
             root, *others = (
-                part for one in read if (part := _parsed(one, packed.read(one))) is not None
+                part for one in read if (part := _parse_part(one, packed.read(one))) is not None
             )
     except (KeyError, zipfile.BadZipFile, BadContent, OSError, NotImplementedError, RuntimeError):
-        raise BadRequest("It is no DOCX, or damaged.", "Save it again as .docx.") from None
-    reading = _Document(
-        dict(_notes(others)), by_key(one for part in others for one in sources_in(part))
+        raise BadRequest(
+            "The file is not a DOCX file, or is damaged.", "Save it again as .docx."
+        ) from None
+    reading = _DocumentReader(
+        dict(_find_notes(others)),
+        index_by_key(one for part in others for one in read_sources(part)),
     )
     for paragraph in root.iter(f"{_W}p"):
-        reading.paragraph(paragraph)
+        reading.add_paragraph(paragraph)
     return reading.blocks, list(reading.references.values())
 
 
-def _parsed(name: str, data: bytes) -> Any:
-    """A part; None of one that programs add and that is no XML we read."""
+def _parse_part(name: str, data: bytes) -> Any:
+    """Parse a part; return None for an add-in's part that is not valid XML."""
     try:
         return parse(data)
     except BadContent:
@@ -140,15 +151,15 @@ def _parsed(name: str, data: bytes) -> Any:
         return None
 
 
-def _notes(parts: list[Any]) -> Iterator[tuple[tuple[str, str], Any]]:
-    """The notes by kind and number."""
+def _find_notes(parts: list[Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+    """Yield footnotes and endnotes with their kind and number."""
     for part in parts:
         for kind in ("footnote", "endnote"):
             yield from (((kind, one.get(f"{_W}id", "")), one) for one in part.iter(f"{_W}{kind}"))
 
 
-class _Field:
-    """A field that has begun: its code, and where its result stands."""
+class _FieldState:
+    """An open field: its code, and the offset of its result."""
 
     def __init__(self, at: int) -> None:
         self.code = ""
@@ -156,8 +167,8 @@ class _Field:
         self.shows = False
 
 
-class _Document:
-    """Blocks and references, as far as they are read; fields may span paragraphs."""
+class _DocumentReader:
+    """Collects blocks and references paragraph by paragraph; fields may span paragraphs."""
 
     def __init__(self, notes: Mapping[tuple[str, str], Any], sources: dict[str, Reference]) -> None:
         self._notes = notes
@@ -165,22 +176,23 @@ class _Document:
         self._noted = 0
         self.blocks: list[Block] = []
         self.references: dict[str, Reference] = {}
-        self._fields: list[_Field] = []
+        self._fields: list[_FieldState] = []
         self._number = 0
 
-    def paragraph(self, paragraph: Any) -> None:
+    def add_paragraph(self, paragraph: Any) -> None:
+        """Add a paragraph, followed by the notes that it refers to."""
         self._number += 1
         self._text = ""
         self._marks: list[Mark] = []
         self._behind: list[Block] = []
-        self._in_list = any(_LISTS.match(field.code) for field in self._fields)
+        self._in_list = any(_LIST_FIELDS.match(field.code) for field in self._fields)
         for field in self._fields:
             field.at = 0
         for element in paragraph.iter():
-            self._element(element)
+            self._add_element(element)
         style = paragraph.find(f"{_W}pPr/{_W}pStyle")
         named = style.get(f"{_W}val", "") if style is not None else ""
-        in_list = self._in_list or any(_LISTS.match(field.code) for field in self._fields)
+        in_list = self._in_list or any(_LIST_FIELDS.match(field.code) for field in self._fields)
         kind = "heading" if re.match(r"heading|title", named, re.I) else "prose"
         if re.search("quote", named, re.I):
             kind = "quote"
@@ -189,29 +201,31 @@ class _Document:
             self.blocks.append(replace(made, kind="entry" if in_list else kind))  # type: ignore[arg-type]
         self.blocks += self._behind
 
-    def _element(self, element: Any) -> None:
+    def _add_element(self, element: Any) -> None:
+        """Process one element of the paragraph."""
         tag = element.tag.removeprefix(_W) if isinstance(element.tag, str) else ""
         if tag == "t":
-            self._words(element)
+            self._add_text(element)
         elif tag in ("tab", "br"):
             self._text += " "
         elif tag == "noBreakHyphen":
             self._text += "-"
         elif tag == "fldChar":
-            self._field(element)
+            self._process_field(element)
         elif tag == "instrText" and self._fields:
             self._fields[-1].code += element.text or ""
         elif tag == "fldSimple":
-            self._cite(element.get(f"{_W}instr", ""), _shown(element))
+            self._cite_field(element.get(f"{_W}instr", ""), _displayed_text(element))
         elif tag in ("footnoteReference", "endnoteReference"):
-            self._note(tag.removesuffix("Reference"), element.get(f"{_W}id", ""))
+            self._add_note(tag.removesuffix("Reference"), element.get(f"{_W}id", ""))
         elif tag == "sdt":
             control = element.find(f"{_W}sdtPr/{_W}tag")
             named = control.get(f"{_W}val", "") if control is not None else ""
             if named.startswith(_MENDELEY):
-                self._cite_mendeley(named.removeprefix(_MENDELEY), _shown(element))
+                self._cite_mendeley(named.removeprefix(_MENDELEY), _displayed_text(element))
 
-    def _words(self, element: Any) -> None:
+    def _add_text(self, element: Any) -> None:
+        """Append the text of a run, and mark superscript digits as citations."""
         if self._fields and not self._fields[-1].shows:
             return
         words = element.text or ""
@@ -223,10 +237,11 @@ class _Document:
         if is_raised and re.fullmatch(r"\d[\d,;\s\u2013-]*", words) and not self._fields:
             self._marks.append(Mark(start, len(self._text), (f"#{words}",)))
 
-    def _field(self, element: Any) -> None:
+    def _process_field(self, element: Any) -> None:
+        """Open a field, start its result, or close it and cite its sources."""
         kind = element.get(f"{_W}fldCharType")
         if kind == "begin":
-            self._fields.append(_Field(len(self._text)))
+            self._fields.append(_FieldState(len(self._text)))
             data = element.find(f"{_W}fldData")
             if data is not None and data.text:
                 with suppress(ValueError):
@@ -235,21 +250,21 @@ class _Document:
             self._fields[-1].shows = True
         elif kind == "end" and self._fields:
             field = self._fields.pop()
-            self._in_list = self._in_list or _LISTS.match(field.code) is not None
-            if not self._fields or not _of_endnote(self._fields[-1].code):
-                self._mark(field.code, field.at, len(self._text))
+            self._in_list = self._in_list or _LIST_FIELDS.match(field.code) is not None
+            if not self._fields or not _read_endnote_field(self._fields[-1].code):
+                self._add_mark(field.code, field.at, len(self._text))
             else:
                 self._fields[-1].code += field.code
 
-    def _note(self, kind: str, name: str) -> None:
-        """A note's paragraphs stand behind this one; what they cite is cited here."""
+    def _add_note(self, kind: str, name: str) -> None:
+        """Add a note's paragraphs after this one, and cite here what the note cites."""
         note = self._notes.get((kind, name))
         if note is None:
             return
         self._noted += 1
-        inner = _Document({}, self._sources)
+        inner = _DocumentReader({}, self._sources)
         for paragraph in note.iter(f"{_W}p"):
-            inner.paragraph(paragraph)
+            inner.add_paragraph(paragraph)
         for key, one in inner.references.items():
             self.references.setdefault(key, one)
         self._behind += (replace(one, file=f"{kind} {self._noted}") for one in inner.blocks)
@@ -260,39 +275,43 @@ class _Document:
             self._text += str(self._noted)
             self._marks.append(Mark(start, len(self._text), keys))
 
-    def _cite(self, code: str, shown: str) -> None:
-        self._mark(code, len(self._text), len(self._text) + len(shown))
+    def _cite_field(self, code: str, shown: str) -> None:
+        """Cite the sources of a simple field."""
+        self._add_mark(code, len(self._text), len(self._text) + len(shown))
 
     def _cite_mendeley(self, packed: str, shown: str) -> None:
+        """Cite the sources in the tag of a Mendeley Cite control."""
         with suppress(ValueError):
             said = base64.b64decode(f"{packed}===").decode("utf-8", "replace")
-            self._mark(f"CSL_CITATION {said}", len(self._text), len(self._text) + len(shown))
+            self._add_mark(f"CSL_CITATION {said}", len(self._text), len(self._text) + len(shown))
 
-    def _mark(self, code: str, start: int, end: int) -> None:
-        works = list(_of_csl(code) if "CSL_CITATION" in code else _of_endnote(code))
+    def _add_mark(self, code: str, start: int, end: int) -> None:
+        """Record the references of a field, and mark its result as their citation."""
+        works = list(_read_csl_field(code) if "CSL_CITATION" in code else _read_endnote_field(code))
         for one in works:
             self.references.setdefault(one.key, one)
-        tags = tags_in(code)
+        tags = find_tags(code)
         self.references |= {tag: self._sources[tag] for tag in tags if tag in self._sources}
         keys = tags or tuple(one.key for one in works)
         if keys and end > start:
             self._marks.append(Mark(start, end, keys))
 
 
-def _shown(element: Any) -> str:
+def _displayed_text(element: Any) -> str:
+    """Return the text that an element displays."""
     return "".join(part.text or "" for part in element.iter(f"{_W}t"))
 
 
-def _of_csl(code: str) -> Iterator[Reference]:
+def _read_csl_field(code: str) -> Iterator[Reference]:
     with suppress(ValueError, RecursionError, AttributeError, TypeError):
         said, _ = json.JSONDecoder().raw_decode(code[code.index("{") :])
         for item in said["citationItems"] if isinstance(said, dict) else ():
             data = item.get("itemData") or {}
             key = str((item.get("uris") or [item.get("id") or data.get("id")])[0])
-            yield csl_reference(data, key)
+            yield parse_csl_reference(data, key)
 
 
-def _of_endnote(code: str) -> list[Reference]:
+def _read_endnote_field(code: str) -> list[Reference]:
     found = re.search(r"<EndNote>.*?</EndNote>", code, re.S)
     if not found:
         return []

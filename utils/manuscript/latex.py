@@ -1,10 +1,10 @@
-r"""LaTeX: paragraphs with their places, citations of all packages, and the lists they point into.
+r"""Read LaTeX: paragraphs with their places, citations, and the reference lists they use.
 
-pylatexenc reads the source, node by node with its place. What typesets nothing is passed by;
-``\input`` and ``\include`` are followed within the manuscript's folder. Of citations it counts that
-the command's name has *cite* in it, as those of natbib, biblatex and apacite have
+pylatexenc parses the source into nodes with positions. Commands that print nothing are skipped;
+``\input`` and ``\include`` are followed within the manuscript's folder. Every command with *cite*
+in its name is a citation, as in natbib, biblatex and apacite
 (https://ctan.org/pkg/natbib, https://ctan.org/pkg/biblatex). Lists are ``\bibliography``,
-``\addbibresource`` and ``thebibliography``, also in the ``.bbl`` beside the document.
+``\addbibresource`` and ``thebibliography``, the last also in the document's ``.bbl`` file.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 from ..errors import BadRequest
 from .parts import Block, BlockBuilder
 
-_CITES = re.compile(r"(?:[A-Z]?[a-z]*)?cite[a-zA-Z]*\*?")
-_NO_CITES = {"citestyle", "citeindextrue", "citeindexfalse", "nocite", "citereset", "citename"}
+_CITE_COMMAND = re.compile(r"(?:[A-Z]?[a-z]*)?cite[a-zA-Z]*\*?")
+_NOT_CITATIONS = {"citestyle", "citeindextrue", "citeindexfalse", "nocite", "citereset", "citename"}
 _CITE_WORDS = """
     cite citep citet citealp citealt citeauthor citeyear citeyearpar Citet Citep Citealp Citealt
     citetext citenum citefullauthor parencite textcite autocite footcite footfullcite smartcite
@@ -32,7 +32,7 @@ _HEADINGS = {
     *("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph"),
     *("title", "caption"),
 }
-_SILENT = {
+_UNPRINTED_COMMANDS = {
     *("label", "ref", "eqref", "cref", "Cref", "autoref", "pageref", "includegraphics", "vspace"),
     *("hspace", "usepackage", "documentclass", "bibliographystyle", "bibliography", "newcommand"),
     *("renewcommand", "providecommand", "DeclareMathOperator", "def", "let", "setlength", "index"),
@@ -40,15 +40,22 @@ _SILENT = {
     *("setcounter", "addtocounter", "newtheorem", "theoremstyle", "bibitem", "printbibliography"),
     *("author", "affiliation", "affil", "address", "email", "date", "thanks", "orcid", "keywords"),
 }
-_SKIPPED = {
+_SKIPPED_ENVIRONMENTS = {
     *("equation", "equation*", "align", "align*", "gather", "gather*", "multline", "multline*"),
     *("eqnarray", "eqnarray*", "tabular", "tabular*", "tabularx", "longtable", "array", "verbatim"),
     *("lstlisting", "minted", "tikzpicture", "algorithm", "algorithmic", "comment"),
     *("thebibliography", "table", "table*", "filecontents", "filecontents*"),
 }
-_QUOTES = {"quote", "quotation", "displayquote", "displaycquote", "blockquote"}
-_QUOTED = {"enquote", "textquote", "blockquote", "textcquote", "blockcquote", "textquotedblleft"}
-_SIGNS = {
+_QUOTE_ENVIRONMENTS = {"quote", "quotation", "displayquote", "displaycquote", "blockquote"}
+_QUOTE_COMMANDS = {
+    "enquote",
+    "textquote",
+    "blockquote",
+    "textcquote",
+    "blockcquote",
+    "textquotedblleft",
+}
+_SYMBOLS = {
     "%": "%", "&": "&", "#": "#", "_": "_", "$": "$", "{": "{", "}": "}", ",": "\u2009", " ": " ",
     ";": " ", "!": "", "/": "", "\\": " ", "-": "", "quad": " ", "qquad": " ", "newline": " ",
     "linebreak": " ",
@@ -66,23 +73,23 @@ _UNITS = {
     "mg": "mg", "kg": "kg", "ug": "μg", "ng": "ng", "mm": "mm", "cm": "cm", "um": "μm", "nm": "nm",
     "ml": "ml", "ul": "μl", "mmHg": "mmHg", "percent": "%", "celsius": "°C", "micro": "μ",
 }  # fmt: skip
-_QUANTITIES = {"SI", "qty", "num", "SIrange", "qtyrange", "numrange", "unit", "si"}
+_QUANTITY_COMMANDS = {"SI", "qty", "num", "SIrange", "qtyrange", "numrange", "unit", "si"}
 _BIBITEM = re.compile(r"\\bibitem\s*(?:\[(?:[^\[\]]|\[[^\]]*\])*\])?\s*\{([^{}]+)\}")
 _LIST_END = re.compile(r"\\end\s*\{thebibliography\}")
 _SOURCES = re.compile(
     r"^[^%\n]*?\\(?:bibliography|addbibresource)\s*(?:\[[^\]]*\])?\s*\{([^{}]+)\}", re.M
 )
-_DEEPEST = 8  # files in files
+_MAX_INCLUDE_DEPTH = 8  # levels of files that include files
 
 
-def sources(text: str) -> list[str]:
-    """The names of the data files of the list of references."""
+def find_list_files(text: str) -> list[str]:
+    """Return the names of the files that hold the reference list."""
     named = (name.strip() for found in _SOURCES.finditer(text) for name in found[1].split(","))
     return [name if re.search(r"\.\w{2,4}$", name) else f"{name}.bib" for name in named if name]
 
 
-def bib_items(text: str) -> Iterator[tuple[str, str, int]]:
-    r"""Key, source and place of each ``\bibitem``."""
+def find_bib_items(text: str) -> Iterator[tuple[str, str, int]]:
+    r"""Yield key, source and offset of each ``\bibitem``."""
     found = list(_BIBITEM.finditer(text))
     for one, following in zip(found, [*found[1:], None], strict=False):
         ends = _LIST_END.search(text, one.end())
@@ -90,94 +97,99 @@ def bib_items(text: str) -> Iterator[tuple[str, str, int]]:
         yield one[1].strip(), text[one.end() : min(stops, default=len(text))], one.start()
 
 
-def plain(source: str) -> str:
-    """A piece of LaTeX as it is read, in a line."""
-    return " ".join(" ".join(block.text for block in blocks(source)).split())
+def latex_to_text(source: str) -> str:
+    """Return the displayed text of a piece of LaTeX in one line."""
+    return " ".join(" ".join(block.text for block in parse_blocks(source)).split())
 
 
-def blocks(text: str, file: str = "", files: Mapping[str, str] | None = None) -> list[Block]:
-    """The paragraphs of a document and of the files it takes in, in order.
+def parse_blocks(text: str, file: str = "", files: Mapping[str, str] | None = None) -> list[Block]:
+    """Return the paragraphs of a document and of the files that it includes, in order.
 
     Raises
     ------
     BadRequest
-        Its groups are nested too deep to be read.
+        The groups are nested too deeply to be parsed.
     """
-    return list(_Reading(files or {}).blocks(text, file))
+    return list(_DocumentReader(files or {}).parse(text, file))
 
 
-class _Reading:
-    """One document with its files."""
+class _DocumentReader:
+    """Reads one document together with the files it includes."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = files
         self.deep = 0
 
-    def blocks(self, text: str, file: str) -> Iterator[Block]:
+    def parse(self, text: str, file: str) -> Iterator[Block]:
+        """Yield the blocks of a file."""
         from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
 
         begins = re.search(r"\\begin\s*\{document\}", text)
         builder = BlockBuilder(text, file)
         self.found: list[Block] = []
-        walker = LatexWalker(text, latex_context=_context(), tolerant_parsing=True)
+        walker = LatexWalker(text, latex_context=_parsing_context(), tolerant_parsing=True)
         try:
             nodes = walker.get_latex_nodes(pos=begins.end() if begins else 0)[0]
-            _Walk(builder, self, file).nodes(nodes)
+            _NodeWalker(builder, self, file).add_nodes(nodes)
         except (RecursionError, LatexWalkerError):
             msg = f"{file or 'The document'} cannot be read as LaTeX."
             raise BadRequest(msg, "Does it compile? Its groups may be unbalanced.") from None
         builder.end()
         yield from builder.blocks
 
-    def taken_in(self, name: str) -> list[Block]:
-        """The blocks of another file; none where it is not there, or files go in circles."""
+    def read_included(self, name: str) -> list[Block]:
+        """Return the blocks of an included file; empty if missing or nested too deeply."""
         named = name if re.search(r"\.\w{2,4}$", name) else f"{name}.tex"
         text = self.files.get(named.removeprefix("./"))
-        if text is None or self.deep >= _DEEPEST:
+        if text is None or self.deep >= _MAX_INCLUDE_DEPTH:
             return []
         self.deep += 1
         try:
-            return list(self.blocks(text, named))
+            return list(self.parse(text, named))
         finally:
             self.deep -= 1
 
 
-class _Walk:
+class _NodeWalker:
     """Writes the nodes of one file as blocks."""
 
-    def __init__(self, builder: BlockBuilder, reading: _Reading, file: str) -> None:
+    def __init__(self, builder: BlockBuilder, reading: _DocumentReader, file: str) -> None:
         self.builder = builder
         self.reading = reading
         self.file = file
 
-    def nodes(self, nodes: Sequence[Any], *, math: bool = False) -> None:
+    def add_nodes(self, nodes: Sequence[Any], *, math: bool = False) -> None:
+        """Add a sequence of nodes."""
         for at, node in enumerate(nodes):
-            self.node(node, nodes[at + 1 :], math=math)
+            self.add_node(node, nodes[at + 1 :], math=math)
 
-    def node(self, node: Any, behind: Sequence[Any], *, math: bool = False) -> None:
+    def add_node(self, node: Any, behind: Sequence[Any], *, math: bool = False) -> None:
+        """Add one node."""
         kind = type(node).__name__
         if kind == "LatexCharsNode":
-            self.characters(node.chars, node.pos)
+            self.add_characters(node.chars, node.pos)
         elif kind == "LatexSpecialsNode":
-            self.special(node)
+            self.add_special(node)
         elif kind == "LatexGroupNode":
-            self.nodes(node.nodelist, math=math)
+            self.add_nodes(node.nodelist, math=math)
         elif kind == "LatexMathNode":
             if node.displaytype == "inline":
-                self.nodes(node.nodelist, math=True)
+                self.add_nodes(node.nodelist, math=True)
         elif kind == "LatexEnvironmentNode":
-            self.environment(node)
+            self.add_environment(node)
         elif kind == "LatexMacroNode":
-            self.macro(node, math=math)
+            self.add_macro(node, math=math)
 
-    def characters(self, text: str, at: int) -> None:
+    def add_characters(self, text: str, at: int) -> None:
+        """Add text; a blank line ends the block."""
         for part in re.finditer(r"[ \t]*\n[ \t]*(?:\n\s*)+|\n|[^\n]+", text):
             if part[0].count("\n") > 1:
                 self.builder.end()
             else:
                 self.builder.add(" " if part[0] == "\n" else part[0], at + part.start())
 
-    def special(self, node: Any) -> None:
+    def add_special(self, node: Any) -> None:
+        """Add a special character such as ``~``."""
         chars = node.specials_chars
         if chars.startswith("\n"):
             self.builder.end()
@@ -185,107 +197,124 @@ class _Walk:
         signs = {"~": " ", "``": "“", "''": "”", "--": "–", "---": "—", "&": " ", "#": ""}
         self.builder.add(signs.get(chars, chars), node.pos, node.len)
 
-    def environment(self, node: Any) -> None:
+    def add_environment(self, node: Any) -> None:
+        """Add an environment's content; quotations and lists become blocks of their own."""
         name = node.environmentname
-        if name in _SKIPPED:
+        if name in _SKIPPED_ENVIRONMENTS:
             return
-        is_apart = name in _QUOTES or name in {"abstract", "itemize", "enumerate", "figure"}
+        is_apart = name in _QUOTE_ENVIRONMENTS or name in {
+            "abstract",
+            "itemize",
+            "enumerate",
+            "figure",
+        }
         if is_apart:
             self.builder.end()
-        self.nodes(node.nodelist)
+        self.add_nodes(node.nodelist)
         if is_apart:
-            self.builder.end("quote" if name in _QUOTES else "prose")
+            self.builder.end("quote" if name in _QUOTE_ENVIRONMENTS else "prose")
 
-    def macro(self, node: Any, *, math: bool) -> None:
+    def add_macro(self, node: Any, *, math: bool) -> None:
+        """Add a command by its meaning: citation, heading, quotation, symbol or other."""
         name = node.macroname
-        if name in _CITE_COMMANDS or (_CITES.fullmatch(name) and name not in _NO_CITES):
-            self.cite(node)
+        if name in _CITE_COMMANDS or (_CITE_COMMAND.fullmatch(name) and name not in _NOT_CITATIONS):
+            self.add_citation(node)
         elif name in _INPUTS:
-            self.take_in(node)
+            self.include_file(node)
         elif name in _HEADINGS:
             self.builder.end()
-            self.arguments(node)
+            self.add_arguments(node)
             self.builder.end("prose" if name == "caption" else "heading")
         elif name in ("par", "item"):
             self.builder.end()
-        elif name in _QUANTITIES:
-            self.quantity(node)
-        elif name in _QUOTED:
-            self.quoted(node)
-        elif name in _SIGNS:
-            self.builder.add(_SIGNS[name], node.pos, node.len)
-        elif name not in _SILENT:
-            self.other(node, math=math)
+        elif name in _QUANTITY_COMMANDS:
+            self.add_quantity(node)
+        elif name in _QUOTE_COMMANDS:
+            self.add_quotation(node)
+        elif name in _SYMBOLS:
+            self.builder.add(_SYMBOLS[name], node.pos, node.len)
+        elif name not in _UNPRINTED_COMMANDS:
+            self.add_unknown_macro(node, math=math)
 
-    def other(self, node: Any, *, math: bool) -> None:
-        """A letter, or what a command encloses."""
-        letters = _letters(node) if not math or not _arguments(node) else ""
+    def add_unknown_macro(self, node: Any, *, math: bool) -> None:
+        """Add an unknown command: its letter, or the text of its arguments."""
+        letters = _node_to_text(node) if not math or not _get_arguments(node) else ""
         if letters and len(letters) <= 2 and not math:
             self.builder.add(letters, node.pos, node.len)
-        elif _arguments(node):
-            self.arguments(node, math=math)
+        elif _get_arguments(node):
+            self.add_arguments(node, math=math)
         elif letters:
             self.builder.add(letters, node.pos, node.len)
 
-    def arguments(self, node: Any, *, math: bool = False) -> None:
-        for argument in _arguments(node):
-            if argument.isNodeType(_group()) and argument.delimiters[0] == "[":
+    def add_arguments(self, node: Any, *, math: bool = False) -> None:
+        """Add the mandatory arguments of a command."""
+        for argument in _get_arguments(node):
+            if argument.isNodeType(_group_class()) and argument.delimiters[0] == "[":
                 continue
-            self.node(argument, (), math=math)
+            self.add_node(argument, (), math=math)
 
-    def cite(self, node: Any) -> None:
-        keys = [key.strip() for text in _braced(node) for key in text.split(",")]
+    def add_citation(self, node: Any) -> None:
+        """Add a citation of the keys in the command's arguments."""
+        keys = [key.strip() for text in _get_braced_texts(node) for key in text.split(",")]
         keys = [key for key in keys if key]
         if keys:
             self.builder.cite(keys, f"[{', '.join(keys)}]", node.pos, node.len)
 
-    def take_in(self, node: Any) -> None:
-        for name in _braced(node):
+    def include_file(self, node: Any) -> None:
+        """Add the blocks of an included file."""
+        for name in _get_braced_texts(node):
             self.builder.end()
-            taken = self.reading.taken_in(name.strip())
+            taken = self.reading.read_included(name.strip())
             self.builder.blocks += taken
 
-    def quantity(self, node: Any) -> None:
-        parts = [_unit(argument.latex_verbatim()) for argument in _arguments(node)]
+    def add_quantity(self, node: Any) -> None:
+        """Add a number or range of siunitx with its unit."""
+        parts = [_format_siunitx(argument.latex_verbatim()) for argument in _get_arguments(node)]
         between = "–" if node.macroname.endswith("range") and len(parts) > 1 else " "
         words = between.join(filter(None, parts[:2]))
         self.builder.add(" ".join(filter(None, (words, *parts[2:]))), node.pos, node.len)
 
-    def quoted(self, node: Any) -> None:
-        arguments = [one for one in _arguments(node) if one is not None]
+    def add_quotation(self, node: Any) -> None:
+        """Add an inline quotation in quotation marks, with its citation."""
+        arguments = [one for one in _get_arguments(node) if one is not None]
         self.builder.add("“", node.pos, 1)
         if arguments:
-            self.node(arguments[-1], ())
+            self.add_node(arguments[-1], ())
         self.builder.add("”", node.pos + node.len - 1, 1)
         if node.macroname.endswith("cquote"):
-            keys = [key.strip() for key in _text(arguments[-2]).split(",")] if arguments else []
+            keys = (
+                [key.strip() for key in _group_text(arguments[-2]).split(",")] if arguments else []
+            )
             self.builder.cite(keys, f" [{', '.join(keys)}]", node.pos, node.len)
 
 
-def _arguments(node: Any) -> list[Any]:
+def _get_arguments(node: Any) -> list[Any]:
+    """Return the arguments of a command that are present."""
     found = node.nodeargd.argnlist if node.nodeargd else ()
     return [one for one in found or () if one is not None]
 
 
-def _braced(node: Any) -> list[str]:
-    """The mandatory arguments."""
-    groups = (one for one in _arguments(node) if one.isNodeType(_group()))
-    return [_text(one) for one in groups if one.delimiters[0] == "{"]
+def _get_braced_texts(node: Any) -> list[str]:
+    """Return the text of the mandatory arguments."""
+    groups = (one for one in _get_arguments(node) if one.isNodeType(_group_class()))
+    return [_group_text(one) for one in groups if one.delimiters[0] == "{"]
 
 
-def _text(group: Any) -> str:
+def _group_text(group: Any) -> str:
+    """Return the source inside a group, without comments."""
     inner: str = group.latex_verbatim()
     return re.sub(r"%[^\n]*\n\s*", "", inner)[1:-1]
 
 
-def _unit(source: str) -> str:
-    r"""A number or unit of siunitx: ``\milli\gram`` as ``mg``."""
+def _format_siunitx(source: str) -> str:
+    r"""Return a number or unit of siunitx as text: ``\milli\gram`` becomes ``mg``."""
     bare = source.strip("{}")
     spelled = re.sub(r"\\([a-zA-Z]+)\s*", lambda found: _UNITS.get(found[1], found[1]), bare)
     return re.sub(r"[{}]", "", spelled).replace("\\,", " ").strip()
 
 
-def _letters(node: Any) -> str:
+def _node_to_text(node: Any) -> str:
+    """Return a node as Unicode text."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     made: str = LatexNodes2Text(math_mode="text").node_to_text(node)
@@ -293,14 +322,16 @@ def _letters(node: Any) -> str:
 
 
 @cache
-def _group() -> Any:
+def _group_class() -> Any:
+    """Import pylatexenc's class of groups on first use."""
     from pylatexenc.latexwalker import LatexGroupNode
 
     return LatexGroupNode
 
 
 @cache
-def _context() -> Any:
+def _parsing_context() -> Any:
+    """Return pylatexenc's context with the argument forms of citation and unit commands."""
     from pylatexenc.latexwalker import get_default_latex_context_db
     from pylatexenc.macrospec import MacroSpec
 

@@ -15,7 +15,7 @@ from typing import Any
 from .parts import Block, BlockBuilder
 
 KEY = r"@(?:\{(?P<braced>[^{}\s]{1,200})\}|(?P<bare>\w(?:[\w:.#$%&\-+?<>~/()]{0,198}[\w/])?))"
-_CITED = re.compile(rf"(?<![\w@.])-?{KEY}")
+_CITED_KEY = re.compile(rf"(?<![\w@.])-?{KEY}")
 _HEADER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _FENCE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.S | re.M)
 _TOKEN = re.compile(
@@ -34,13 +34,13 @@ _TOKEN = re.compile(
     r"|(?P<words>[^`<\[!\\*_^\n@-]+|.)",
     re.S,
 )
-_BEGINS = re.compile(r"(?P<marker>[ \t]*(?:>[ \t]?)*(?:[-+*]|#{1,6}|:)?[ \t]+|(?:>[ \t]?)+)")
+_BLOCK_MARKER = re.compile(r"(?P<marker>[ \t]*(?:>[ \t]?)*(?:[-+*]|#{1,6}|:)?[ \t]+|(?:>[ \t]?)+)")
 _PARAGRAPH = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\n(?=[ \t]*(?:[-+*]|\d{1,3}[.)])[ \t])|\Z)", re.S)
 _TABLE = re.compile(r"[ \t]*(?:\||[-+:| ]{5,}$)", re.M)
 
 
-def metadata(text: str) -> dict[str, Any]:
-    """The metadata at the head of a document; empty where there are none that can be read."""
+def parse_metadata(text: str) -> dict[str, Any]:
+    """Return the metadata at the head of a document; empty if missing or unreadable."""
     import yaml
 
     found = _HEADER.match(text.removeprefix("\ufeff"))
@@ -53,32 +53,33 @@ def metadata(text: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def keys_in(text: str) -> tuple[str, ...]:
-    """The keys of a citation.
+def find_keys(text: str) -> tuple[str, ...]:
+    """Return the keys of a citation.
 
-    >>> keys_in("[see @roe2024, pp. 3-5; -@{https://a.test/b}]")
+    >>> find_keys("[see @roe2024, pp. 3-5; -@{https://a.test/b}]")
     ('roe2024', 'https://a.test/b')
     """
-    return tuple(found["braced"] or found["bare"] for found in _CITED.finditer(text))
+    return tuple(found["braced"] or found["bare"] for found in _CITED_KEY.finditer(text))
 
 
-def blocks(text: str, file: str = "") -> list[Block]:
-    """The paragraphs of a document, in order."""
+def parse_blocks(text: str, file: str = "") -> list[Block]:
+    """Return the paragraphs of a document, in order."""
     builder = BlockBuilder(text, file)
     masked = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     if header := _HEADER.match(masked):
         masked = re.sub(r"[^\n]", " ", header[0]) + masked[header.end() :]
     for found in _PARAGRAPH.finditer(masked):
         if found[0].strip() and not _TABLE.match(found[0]):
-            _add(found[0], found.start(), builder)
+            _add_paragraph(found[0], found.start(), builder)
     return builder.blocks
 
 
-def _add(paragraph: str, at: int, builder: BlockBuilder) -> None:
-    begins = _BEGINS.match(paragraph)
+def _add_paragraph(paragraph: str, at: int, builder: BlockBuilder) -> None:
+    """Add a paragraph to the builder, with its citations and its kind."""
+    begins = _BLOCK_MARKER.match(paragraph)
     marker = begins["marker"] if begins else ""
     for token in _TOKEN.finditer(paragraph, len(marker)):
-        for text, place, keys in _spelled(token):
+        for text, place, keys in _read_token(token):
             if keys:
                 builder.cite(keys, text, at + place)
             else:
@@ -90,11 +91,11 @@ def _add(paragraph: str, at: int, builder: BlockBuilder) -> None:
         builder.end("quote" if kind == ">" else "prose")
 
 
-def _spelled(token: re.Match[str]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """What is read of a token: its words, where they stand, the keys it cites."""
+def _read_token(token: re.Match[str]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Yield a token's visible text, its offset, and the keys that the token cites."""
     kind, at = token.lastgroup or "", token.start()
     if token["group"] or token["narrative"]:
-        yield token[0], at, keys_in(token[0])
+        yield token[0], at, find_keys(token[0])
     elif token["link"]:
         yield token["shown"], token.start("shown"), ()
     elif token["coded"]:

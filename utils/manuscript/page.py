@@ -1,6 +1,6 @@
-"""The page of a checked manuscript: faults first, each with its place and the nearest passage.
+"""Render the page of a checked manuscript: faults first, each with its place and passage.
 
-As the page of a harvest it loads nothing and holds no script; Jinja escapes every text.
+Like the harvest page, the page loads no external file and has no script; Jinja escapes every text.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _CLAIMS = {
     "weak": "The nearest passage",
     "uncited": "No citation of its own",
 }
-_FAULTS = ("altered", "absent", "elsewhere")
-_FAULTY = ("wrong_paper", "not_found", "differs")
+_CLAIM_FAULTS = ("altered", "absent", "elsewhere")
+_REFERENCE_FAULTS = ("wrong_paper", "not_found", "differs")
 
 
-def check_page(row: Mapping[str, Any]) -> str:
-    """The page, of what `..manuscript.checking.Check.row` says."""
+def render_check_page(row: Mapping[str, Any]) -> str:
+    """Render the HTML page of a check, given its JSON form (`..manuscript.checking.Check.row`)."""
     accepted = row["accepted"]
     references = row["references"]
     claims = [one for one in row["claims"] if one["fingerprint"] not in accepted]
@@ -45,8 +45,8 @@ def check_page(row: Mapping[str, Any]) -> str:
     pairs = [(one, w) for one in references for w in one["warnings"]]
     warned = [(one, w) for one, w in pairs if w["fingerprint"] not in accepted]
     unlisted = [one for one in row["unlisted"] if one["fingerprint"] not in accepted]
-    faults = [one for one in claims if one["outcome"] in _FAULTS]
-    faulty = [one for one in left if one["status"] in _FAULTY]
+    faults = [one for one in claims if one["outcome"] in _CLAIM_FAULTS]
+    faulty = [one for one in left if one["status"] in _REFERENCE_FAULTS]
     verified = [one for one in references if one["status"] == "verified"]
     return styled(
         "check.html",
@@ -58,7 +58,7 @@ def check_page(row: Mapping[str, Any]) -> str:
             ("References at fault", len(faulty) + len(unlisted), 0),
             ("Quotations, numbers at fault", len(faults), 0),
         ],
-        warned=_sorted(warned, [one[1]["kind"] for one in warned], _WARNINGS),
+        warned=_sort_by_kind(warned, [one[1]["kind"] for one in warned], _WARNINGS),
         faulty=faulty,
         unlisted=unlisted,
         open_references=[one for one in left if one["status"] in ("unsure", "could_not_tell")],
@@ -70,7 +70,8 @@ def check_page(row: Mapping[str, Any]) -> str:
     )
 
 
-def _sorted(rows: Sequence[Any], kinds: Sequence[str], order: Mapping[str, str]) -> list[Any]:
+def _sort_by_kind(rows: Sequence[Any], kinds: Sequence[str], order: Mapping[str, str]) -> list[Any]:
+    """Return rows in the order in which the kinds are listed in *order*."""
     places = {kind: at for at, kind in enumerate(order)}
     ranked = sorted(range(len(rows)), key=lambda at: places.get(kinds[at], len(places)))
     return [rows[at] for at in ranked]

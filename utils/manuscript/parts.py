@@ -1,11 +1,11 @@
-"""What a manuscript consists of, whatever it was written with: blocks, marks, references.
+"""Define the parts of a manuscript in any format: blocks, citation marks, references.
 
-A block is a paragraph as it is read, and knows for each of its characters where that stands in the
-file. A mark is a citation in it.
+A block is a paragraph as displayed, with each character's position in the file.
+A mark is a citation in a block.
 
-`sentences` gives the sentences of a block, each with its citations. A citation behind the full stop
-belongs to the sentence before it, as superscripts stand; what is quoted is in one sentence, of
-however many it is itself.
+`split_sentences` yields the sentences of a block, each with its citations. A citation after the
+full stop belongs to the sentence before it, as superscripts do. A quotation is never split: it is
+part of one sentence even if it consists of several.
 """
 
 from __future__ import annotations
@@ -21,21 +21,23 @@ from ..model.paper import Paper
 
 Form = Literal["markdown", "latex", "docx", "pdf", "text"]
 _END = re.compile(r"[.!?]+[\"'\u2019\u201d\u00bb)\]]*")
-_NOT_BEHIND = re.compile(
+_ABBREVIATION = re.compile(
     r"(?:\b(?:al|e\.g|i\.e|vs|figs?|eqs?|refs?|cf|ca|approx|dr|mr|mrs|prof|no|nos|resp|pp?|vol|ed"
     r"|eds|sect?|tabs?|suppl|st|spp?|var|viz|incl|etc|[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]))\.$",
     re.I,
 )
-_QUOTED = re.compile(
+_QUOTATION = re.compile(
     r"\u201c([^\u201c\u201d]{1,5000})\u201d|\u201e([^\u201e\u201c\u201d]{1,5000})[\u201c\u201d]"
     r"|\u00ab\s?([^\u00ab\u00bb]{1,5000}?)\s?\u00bb|(?<!\w)\"([^\"]{1,5000})\"(?!\w)"
 )
-_MAY_BEGIN = re.compile(r"[\s\"'\u201c\u2018\u201e\u00ab(\[]*(?:[^\W\d_a-z]|\d|@|\\|[^\W_]*[A-Z])")
+_SENTENCE_START = re.compile(
+    r"[\s\"'\u201c\u2018\u201e\u00ab(\[]*(?:[^\W\d_a-z]|\d|@|\\|[^\W_]*[A-Z])"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands: what the form of the manuscript can say is above 0.
+    """A place in a manuscript; numbers that the format does not have are 0.
 
     ``start`` and ``end`` count characters: in texts from the beginning of ``line`` and of
     ``last_line``, in DOCX and PDF from that of the paragraph.
@@ -50,7 +52,7 @@ class Place:
     end: int = 0
 
     def __str__(self) -> str:
-        """In words: ``paper.tex, line 12, characters 40–88``."""
+        """Describe the place in words: ``paper.tex, line 12, characters 40–88``."""
         page = f"page {self.page}" if self.page else ""
         if self.line and self.last_line > self.line:
             there = f"lines {self.line}–{self.last_line}"
@@ -63,10 +65,10 @@ class Place:
 
 
 class Mark(NamedTuple):
-    """A citation: its place in the block, and the keys of the references it names.
+    """A citation: its place in the block, and the keys of the references that it names.
 
-    A key that begins with ``#`` is raised figures, which are numbers of a printed list if it has
-    them (see `.printed`).
+    A key that begins with ``#`` holds superscript digits. They are entry numbers if the manuscript
+    has a numbered printed list (see `.printed`).
     """
 
     start: int
@@ -76,12 +78,12 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph as it is read.
+    """A paragraph as displayed.
 
-    ``at`` is where each character stands in the file, ``lines`` where the file's lines begin;
-    both are empty where there are paragraphs only. ``pages`` are the pages it stands on, each with
-    the first character there. ``kind`` is ``prose``, ``quote`` (set apart as
-    one), ``heading`` or ``entry`` (of a printed list of references).
+    ``at`` holds each character's offset in the file, ``lines`` the offsets at which the file's
+    lines begin; both are empty in formats that have paragraphs only. ``pages`` lists the block's
+    pages, each with the block's first character on that page. ``kind`` is ``prose``, ``quote`` (a
+    block quotation), ``heading`` or ``entry`` (of a printed reference list).
     """
 
     text: str
@@ -94,7 +96,7 @@ class Block:
     lines: Sequence[int] = field(default=(), repr=False)
 
     def place(self, start: int, end: int) -> Place:
-        """Where a stretch of the block stands."""
+        """Return the place of a stretch of the block."""
         page = max((page for begin, page in self.pages if begin <= start), default=0)
         if not self.at or start >= len(self.at):
             return Place(self.file, 0, 0, self.number, page, start, end)
@@ -109,11 +111,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An entry of the list of references, as the manuscript has it.
+    """An entry of the manuscript's reference list.
 
-    ``ids`` are the identifiers it gives, ``paper`` what it says of the work (without identifiers),
-    ``words`` the entry as printed, empty where it came in fields. ``kind`` is the program's own
-    word (``article``, ``book``, ``webpage``), empty where it has none.
+    ``ids`` are the entry's identifiers and ``paper`` its bibliographic details. ``words`` is the
+    entry as printed, empty for an entry that consists of fields. ``kind`` is the type that the
+    reference manager gives (``article``, ``book``, ``webpage``), empty if unknown.
     """
 
     key: str
@@ -126,9 +128,9 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Manuscript:
-    """A manuscript that was read; ``warnings`` say what of it could not be.
+    """A manuscript after reading; ``warnings`` name the parts that could not be read.
 
-    ``accepted`` are findings that somebody accepts, by fingerprint, with the reason (`.checking`).
+    ``accepted`` maps the fingerprint of each accepted finding to the reason (`.checking`).
     """
 
     name: str
@@ -140,7 +142,7 @@ class Manuscript:
 
 
 class BlockBuilder:
-    """Makes blocks, character by character, of a file in which lines are counted."""
+    """Builds blocks character by character from a file that has lines."""
 
     def __init__(self, source: str, file: str = "") -> None:
         self.blocks: list[Block] = []
@@ -152,20 +154,20 @@ class BlockBuilder:
         self._length = 0
 
     def add(self, text: str, at: int, spelled: int = 0) -> None:
-        """Go on with *text*, which stands at *at*; ``spelled`` with so many characters there."""
+        """Append text found at offset *at*; ``spelled`` is its length in the source."""
         self._text.append(text)
         is_same = not spelled or spelled == len(text)
         self._at += range(at, at + len(text)) if is_same else [at] * len(text)
         self._length += len(text)
 
     def cite(self, keys: Sequence[str], text: str, at: int, spelled: int = 0) -> None:
-        """Go on with a citation."""
+        """Append a citation."""
         start = self._length
         self.add(text, at, spelled)
         self._marks.append(Mark(start, self._length, tuple(keys)))
 
     def end(self, kind: Literal["prose", "quote", "heading", "entry"] = "prose") -> None:
-        """End the block, if it has a word."""
+        """Finish the block; a blank block is dropped."""
         text = "".join(self._text)
         if text.strip():
             number = len(self.blocks) + 1
@@ -179,7 +181,7 @@ class BlockBuilder:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence: ``block.text[start:end]``, and the citations in it."""
+    """A sentence, ``block.text[start:end]``, with its citations."""
 
     block: Block
     start: int
@@ -188,12 +190,12 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """As it stands, with its citations."""
+        """The sentence as displayed, with its citations."""
         return self.block.text[self.start : self.end]
 
     @property
     def claim(self) -> str:
-        """The same with blanks in place of the citations, character for character."""
+        """The sentence with blanks in place of its citations; offsets stay the same."""
         text = list(self.text)
         for mark in self.marks:
             begin, end = mark.start - self.start, mark.end - self.start
@@ -202,19 +204,19 @@ class Sentence:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The references it cites, each once."""
+        """The keys that the sentence cites, each once."""
         return tuple(dict.fromkeys(key for mark in self.marks for key in mark.keys))
 
     @property
     def place(self) -> Place:
-        """Where it stands."""
+        """The place of the sentence."""
         return self.block.place(self.start, self.end)
 
 
-def sentences(block: Block) -> Iterator[Sentence]:
-    """The sentences of a block, in order."""
+def split_sentences(block: Block) -> Iterator[Sentence]:
+    """Yield the sentences of a block, in order."""
     text, start = block.text, 0
-    for at in [*_ends(block), len(text)]:
+    for at in [*_find_sentence_ends(block), len(text)]:
         begin = start + len(text[start:at]) - len(text[start:at].lstrip())
         end = begin + len(text[begin:at].rstrip())
         if end > begin:
@@ -225,34 +227,37 @@ def sentences(block: Block) -> Iterator[Sentence]:
         start = at
 
 
-def quoted(text: str) -> Iterator[tuple[int, int]]:
-    """Where quotations stand in a text, without their marks."""
-    for found in _QUOTED.finditer(text):
+def find_quotations(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each quotation in a text, without quotation marks."""
+    for found in _QUOTATION.finditer(text):
         yield found.span(found.lastindex or 0)
 
 
-def _ends(block: Block) -> Iterator[int]:
+def _find_sentence_ends(block: Block) -> Iterator[int]:
+    """Yield the offset after each sentence, including its closing citations."""
     text = block.text
-    # The full stop before a closing mark may end a sentence, for the mark is part of its end.
+    # A full stop before a closing quotation mark may end a sentence: `_END` includes that mark.
     inside = [
         *((mark.start, mark.end) for mark in block.marks),
-        *((start, len(text[:end].rstrip(".!? "))) for start, end in quoted(text)),
+        *((start, len(text[:end].rstrip(".!? "))) for start, end in find_quotations(text)),
     ]
-    begins = {mark.start for mark in block.marks}  # raised ones follow the full stop at once
+    begins = {
+        mark.start for mark in block.marks
+    }  # superscripts follow the full stop without a space
     for found in _END.finditer(text):
         if text[found.end() : found.end() + 1].strip() and found.end() not in begins:
             continue
         if any(begin <= found.start() < end for begin, end in inside):
             continue
-        if _NOT_BEHIND.search(text[max(0, found.start() - 12) : found.start() + 1]):
+        if _ABBREVIATION.search(text[max(0, found.start() - 12) : found.start() + 1]):
             continue
-        at = _behind_marks(found.end(), block)
-        if at >= len(text) or _MAY_BEGIN.match(text, at):
+        at = _skip_marks(found.end(), block)
+        if at >= len(text) or _SENTENCE_START.match(text, at):
             yield at
 
 
-def _behind_marks(at: int, block: Block) -> int:
-    """Past the citations that follow a full stop, unless they begin the next sentence."""
+def _skip_marks(at: int, block: Block) -> int:
+    """Return the offset after the citations at *at*, unless they begin the next sentence."""
     for mark in block.marks:
         gap = block.text[at : mark.start] if mark.start >= at else "-"
         behind = block.text[mark.end :].lstrip()

@@ -1,7 +1,7 @@
-"""The passages of a cited text, and how much each is about what a sentence says.
+"""Split a cited text into passages, and rank the passages by what a sentence says.
 
-A passage is a sentence, or a table with its heading. It is about a claim by the share of the
-claim's words it has, rare ones counting more; words in the sentences beside it count half.
+A passage is a sentence, or a table with its heading. Its score for a claim is the share of the
+claim's words that it contains. Rare words weigh more; words of adjacent sentences count half.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from functools import cached_property
 from ..outline import outermost, outline
 from ..outline.blocks import anchor_at, body_start
 from ..outline.terms import COMMON, indexed
-from .parts import Block, sentences
-from .quantities import Quantity, quantities
+from .parts import Block, split_sentences
+from .quantities import Quantity, find_quantities
 
 _BLOCK = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\Z)", re.S)
 _TABLE = re.compile(r"\s*\|", re.M)
 _MARKUP = re.compile(r"</?\w+>|[*\\]|(?<!\w)_+|_+(?!\w)|\[\d[\d,\u2013 -]*\]")
-_BESIDE = 0.5
+_ADJACENT_WEIGHT = 0.5
 _FRAME_WORDS = """
     according authors colleagues previous previously earlier recent recently prior study studies
     work works others us before researchers investigators literature shown show shows showed found
@@ -34,7 +34,7 @@ _FRAME_WORDS = """
 
 @dataclass(frozen=True)
 class Passage:
-    """``text[start:end]`` of the cited text, which reads ``words``."""
+    """A stretch ``text[start:end]`` of the cited text; ``words`` is the stretch without markup."""
 
     start: int
     end: int
@@ -43,17 +43,17 @@ class Passage:
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        """Its words as they are compared."""
-        return frozenset(terms(self.words))
+        """The words of the passage, in the form used for comparison."""
+        return frozenset(content_words(self.words))
 
     @cached_property
     def numbers(self) -> list[Quantity]:
-        """Its numbers."""
-        return quantities(self.words)
+        """The numbers of the passage."""
+        return find_quantities(self.words)
 
 
-def terms(text: str) -> list[str]:
-    """The words of a text that say something: no figures, no common ones."""
+def content_words(text: str) -> list[str]:
+    """Return the words of a text that carry meaning: no numbers, no common words."""
     return [
         word
         for word in indexed(text).split()
@@ -61,7 +61,9 @@ def terms(text: str) -> list[str]:
     ]
 
 
-_FRAMING = frozenset(terms(_FRAME_WORDS))  # how a claim is told, not what it is about
+_FRAMING_WORDS = frozenset(
+    content_words(_FRAME_WORDS)
+)  # words that introduce a claim and say nothing of its subject
 
 
 @dataclass
@@ -75,16 +77,18 @@ class CitedText:
     passages: list[Passage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.passages = list(_passages(self.text))
+        self.passages = list(_split_passages(self.text))
         counted = Counter(term for one in self.passages for term in one.terms)
         total = len(self.passages) + 1
         self._weights = {term: math.log(total / count) + 0.1 for term, count in counted.items()}
         self._rare = math.log(total) + 0.1
 
-    def ranked(self, claim: str) -> list[tuple[float, Passage]]:
-        """The passages by how much they are about a claim (0 to 1), the best first."""
-        said = set(terms(claim))
-        wanted = {term: self._weights.get(term, self._rare) for term in said - _FRAMING or said}
+    def rank_passages(self, claim: str) -> list[tuple[float, Passage]]:
+        """Return the passages with their score for a claim (0 to 1), best first."""
+        said = set(content_words(claim))
+        wanted = {
+            term: self._weights.get(term, self._rare) for term in said - _FRAMING_WORDS or said
+        }
         whole = sum(wanted.values())
         if not whole:
             return [(0.0, one) for one in self.passages]
@@ -93,17 +97,18 @@ class CitedText:
         for at, one in enumerate(self.passages):
             beside = set().union(*own[max(0, at - 1) : at + 2]) - own[at]
             weight = sum(wanted[term] for term in own[at])
-            weight += _BESIDE * sum(wanted[term] for term in beside)
+            weight += _ADJACENT_WEIGHT * sum(wanted[term] for term in beside)
             scored.append((weight / whole, one))
         return sorted(scored, key=lambda pair: -pair[0])
 
-    def handle(self, passage: Passage) -> str:
-        """Where to read on: ``pmid:31452104#p-3f9a1c2e``."""
+    def get_handle(self, passage: Passage) -> str:
+        """Return the address of a passage: ``pmid:31452104#p-3f9a1c2e``."""
         anchor = anchor_at(self.text, passage.start, passage.end)
         return f"{self.key}#{anchor.name}" if anchor else self.key
 
 
-def _passages(text: str) -> Iterator[Passage]:
+def _split_passages(text: str) -> Iterator[Passage]:
+    """Yield the passages of a text, without its reference list."""
     unread = outermost(outline(text), "references")
     heading = ""
     for found in _BLOCK.finditer(text, body_start(text)):
@@ -113,20 +118,23 @@ def _passages(text: str) -> Iterator[Passage]:
             heading = found[0].strip("# ")
             if found.start():
                 continue
-        yield from _of_block(found, heading)
+        yield from _split_block(found, heading)
 
 
-def _of_block(found: re.Match[str], heading: str) -> Iterator[Passage]:
+def _split_block(found: re.Match[str], heading: str) -> Iterator[Passage]:
+    """Yield a table as one passage, and other blocks sentence by sentence."""
     plain = _MARKUP.sub(lambda mark: " " * len(mark[0]), found[0])
     if _TABLE.match(found[0]):
         yield Passage(found.start(), found.end(), plain, heading)
         return
-    for one in sentences(Block(plain.replace("\n", " "))):
+    for one in split_sentences(Block(plain.replace("\n", " "))):
         start, end = found.start() + one.start, found.start() + one.end
         yield Passage(start, end, one.text, heading)
 
 
-def best(texts: Sequence[CitedText], claim: str) -> tuple[float, Passage, CitedText] | None:
-    """The passage that is most about a claim, of several papers."""
-    found = [(*ranked[0], text) for text in texts if (ranked := text.ranked(claim))]
+def find_best_passage(
+    texts: Sequence[CitedText], claim: str
+) -> tuple[float, Passage, CitedText] | None:
+    """Return the passage of several papers that scores highest for a claim, or None."""
+    found = [(*ranked[0], text) for text in texts if (ranked := text.rank_passages(claim))]
     return max(found, key=lambda one: one[0], default=None)

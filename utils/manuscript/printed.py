@@ -1,7 +1,7 @@
-"""Lists of references as they are printed, and the citations by number or by name and year.
+"""Read printed reference lists, and citations by number or by name and year.
 
-What PDF, plain text and Word without a reference manager have: the list is what stands behind its
-heading, and an entry is found by its number, or by the first author and the year.
+PDF, plain text and Word without a reference manager have such lists. The list begins after its
+heading; a citation names an entry by number, or by first author and year.
 """
 
 from __future__ import annotations
@@ -27,61 +27,64 @@ _PMCID = re.compile(r"\bPMC\d{4,9}\b")
 _ARXIV = re.compile(r"\barXiv:\s*(\d{4}\.\d{4,5}|[a-z-]+/\d{7})", re.I)
 _YEAR = re.compile(r"\b((?:18|19|20)\d\d)([a-z]?)\b")
 _LINK = re.compile(r"https?://\S+|\bdoi:\s*\S+", re.I)
-_BRACKETED = re.compile(r"\[(\d{1,3}(?:\s*[,;\u2013\u2014-]\s*\d{1,3})*)\]")
-_IN_PARENTHESES = re.compile(r"\((\d{1,3}(?:\s*[,;\u2013\u2014-]\s*\d{1,3})*)\)")
-_NAMED = re.compile(r"\(([^()]{0,600}?\b(?:18|19|20)\d\d[a-z]?[^()]{0,300})\)")
+_BRACKETED_NUMBERS = re.compile(r"\[(\d{1,3}(?:\s*[,;\u2013\u2014-]\s*\d{1,3})*)\]")
+_PARENTHESISED_NUMBERS = re.compile(r"\((\d{1,3}(?:\s*[,;\u2013\u2014-]\s*\d{1,3})*)\)")
+_PARENTHESISED_NAMES = re.compile(r"\(([^()]{0,600}?\b(?:18|19|20)\d\d[a-z]?[^()]{0,300})\)")
 _NAME = r"[^\W\d_a-z][\w'\u2019-]+(?:\s[^\W\d_a-z][\w'\u2019-]+)?"
-_TOLD = re.compile(
+_NAME_IN_SENTENCE = re.compile(
     rf"(?P<name>{_NAME})(?:\s+et\s+al\.?,?|\s+(?:and|&)\s+{_NAME})?(?:['\u2019]s)?\s+"
     r"[(\[](?P<year>(?:18|19|20)\d\d[a-z]?)[)\]]"
 )
 _INITIALS_LAST = re.compile(r"[^\W\d_][\w'\u2019-]+(?: [^\W\d_][\w'\u2019-]+)? [A-Z]{1,3}[,.]")
-_MOST_IN_RANGE = 60
+_MAX_NUMBERS_IN_RANGE = 60
 
 
-def with_printed_list(blocks: Sequence[Block]) -> tuple[list[Block], list[Reference]]:
-    """The blocks with their citations, and the entries of the list they have, if any."""
-    begin = next((at for at, one in enumerate(blocks) if _begins_list(one)), len(blocks))
-    entries = list(_entries(blocks[begin + 1 :]))
-    references = [_reference(block, at, number) for at, (block, number) in enumerate(entries, 1)]
+def split_printed_list(blocks: Sequence[Block]) -> tuple[list[Block], list[Reference]]:
+    """Return the body's blocks with their citations, and the entries of the printed list."""
+    begin = next((at for at, one in enumerate(blocks) if _is_list_heading(one)), len(blocks))
+    entries = list(_find_entries(blocks[begin + 1 :]))
+    references = [_parse_entry(block, at, number) for at, (block, number) in enumerate(entries, 1)]
     numbered = sum(bool(number) for _, number in entries) * 2 >= len(entries) > 0
     body = [block for block in blocks[:begin] if block.kind != "entry"]
     if numbered or any(key[0] == "#" for one in body for mark in one.marks for key in mark.keys):
-        return list(_by_number(body, references)), references
-    return list(_by_name(body, references)), references
+        return list(_mark_numbers(body, references)), references
+    return list(_mark_names(body, references)), references
 
 
-def _begins_list(block: Block) -> bool:
+def _is_list_heading(block: Block) -> bool:
     return _HEADING.fullmatch(block.text.strip()) is not None
 
 
-def _entries(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
-    """The entries with their numbers; what has neither year nor identifier is none."""
+def _find_entries(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
+    """Yield entries with their numbers; a block without a year or identifier is not an entry."""
     for block in blocks:
         if block.kind == "heading":
             return
         found = _NUMBER.match(block.text)
         words = block.text[found.end() :] if found else block.text
-        if _YEAR.search(words) or ids_in(words):
+        if _YEAR.search(words) or find_ids(words):
             number = next(filter(None, found.groups()), "") if found else ""
             yield replace(block, kind="entry"), number
 
 
-def _reference(block: Block, at: int, number: str) -> Reference:
+def _parse_entry(block: Block, at: int, number: str) -> Reference:
+    """Turn a printed entry into a reference; its position replaces a missing number."""
     found = _NUMBER.match(block.text) if number else None
     words = " ".join(block.text[found.end() if found else 0 :].split())
     place = block.place(0, len(block.text.rstrip()))
-    return Reference(number or str(at), ids_in(words), paper_of(words), words, place=place)
+    return Reference(
+        number or str(at), find_ids(words), parse_printed_paper(words), words, place=place
+    )
 
 
-def reference_of(key: str, words: str, **where: object) -> Reference:
-    """A printed entry, such as that of a ``thebibliography``."""
+def parse_printed_reference(key: str, words: str, **where: object) -> Reference:
+    """Turn a printed entry, such as a ``thebibliography`` item, into a reference."""
     words = " ".join(words.split())
-    return Reference(key, ids_in(words), paper_of(words), words, **where)  # type: ignore[arg-type]
+    return Reference(key, find_ids(words), parse_printed_paper(words), words, **where)  # type: ignore[arg-type]
 
 
-def ids_in(words: str) -> Ids:
-    """The identifiers that words name."""
+def find_ids(words: str) -> Ids:
+    """Return the identifiers in a text."""
     found = Ids()
     patterns = ((_DOI, "{}"), (_PMID, "PMID: {}"), (_PMCID, "{}"), (_ARXIV, "arXiv:{}"))
     for pattern, form in patterns:
@@ -91,19 +94,20 @@ def ids_in(words: str) -> Ids:
     return found
 
 
-def paper_of(words: str) -> Paper:
-    """What an entry says, as far as its form tells; the title is the stretch most like one.
+def parse_printed_paper(words: str) -> Paper:
+    """Parse a printed entry's details; the title is the part that looks most like one.
 
-    >>> paper_of("Roe J, Poe A. Bees and light in spring. J Moss. 2024;12(3):45-9.").title
+    >>> entry = "Roe J, Poe A. Bees and light in spring. J Moss. 2024;12(3):45-9."
+    >>> parse_printed_paper(entry).title
     'Bees and light in spring'
-    >>> paper_of('Roe, J., & Poe, A. (2024). Bees and light. Moss, 12(3), 45-49.').title
+    >>> parse_printed_paper('Roe, J., & Poe, A. (2024). Bees and light. Moss, 12(3), 45-49.').title
     'Bees and light'
     """
     from ..lists.described import split_names, to_paper
 
     bare = _LINK.sub("", words).strip()
     years = _YEAR.findall(bare)
-    title, before, behind = _title_in(bare)
+    title, before, behind = _split_at_title(bare)
     places = re.search(
         r"\b(\d{1,4})\s?(?:\(([^()]{1,12})\))?\s?[:,]\s?(?:pp?\.\s?)?(\w?\d+)", behind
     )
@@ -119,8 +123,8 @@ def paper_of(words: str) -> Paper:
     )
 
 
-def _title_in(words: str) -> tuple[str, str, str]:
-    """The title, and what stands before and behind it."""
+def _split_at_title(words: str) -> tuple[str, str, str]:
+    """Return the title, the text before the title and the text after the title."""
     if quoted := re.search(r"[\"\u201c](.{10,400}?)[,.]?[\"\u201d]", words):
         return quoted[1].strip(" .,"), words[: quoted.start()], words[quoted.end() :]
     if dated := re.match(
@@ -138,45 +142,50 @@ def _title_in(words: str) -> tuple[str, str, str]:
     return parts[at].strip(" ."), ". ".join(parts[:at]), ". ".join(parts[at + 1 :])
 
 
-def _by_number(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:
+def _mark_numbers(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:
+    """Yield the blocks with their numeric citations marked."""
     known = {one.key for one in references}
     made = list(blocks)
-    bracketed = any(_BRACKETED.search(one.text) for one in made)
+    bracketed = any(_BRACKETED_NUMBERS.search(one.text) for one in made)
     raised = any(key[0] == "#" for one in made for mark in one.marks for key in mark.keys)
     for block in made:
-        marks = [mark for mark in map(_unraised, block.marks) if set(mark.keys) & known]
+        marks = [mark for mark in map(_expand_superscript, block.marks) if set(mark.keys) & known]
         if not raised or bracketed:
-            pattern = _BRACKETED if bracketed else _IN_PARENTHESES
+            pattern = _BRACKETED_NUMBERS if bracketed else _PARENTHESISED_NUMBERS
             marks += (
                 Mark(found.start(), found.end(), keys)
                 for found in pattern.finditer(block.text)
-                if set(keys := _numbers(found[1])) & known
+                if set(keys := _expand_numbers(found[1])) & known
             )
         yield replace(block, marks=tuple(sorted(marks)))
 
 
-def _unraised(mark: Mark) -> Mark:
-    keys = [one for key in mark.keys for one in (_numbers(key[1:]) if key[0] == "#" else (key,))]
+def _expand_superscript(mark: Mark) -> Mark:
+    """Replace superscript keys such as ``#2-4`` by the numbers they stand for."""
+    keys = [
+        one for key in mark.keys for one in (_expand_numbers(key[1:]) if key[0] == "#" else (key,))
+    ]
     return mark._replace(keys=tuple(keys))
 
 
-def _numbers(text: str) -> tuple[str, ...]:
-    """The numbers of a citation.
+def _expand_numbers(text: str) -> tuple[str, ...]:
+    """Return the numbers of a citation, with ranges written out.
 
-    >>> _numbers("2, 4–6")
+    >>> _expand_numbers("2, 4–6")
     ('2', '4', '5', '6')
     """
     found: list[str] = []
     for part in re.split(r"[,;]", text):
         first, *others = re.findall(r"\d{1,3}", part) or [""]
-        if others and int(first) < int(others[-1]) <= int(first) + _MOST_IN_RANGE:
+        if others and int(first) < int(others[-1]) <= int(first) + _MAX_NUMBERS_IN_RANGE:
             found += map(str, range(int(first), int(others[-1]) + 1))
         elif first:
             found.append(str(int(first)))
     return tuple(found)
 
 
-def _by_name(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:
+def _mark_names(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:
+    """Yield the blocks with their citations by author and year marked."""
     known: dict[tuple[str, str], list[str]] = {}
     for one in references:
         first, year = (folded(one.words) or [""])[0], _YEAR.search(_LINK.sub("", one.words))
@@ -186,7 +195,10 @@ def _by_name(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterat
     for block in blocks:
         marks = {
             (found.start(), found.end()): keys
-            for pattern, named in ((_NAMED, _names_in), (_TOLD, _name_of))
+            for pattern, named in (
+                (_PARENTHESISED_NAMES, _read_parenthesised_names),
+                (_NAME_IN_SENTENCE, _read_name_in_sentence),
+            )
             for found in pattern.finditer(block.text)
             if (keys := [key for at in named(found) for key in known.get(at, ())])
         }
@@ -194,8 +206,8 @@ def _by_name(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterat
         yield replace(block, marks=tuple(made))
 
 
-def _names_in(found: re.Match[str]) -> Iterator[tuple[str, str]]:
-    """First author and year of each work in parentheses; years may share their author."""
+def _read_parenthesised_names(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+    """Yield first author and year of each work in parentheses; years may share an author."""
     name = ""
     for part in re.split(r"[;]", found[1]):
         named = re.search(_NAME, re.sub(r"^\W*(?:see|also|e\.g\.,?|cf\.|reviewed in)\s+", "", part))
@@ -203,5 +215,6 @@ def _names_in(found: re.Match[str]) -> Iterator[tuple[str, str]]:
         yield from ((name, year[0]) for year in _YEAR.finditer(part))
 
 
-def _name_of(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+def _read_name_in_sentence(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+    """Yield the author and year of a citation such as ``Roe et al. (2024)``."""
     yield (folded(found["name"]) or [""])[0], found["year"]

@@ -1,8 +1,8 @@
-"""The numbers of a text with their units, and when two of them say the same.
+"""Find the numbers of a text with their units, and compare two numbers.
 
-As papers write them: ``1,200`` and ``1 200``, ``.05``, ``45 %`` and ``45 percent``, ``twelve``,
+Recognised forms: ``1,200`` and ``1 200``, ``.05``, ``45 %`` and ``45 percent``, ``twelve``,
 ``1.2 million``, ``5–10 mg``. Names (IL-6, COVID-19), years, and numbers of figures, tables and
-sections are none.
+sections are skipped.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _LENGTH = {"km": "1e3", "m": "1", "cm": "1e-2", "mm": "1e-3", "μm": "1e-6", "nm
 _MOLAR = {"M": "1", "mM": "1e-3", "μM": "1e-6", "nM": "1e-9", "pM": "1e-12"}
 _AMOUNT = {"mol": "1", "mmol": "1e-3", "μmol": "1e-6", "nmol": "1e-9", "pmol": "1e-12"}
 _TIME = {"ms": "1e-3", "s": "1", "min": "60", "h": "3600", "day": "86400", "week": "604800"}
-_LONG = {"month": "1", "year": "12"}
-_SIZES: dict[str, tuple[str, Decimal]] = {
+_LONG_TIME = {"month": "1", "year": "12"}
+_UNIT_SIZES: dict[str, tuple[str, Decimal]] = {
     unit: (name, Decimal(size))
     for name, units in (
         ("mass", _MASS), ("volume", _VOLUME), ("length", _LENGTH), ("molar", _MOLAR),
-        ("amount", _AMOUNT), ("time", _TIME), ("long", _LONG),
+        ("amount", _AMOUNT), ("time", _TIME), ("long", _LONG_TIME),
     )
     for unit, size in units.items()
 }  # fmt: skip
-_SAME_UNIT = {
+_UNIT_SYNONYMS = {
     "percent": "%", "per cent": "%", "percentage points": "%", "-fold": "fold", "times": "fold",
     "sec": "s", "secs": "s", "second": "s", "seconds": "s", "mins": "min", "minute": "min",
     "minutes": "min", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "days": "day",
@@ -44,28 +44,28 @@ _SAME_UNIT = {
 _PREFIXES = {
     "kilo": "k", "deci": "d", "centi": "c", "milli": "m", "micro": "μ", "nano": "n", "pico": "p",
 }  # fmt: skip
-_STEMS = {
+_UNIT_STEMS = {
     "gram": "g", "gramme": "g", "litre": "l", "liter": "l", "metre": "m", "meter": "m",
     "mole": "mol", "molar": "M", "second": "s",
 }  # fmt: skip
-_SAME_UNIT |= {
+_UNIT_SYNONYMS |= {
     f"{long}{stem}{ending}": f"{short}{unit}"
     for long, short in _PREFIXES.items()
-    for stem, unit in _STEMS.items()
+    for stem, unit in _UNIT_STEMS.items()
     for ending in ("", "s")
 }
-_OTHERS = (
+_OTHER_UNITS = (
     "%", "fold", "°C", "°", "Hz", "kHz", "MHz", "kDa", "Da", "bp", "kb", "Mb", "kcal", "cal", "kJ",
     "J", "W", "V", "mV", "Pa", "kPa", "mmHg", "IU", "U", "Gy", "mSv", "rpm", "ppm", "K", "N",
     "nt", "aa",
 )  # fmt: skip
-_UNITS = sorted({*_SIZES, *_SAME_UNIT, *_OTHERS}, key=len, reverse=True)
+_UNITS = sorted({*_UNIT_SIZES, *_UNIT_SYNONYMS, *_OTHER_UNITS}, key=len, reverse=True)
 _NAMED_UNIT = rf"(?:{'|'.join(map(re.escape, _UNITS))})(?![^\W\d_])"
 _PERSONS = (
     r"(?:(?:person|patient|participant|subject|child|inhabitant|individual)s?|people|population"
     r"|wom[ae]n|children)"
 )
-_OF_MANY = (  # per 100,000 person-years
+_PER_MANY = (  # per 100,000 person-years
     r"(?:\s?/\s?|\sper\s)1(?:0{0,2}(?:[, ]000){1,2}|0{2,6})\b"
     rf"(?:\s(?:{_PERSONS}|(?:live\s)?births|admissions|cells)(?:[-\s](?:year|month|day)s?)?\b)?"
 )
@@ -73,7 +73,7 @@ _PER = (
     r"(?:\s?/\s?(?:[a-zA-Zμ]{1,5}[\d²³]?|100\s?\w{1,4})(?![^\W\d_])|\s?[a-z]{1,3}[-\u207b][1\u00b9]"
     rf"|\sper\s{_NAMED_UNIT}(?:\s(?:of\s)?body\s?(?:weight|mass))?|\s(?:a\sday|daily|weekly)\b)"
 )
-_UNIT = rf"(?P<unit>{_NAMED_UNIT}(?:{_OF_MANY}|{_PER}){{0,2}}|{_OF_MANY})"
+_UNIT = rf"(?P<unit>{_NAMED_UNIT}(?:{_PER_MANY}|{_PER}){{0,2}}|{_PER_MANY})"
 _DIGITS = (
     r"\d{1,3}(?:[,\u2009\u202f ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.\u00b7]\d+)?"
     r"|\d+,\d{1,2}(?!\d)|\.\d+"
@@ -86,20 +86,20 @@ _NUMBER = re.compile(
     rf"(?:\s(?P<scale>{'|'.join(_SCALE)}))?(?:[-\s]?{_UNIT})?(?![\w]|[,.]\d)"
     r"(?(unit)|(?!-[^\W\d_]))"  # 89-year-old has a number, 5-fluorouracil a name
 )
-_SMALL = """
+_SMALL_NUMBER_WORDS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen twenty
 """
-_TENS = "thirty forty fifty sixty seventy eighty ninety"
-_WORDS = {word: number for number, word in enumerate(_SMALL.split())} | {
-    word: 10 * number for number, word in enumerate(_TENS.split(), 3)
+_TENS_WORDS = "thirty forty fifty sixty seventy eighty ninety"
+_NUMBER_WORDS = {word: number for number, word in enumerate(_SMALL_NUMBER_WORDS.split())} | {
+    word: 10 * number for number, word in enumerate(_TENS_WORDS.split(), 3)
 }
-_WORD = re.compile(
-    rf"\b(?P<tens>{'|'.join(sorted(_WORDS, key=len, reverse=True))})"
+_NUMBER_WORD = re.compile(
+    rf"\b(?P<tens>{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})"
     rf"(?:[-\s](?P<ones>one|two|three|four|five|six|seven|eight|nine))?\b(?:[\s-]?{_UNIT})?",
     re.I,
 )
-_NAMES = re.compile(
+_LABEL_BEFORE = re.compile(
     r"(?:\b(?:fig(?:ure)?s?|tab(?:le)?s?|sect(?:ion)?s?|eqs?|equations?|refs?|references?"
     r"|chapters?"
     r"|appendix|supplement(?:ary)?|stud(?:y|ies)|phase|type|stage|grade|class|step|panel|no|nr|#"
@@ -113,32 +113,34 @@ _HEDGE = re.compile(
     r"|up to|over|more than|less than|fewer than|at least|below|above)\s*$|[~\u2248]\s*$",
     re.I,
 )
-_UNDER = re.compile(r"\b(?:less|lower|fewer|smaller) than\s*$|\b(?:below|under)\s*$", re.I)
-_OVER = re.compile(
+_LESS_BEFORE = re.compile(r"\b(?:less|lower|fewer|smaller) than\s*$|\b(?:below|under)\s*$", re.I)
+_MORE_BEFORE = re.compile(
     r"(?<!\bno )(?<!\bnot )\b(?:(?:more|greater|higher|larger) than|above|over|exceed\w*)\s*$", re.I
 )
-_OF_P = re.compile(r"\bp(?:[-\s]?values?)?[\s<>≤≥=~]*(?:of |was |is |were )?$", re.I)
-_OF_PERCENT = re.compile(
+_P_VALUE_BEFORE = re.compile(r"\bp(?:[-\s]?values?)?[\s<>≤≥=~]*(?:of |was |is |were )?$", re.I)
+_PERCENT_BEFORE = re.compile(
     r"(?:\bper\s?cent(?:ages?)?|\bproportions?|(?<!\d)(?<!\d\s)%)[^.;]{0,60}$", re.I
 )
 _JOINED = re.compile(r"\s?(?:,?\s?and|,?\s?or|-|to|\u00b1|/|,?\s?vs?\.?|,?\s?versus)\s?")
-_LEAST_WORD = 11  # of a word without unit that is checked: "two of them" says nothing
-_SIGNS = str.maketrans({
+_MIN_WORD_VALUE = (
+    11  # smallest spelled-out number without a unit that is checked: "two of them" is too common
+)
+_PLAIN_SIGNS = str.maketrans({
     "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2212": "-", "\u2010": "-", "\u2011": "-",
     "\u2013": "-", "\u00b5": "μ", "\u00b7": ".", "\u2236": ":", "\u2a7d": "≤", "\u2a7e": "≥",
     "\u207b": "-", "\uff05": "%",
 })  # fmt: skip
-_SQUARED = str.maketrans("²³", "23")
-_WHEN = re.compile(r"/(?:day|week|month|year)$")  # 5 mg and 5 mg a day
-_BY_ABOUT = Decimal("0.05")
+_PLAIN_EXPONENTS = str.maketrans("²³", "23")
+_PER_TIME = re.compile(r"/(?:day|week|month|year)$")  # 5 mg and 5 mg a day
+_APPROXIMATE_RATIO = Decimal("0.05")
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number in a text: ``text[start:end]``; ``decimals`` places were written.
 
-    ``is_p`` where it is named as a p-value, ``is_loose`` where its unit may stand elsewhere, as in
-    the head of a column.
+    ``is_p`` marks a p-value. ``is_loose`` marks a number whose unit may be given elsewhere, as in
+    a column header.
     """
 
     value: Decimal
@@ -153,35 +155,36 @@ class Quantity:
 
     @property
     def size(self) -> tuple[str, Decimal]:
-        """What its unit measures, and how much it is of that."""
+        """The unit's dimension, and its size in that dimension's base unit."""
         first, *behind = self.unit.split("/")
-        name, size = _SIZES.get(first, (first, Decimal(1)))
+        name, size = _UNIT_SIZES.get(first, (first, Decimal(1)))
         for one in behind:
-            below, many = _SIZES.get(one, (one, Decimal(1)))
+            below, many = _UNIT_SIZES.get(one, (one, Decimal(1)))
             name, size = f"{name}/{below}", size / many
         return name, size
 
 
-def quantities(text: str, *, words: bool = True) -> list[Quantity]:
-    """The numbers of a text in their order; a unit counts for the numbers of a list before it."""
-    plain = text.translate(_SIGNS)
-    found = list(_in_digits(plain))
+def find_quantities(text: str, *, words: bool = True) -> list[Quantity]:
+    """Return the numbers of a text in order; a list's last unit applies to all its numbers."""
+    plain = text.translate(_PLAIN_SIGNS)
+    found = list(_find_digits(plain))
     if words:
-        found += _in_words(plain)
+        found += _find_number_words(plain)
     if text.lstrip().startswith("|"):
         found = [replace(one, is_loose=True) for one in found]
-    return _with_shared_units(sorted(found, key=lambda one: one.start), plain)
+    return _share_units(sorted(found, key=lambda one: one.start), plain)
 
 
-def _in_digits(text: str) -> Iterator[Quantity]:
+def _find_digits(text: str) -> Iterator[Quantity]:
+    """Yield the numbers written in digits."""
     for match in _NUMBER.finditer(text):
         digits, start = match["digits"], match.start("digits")
         before = text[max(0, match.start() - 40) : match.start()]
-        unit = _unit(match["unit"])
-        if _NAMES.search(before) or _is_year(digits, unit, before):
+        unit = _normalize_unit(match["unit"])
+        if _LABEL_BEFORE.search(before) or _is_year(digits, unit, before):
             continue
         try:
-            value, decimals = _value(digits)
+            value, decimals = _parse_digits(digits)
         except InvalidOperation:
             continue
         shift = int(match["power"] or 0) + _SCALE.get(match["scale"] or "", 0)
@@ -190,18 +193,20 @@ def _in_digits(text: str) -> Iterator[Quantity]:
         hedged = bool(_HEDGE.search(before)) or match["sign"] in ("~", "≈")
         yield Quantity(
             *(value, decimals - shift, unit, start, match.end()),
-            sign=match["sign"] or _side(before),
+            sign=match["sign"] or _read_comparison(before),
             hedged=hedged,
-            is_p=bool(_OF_P.search(before)),
-            is_loose=bool(_OF_PERCENT.search(text[max(0, start - 80) : start])),
+            is_p=bool(_P_VALUE_BEFORE.search(before)),
+            is_loose=bool(_PERCENT_BEFORE.search(text[max(0, start - 80) : start])),
         )
 
 
-def _side(before: str) -> str:
-    return "<" if _UNDER.search(before) else ">" if _OVER.search(before) else ""
+def _read_comparison(before: str) -> str:
+    """Return ``<`` or ``>`` for words such as "less than" before a number."""
+    return "<" if _LESS_BEFORE.search(before) else ">" if _MORE_BEFORE.search(before) else ""
 
 
-def _value(digits: str) -> tuple[Decimal, int]:
+def _parse_digits(digits: str) -> tuple[Decimal, int]:
+    """Return the value and the number of decimals."""
     if re.fullmatch(r"\d+,\d{1,2}", digits):
         digits = digits.replace(",", ".")
     bare = re.sub(r"[, ]", "", digits)
@@ -214,35 +219,43 @@ def _is_year(digits: str, unit: str, before: str) -> bool:
     return bool(year) and not unit and not re.search(r"[=<>]\s?$|\bn\s$|\ba total of $", before)
 
 
-def _in_words(text: str) -> Iterator[Quantity]:
-    for match in _WORD.finditer(text):
-        number = _WORDS[match["tens"].lower()]
+def _find_number_words(text: str) -> Iterator[Quantity]:
+    """Yield the numbers written as words."""
+    for match in _NUMBER_WORD.finditer(text):
+        number = _NUMBER_WORDS[match["tens"].lower()]
         if match["ones"]:
             if number < 20 or number % 10:
                 continue
-            number += _WORDS[match["ones"].lower()]
-        yield Quantity(Decimal(number), 0, _unit(match["unit"]), match.start(), match.end(), "word")
+            number += _NUMBER_WORDS[match["ones"].lower()]
+        yield Quantity(
+            Decimal(number), 0, _normalize_unit(match["unit"]), match.start(), match.end(), "word"
+        )
 
 
-def _unit(text: str | None) -> str:
+def _normalize_unit(text: str | None) -> str:
+    """Return a unit in its standard form: ``mg/day`` for "milligrams per day"."""
     parts = re.split(
         r"\s?/\s?|\s?\bper\s(?!cent)|\s(?=a day|daily|weekly|[a-z]{1,3}-)", (text or "").strip()
     )
-    first, *others = (_SAME_UNIT.get(one, _SAME_UNIT.get(one.lower(), one)) for one in parts)
-    return "/".join([first, *map(_denominator, others)])
+    first, *others = (
+        _UNIT_SYNONYMS.get(one, _UNIT_SYNONYMS.get(one.lower(), one)) for one in parts
+    )
+    return "/".join([first, *map(_normalize_denominator, others)])
 
 
-def _denominator(text: str) -> str:
-    """``100,000 patient years`` and ``100 000 person-years`` are one."""
+def _normalize_denominator(text: str) -> str:
+    """Return the standard form of what follows "per": ``100000-person-year``."""
     bare = re.sub(r"(?<=\d)[, ](?=0)|-[1¹]$|\s(?:of\s)?body.*|(?<=\d)\s", "", text)
-    bare = re.sub(rf"(?<=0){_PERSONS}", "person", bare.translate(_SQUARED)).replace(" ", "-")
-    return {"a-day": "day", "daily": "day", "weekly": "week"}.get(bare) or _SAME_UNIT.get(
+    bare = re.sub(rf"(?<=0){_PERSONS}", "person", bare.translate(_PLAIN_EXPONENTS)).replace(
+        " ", "-"
+    )
+    return {"a-day": "day", "daily": "day", "weekly": "week"}.get(bare) or _UNIT_SYNONYMS.get(
         bare, re.sub(r"(year|month|day)s$", r"\1", bare)
     )
 
 
-def _with_shared_units(found: list[Quantity], text: str) -> list[Quantity]:
-    """``5, 10 and 20 mg``, ``5-10 mg``, ``5 ± 1 mg``: all in milligrams."""
+def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
+    """Give the numbers of a list or range its last unit: ``5, 10 and 20 mg``, ``5 ± 1 mg``."""
     shared = set()
     for at in range(len(found) - 2, -1, -1):
         one, following = found[at], found[at + 1]
@@ -254,49 +267,49 @@ def _with_shared_units(found: list[Quantity], text: str) -> list[Quantity]:
     return found
 
 
-def is_claimed(one: Quantity) -> bool:
-    """Whether a number of a manuscript is one to be found again."""
-    return one.sign != "word" or bool(one.unit) or one.value >= _LEAST_WORD
+def is_checkable(one: Quantity) -> bool:
+    """Return whether a manuscript's number is distinctive enough to be checked."""
+    return one.sign != "word" or bool(one.unit) or one.value >= _MIN_WORD_VALUE
 
 
-def agreement(ours: Quantity, theirs: Quantity) -> Agreement:
-    """How a manuscript's number agrees with one of the cited text; empty where it does not.
+def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
+    """Return how a manuscript's number agrees with a number of the cited text; empty if not.
 
-    ``unit`` and ``side`` (p > 0.05 for p < 0.05) are where the figures agree and it does not.
+    ``unit`` and ``side`` (p > 0.05 for p < 0.05): the figures agree, but the unit or sign does not.
     """
-    if _are_opposed(ours, theirs):
+    if _have_opposite_signs(ours, theirs):
         return "side" if ours.value == theirs.value else ""
     if ours.unit == theirs.unit or not (ours.unit and theirs.unit):
-        said = _as_percent(ours, theirs) or _as_number(ours, ours.value, theirs.value)
-        if said in ("same", "rounded") and _is_no_percent(ours, theirs):
+        said = _compare_as_percent(ours, theirs) or _compare_values(ours, ours.value, theirs.value)
+        if said in ("same", "rounded") and _lacks_percent(ours, theirs):
             return "unit" if said == "same" else ""
         if said == "rounded" and ours.unit not in (theirs.unit, "%"):
-            return ""  # 16 months are no deviation of 16.43; columns of percent have bare numbers
-        return said or ("bound" if _is_within(ours, theirs) else "")
-    if bool(_WHEN.search(ours.unit)) is not bool(_WHEN.search(theirs.unit)):
-        ours, theirs = (replace(one, unit=_WHEN.sub("", one.unit)) for one in (ours, theirs))
+            return ""  # 16 months is not 16.43 rounded; percent columns have bare numbers
+        return said or ("bound" if _is_within_bound(ours, theirs) else "")
+    if bool(_PER_TIME.search(ours.unit)) is not bool(_PER_TIME.search(theirs.unit)):
+        ours, theirs = (replace(one, unit=_PER_TIME.sub("", one.unit)) for one in (ours, theirs))
     (name, size), (other_name, other_size) = ours.size, theirs.size
     if name == other_name and (
-        said := _as_number(ours, ours.value, theirs.value * other_size / size)
+        said := _compare_values(ours, ours.value, theirs.value * other_size / size)
     ):
         return said if size == other_size else "converted"
     return "unit" if ours.value == theirs.value else ""
 
 
-def _are_opposed(ours: Quantity, theirs: Quantity) -> bool:
-    """``p < 0.05`` and ``p > 0.05``."""
+def _have_opposite_signs(ours: Quantity, theirs: Quantity) -> bool:
+    """Return whether two p-values have opposite signs: ``p < 0.05`` and ``p > 0.05``."""
     sides = {"≤": "<", "≥": ">"}
     one, other = (sides.get(side, side) for side in (ours.sign, theirs.sign))
     return {one, other} == {"<", ">"} and not ours.unit and 0 < ours.value <= Decimal("0.1")
 
 
-def _is_no_percent(ours: Quantity, theirs: Quantity) -> bool:
-    """Whether one is said to be percent, and nothing says so of the other."""
+def _lacks_percent(ours: Quantity, theirs: Quantity) -> bool:
+    """Return whether one number is in percent and nothing marks the other as percent."""
     bare = theirs if ours.unit == "%" else ours
     return {ours.unit, theirs.unit} == {"%", ""} and not bare.is_loose
 
 
-def _as_number(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
+def _compare_values(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
     if value == other:
         return "same"
     if abs(other) < Decimal("1e15"):
@@ -304,22 +317,22 @@ def _as_number(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
         for way in (ROUND_HALF_UP, ROUND_HALF_EVEN):
             if other.quantize(step, way) == value != 0:
                 return "rounded"
-    if ours.hedged and abs(value - other) <= _BY_ABOUT * abs(other):
+    if ours.hedged and abs(value - other) <= _APPROXIMATE_RATIO * abs(other):
         return "approximate"
     return ""
 
 
-def _as_percent(ours: Quantity, theirs: Quantity) -> Agreement:
-    """``45 %`` is ``0.45``, ``0.45`` is ``45 %``."""
+def _compare_as_percent(ours: Quantity, theirs: Quantity) -> Agreement:
+    """Return ``converted`` if one number is the percentage of the other: ``45 %`` and ``0.45``."""
     if ours.unit == "%" and not theirs.unit and 0 < theirs.value < 1:
-        return "converted" if _as_number(ours, ours.value, theirs.value * 100) else ""
+        return "converted" if _compare_values(ours, ours.value, theirs.value * 100) else ""
     if theirs.unit == "%" and not ours.unit and 0 < ours.value < 1:
-        return "converted" if _as_number(ours, ours.value, theirs.value / 100) else ""
+        return "converted" if _compare_values(ours, ours.value, theirs.value / 100) else ""
     return ""
 
 
-def _is_within(ours: Quantity, theirs: Quantity) -> bool:
-    """``p < 0.001`` where the text has 0.0004; ``p > 0.05`` where it has p = 0.31."""
+def _is_within_bound(ours: Quantity, theirs: Quantity) -> bool:
+    """Return whether the text's p-value satisfies the manuscript's: ``p < 0.001`` and 0.0004."""
     if not 0 < ours.value <= Decimal("0.1") or theirs.unit or not 0 < theirs.value <= 1:
         return False
     if ours.sign in ("<", "≤"):

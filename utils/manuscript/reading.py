@@ -1,9 +1,9 @@
-"""Which reader a manuscript needs, and what lies beside it: lists of references, accepted findings.
+"""Choose a manuscript's reader, and read its reference lists and accepted findings.
 
-Findings that somebody looked at and accepts stand beside the manuscript in ``paper.md.accepted``,
-one a line: the fingerprint that the check shows behind a finding, and why it is accepted. A
-fingerprint is made of what is found where (the sentence and the number, the entry and its
-differences), not of lines or the program's words: it lasts while those stay, and no longer.
+Accepted findings are listed next to the manuscript in ``paper.md.accepted``, one per line: the
+fingerprint that the check shows for a finding, and the reason for accepting it. A fingerprint is a
+hash of the finding's content (the sentence and the number, the entry and its differences). It does
+not depend on line numbers or on the wording of messages, and changes when that content changes.
 """
 
 from __future__ import annotations
@@ -22,95 +22,101 @@ from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..model.passage import SourcePlace
 from . import latex, markdown
-from .parts import Block, BlockBuilder, Form, Manuscript, Place, Reference, sentences
-from .printed import reference_of, with_printed_list
-from .reference_files import by_key, csl_reference, references_in
+from .parts import Block, BlockBuilder, Form, Manuscript, Place, Reference, split_sentences
+from .printed import parse_printed_reference, split_printed_list
+from .reference_files import index_by_key, parse_csl_reference, read_references
 
-SUFFIX = ".accepted"
-_LENGTH = 10
-_MOST_BYTES = 1_000_000
-MOST_BYTES = 100_000_000
+ACCEPTED_SUFFIX = ".accepted"
+_FINGERPRINT_LENGTH = 10
+_MAX_ACCEPTED_BYTES = 1_000_000
+MAX_MANUSCRIPT_BYTES = 100_000_000
 _MARKDOWN = {".md", ".markdown", ".qmd", ".rmd", ".mkd"}
 _LATEX = {".tex", ".ltx", ".latex"}
-_FORMS = "Give DOCX, Markdown, LaTeX, PDF or plain text."
+_FORMS_HINT = "Give DOCX, Markdown, LaTeX, PDF or plain text."
 
 
 def read_manuscript(path: Path, lists: Sequence[Path] = ()) -> Manuscript:
-    """A manuscript with its references.
+    """Read a manuscript with its references.
 
     Parameters
     ----------
     path : Path
     lists : sequence of Path, optional
-        Files of references beside those that the manuscript names.
+        Files of references in addition to those that the manuscript names.
 
     Raises
     ------
     BadRequest
-        It is not there, of another form, or damaged.
+        The file is missing, has another format, or is damaged.
     """
-    data = _bytes(path)
-    form = _form(data, path)
+    data = _read_bytes(path)
+    form = _detect_form(data, path)
     blocks, references, warnings = _READERS[form](data, path)
     for extra in lists:
-        references += references_in(_bytes(extra), extra.name)
-    made = _made(path.name, form, blocks, references, warnings)
-    return replace(made, accepted=accepted_beside(path))
+        references += read_references(_read_bytes(extra), extra.name)
+    made = _build_manuscript(path.name, form, blocks, references, warnings)
+    return replace(made, accepted=read_accepted(path))
 
 
-def read_words(text: str, references: str = "") -> Manuscript:
-    """Markdown or LaTeX that came as words, with its list: no file is read that it names.
+def read_manuscript_text(text: str, references: str = "") -> Manuscript:
+    """Read Markdown or LaTeX given as text, with its list; files that the text names are not read.
 
     Raises
     ------
     BadRequest
-        It is empty, or the list cannot be read.
+        The text is empty, or the list cannot be read.
     """
     if not text.strip():
         raise BadRequest("The manuscript is empty.", "Give its text, Markdown or LaTeX.")
-    listed = references_in(references.encode(), "references") if references.strip() else []
+    listed = read_references(references.encode(), "references") if references.strip() else []
     if re.search(r"\\(?:documentclass|begin\{|[a-zA-Z]*cite[a-zA-Z]*\*?[\[{])", text):
-        blocks = latex.blocks(text)
-        listed += [reference_of(key, latex.plain(one)) for key, one, _ in latex.bib_items(text)]
-        return _made("manuscript", "latex", blocks, listed, [])
-    items = markdown.metadata(text).get("references")
+        blocks = latex.parse_blocks(text)
+        listed += [
+            parse_printed_reference(key, latex.latex_to_text(one))
+            for key, one, _ in latex.find_bib_items(text)
+        ]
+        return _build_manuscript("manuscript", "latex", blocks, listed, [])
+    items = markdown.parse_metadata(text).get("references")
     if isinstance(items, list):
-        listed += [csl_reference(one) for one in items if isinstance(one, dict)]
-    return _made("manuscript", "markdown", markdown.blocks(text), listed, [])
+        listed += [parse_csl_reference(one) for one in items if isinstance(one, dict)]
+    return _build_manuscript("manuscript", "markdown", markdown.parse_blocks(text), listed, [])
 
 
-def _made(
+def _build_manuscript(
     name: str, form: Form, blocks: list[Block], references: list[Reference], warnings: list[str]
 ) -> Manuscript:
-    """With the list that is printed, where there is no other, and keys that are identifiers."""
-    if not references and form != "latex" and not _names_keys(blocks):
-        blocks, references = with_printed_list(blocks)
-    known = by_key(references)
+    """Build a manuscript; without a list of its own, the printed list and identifier keys count."""
+    if not references and form != "latex" and not _has_keys(blocks):
+        blocks, references = split_printed_list(blocks)
+    known = index_by_key(references)
     cited = dict.fromkeys(key for one in blocks for mark in one.marks for key in mark.keys)
-    references += [Reference(key, ids, Paper(Ids())) for key, ids in _named(cited, known)]
+    references += [
+        Reference(key, ids, Paper(Ids())) for key, ids in _find_identifier_keys(cited, known)
+    ]
     if not references:
         warnings.append("It has no list of references that could be read.")
     return Manuscript(name, form, tuple(blocks), tuple(references), tuple(warnings))
 
 
-def _names_keys(blocks: Iterable[Block]) -> bool:
-    """Whether citations name keys, which numbers and names of a printed list are none of."""
+def _has_keys(blocks: Iterable[Block]) -> bool:
+    """Return whether some citation names a key rather than the number of a printed entry."""
     return any(key[0] != "#" for one in blocks for mark in one.marks for key in mark.keys)
 
 
-def _named(keys: Iterable[str], known: Container[str]) -> Iterator[tuple[str, Ids]]:
-    """The keys that are identifiers themselves, and no key of a list."""
+def _find_identifier_keys(keys: Iterable[str], known: Container[str]) -> Iterator[tuple[str, Ids]]:
+    """Yield the keys that are identifiers and are in no list."""
     for key in keys:
         if key not in known and (":" in key or "/" in key) and (ids := Ids.maybe(key)):
             yield key, ids
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
+    """Return a file's bytes; raise `BadRequest` for a missing, too large or unreadable file."""
     try:
-        if not path.is_file():  # nor a pipe, which may never end
+        if not path.is_file():  # rejects a pipe too, which may never end
             raise BadRequest(f"There is no file {path}.", "Check its name.")
-        if path.stat().st_size > MOST_BYTES:
-            msg = f"{path.name} has more than {MOST_BYTES:,} bytes."
+        if path.stat().st_size > MAX_MANUSCRIPT_BYTES:
+            msg = f"{path.name} has more than {MAX_MANUSCRIPT_BYTES:,} bytes."
             raise BadRequest(msg, "Check it without its pictures.")
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
@@ -118,14 +124,15 @@ def _bytes(path: Path) -> bytes:
         raise BadRequest(msg, "Look at its name and at the folder.") from None
 
 
-def _form(data: bytes, path: Path) -> Form:
+def _detect_form(data: bytes, path: Path) -> Form:
+    """Return the format of a file by its content and name."""
     suffix = path.suffix.lower()
     if b"%PDF-" in data[:1024]:
         return "pdf"
     if data[:4] == b"PK\x03\x04":
         return "docx"
     if b"\0" in data[:1000] and data[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
-        raise BadRequest(f"{path.name} is no manuscript that can be read.", _FORMS)
+        raise BadRequest(f"{path.name} is not a manuscript that can be read.", _FORMS_HINT)
     if suffix in _LATEX or b"\\documentclass" in data[:20_000]:
         return "latex"
     return "markdown" if suffix in _MARKDOWN else "text"
@@ -136,35 +143,37 @@ _Read = tuple[list[Block], list[Reference], list[str]]
 
 def _read_markdown(data: bytes, path: Path) -> _Read:
     text = decode_lines(data).read()
-    told = markdown.metadata(text)
+    told = markdown.parse_metadata(text)
     named = told.get("bibliography") or []
-    references, warnings = _beside(path, [named] if isinstance(named, str) else named)
+    references, warnings = _read_named_lists(path, [named] if isinstance(named, str) else named)
     items = told.get("references")
     if isinstance(items, list):
-        references += [csl_reference(one) for one in items if isinstance(one, dict)]
-    return markdown.blocks(text, path.name), references, warnings
+        references += [parse_csl_reference(one) for one in items if isinstance(one, dict)]
+    return markdown.parse_blocks(text, path.name), references, warnings
 
 
 def _read_latex(data: bytes, path: Path) -> _Read:
     text = decode_lines(data).read()
-    files, home = {}, _home(path)
+    files, home = {}, _find_home(path)
     for other in sorted(path.parent.rglob("*.tex"))[:500]:
         if other != path and _is_inside(other, home):
             with suppress(BadRequest):
                 name = other.relative_to(path.parent).as_posix()
-                files[name] = decode_lines(_bytes(other)).read()
+                files[name] = decode_lines(_read_bytes(other)).read()
     whole = [text, *(one for name, one in files.items() if name.rpartition("/")[2] in text)]
-    names = [name for one in [text, *files.values()] for name in latex.sources(one)]
-    references, warnings = _beside(path, dict.fromkeys(names))
+    names = [name for one in [text, *files.values()] for name in latex.find_list_files(one)]
+    references, warnings = _read_named_lists(path, dict.fromkeys(names))
     printed = path.with_suffix(".bbl")
     if not references and printed.is_file() and _is_inside(printed, home):
-        whole.append(decode_lines(_bytes(printed)).read())
+        whole.append(decode_lines(_read_bytes(printed)).read())
     for one in whole:
-        for key, source, at in latex.bib_items(one):
+        for key, source, at in latex.find_bib_items(one):
             line = one.count("\n", 0, at) + 1
             place = Place(path.name if one is text else printed.name, line, line)
-            references.append(reference_of(key, latex.plain(source), place=place))
-    return latex.blocks(text, path.name, files), references, warnings
+            references.append(
+                parse_printed_reference(key, latex.latex_to_text(source), place=place)
+            )
+    return latex.parse_blocks(text, path.name, files), references, warnings
 
 
 def _read_text(data: bytes, path: Path) -> _Read:
@@ -173,7 +182,7 @@ def _read_text(data: bytes, path: Path) -> _Read:
     at = 0
     for line in text.splitlines(keepends=True):
         bare = line.strip()
-        if not bare or _begins_entry(bare):
+        if not bare or _starts_entry(bare):
             builder.end()
         if bare:
             builder.add(f"{line.rstrip()} ", at, 0)
@@ -182,14 +191,14 @@ def _read_text(data: bytes, path: Path) -> _Read:
     return builder.blocks, [], []
 
 
-def _begins_entry(line: str) -> bool:
+def _starts_entry(line: str) -> bool:
     return bool(re.match(r"\[\d{1,3}\]|\d{1,3}\.\s+\S|references?$|bibliography$", line, re.I))
 
 
 def _read_docx(data: bytes, path: Path) -> _Read:
     from . import docx
 
-    blocks, references = docx.read(data)
+    blocks, references = docx.read_docx(data)
     return blocks, references, []
 
 
@@ -198,20 +207,22 @@ def _read_pdf(data: bytes, path: Path) -> _Read:
     from ..readers.source_words import Finder, words_of
 
     fetched = Fetched(data, "pdf", "", path.name, "file")
-    blocks = markdown.blocks(reader.read(fetched).markdown)
+    blocks = markdown.parse_blocks(reader.read(fetched).markdown)
     source = words_of(fetched)
     find = Finder(source).find if source else lambda _: ()
-    made = [replace(one, at=(), lines=(), pages=_pages(one, find)) for one in blocks]
+    made = [replace(one, at=(), lines=(), pages=_find_pages(one, find)) for one in blocks]
     lost = sum(not one.pages and one.kind == "prose" and " " in one.text[80:] for one in made)
     told = f"On which pages {lost} of {len(made)} paragraphs stand could not be told."
     return made, [], [told] if lost else []
 
 
-def _pages(block: Block, find: Callable[[str], tuple[SourcePlace, ...]]) -> list[tuple[int, int]]:
-    """The pages of a block with the first sentence on each."""
+def _find_pages(
+    block: Block, find: Callable[[str], tuple[SourcePlace, ...]]
+) -> list[tuple[int, int]]:
+    """Return the pages of a block, each with its first sentence there."""
     pages = [place.page for place in find(block.text)]
     found = [(0, page) for page in pages[:1]]
-    for one in sentences(block) if len(pages) > 1 else ():
+    for one in split_sentences(block) if len(pages) > 1 else ():
         there = find(one.text)
         if there and found[-1][1] < there[0].page <= pages[-1]:
             found.append((one.start, there[0].page))
@@ -227,15 +238,15 @@ _READERS = {
 }
 
 
-def _beside(path: Path, names: Iterable[object]) -> tuple[list[Reference], list[str]]:
-    """The references of the files a manuscript names, and which could not be read.
+def _read_named_lists(path: Path, names: Iterable[object]) -> tuple[list[Reference], list[str]]:
+    """Return the references of the files that a manuscript names, and a warning per unread file.
 
-    Somebody else may have written it. So it names files of its folder, or of the repository it is
-    in, and no others; those a person names (``--references``).
+    The manuscript may come from an untrusted author. Only files of its own folder or repository
+    are read; other files must be named on the command line (``--references``).
     """
     references: list[Reference] = []
     warnings: list[str] = []
-    home = _home(path)
+    home = _find_home(path)
     for name in names:
         file = path.parent / str(name)
         if not _is_inside(file, home):
@@ -243,20 +254,20 @@ def _beside(path: Path, names: Iterable[object]) -> tuple[list[Reference], list[
             warnings.append(f"{told} If it is yours, name it: --references {quote(str(file))}")
             continue
         try:
-            references += references_in(_bytes(file), str(name))
+            references += read_references(_read_bytes(file), str(name))
         except PaperError as error:
             warnings.append(f"The list {name} was not read. {error.message}")
     return references, warnings
 
 
-def _home(path: Path) -> Path:
-    """The folder whose files a manuscript may name: that of its repository, else its own."""
+def _find_home(path: Path) -> Path:
+    """Return the folder whose files a manuscript may name: its repository, else its own folder."""
     folder = path.resolve().parent
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 
 def _is_inside(file: Path, home: Path) -> bool:
-    """Whether a file, where its links lead, is in a folder."""
+    """Return whether a file, with links resolved, is in a folder."""
     try:
         return file.resolve().is_relative_to(home)
     except (OSError, RuntimeError, ValueError):  # links in circles, a zero byte
@@ -264,36 +275,37 @@ def _is_inside(file: Path, home: Path) -> bool:
 
 
 def fingerprint(*words: str) -> str:
-    """A short name of a finding, the same wherever it stands."""
+    """Return a short hash that names a finding independently of its place."""
     plain = "\n".join(" ".join(word.split()) for word in words)
-    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:_LENGTH]
+    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:_FINGERPRINT_LENGTH]
 
 
-def accepted_beside(manuscript: Path) -> dict[str, str]:
-    """The accepted findings of a manuscript, each with its reason; none without the file.
+def read_accepted(manuscript: Path) -> dict[str, str]:
+    """Return the accepted findings of a manuscript with their reasons; empty without the file.
 
     Raises
     ------
     BadRequest
         A line has no reason, or the file cannot be read.
     """
-    file = manuscript.with_name(manuscript.name + SUFFIX)
+    file = manuscript.with_name(manuscript.name + ACCEPTED_SUFFIX)
     if not file.is_file():
         return {}
     try:
-        if file.stat().st_size > _MOST_BYTES:
+        if file.stat().st_size > _MAX_ACCEPTED_BYTES:
             raise BadRequest(f"{file.name} is too long.", "It has a line for each finding.")
-        return dict(_read(decode_lines(file.read_bytes()), file.name))
+        return dict(_parse_accepted(decode_lines(file.read_bytes()), file.name))
     except OSError as error:
         msg = f"{file.name} cannot be read: {error.strerror}."
         raise BadRequest(msg, "Look at the file.") from None
 
 
-def _read(lines: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
+def _parse_accepted(lines: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
+    """Yield fingerprint and reason of each line."""
     for at, line in enumerate(lines, 1):
         found, _, reason = line.strip().partition(" ")
         if found and found[0] != "#":
             if not reason.strip():
-                msg = f"{name}, line {at}: {found[:_LENGTH]} has no reason."
+                msg = f"{name}, line {at}: {found[:_FINGERPRINT_LENGTH]} has no reason."
                 raise BadRequest(msg, "Write behind the fingerprint why it is accepted.")
             yield found.lower(), reason.strip()

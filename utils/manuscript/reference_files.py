@@ -1,6 +1,6 @@
-"""The lists that manuscripts name: BibTeX and biblatex files, CSL as JSON or YAML, RIS.
+"""Read reference lists: BibTeX and biblatex files, CSL as JSON or YAML, RIS.
 
-Each entry with its key, and the line it begins in where the format tells.
+Each entry keeps its key and, where the format has lines, the number of its first line.
 """
 
 from __future__ import annotations
@@ -27,29 +27,31 @@ from .parts import Place, Reference
 _CSL_KINDS = {"article-journal": "article", "paper-conference": "inproceedings"}
 
 
-def references_in(data: bytes, name: str) -> list[Reference]:
-    """The entries of a list, in its order.
+def read_references(data: bytes, name: str) -> list[Reference]:
+    """Return the entries of a reference list, in order.
 
     Raises
     ------
     BadRequest
-        It is of another kind, or damaged.
+        The file has another format, or is damaged.
     """
     start = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"[", b"{"):
-        return list(_of_csl(_json(data, name), name))
+        return list(_read_csl(_load_json(data, name), name))
     if name.lower().endswith((".yaml", ".yml")):
-        return list(_of_csl(_yaml(data, name), name))
+        return list(_read_csl(_load_yaml(data, name), name))
     if re.search(rb"^\s*TY {1,2}-", data[:5000], re.M):
-        return list(_of_ris(data, name))
+        return list(_read_ris(data, name))
     if name.lower().endswith(".bib") or any(map(BIBTEX_START.match, decode_lines(data))):
-        return list(_of_bibtex(data, name))
-    msg = f"{name} is no BibTeX, CSL-JSON, CSL-YAML or RIS."
+        return list(_read_bibtex(data, name))
+    msg = f"{name} is not a BibTeX, CSL-JSON, CSL-YAML or RIS file."
     raise BadRequest(msg, "Export the references as one of these.")
 
 
-def csl_reference(item: Mapping[str, Any], key: str = "", place: Place | None = None) -> Reference:
-    """An item of CSL as a reference."""
+def parse_csl_reference(
+    item: Mapping[str, Any], key: str = "", place: Place | None = None
+) -> Reference:
+    """Turn a CSL item into a reference."""
     kind = str(item.get("type") or "")
     return Reference(
         key or str(item.get("id") or ""),
@@ -60,7 +62,7 @@ def csl_reference(item: Mapping[str, Any], key: str = "", place: Place | None = 
     )
 
 
-def _of_bibtex(data: bytes, name: str) -> Iterator[Reference]:
+def _read_bibtex(data: bytes, name: str) -> Iterator[Reference]:
     parents: dict[str, Mapping[str, str]] = {}
     for record in read_bibtex_records(decode_lines(data)):
         if not record.key:
@@ -72,16 +74,16 @@ def _of_bibtex(data: bytes, name: str) -> Iterator[Reference]:
         yield Reference(record.key, ids, paper, kind=record.kind, place=place)
 
 
-def _of_csl(items: Any, name: str) -> Iterator[Reference]:
+def _read_csl(items: Any, name: str) -> Iterator[Reference]:
     items = items.get("references", items.get("items")) if isinstance(items, dict) else items
     if not isinstance(items, list):
         raise BadRequest(f"{name} holds no list of references.", "Export it again as CSL-JSON.")
     for item in items:
         if isinstance(item, dict):
-            yield csl_reference(item, place=Place(name))
+            yield parse_csl_reference(item, place=Place(name))
 
 
-def _of_ris(data: bytes, name: str) -> Iterator[Reference]:
+def _read_ris(data: bytes, name: str) -> Iterator[Reference]:
     for fields in read_ris_records(decode_lines(data)):
         key = fields.get("ID", "")
         yield Reference(
@@ -93,7 +95,7 @@ def _of_ris(data: bytes, name: str) -> Iterator[Reference]:
         )
 
 
-def _json(data: bytes, name: str) -> Any:
+def _load_json(data: bytes, name: str) -> Any:
     import json
 
     try:
@@ -102,7 +104,7 @@ def _json(data: bytes, name: str) -> Any:
         raise BadRequest(f"{name} is JSON that cannot be read.", "Export it again.") from None
 
 
-def _yaml(data: bytes, name: str) -> Any:
+def _load_yaml(data: bytes, name: str) -> Any:
     import yaml
 
     try:
@@ -111,8 +113,8 @@ def _yaml(data: bytes, name: str) -> Any:
         raise BadRequest(f"{name} is YAML that cannot be read.", "Export it again.") from None
 
 
-def by_key(references: Iterable[Reference]) -> dict[str, Reference]:
-    """The first entry of each key."""
+def index_by_key(references: Iterable[Reference]) -> dict[str, Reference]:
+    """Map each key to its first entry."""
     found: dict[str, Reference] = {}
     for reference in references:
         found.setdefault(reference.key, reference)

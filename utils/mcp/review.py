@@ -193,9 +193,9 @@ def _board(library: Library, job_id: str, start: int) -> Board:
 
 def _checked(library: Library, text: str, references: str) -> Checked:
     """All that was found; what is fine is counted only."""
-    from ..manuscript.reading import read_words
+    from ..manuscript.reading import read_manuscript_text
 
-    row = library.check(read_words(text, references)).row()
+    row = library.check(read_manuscript_text(text, references)).row()
     for one in (*row["claims"], *row["references"], *row["unlisted"]):
         del one["fingerprint"]  # for the file beside a manuscript, which words have not
     fine = ("verified", "weak")
