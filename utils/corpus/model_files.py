@@ -31,7 +31,7 @@ from urllib.parse import quote, urlsplit
 from ..errors import BadContent, EmbeddingsFailed, PaperError, SourceMiss, StoreFailed
 from ..http import Answer, Rate, Web
 from ..http.session import download_to_disk
-from ..system.safe_files import make_folder, write_whole
+from ..system.safe_files import make_folder, replace_file, write_whole
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -317,7 +317,7 @@ class HubRepository:
             part.unlink()
             msg = f"{path} of {self._name} arrived damaged from {self._host}, and was not kept."
             raise EmbeddingsFailed(msg, "Run the same command again.")
-        part.replace(file)
+        replace_file(part, file)
 
     def _request(self, url: str) -> Answer:
         try:

@@ -29,7 +29,7 @@ from typing import Any
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..settings import program_folders
-from ..system.safe_files import disk, make_folder
+from ..system.safe_files import disk, make_folder, replace_file
 from .mcp_hosts import HOSTS, NAME, McpHost, Server, toml_table
 
 _BACKUP = ".before-papershelf"
@@ -202,7 +202,7 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
     if _digest(file.read_bytes().decode("utf-8", "replace")) == entry["written"]:
         with disk(file):
             if backup.exists():
-                backup.replace(file)
+                replace_file(backup, file)
                 return f"{file} is as it was before."
             file.unlink()
             return f"{file} was made by setup, and is deleted."
@@ -234,7 +234,7 @@ def _write(file: Path, text: str) -> None:
                 open_part.flush()
                 os.fsync(open_part.fileno())
             Path(part).chmod(mode)
-            Path(part).replace(file)
+            replace_file(Path(part), file)
         except BaseException:
             Path(part).unlink(missing_ok=True)
             raise

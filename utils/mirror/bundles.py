@@ -74,7 +74,7 @@ def pack(members: Sequence[Member], folder: Path, sequence: str) -> Path:
                         _add(file, f"{one.listed.name}.json", one.metadata)
                         _add(file, f"{one.listed.name}.xml", one.xml)
             safe_files.flush(part)
-            part.replace(path)
+            safe_files.replace_file(part, path)
             safe_files.sync_folder(folder)
         finally:
             part.unlink(missing_ok=True)

@@ -308,7 +308,7 @@ def _write(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params: str)
         db.execute(query, {"file": str(part), **params})
         safe_files.flush(part)
         with safe_files.disk(path):
-            part.replace(path)
+            safe_files.replace_file(part, path)
             safe_files.sync_folder(path.parent)
     finally:
         safe_files.remove(part)

@@ -251,7 +251,7 @@ class PartFile:
             self._writer.close()
             self._file.flush()
             os.fsync(self._file.fileno())
-            self._part.replace(self._path)
+            safe_files.replace_file(self._part, self._path)
             safe_files.sync_folder(self._path.parent)
 
     def __enter__(self) -> Self:

@@ -224,7 +224,7 @@ class VectorStore:
             with part.open("xb") as file:
                 np.save(file, rows)
             safe_files.flush(part)
-            part.replace(path)
+            safe_files.replace_file(part, path)
 
     def absorb(self, model: str, dim: int, generation: str = "") -> None:
         """Make segments of what is new; with a *generation*, all of its passages have vectors."""

@@ -31,7 +31,7 @@ from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
 from ..system.keyword_options import explain_options
 from ..system.process import version
-from ..system.safe_files import disk, exclusive_lock, make_folder, write_whole
+from ..system.safe_files import disk, exclusive_lock, is_device_name, make_folder, write_whole
 from . import report
 from .exchange import Program, exported
 from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, key_of
@@ -367,7 +367,7 @@ def every_review(ladder: Ladder) -> list[Review]:
 
 
 def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or is_device_name(name):
         msg = f"{name!r} is not a name for a review."
         raise BadRequest(msg, "Use small letters, digits and hyphens: moss-and-light.")
     return name

@@ -131,7 +131,7 @@ def create_file(
         db.executemany(INSERT_ASKED, papers)
         db.execute("COMMIT")
         db.execute("PRAGMA journal_mode = WAL")  # of two who did this later, one would be refused
-    part.replace(path)
+    safe_files.replace_file(part, path)
 
 
 _PATIENCE_S = 30.0

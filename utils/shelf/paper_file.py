@@ -42,6 +42,7 @@ from ..model.paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Ver
 from ..model.sites import terms_of
 from ..model.versions import NAMES, STAND_INS, by_route
 from ..system.plain_text import clean_text, encodable, one_line
+from ..system.safe_files import is_device_name
 
 NO_ABSTRACT = "[No abstract available]"
 NO_FULL_TEXT = "Full text was not available when this was saved; this is the abstract only."
@@ -58,7 +59,6 @@ _MARKED: tuple[Version, ...] = ("accepted", "preprint")
 ENDINGS: dict[Kind, str] = {"abstract": "_abstract", "record": "_record"}
 """What the names of files without a full text end in."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._()\[\]{};,+=@#&'!~$%^` -]")
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ def safe(text: str) -> str:
     plain = traditional(text)
     name = _UNSAFE.sub("_", plain)
     name = re.sub(r"^[.\s-]+|[.\s]+$", lambda found: "_" * len(found[0]), name)
-    if name == plain and len(name) <= LONGEST and not _RESERVED.fullmatch(name):
+    if name == plain and len(name) <= LONGEST and not is_device_name(name):
         return name
     return apart(name, text)
 

@@ -183,7 +183,7 @@ def _link(source: Path, target: Path, like: Path) -> bool:
     try:
         os.link(source, part)
         part.chmod(like.stat().st_mode & _READ_ONLY)
-        part.replace(target)
+        safe_files.replace_file(part, target)
     except OSError:
         return False
     finally:

@@ -43,7 +43,7 @@ def put(
     with safe_files.disk(path):
         try:
             bodies.link_to(fetched.body, part)
-            part.replace(path)
+            safe_files.replace_file(part, path)
         finally:
             part.unlink(missing_ok=True)
     safe_files.write_whole(folder / f"{name}.json", (json.dumps(why, indent=1) + "\n").encode())

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import get_args
+from unicodedata import normalize
 
 from ..errors import BadRequest, NotFound, StoreFailed
 from ..judges.comparison import get_article_kind
@@ -148,11 +149,14 @@ class Shelf:
         file = name if name.lower().endswith(".txt") else f"{name}.txt"
         if not paper_file.plain(file):
             return None
-        if self._ready() and (entry := self._catalogue.by_file(file)):
-            record = self._current_record(entry)
-            return record.stored if record else None
-        path = self.folder / file
-        if not path.is_file() or (found := self._stock.from_file(path, Ids())) is None:
+        # A name with accents may have been typed composed and stored decomposed, as on a Mac.
+        forms = dict.fromkeys((file, normalize("NFC", file), normalize("NFD", file)))
+        for form in forms:
+            if self._ready() and (entry := self._catalogue.by_file(form)):
+                record = self._current_record(entry)
+                return record.stored if record else None
+        path = next((path for form in forms if (path := self.folder / form).is_file()), None)
+        if path is None or (found := self._stock.from_file(path, Ids())) is None:
             return None
         return self._enter(found)
 

@@ -143,7 +143,7 @@ class ShelfWriter:
             return
         kept = self.raw / f"{record.stem}.{record.media}{bodies.find_suffix(raw)}"
         with safe_files.disk(kept):
-            raw.replace(kept)
+            safe_files.replace_file(raw, kept)
             safe_files.sync_folder(self.raw)
         self.remove_raw(record.file, but=kept)
 

@@ -118,7 +118,7 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
         raise BadContent(msg, "It is fetched again by the next run.", verdict="partial")
     with safe_files.disk(path):
         safe_files.flush(part)
-        part.replace(path)
+        safe_files.replace_file(part, path)
         safe_files.sync_folder(path.parent)
 
 

@@ -94,7 +94,7 @@ class Bodies:
                     part.chmod(0o600)
                     safe_files.inherit_group(part)
                     file.write(pack_body(body))
-                part.replace(path)
+                safe_files.replace_file(part, path)
             finally:
                 part.unlink(missing_ok=True)
         return name

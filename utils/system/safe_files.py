@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import shlex
 import stat
 import time
@@ -45,6 +46,16 @@ _HINTS = {
     errno.ENOLCK: "This file system gives no locks: keep the shelf on a local disk (PAPERS_DIR).",
     errno.EMFILE: "Too many files are open: raise the limit (ulimit -n) or run fewer workers.",
 }
+_OPEN_ELSEWHERE = {5, 32}  # Windows: access denied, sharing violation
+_OPEN_ELSEWHERE_WAITS_S = (0.05, 0.15, 0.3, 0.5, 1.0)
+_WINDOWS_PATH_MAX = 259  # characters, where long paths are not turned on
+_LONG_PATHS = (
+    f"Windows opens paths of at most {_WINDOWS_PATH_MAX} characters. Set PAPERS_DIR to a short "
+    r"folder such as C:\papers, or turn long paths on as an administrator: reg add "
+    r"HKLM\SYSTEM\CurrentControlSet\Control\FileSystem /v LongPathsEnabled /t REG_DWORD /d 1 /f"
+)
+_UNFIT_EVERYWHERE = re.compile(r'[<>:"|?*]')
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(\..*)?", re.I)
 _FORBIDDEN = {errno.EACCES, errno.EPERM}
 
 
@@ -66,6 +77,8 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
             raise barred from error
         msg = f"Could not {doing} {where}: {error.strerror or error}."
         hint = _HINTS.get(error.errno or 0, "Check the disk and the folder in PAPERS_DIR.")
+        if os.name == "nt" and len(str(where)) > _WINDOWS_PATH_MAX:
+            hint = _LONG_PATHS
         raise StoreFailed(msg, hint, file=str(where)) from error
 
 
@@ -75,12 +88,30 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
         create_folder(folder, mode)
 
 
+def replace_file(part: Path, path: Path) -> None:
+    """Rename *part* to *path*, over what is there.
+
+    Windows refuses while another program has *path* open: a virus scanner, an indexer, a reader.
+    Those take a moment, so the rename is tried again for two seconds.
+    """
+    for wait_s in _OPEN_ELSEWHERE_WAITS_S:
+        try:
+            part.replace(path)
+        except PermissionError as error:
+            if getattr(error, "winerror", 0) not in _OPEN_ELSEWHERE:
+                raise
+            time.sleep(wait_s)
+        else:
+            return
+    part.replace(path)
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write *data* to *path*, all or nothing, and have it on the disk before returning."""
     part = part_of(path)
     with disk(path), _delete_afterwards(part):
         write_part(part, data)
-        part.replace(path)
+        replace_file(part, path)
         sync_folder(path.parent)
 
 
@@ -96,7 +127,7 @@ def write_all(files: Sequence[tuple[Path, bytes]]) -> None:
         with ThreadPoolExecutor(_FLUSHES) as pool:
             list(pool.map(lambda entry: write_part(entry[0], entry[2]), parts))
         for part, path, _ in parts:
-            part.replace(path)
+            replace_file(part, path)
         for folder in {path.parent for _, path, _ in parts}:
             sync_folder(folder)
 
@@ -125,7 +156,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
                     return
                 os.fsync(file.fileno())
         with disk(path):
-            part.replace(path)
+            replace_file(part, path)
             sync_folder(path.parent)
     finally:
         with contextlib.suppress(OSError):
@@ -158,7 +189,7 @@ def write_new(path: Path, data: bytes) -> bool:
         except OSError:  # a file system without hard links
             if path.exists():
                 return False
-            part.replace(path)
+            replace_file(part, path)
         sync_folder(path.parent)
     return True
 
@@ -278,6 +309,22 @@ def sweep(folder: Path) -> int:
     return swept
 
 
+def is_device_name(name: str) -> bool:
+    """Return whether Windows takes a file name for a device, whatever its ending.
+
+    >>> is_device_name("con"), is_device_name("NUL.txt"), is_device_name("console.txt")
+    (True, True, False)
+    """
+    return _DEVICE.fullmatch(name) is not None
+
+
+def _is_unfit_somewhere(part: str) -> bool:
+    """Return whether some system refuses a part of a path, or opens something else by it."""
+    if part in {".", ".."}:
+        return False
+    return is_device_name(part) or part[-1] in ". " or bool(_UNFIT_EVERYWHERE.search(part))
+
+
 def confined(folder: Path, wanted: str) -> Path:
     """The path of *wanted* (given by a user or a model), if it lies on the shelf.
 
@@ -295,6 +342,8 @@ def confined(folder: Path, wanted: str) -> Path:
     if os.name != "nt" and "\\" in wanted:
         raise BadRequest(f"{wanted!r} contains a backslash.", hint)
     given = Path(wanted)
+    if part := next(filter(_is_unfit_somewhere, given.relative_to(given.anchor).parts), ""):
+        raise BadRequest(f"{part!r} is not a file name that every system takes.", hint)
     if ".." in given.parts:
         raise BadRequest(f"{wanted!r} contains '..'.", hint)
     home = folder.resolve()

@@ -190,7 +190,7 @@ class Datasets:
         return find(self.folder, dataset)
 
     def _export_path(self, name: str) -> Path:
-        if not _NAME.fullmatch(name):
+        if not _NAME.fullmatch(name) or safe_files.is_device_name(name):
             msg = f"{shortened(one_line(name), 60)!r} is no name for an export."
             raise BadRequest(msg, "Give a name without folders, such as genes.csv.")
         return self.exports / name

@@ -31,7 +31,7 @@ from typing import Any, Literal, TypeAlias
 from ...errors import InvariantFailed, StoreFailed
 from ...system import sqlite
 from ...system.plain_text import clean_text
-from ...system.safe_files import disk, inherit_group, part_of, sync_folder
+from ...system.safe_files import disk, inherit_group, part_of, replace_file, sync_folder
 
 ABOUT = "_dataset"
 """The table in which a dataset is described."""
@@ -281,7 +281,7 @@ def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
         with disk(file):
             with part.open("rb+") as draft:
                 os.fsync(draft.fileno())
-            part.replace(file)
+            replace_file(part, file)
             sync_folder(file.parent)
     finally:
         for leftover in (part, part.with_name(f"{part.name}-journal")):
