@@ -107,7 +107,7 @@ def read_unjudged(page: RealPage) -> Document | None:
     """Read *page*, whatever it is; None where no text can be read in it."""
     fetched = page.fetched
     try:
-        document: Document = formats.reader_of(fetched.media).read(fetched)
+        document: Document = formats.get_reader(fetched.media).read(fetched)
     except BadContent:
         return None
     return document

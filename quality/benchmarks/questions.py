@@ -121,7 +121,7 @@ def _captions(path: Path) -> list[tuple[str, str]]:
 def _claimed(path: Path) -> Paper | None:
     """What an article says of itself; None where it is none."""
     try:
-        parsed = jats.parse(path.read_bytes())
+        parsed = jats.parse_article(path.read_bytes())
         document = jats.read_article(jats.choose_article(parsed.root, Ids()), parsed.cut_off)
     except BadContent:
         return None

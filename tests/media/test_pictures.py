@@ -164,7 +164,7 @@ def test_pictures_of_pages_belong_to_the_caption_around_them() -> None:
         <img src="logo.png">
         """
     )
-    assert in_html.pictures_of(page) == {
+    assert in_html.find_pictures(page) == {
         "Figure 1": ("https://a.test/cdn/full/1.png",),
         "Figure 2": ("https://a.test/cdn/2.jpg",),
         "Figure 3": ("https://a.test/cdn/g003.png", "https://a.test/cdn/g004.png"),
@@ -173,12 +173,12 @@ def test_pictures_of_pages_belong_to_the_caption_around_them() -> None:
 
 def test_a_page_of_many_pictures_takes_time_that_grows_with_it() -> None:
     deep = "<div>" * 90 + "<img src='a.png'>" * 3000 + "</div>" * 90
-    assert in_html.pictures_of(html(deep)) == {}
+    assert in_html.find_pictures(html(deep)) == {}
     several = "".join(
         f"<figure><img src='{n}.png'><figcaption>Fig. {n}. X</figcaption></figure>"
         for n in range(1, 400)
     )
-    assert len(in_html.pictures_of(html(several))) == 399
+    assert len(in_html.find_pictures(html(several))) == 399
 
 
 def test_which_licences_let_programs_copy() -> None:
@@ -205,7 +205,7 @@ RECORDED = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_every_figure_of_recorded_pages_has_its_picture(shared: Path, name: str) -> None:
     page = (shared / "html" / "publisher" / name / "fulltext.html").read_bytes()
-    found = in_html.pictures_of(Fetched(page, "html", "https://a.test/b/c", "", ""))
+    found = in_html.find_pictures(Fetched(page, "html", "https://a.test/b/c", "", ""))
     figures = {label: urls for label, urls in found.items() if label.startswith("Figure")}
     assert list(figures) == [f"Figure {number}" for number in range(1, RECORDED[name] + 1)]
     # One has supplements of its own in the same frame.

@@ -35,7 +35,7 @@ from utils.http.retry import retry_after
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Notice, Paper, StoredPaper
 from utils.readers import html, jats, plain_markdown
-from utils.readers.html import pdf_links, refresh_target, xml_links
+from utils.readers.html import find_pdf_links, find_refresh_target, find_xml_links
 from utils.readers.jats import _BLOCK, _INLINE, _PARTS
 from utils.readers.pdf import reader as pdf
 from utils.readers.pubmed import read_records
@@ -231,7 +231,7 @@ def test_any_claim_in_a_page_is_read(told: str, name: str, value: str) -> None:
     data = f'<script type="application/ld+json">{told}</script>'
     page = f"<html><head>{metas}{refresh}{data}</head><body><p>{name}</p></body></html>"
     harmless(page, "html")
-    for ask in (pdf_links, xml_links, refresh_target):
+    for ask in (find_pdf_links, find_xml_links, find_refresh_target):
         json.dumps(ask(fetched(page, "html")), ensure_ascii=False).encode()
 
 

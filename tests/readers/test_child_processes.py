@@ -16,7 +16,7 @@ def children() -> Iterator[Children]:
     made = Children("nothing", most=2)
     made.start = ECHO
     yield made
-    made.dismiss()
+    made.stop_idle()
 
 
 def test_a_child_that_was_killed_while_idle_is_replaced(children: Children) -> None:
@@ -80,5 +80,5 @@ def test_a_bare_child_brings_no_packages() -> None:
     try:
         loaded = children.ask(b"one")["loaded"]
     finally:
-        children.dismiss()
+        children.stop_idle()
     assert loaded == ["utils", "utils.readers", "utils.readers.child_processes"]

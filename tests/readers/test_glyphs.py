@@ -20,7 +20,7 @@ RECORD = Paper(
 @pytest.fixture(autouse=True)
 def _no_children_left():
     yield
-    child.CHILDREN.dismiss()
+    child.CHILDREN.stop_idle()
 
 
 def set_in_two_fonts(x: float, y: float, text: str) -> list[Placed]:

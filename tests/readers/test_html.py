@@ -73,7 +73,7 @@ def test_json_ld_says_abstract_license_identifiers_and_where_the_pdf_is() -> Non
     assert document.license == "https://creativecommons.org/licenses/by/4.0/"
     assert (document.ids.doi, document.authors) == ("10.1000/b", ("Doe", "Wei"))
     assert document.walls == ("paywall",)
-    assert html.pdf_links(page("", head)) == ["https://publisher.test/b.pdf"]
+    assert html.find_pdf_links(page("", head)) == ["https://publisher.test/b.pdf"]
 
 
 def test_broken_json_ld_is_no_claim() -> None:
@@ -286,8 +286,8 @@ def test_links_to_pdf_and_xml_are_absolute_http_and_listed_once() -> None:
         '<link rel="alternate" type="application/pdf" href="javascript:go()">'
         '<meta name="citation_xml_url" content="/a.xml">',
     )
-    assert html.pdf_links(fetched) == ["https://cdn.publisher.test/x/a.pdf"]
-    assert html.xml_links(fetched) == ["https://cdn.publisher.test/a.xml"]
+    assert html.find_pdf_links(fetched) == ["https://cdn.publisher.test/x/a.pdf"]
+    assert html.find_xml_links(fetched) == ["https://cdn.publisher.test/a.xml"]
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,8 @@ def test_links_to_pdf_and_xml_are_absolute_http_and_listed_once() -> None:
 )
 def test_a_refresh_says_where_it_leads(content: str, target: str) -> None:
     assert (
-        html.refresh_target(page("", f'<meta http-equiv="Refresh" content="{content}">')) == target
+        html.find_refresh_target(page("", f'<meta http-equiv="Refresh" content="{content}">'))
+        == target
     )
 
 

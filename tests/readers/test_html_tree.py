@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from utils.readers.html.tree import ShallowSoup, every, tags
+from utils.readers.html.tree import ShallowSoup, find_tags, list_elements
 
 PAGE = (
     "<html><head><meta name='a' content='b'><script src='x.js'></script><script>1</script></head>"
@@ -53,10 +53,10 @@ def test_a_changed_page_is_searched_as_it_is_now() -> None:
     soup.allow_changes()
     soup.find("ul").extract()
     assert soup.find_all("li") == []
-    assert [tag.name for tag in tags(soup, ("h1", "li"))] == ["h1"]
+    assert [tag.name for tag in find_tags(soup, ("h1", "li"))] == ["h1"]
     assert soup.find("em").find_parent(["body", "h1"]).name == "h1"
     assert soup.find("em").find_parent(class_="one").name == "body"
-    assert len(every(soup)) == len(soup.find_all(True))
+    assert len(list_elements(soup)) == len(soup.find_all(True))
 
 
 def test_comments_are_no_part_of_a_page() -> None:

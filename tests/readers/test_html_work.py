@@ -99,4 +99,4 @@ def test_lines_run_grow_with_the_page_only(name: str) -> None:
 def test_no_pattern_takes_the_square_of_a_page(body: str, head: str) -> None:
     """Each of these would take from minutes to hours."""
     html.read(page(body, head))
-    html.refresh_target(page(body, head))
+    html.find_refresh_target(page(body, head))

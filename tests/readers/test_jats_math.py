@@ -3,7 +3,7 @@
 import pytest
 
 from tests.readers.jats_snippets import body_of
-from utils.readers.jats.formulas import tex
+from utils.readers.jats.formulas import strip_tex_document
 
 I = "<mml:mi>{}</mml:mi>".format  # noqa: E741
 N = "<mml:mn>{}</mml:mn>".format
@@ -127,6 +127,6 @@ def test_blanks_and_percent_signs_break_no_formula(tex: str, latex: str) -> None
 def test_a_slanted_fraction_has_no_dollars_of_its_own() -> None:
     slash = r"\!\mathord{\left/ {\vphantom {a b}}\right.\kern-0pt}"
     source = rf"$$ x = \raise0.7ex\hbox{{${{\bar a}}$}} {slash} \!\lower0.7ex\hbox{{$b$}} $$"
-    assert tex(source) == rf"x = {{{{\bar a}}}} {slash} \!{{b}}"
+    assert strip_tex_document(source) == rf"x = {{{{\bar a}}}} {slash} \!{{b}}"
     raised = r"\raisebox{1ex}{$1$}\!\left/ \!\raisebox{-1ex}{$2$}\right."
-    assert tex(raised) == r"{1}\!\left/ \!{2}\right."
+    assert strip_tex_document(raised) == r"{1}\!\left/ \!{2}\right."

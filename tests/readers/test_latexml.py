@@ -12,7 +12,7 @@ from tests.readers.test_html_work import lines_run
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched
 from utils.readers import html
-from utils.readers.html.latexml import without_mathml
+from utils.readers.html.latexml import drop_mathml
 
 MATH = (
     '<math class="ltx_Math" alttext="{0}" display="inline"><semantics><mrow><mi>z</mi></mrow>'
@@ -142,7 +142,7 @@ def test_lines_of_a_formula_end_with_their_number() -> None:
 def test_mathml_never_pushes_the_text_out() -> None:
     formulas = f"<p class='ltx_p'>{math('a>b') * 3000}</p>"
     source = page(formulas + "<p class='ltx_p'>The end.</p>")
-    assert without_mathml(source.body.decode()).count("<mi>") == 0
+    assert drop_mathml(source.body.decode()).count("<mi>") == 0
     made = html.read(source)
     assert made.markdown.endswith("The end.")
     assert made.markdown.count("$a>b$") == 3000
@@ -184,7 +184,7 @@ def test_lines_run_grow_with_the_page_only(name: str) -> None:
 
 def test_mathml_goes_whatever_its_attributes_hold() -> None:
     page = '<p class="ltx_p"><math alttext="a<b>c" id=\'x">\'><mi>a</mi></math> d</p>'
-    assert without_mathml(page) == page.replace("<mi>a</mi>", "")
+    assert drop_mathml(page) == page.replace("<mi>a</mi>", "")
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_mathml_goes_whatever_its_attributes_hold() -> None:
 def test_formulas_nobody_closes_are_passed_once(opening: str) -> None:
     """Each would take from minutes to hours if every one looked at all that follow."""
     page = "ltx_" + opening * 200_000
-    assert without_mathml(page) == page
+    assert drop_mathml(page) == page

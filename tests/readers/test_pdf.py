@@ -97,7 +97,7 @@ def column(x: float, top: float, lines: list[str], size: float = 10) -> list[Pla
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
     yield
-    child.CHILDREN.dismiss()
+    child.CHILDREN.stop_idle()
 
 
 def article_page(number: int) -> list[Placed]:
@@ -281,7 +281,7 @@ def test_a_child_that_dies_or_hangs_is_replaced(
         patch.setattr(child.CHILDREN, "start", script)
         with pytest.raises(ChildFailed, match=said):
             child.extract(pdf_of([article_page(1)]), deadline)
-    assert child.CHILDREN.dismiss() == 0
+    assert child.CHILDREN.stop_idle() == 0
     assert read([article_page(1)]).body_words > 0
 
 

@@ -22,9 +22,9 @@ HTML = (
 
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
-    reader_processes._children().dismiss()  # of another test file in this worker
+    reader_processes._children().stop_idle()  # of another test file in this worker
     yield
-    reader_processes._children().dismiss()
+    reader_processes._children().stop_idle()
 
 
 @pytest.fixture

@@ -418,7 +418,7 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
         raw = shelf.raw(stored) if stored else None
         if not stored or not raw:
             continue
-        if not everything and raw.extractor == formats.extractor(raw.fetched.media):
+        if not everything and raw.extractor == formats.get_extractor(raw.fetched.media):
             continue
         if not formats.is_ours(raw.extractor):
             detail = f"{raw.extractor} read it better than we did (download --force asks anew)"

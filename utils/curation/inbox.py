@@ -305,7 +305,7 @@ class Inbox:
             return None
         paper, bad = refused[0]
         claims = read_document(found)  # has a text: it was read before
-        document = formats.with_provenance(claims, found.fetched, paper)
+        document = formats.add_provenance(claims, found.fetched, paper)
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
         done = self._file(path, found, paper, accepted)
         if done.detail != self.accepting:  # the shelf has better

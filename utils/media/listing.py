@@ -75,7 +75,7 @@ def _objects_without_files(file: TextFile) -> tuple[PaperObject, ...]:
 
 
 def _objects_in_xml(fetched: Fetched) -> list[PaperObject]:
-    from ..readers.jats.objects import objects_of as objects_in_xml
+    from ..readers.jats.objects import find_objects as objects_in_xml
 
     return objects_in_xml(fetched)
 
@@ -106,7 +106,7 @@ def _pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     if fetched.media == "html":
         from ..readers.html import pictures as in_html
 
-        return in_html.pictures_of(fetched)
+        return in_html.find_pictures(fetched)
     return {}
 
 

@@ -30,12 +30,12 @@ __all__ = [
     "JUDGES",
     "READERS",
     "VERSIONS",
+    "add_provenance",
     "best_license",
     "extract",
-    "extractor",
+    "get_extractor",
+    "get_reader",
     "read",
-    "reader_of",
-    "with_provenance",
 ]
 
 _FIRST_ERROR = 400  # HTTP status
@@ -127,7 +127,7 @@ def read(
 
             part = describe_copy(document.markdown, fetched.via, document.version)
             bad.details["copy"] = part._asdict()
-        raise _refusal(bad, fetched) from bad
+        raise _to_refusal(bad, fetched) from bad
     if not is_ours(document.extractor):
         document = replace(document, evidence=f"{document.evidence}; read by {document.extractor}")
     if by_name:  # the last piece of evidence rests on the ids replaced above
@@ -144,31 +144,31 @@ def extract(fetched: Fetched, paper: Paper) -> Document:
     BadContent
         No text can be read in it.
     """
-    document = reader_of(fetched.media).read(fetched)
+    document = get_reader(fetched.media).read(fetched)
     if document.doubts is not None:
         from .pdf.glyphs import correct_letters
 
         document = correct_letters(document, paper)
-    return with_provenance(document, fetched, paper)
+    return add_provenance(document, fetched, paper)
 
 
-def reader_of(media: Media) -> ModuleType:
-    """The reader of a kind of content; imported when it is asked for."""
+def get_reader(media: Media) -> ModuleType:
+    """Return the reader of a media type; it is imported here."""
     return import_module(f".{READERS[media]}", __package__)
 
 
-def with_provenance(document: Document, fetched: Fetched, paper: Paper) -> Document:
-    """The document with its license and version, by itself, its site and record; and its reader."""
+def add_provenance(document: Document, fetched: Fetched, paper: Paper) -> Document:
+    """Return the document with its reader, licence and version, from itself, its site or record."""
     return replace(
         document,
         license=best_license(document.license, fetched.license, paper.license),
-        extractor=document.extractor or extractor(fetched.media),
-        version=version_of(fetched, document, paper),
-        route=route_of(fetched),
+        extractor=document.extractor or get_extractor(fetched.media),
+        version=find_version(fetched, document, paper),
+        route=get_route(fetched),
     )
 
 
-def route_of(fetched: Fetched) -> Route:
+def get_route(fetched: Fetched) -> Route:
     """Return how a text came, which says how much evidence against the text is needed."""
     if fetched.media in _STRUCTURED:
         return "structured"
@@ -177,8 +177,8 @@ def route_of(fetched: Fetched) -> Route:
     return "copy" if fetched.via in _COPIES else ""
 
 
-def _refusal(bad: BadContent, fetched: Fetched) -> BadContent:
-    """The error for a page with an HTTP error status: ``refused``, unless the verdict says more."""
+def _to_refusal(bad: BadContent, fetched: Fetched) -> BadContent:
+    """Return the error for a page with an HTTP error status."""
     if fetched.status < _FIRST_ERROR or bad.outcome not in _VAGUE:
         return bad
     site = urlsplit(fetched.url).hostname or fetched.source
@@ -187,13 +187,13 @@ def _refusal(bad: BadContent, fetched: Fetched) -> BadContent:
     return BadContent(msg, hint, verdict="refused", status=fetched.status)
 
 
-def extractor(media: Media) -> str:
-    """The reader of a kind of content, with its version, such as ``jats 1``."""
+def get_extractor(media: Media) -> str:
+    """Return the reader of a media type with its version, such as ``jats 1``."""
     return f"{media} {VERSIONS[media]}"
 
 
 def is_ours(extractor: str) -> bool:
-    """Whether one of the readers here made a text alone, without a server or text recognition.
+    """Return whether a text was made by a reader here, without a server or text recognition.
 
     >>> is_ours("pdf 3"), is_ours("GROBID 0.8.1, tei 1")
     (True, False)
@@ -210,7 +210,7 @@ class JudgedText(NamedTuple):
 
 
 def judge_fetched(fetched: Fetched, paper: Paper, read: Read = read) -> JudgedText:
-    """Whether what a site sent is all of *paper*.
+    """Judge whether what a site sent is all of *paper*.
 
     Without a record of the paper there is nothing to compare it with: the name of the file says
     which paper it is.
@@ -218,19 +218,19 @@ def judge_fetched(fetched: Fetched, paper: Paper, read: Read = read) -> JudgedTe
     try:
         document = read(fetched, paper, identified=not paper.recorded_by)
     except BadContent as bad:
-        return JudgedText(_verdict(bad), str(bad.details.get("evidence") or bad.message))
+        return JudgedText(_get_verdict(bad), str(bad.details.get("evidence") or bad.message))
     return JudgedText(document.verdict, document.evidence, document)
 
 
 def judge_text(text: str, paper: Paper, read: Read = read) -> JudgedText:
-    """Whether *text*, a file without its header, is all of *paper*."""
+    """Judge whether *text*, a file without its header, is all of *paper*."""
     return judge_fetched(_to_fetched(text, "markdown"), paper, read)
 
 
 def judge_foreign_text(text: str, paper: Paper, read: Read = read) -> JudgedText:
-    """The same for a file written by another program, which may hold anything."""
+    """Judge a file of another program, which may hold anything."""
     stripped = text.strip().removeprefix("\ufeff").strip()
-    if form := next((f for start, f in _OTHER_FORMS.items() if _begins(stripped, start)), ""):
+    if form := next((f for start, f in _OTHER_FORMS.items() if _begins_with(stripped, start)), ""):
         seen = judge_fetched(_to_fetched(text, "html"), paper, read) if "HTML" in form else None
         if seen and not seen.document and seen.verdict != "wrong_paper":
             return seen
@@ -242,7 +242,7 @@ def judge_foreign_text(text: str, paper: Paper, read: Read = read) -> JudgedText
     return judge_text(text, paper, read)
 
 
-def _begins(text: str, start: str) -> bool:
+def _begins_with(text: str, start: str) -> bool:
     return text[: len(start)].lower() == start
 
 
@@ -251,17 +251,17 @@ def _to_fetched(text: str, media: Media) -> Fetched:
     return Fetched(body, media, "", "the shelf", "shelf", charset="utf-8")
 
 
-def _verdict(bad: BadContent) -> Verdict:
+def _get_verdict(bad: BadContent) -> Verdict:
     found: Verdict = bad.details.get("verdict", "not_a_paper")
     return found
 
 
-def version_of(fetched: Fetched, document: Document, paper: Paper) -> Version:
-    """The version of a text: what it states itself, else what its site stated.
+def find_version(fetched: Fetched, document: Document, paper: Paper) -> Version:
+    """Return the version of a text: stated by the text itself, else by its site.
 
     A text with an arXiv identifier and no DOI is a preprint where the site stated nothing.
     """
-    if fetched.media == "jats" and (stated := _stated_version(fetched.body)):
+    if fetched.media == "jats" and (stated := _find_stated_version(fetched.body)):
         return stated
     if only_a_preprint(paper):
         return "preprint"
@@ -270,8 +270,8 @@ def version_of(fetched: Fetched, document: Document, paper: Paper) -> Version:
     return "preprint"
 
 
-def _stated_version(jats: bytes) -> Version:
-    """What the front of an article says it is; empty where it says nothing."""
+def _find_stated_version(jats: bytes) -> Version:
+    """Return the version that the front of an article states; empty if it states none."""
     front = jats[:_FRONT]
     if body := _BODY.search(front):
         front = front[: body.start()]

@@ -9,23 +9,25 @@ _BETWEEN = re.compile(r"[,;\u2022]|\s+and\s+|\s+&\s+")
 _LONGEST_NAME = 60  # characters of a name
 
 
-def families_in(line: str) -> list[str]:
-    """The family names, in order; what is no name is left out.
+def extract_family_names(line: str) -> list[str]:
+    """Return the family names in a line, in order; words that are not names are skipped.
 
-    >>> families_in("Ada Roe, Jan van Poe and Wei Zhang, University 5")
+    >>> extract_family_names("Ada Roe, Jan van Poe and Wei Zhang, University 5")
     ['Roe', 'Poe', 'Zhang']
     """
     parts = (part.strip(" .~").removeprefix("and ").strip() for part in _BETWEEN.split(line))
     return [
-        family_name(name) for name in parts if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name)
+        extract_family_name(name)
+        for name in parts
+        if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name)
     ]
 
 
-def family_name(name: str) -> str:
-    """The family name out of ``Doe, Jane`` or ``Jane A. Doe Jr``.
+def extract_family_name(name: str) -> str:
+    """Return the family name in ``Doe, Jane`` or ``Jane A. Doe Jr``.
 
-    >>> family_name("Del Coco, Laura"), family_name("Simon YW Ho"), family_name("J Doe Jr.")
-    ('Del Coco', 'Ho', 'Doe')
+    >>> extract_family_name("Del Coco, Laura"), extract_family_name("Simon YW Ho"),
+    extract_family_name("J Doe Jr.") ('Del Coco', 'Ho', 'Doe')
     """
     if "," in name:
         return name.partition(",")[0].strip()

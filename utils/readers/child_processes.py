@@ -45,7 +45,7 @@ class ChildFailed(Exception):
 
 
 class ChildCrashed(ChildFailed):
-    """The child died of what it read, or somebody killed it, *after* so many seconds."""
+    """The child died of what it read, or was killed, *after* so many seconds."""
 
     def __init__(self, message: str, after: float) -> None:
         super().__init__(message)
@@ -79,12 +79,12 @@ class Child:
         assert self._process.stdin
         assert self._process.stdout
         if not self._ready:
-            self._await_start(self._process.stdout)
+            self._wait_for_start(self._process.stdout)
         begun = time.monotonic()
-        with self._kill_after(deadline) as expired:
+        with self._kill_after_deadline(deadline) as expired:
             try:
-                _send(self._process.stdin, body)
-                answer: dict[str, Any] = json.loads(_receive(self._process.stdout))
+                _send_message(self._process.stdin, body)
+                answer: dict[str, Any] = json.loads(_receive_message(self._process.stdout))
             except (EOFError, OSError, ValueError) as error:
                 if expired.is_set():
                     msg = f"no answer within {deadline:g} s"
@@ -93,17 +93,17 @@ class Child:
                 raise ChildCrashed(msg, time.monotonic() - begun) from error
         return answer
 
-    def _await_start(self, answers: IO[bytes]) -> None:
+    def _wait_for_start(self, answers: IO[bytes]) -> None:
         try:
-            with self._kill_after(DEADLINE):
-                _receive(answers)
+            with self._kill_after_deadline(DEADLINE):
+                _receive_message(answers)
         except EOFError as error:
             msg = "A reading process could not start; its output is in the log."
             raise RuntimeError(msg) from error
         self._ready = True
 
     @contextmanager
-    def _kill_after(self, deadline: float) -> Iterator[threading.Event]:
+    def _kill_after_deadline(self, deadline: float) -> Iterator[threading.Event]:
         expired = threading.Event()  # a timer is alive while it kills, so it cannot tell
 
         def expire() -> None:
@@ -126,13 +126,13 @@ class Child:
 
 
 class Children:
-    """Up to *most* children that run the ``serve`` of *module*, each started when needed.
+    """A pool of at most *most* children that run the ``serve`` of *module*.
 
     A *bare* one imports its module without the packages around it, and so starts at once.
     """
 
     def __init__(self, module: str, most: int, *, bare: bool = False) -> None:
-        around = {*_parent_packages(module), *_parent_packages(__name__)}
+        around = {*_list_parent_packages(module), *_list_parent_packages(__name__)}
         self.start = _BARE.format(sorted(around), module) if bare else _START.format(module)
         self._free = threading.BoundedSemaphore(most)
         self._idle: list[Child] = []
@@ -152,15 +152,15 @@ class Children:
             self._idle, self._pid = [], os.getpid()
         with self._free:
             try:
-                answer = self._ask(self._idle.pop() if self._idle else None, body, deadline)
+                answer = self._ask_child(self._idle.pop() if self._idle else None, body, deadline)
             except ChildCrashed as crash:
-                answer = self._ask(None, body, max(deadline - crash.after, 0.0))
+                answer = self._ask_child(None, body, max(deadline - crash.after, 0.0))
         if bug := answer.get("bug"):
             msg = f"The reader failed: {bug}"
             raise RuntimeError(msg)
         return answer
 
-    def _ask(self, child: Child | None, body: bytes, deadline: float) -> dict[str, Any]:
+    def _ask_child(self, child: Child | None, body: bytes, deadline: float) -> dict[str, Any]:
         child = child or Child(self.start)
         try:
             answer = child.ask(body, deadline)
@@ -173,8 +173,8 @@ class Children:
             self._idle.append(child)
         return answer
 
-    def dismiss(self) -> int:
-        """End the children that are idle; how many there were."""
+    def stop_idle(self) -> int:
+        """Stop the idle children; return their number."""
         dismissed = 0
         while self._idle:
             self._idle.pop().kill()
@@ -182,7 +182,7 @@ class Children:
         return dismissed
 
 
-def _parent_packages(module: str) -> list[str]:
+def _list_parent_packages(module: str) -> list[str]:
     parts = module.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 
@@ -203,21 +203,21 @@ def serve_with(
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(_GARBAGE_OBJECTS)
-    began = _peak_memory()
+    began = _measure_peak_memory()
     with suppress(EOFError, BrokenPipeError):  # our parent is gone
-        _send(answers, b"ready")
+        _send_message(answers, b"ready")
         while True:
-            job = _receive(jobs)
+            job = _receive_message(jobs)
             with _end_with_parent(jobs):
-                answer = _answer(read, job)
+                answer = _answer_safely(read, job)
             # A new process begins with the peak of the one that started it.
-            if _peak_memory() > max(began, swollen):
+            if _measure_peak_memory() > max(began, swollen):
                 answer["swollen"] = True
-            _send(answers, json.dumps(answer).encode())
+            _send_message(answers, json.dumps(answer).encode())
 
 
-def _peak_memory() -> int:
-    """The most memory this process ever used, in bytes; 0 where the system does not say.
+def _measure_peak_memory() -> int:
+    """Return this process's peak memory in bytes; 0 if the system does not report it.
 
     On Linux the count begins with the program; elsewhere, and by ``getrusage``, with its parent's.
     """
@@ -255,7 +255,7 @@ def _end_with_parent(jobs: IO[bytes]) -> Iterator[None]:
         fcntl.fcntl(jobs, fcntl.F_SETFL, quiet)
 
 
-def _answer(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:
+def _answer_safely(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:
     try:
         return read(body)
     except (MemoryError, RecursionError):
@@ -266,14 +266,14 @@ def _answer(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, A
         return {"bug": repr(bug)}
 
 
-def _send(pipe: IO[bytes], body: bytes) -> None:
+def _send_message(pipe: IO[bytes], body: bytes) -> None:
     pipe.write(_LENGTH.pack(len(body)))
     pipe.write(body)
     pipe.flush()
 
 
-def _receive(pipe: IO[bytes]) -> bytes:
-    """One message.
+def _receive_message(pipe: IO[bytes]) -> bytes:
+    """Return one message.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import BadContent
 from ..model.paper import Document, Fetched
-from .jats import parse, read_article
+from .jats import parse_article, read_article
 from .safe_xml import children_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ _WIDEST: Final = 1_000  # columns; who says more of a table is not to be believe
 
 
 def read(fetched: Fetched) -> Document:
-    """The article as markdown, with what it claims to be; see `.jats.read`.
+    """Return the article as markdown, with its claims about itself; see `.jats.read`.
 
     An answer without a text (to whom the key gives no right to it) has no words in its body.
 
@@ -92,40 +92,44 @@ def read(fetched: Fetched) -> Document:
     BadContent
         It is no answer of this service (verdict ``not_a_paper``).
     """
-    parsed = parse(fetched.body)
-    return read_article(_Article(parsed.root).as_jats(), parsed.cut_off)
+    parsed = parse_article(fetched.body)
+    return read_article(_Article(parsed.root).to_jats(), parsed.cut_off)
 
 
 def has_text(body: bytes) -> bool:
-    """Whether an answer holds the text of its article, and not its abstract alone."""
+    """Return whether an answer holds the text of its article, and not only the abstract."""
     try:
-        root = parse(body).root
+        root = parse_article(body).root
     except BadContent:
         return False
-    paragraphs = (el for body in _find(root, "body") for el in _find(body, "para", "simple-para"))
-    return next(paragraphs, None) is not None or bool(_text(_first(root, "rawtext")))
+    paragraphs = (
+        el
+        for body in _find_descendants(root, "body")
+        for el in _find_descendants(body, "para", "simple-para")
+    )
+    return next(paragraphs, None) is not None or bool(_get_text(_find_first(root, "rawtext")))
 
 
-def _name(el: Element) -> str:
+def _get_local_name(el: Element) -> str:
     return el.tag.rpartition("}")[2] if isinstance(el.tag, str) else ""
 
 
-def _find(el: Element | None, *names: str) -> Iterator[Element]:
-    """Descendants of these local names."""
+def _find_descendants(el: Element | None, *names: str) -> Iterator[Element]:
+    """Yield descendants with one of these local names."""
     for one in el.iter("{*}*") if el is not None else ():
-        if _name(one) in names:
+        if _get_local_name(one) in names:
             yield one
 
 
-def _first(el: Element | None, *names: str) -> Element | None:
-    return next(_find(el, *names), None)
+def _find_first(el: Element | None, *names: str) -> Element | None:
+    return next(_find_descendants(el, *names), None)
 
 
-def _children(el: Element | None, *names: str) -> list[Element]:
-    return [] if el is None else [one for one in children_of(el) if _name(one) in names]
+def _find_children(el: Element | None, *names: str) -> list[Element]:
+    return [] if el is None else [one for one in children_of(el) if _get_local_name(one) in names]
 
 
-def _text(el: Element | None) -> str:
+def _get_text(el: Element | None) -> str:
     return "" if el is None else " ".join("".join(map(str, el.itertext())).split())
 
 
@@ -133,183 +137,186 @@ class _Article:
     """One answer on its way to JATS; ``floats`` are those no paragraph has called yet."""
 
     def __init__(self, root: Element) -> None:
-        self.core = _first(root, "coredata")
-        self.item = _first(
+        self.core = _find_first(root, "coredata")
+        self.item = _find_first(
             root, "article", "simple-article", "converted-article", "book-review", "exam", "chapter"
         )
         if self.core is None and self.item is None:
             msg = "This is not an article: there is no <coredata> of Elsevier in the XML."
             raise BadContent(msg, verdict="not_a_paper")
-        self.subtype = _text(_first(root, "document-subtype"))
-        self.raw = _first(root, "rawtext")
-        self.targets = {el.get("id", ""): _name(el) for el in root.iter() if el.get("id")}
+        self.subtype = _get_text(_find_first(root, "document-subtype"))
+        self.raw = _find_first(root, "rawtext")
+        self.targets = {el.get("id", ""): _get_local_name(el) for el in root.iter() if el.get("id")}
         self.floats = {
             el.get("id", f"float {number}"): el
-            for holder in _children(self.item, "floats")
-            for number, el in enumerate(_children(holder, *_FLOATS))
+            for holder in _find_children(self.item, "floats")
+            for number, el in enumerate(_find_children(holder, *_FLOATS))
         }
         self.notes: dict[str, Element] = {}
         self.article = root.makeelement("article")
         self._special: dict[str, Callable[[Element, Element], None]] = {
-            "hsp": self._blank,
-            "glyph": self._glyph,
-            "cross-ref": self._xref,
-            "cross-refs": self._xref,
-            "inter-ref": self._link,
-            "float-anchor": self._nothing,
-            "footnote": self._footnote,
+            "hsp": self._write_blank,
+            "glyph": self._write_glyph,
+            "cross-ref": self._write_xref,
+            "cross-refs": self._write_xref,
+            "inter-ref": self._write_link,
+            "float-anchor": self._skip,
+            "footnote": self._write_footnote,
             "display": self._copy_content,
-            "formula": self._formula,
-            "math": self._math,
-            "list": self._list,
-            "def-list": self._definitions,
-            "figure": self._figure,
-            "scheme": self._figure,
-            "e-component": self._supplement,
-            "table": self._table,
-            "textbox": self._box,
-            "link": self._nothing,
-            "inline-figure": self._inline_figure,
+            "formula": self._write_formula,
+            "math": self._write_math,
+            "list": self._write_list,
+            "def-list": self._write_definitions,
+            "figure": self._write_figure,
+            "scheme": self._write_figure,
+            "e-component": self._write_supplement,
+            "table": self._write_table,
+            "textbox": self._write_box,
+            "link": self._skip,
+            "inline-figure": self._write_inline_figure,
         }
 
-    def as_jats(self) -> Element:
-        """The ``article``: front, body, back, and the floats that nothing in the text called."""
+    def to_jats(self) -> Element:
+        """Return the ``article``: front, body, back, and floats without a mention."""
         if kind := _KINDS.get(self.subtype):
             self.article.set("article-type", kind)
-        self._front(_first(self.item, "head", "simple-head"))
-        self._body()
-        self._back()
+        self._write_front(_find_first(self.item, "head", "simple-head"))
+        self._write_body()
+        self._write_back()
         if self.floats:
-            group = self._add(self.article, "floats-group")
+            group = self._add_element(self.article, "floats-group")
             for name in list(self.floats):
-                self._place(name, group)
+                self._place_float(name, group)
         return self.article
 
     # --- the parts ------------------------------------------------------------------------------
 
-    def _front(self, head: Element | None) -> None:
-        meta = self._add(self._add(self.article, "front"), "article-meta")
+    def _write_front(self, head: Element | None) -> None:
+        meta = self._add_element(self._add_element(self.article, "front"), "article-meta")
         for kind, name in (("doi", "doi"), ("pmid", "pubmed-id"), ("pii", "pii")):
-            if text := self._said(name):
-                self._add(meta, "article-id", text).set("pub-id-type", kind)
-        titles = self._add(meta, "title-group")
-        for title in _children(head, "title") or _children(self.core, "title"):
-            self._copy_content(title, self._add(titles, "article-title"))
-        for title in _children(head, "subtitle"):
-            self._copy_content(title, self._add(titles, "subtitle"))
-        self._authors(meta, head)
+            if text := self._get_core_field(name):
+                self._add_element(meta, "article-id", text).set("pub-id-type", kind)
+        titles = self._add_element(meta, "title-group")
+        for title in _find_children(head, "title") or _find_children(self.core, "title"):
+            self._copy_content(title, self._add_element(titles, "article-title"))
+        for title in _find_children(head, "subtitle"):
+            self._copy_content(title, self._add_element(titles, "subtitle"))
+        self._write_authors(meta, head)
         for name, field in (("fpage", "startingPage"), ("lpage", "endingPage")):
-            if text := self._said(field):
-                self._add(meta, name, text)
-        if text := self._said("openaccessUserLicense"):
-            self._add(self._add(meta, "permissions"), "license").set(_HREF, text)
-        self._abstracts(meta, head)
-        self._keywords(meta, head)
+            if text := self._get_core_field(field):
+                self._add_element(meta, name, text)
+        if text := self._get_core_field("openaccessUserLicense"):
+            self._add_element(self._add_element(meta, "permissions"), "license").set(_HREF, text)
+        self._write_abstracts(meta, head)
+        self._write_keywords(meta, head)
 
-    def _said(self, field: str) -> str:
-        """What ``coredata`` has under a name."""
-        return _text(next(iter(_children(self.core, field)), None))
+    def _get_core_field(self, field: str) -> str:
+        """Return a field of ``coredata``."""
+        return _get_text(next(iter(_find_children(self.core, field)), None))
 
-    def _keywords(self, meta: Element, head: Element | None) -> None:
-        for group in _children(head, "keywords"):
-            words = self._add(meta, "kwd-group")
+    def _write_keywords(self, meta: Element, head: Element | None) -> None:
+        for group in _find_children(head, "keywords"):
+            words = self._add_element(meta, "kwd-group")
             for el in children_of(group):
-                if _name(el) == "section-title":
-                    self._copy_content(el, self._add(words, "title"))
-                elif _name(el) == "keyword" and (text := _first(el, "text")) is not None:
-                    self._copy_content(text, self._add(words, "kwd"))
+                if _get_local_name(el) == "section-title":
+                    self._copy_content(el, self._add_element(words, "title"))
+                elif (
+                    _get_local_name(el) == "keyword"
+                    and (text := _find_first(el, "text")) is not None
+                ):
+                    self._copy_content(text, self._add_element(words, "kwd"))
 
-    def _authors(self, meta: Element, head: Element | None) -> None:
-        group = self._add(meta, "contrib-group")
-        for el in _find(head, "author", "collaboration"):
-            contrib = self._add(group, "contrib")
+    def _write_authors(self, meta: Element, head: Element | None) -> None:
+        group = self._add_element(meta, "contrib-group")
+        for el in _find_descendants(head, "author", "collaboration"):
+            contrib = self._add_element(group, "contrib")
             contrib.set("contrib-type", "author")
-            if _name(el) == "collaboration":
-                self._add(contrib, "collab", _text(_first(el, "text")))
+            if _get_local_name(el) == "collaboration":
+                self._add_element(contrib, "collab", _get_text(_find_first(el, "text")))
             else:
-                self._person(el, contrib)
+                self._write_person(el, contrib)
         if not len(group):
-            for el in _children(self.core, "creator"):
-                family, _, given = _text(el).partition(", ")
-                contrib = self._add(group, "contrib")
+            for el in _find_children(self.core, "creator"):
+                family, _, given = _get_text(el).partition(", ")
+                contrib = self._add_element(group, "contrib")
                 contrib.set("contrib-type", "author")
-                name = self._add(contrib, "name")
-                self._add(name, "surname", family)
-                self._add(name, "given-names", given)
+                name = self._add_element(contrib, "name")
+                self._add_element(name, "surname", family)
+                self._add_element(name, "given-names", given)
 
-    def _person(self, el: Element, parent: Element) -> None:
-        name = self._add(parent, "name")
+    def _write_person(self, el: Element, parent: Element) -> None:
+        name = self._add_element(parent, "name")
         for source, target in (
             ("surname", "surname"),
             ("given-name", "given-names"),
             ("suffix", "suffix"),
         ):
-            for part in _children(el, source):
-                self._add(name, target, _text(part))
+            for part in _find_children(el, source):
+                self._add_element(name, target, _get_text(part))
 
-    def _abstracts(self, meta: Element, head: Element | None) -> None:
-        found = _children(head, "abstract")
+    def _write_abstracts(self, meta: Element, head: Element | None) -> None:
+        found = _find_children(head, "abstract")
         for el in sorted(found, key=lambda one: (one.get("class") or "author") != "author"):
-            abstract = self._add(meta, "abstract")
+            abstract = self._add_element(meta, "abstract")
             if (kind := el.get("class") or "author") != "author":
                 abstract.set("abstract-type", _ABSTRACTS.get(kind, kind))
-            for part in _children(el, "abstract-sec"):
-                titled = any(_name(one) == "section-title" for one in children_of(part))
-                self._blocks(part, self._add(abstract, "sec") if titled else abstract)
-        if not found and (description := self._said("description")):
+            for part in _find_children(el, "abstract-sec"):
+                titled = any(_get_local_name(one) == "section-title" for one in children_of(part))
+                self._write_blocks(part, self._add_element(abstract, "sec") if titled else abstract)
+        if not found and (description := self._get_core_field("description")):
             plain = re.sub(r"^(?:Abstract|Summary)\s+", "", description)
-            self._add(self._add(meta, "abstract"), "p", plain)
+            self._add_element(self._add_element(meta, "abstract"), "p", plain)
 
-    def _body(self) -> None:
-        body = next(iter(_children(self.item, "body")), None)
+    def _write_body(self) -> None:
+        body = next(iter(_find_children(self.item, "body")), None)
         if body is not None:
-            target = self._add(self.article, "body")
+            target = self._add_element(self.article, "body")
             for el in children_of(body):
-                if _name(el) == "sections":
-                    self._blocks(el, target)
-                elif _name(el) not in {"acknowledgment", "appendices"}:
-                    self._write(el, target)
+                if _get_local_name(el) == "sections":
+                    self._write_blocks(el, target)
+                elif _get_local_name(el) not in {"acknowledgment", "appendices"}:
+                    self._write_element(el, target)
         elif self.raw is not None:
-            target = self._add(self.article, "body")
+            target = self._add_element(self.article, "body")
             for paragraph in re.split(r"\n\s*\n", "".join(map(str, self.raw.itertext()))):
-                self._add(target, "p", " ".join(paragraph.split()))
+                self._add_element(target, "p", " ".join(paragraph.split()))
 
-    def _back(self) -> None:
-        back = self._add(self.article, "back")
-        for el in _find(self.item, "acknowledgment"):
-            for part in _children(el, "section") or [el]:
-                self._blocks(part, self._like(el, self._add(back, "ack")))
-        for el in _find(self.item, "appendices"):
-            group = self._add(back, "app-group")
-            for section in _children(el, "section"):
-                self._blocks(section, self._like(section, self._add(group, "app")))
-        tail = next(iter(_children(self.item, "tail", "simple-tail")), None)
+    def _write_back(self) -> None:
+        back = self._add_element(self.article, "back")
+        for el in _find_descendants(self.item, "acknowledgment"):
+            for part in _find_children(el, "section") or [el]:
+                self._write_blocks(part, self._copy_id(el, self._add_element(back, "ack")))
+        for el in _find_descendants(self.item, "appendices"):
+            group = self._add_element(back, "app-group")
+            for section in _find_children(el, "section"):
+                self._write_blocks(section, self._copy_id(section, self._add_element(group, "app")))
+        tail = next(iter(_find_children(self.item, "tail", "simple-tail")), None)
         for el in children_of(tail) if tail is not None else ():
-            if _name(el) in {"bibliography", "further-reading"}:
-                self._references(el, back)
+            if _get_local_name(el) in {"bibliography", "further-reading"}:
+                self._write_references(el, back)
             else:
-                self._write(el, back)
+                self._write_element(el, back)
         if self.notes:
             back.insert(0, self._note_group())
 
     def _note_group(self) -> Element:
         group = self.article.makeelement("fn-group")
         for name, el in self.notes.items():
-            note = self._add(group, "fn")
+            note = self._add_element(group, "fn")
             note.set("id", name)
-            self._blocks(el, note)
+            self._write_blocks(el, note)
         return group
 
     # --- going through --------------------------------------------------------------------------
 
-    def _add(self, parent: Element, tag: str, text: str = "") -> Element:
+    def _add_element(self, parent: Element, tag: str, text: str = "") -> Element:
         child = parent.makeelement(tag)
         child.text = text or None
         parent.append(child)
         return child
 
-    def _say(self, parent: Element, text: str | None) -> None:
-        """Text behind whatever the parent holds by now."""
+    def _append_text(self, parent: Element, text: str | None) -> None:
+        """Append text behind the last child of the parent."""
         if not text:
             return
         if len(parent):
@@ -317,172 +324,177 @@ class _Article:
         else:
             parent.text = (parent.text or "") + text
 
-    def _write(self, el: Element, parent: Element) -> None:
-        """One element, as JATS has it; what is not known is what it holds."""
-        name = _name(el)
+    def _write_element(self, el: Element, parent: Element) -> None:
+        """Write one element as JATS; an unknown element is replaced by its content."""
+        name = _get_local_name(el)
         if not name or name in _DROPPED:
             return
         if special := self._special.get(name):
             special(el, parent)
         elif name in {"section", "acknowledgment", "list-item", "enunciation"}:
-            self._blocks(el, self._like(el, self._add(parent, _SAME[name])))
+            self._write_blocks(el, self._copy_id(el, self._add_element(parent, _SAME[name])))
         elif name in _SAME:
-            made = self._like(el, self._add(parent, _SAME[name]))
+            made = self._copy_id(el, self._add_element(parent, _SAME[name]))
             self._copy_content(el, made)
             if _SAME[name] == "p":
                 self._call_floats(el, parent)
         else:
             self._copy_content(el, parent)
 
-    def _like(self, el: Element, made: Element) -> Element:
+    def _copy_id(self, el: Element, made: Element) -> Element:
         if name := el.get("id"):
             made.set("id", name)
         return made
 
     def _copy_content(self, el: Element, parent: Element) -> None:
-        """Text and elements in their order, without the blanks of layout before an index."""
+        """Write text and elements in order, without layout whitespace before a subscript."""
         children = children_of(el)
-        following = [*map(_name, children), ""]
-        self._say(parent, _unlaid(el.text, following[0]))
+        following = [*map(_get_local_name, children), ""]
+        self._append_text(parent, _drop_layout_newline(el.text, following[0]))
         for child, after in zip(children, following[1:], strict=True):
-            self._write(child, parent)
-            self._say(parent, _unlaid(child.tail, after))
+            self._write_element(child, parent)
+            self._append_text(parent, _drop_layout_newline(child.tail, after))
 
-    def _blocks(self, el: Element, parent: Element) -> None:
-        """The children of an element that holds blocks: what stands between them is layout."""
+    def _write_blocks(self, el: Element, parent: Element) -> None:
+        """Write the children of an element that holds blocks; text between them is layout."""
         for child in children_of(el):
-            self._write(child, parent)
-            self._say(parent, child.tail if (child.tail or "").strip() else "")
+            self._write_element(child, parent)
+            self._append_text(parent, child.tail if (child.tail or "").strip() else "")
 
     def _call_floats(self, el: Element, parent: Element) -> None:
-        for anchor in _find(el, "float-anchor"):
-            self._place(anchor.get("refid", ""), parent)
+        for anchor in _find_descendants(el, "float-anchor"):
+            self._place_float(anchor.get("refid", ""), parent)
 
-    def _place(self, name: str, parent: Element) -> None:
+    def _place_float(self, name: str, parent: Element) -> None:
         if (float_ := self.floats.pop(name, None)) is not None:
-            self._write(float_, parent)
+            self._write_element(float_, parent)
 
     # --- inside a line --------------------------------------------------------------------------
 
-    def _nothing(self, el: Element, parent: Element) -> None:
-        """What stands for something that is written elsewhere."""
+    def _skip(self, el: Element, parent: Element) -> None:
+        """Write nothing for an element that is written elsewhere."""
 
-    def _blank(self, el: Element, parent: Element) -> None:
-        self._say(parent, " ")
+    def _write_blank(self, el: Element, parent: Element) -> None:
+        self._append_text(parent, " ")
 
-    def _glyph(self, el: Element, parent: Element) -> None:
-        self._say(parent, _GLYPHS.get(el.get("name", ""), ""))
+    def _write_glyph(self, el: Element, parent: Element) -> None:
+        self._append_text(parent, _GLYPHS.get(el.get("name", ""), ""))
 
-    def _xref(self, el: Element, parent: Element) -> None:
-        made = self._add(parent, "xref")
+    def _write_xref(self, el: Element, parent: Element) -> None:
+        made = self._add_element(parent, "xref")
         names = el.get("refid", "")
         made.set("rid", names)
-        made.set("ref-type", _target(self.targets.get(names.split(" ")[0], "")))
+        made.set("ref-type", _get_ref_type(self.targets.get(names.split(" ")[0], "")))
         self._copy_content(el, made)
 
-    def _link(self, el: Element, parent: Element) -> None:
+    def _write_link(self, el: Element, parent: Element) -> None:
         address = el.get(_HREF, "")
-        made = self._add(parent, "ext-link")
+        made = self._add_element(parent, "ext-link")
         made.set(_HREF, re.sub(r"^doi:", "https://doi.org/", address))
         self._copy_content(el, made)
 
-    def _footnote(self, el: Element, parent: Element) -> None:
+    def _write_footnote(self, el: Element, parent: Element) -> None:
         name = el.get("id") or f"note {len(self.notes)}"
         self.notes[name] = el
         if parent.tag == "p":
-            mark = self._add(self._add(parent, "sup"), "xref", _text(_first(el, "label")))
+            mark = self._add_element(
+                self._add_element(parent, "sup"), "xref", _get_text(_find_first(el, "label"))
+            )
             mark.set("ref-type", "fn")
             mark.set("rid", name)
 
-    def _formula(self, el: Element, parent: Element) -> None:
-        self._copy_content(el, self._like(el, self._add(parent, "disp-formula")))
+    def _write_formula(self, el: Element, parent: Element) -> None:
+        self._copy_content(el, self._copy_id(el, self._add_element(parent, "disp-formula")))
 
-    def _math(self, el: Element, parent: Element) -> None:
+    def _write_math(self, el: Element, parent: Element) -> None:
         if parent.tag != "disp-formula":
-            parent = self._add(parent, "inline-formula")
-        made = self._add(parent, _MATH)
+            parent = self._add_element(parent, "inline-formula")
+        made = self._add_element(parent, _MATH)
         made.text = el.text
         for child in children_of(el):
             made.append(child)
 
-    def _inline_figure(self, el: Element, parent: Element) -> None:
-        for link in _find(el, "link"):
-            self._add(parent, "inline-graphic").set(_HREF, link.get("locator", ""))
+    def _write_inline_figure(self, el: Element, parent: Element) -> None:
+        for link in _find_descendants(el, "link"):
+            self._add_element(parent, "inline-graphic").set(_HREF, link.get("locator", ""))
 
     # --- blocks ---------------------------------------------------------------------------------
 
-    def _list(self, el: Element, parent: Element) -> None:
-        made = self._add(parent, "list")
-        self._blocks(el, made)
+    def _write_list(self, el: Element, parent: Element) -> None:
+        made = self._add_element(parent, "list")
+        self._write_blocks(el, made)
 
-    def _definitions(self, el: Element, parent: Element) -> None:
-        made, item = self._add(parent, "def-list"), None
+    def _write_definitions(self, el: Element, parent: Element) -> None:
+        made, item = self._add_element(parent, "def-list"), None
         for child in children_of(el):
-            if _name(child) == "def-term" or item is None:
-                item = self._add(made, "def-item")
-            if _name(child) == "def-description":
-                self._blocks(child, self._add(item, "def"))
+            if _get_local_name(child) == "def-term" or item is None:
+                item = self._add_element(made, "def-item")
+            if _get_local_name(child) == "def-description":
+                self._write_blocks(child, self._add_element(item, "def"))
             else:
-                self._write(child, item)
+                self._write_element(child, item)
 
-    def _figure(self, el: Element, parent: Element) -> None:
-        made = self._like(el, self._add(parent, "fig"))
-        self._blocks(el, made)
-        for link in _children(el, "link"):
-            self._add(made, "graphic").set(_HREF, link.get("locator", ""))
+    def _write_figure(self, el: Element, parent: Element) -> None:
+        made = self._copy_id(el, self._add_element(parent, "fig"))
+        self._write_blocks(el, made)
+        for link in _find_children(el, "link"):
+            self._add_element(made, "graphic").set(_HREF, link.get("locator", ""))
 
-    def _supplement(self, el: Element, parent: Element) -> None:
-        self._blocks(el, self._like(el, self._add(parent, "supplementary-material")))
+    def _write_supplement(self, el: Element, parent: Element) -> None:
+        self._write_blocks(
+            el, self._copy_id(el, self._add_element(parent, "supplementary-material"))
+        )
 
-    def _box(self, el: Element, parent: Element) -> None:
-        made = self._like(el, self._add(parent, "boxed-text"))
+    def _write_box(self, el: Element, parent: Element) -> None:
+        made = self._copy_id(el, self._add_element(parent, "boxed-text"))
         for part in children_of(el):
-            if _name(part) in {"label", "caption"}:
-                self._write(part, made)
+            if _get_local_name(part) in {"label", "caption"}:
+                self._write_element(part, made)
             else:
-                self._blocks(part, made)
+                self._write_blocks(part, made)
 
-    def _table(self, el: Element, parent: Element) -> None:
-        made = self._like(el, self._add(parent, "table-wrap"))
-        for part in _children(el, "label", "caption"):
-            self._write(part, made)
-        for part in _children(el, "tgroup"):
-            self._cals(part, self._add(made, "table"))
-        if not _children(el, "tgroup"):
-            for link in _children(el, "link"):
-                self._add(made, "graphic").set(_HREF, link.get("locator", ""))
-        notes = self._add(made, "table-wrap-foot")
-        for part in _children(el, "legend", "table-footnote"):
-            target = self._like(part, self._add(notes, "fn"))
-            self._blocks(part, target)
+    def _write_table(self, el: Element, parent: Element) -> None:
+        made = self._copy_id(el, self._add_element(parent, "table-wrap"))
+        for part in _find_children(el, "label", "caption"):
+            self._write_element(part, made)
+        for part in _find_children(el, "tgroup"):
+            self._write_cals_table(part, self._add_element(made, "table"))
+        if not _find_children(el, "tgroup"):
+            for link in _find_children(el, "link"):
+                self._add_element(made, "graphic").set(_HREF, link.get("locator", ""))
+        notes = self._add_element(made, "table-wrap-foot")
+        for part in _find_children(el, "legend", "table-footnote"):
+            target = self._copy_id(part, self._add_element(notes, "fn"))
+            self._write_blocks(part, target)
 
-    def _cals(self, group: Element, table: Element) -> None:
-        """A CALS table (OASIS TR 9502) as one of HTML: spans for names, blanks for gaps."""
+    def _write_cals_table(self, group: Element, table: Element) -> None:
+        """Write a CALS table (OASIS TR 9502) as an HTML table: spans for names, blanks for gaps."""
         columns = {
-            el.get("colname", ""): number for number, el in enumerate(_children(group, "colspec"))
+            el.get("colname", ""): number
+            for number, el in enumerate(_find_children(group, "colspec"))
         }
         for name in ("thead", "tbody"):
-            for part in _children(group, name):
-                target = self._add(table, name)
+            for part in _find_children(group, name):
+                target = self._add_element(table, name)
                 taken: dict[int, int] = {}  # column → rows that a cell above still reaches into
-                for row in _children(part, "row"):
-                    self._row(row, self._add(target, "tr"), columns, taken)
+                for row in _find_children(part, "row"):
+                    self._write_row(row, self._add_element(target, "tr"), columns, taken)
 
-    def _row(
+    def _write_row(
         self, row: Element, target: Element, columns: dict[str, int], taken: dict[int, int]
     ) -> None:
         at = 0
         below = {column: left - 1 for column, left in taken.items() if left > 1}
-        for entry in _children(row, "entry"):
+        for entry in _find_children(row, "entry"):
             first = columns.get(entry.get("namest") or entry.get("colname") or "", -1)
             last = columns.get(entry.get("nameend") or "", first)
             while at in taken or at < first:
                 if at not in taken:
-                    self._add(target, "td")
+                    self._add_element(target, "td")
                 at += 1
-            cell = self._add(target, "td")
+            cell = self._add_element(target, "td")
             wide = min(max(1, last - first + 1), _WIDEST)
-            high = 1 + _number(entry.get("morerows"))
+            high = 1 + _parse_number(entry.get("morerows"))
             if wide > 1:
                 cell.set("colspan", str(wide))
             if high > 1:
@@ -495,59 +507,61 @@ class _Article:
 
     # --- references -----------------------------------------------------------------------------
 
-    def _references(self, el: Element, back: Element) -> None:
-        made = self._add(back, "ref-list")
-        for title in _children(el, "section-title"):
-            self._copy_content(title, self._add(made, "title"))
-        for reference in _find(el, "bib-reference"):
-            ref = self._like(reference, self._add(made, "ref"))
+    def _write_references(self, el: Element, back: Element) -> None:
+        made = self._add_element(back, "ref-list")
+        for title in _find_children(el, "section-title"):
+            self._copy_content(title, self._add_element(made, "title"))
+        for reference in _find_descendants(el, "bib-reference"):
+            ref = self._copy_id(reference, self._add_element(made, "ref"))
             for part in children_of(reference):
-                match _name(part):
+                match _get_local_name(part):
                     case "label":
-                        self._add(ref, "label", _text(part))
+                        self._add_element(ref, "label", _get_text(part))
                     case "reference":
-                        self._citation(part, self._add(ref, "element-citation"))
+                        self._write_citation(part, self._add_element(ref, "element-citation"))
                     case "other-ref":
-                        self._copy_content(part, self._add(ref, "mixed-citation"))
+                        self._copy_content(part, self._add_element(ref, "mixed-citation"))
                     case "note":
-                        self._copy_content(part, self._add(ref, "note"))
+                        self._copy_content(part, self._add_element(ref, "note"))
 
-    def _citation(self, el: Element, made: Element) -> None:
+    def _write_citation(self, el: Element, made: Element) -> None:
         made.set("publication-type", "journal")
         for part in children_of(el):
-            match _name(part):
+            match _get_local_name(part):
                 case "contribution":
-                    self._contribution(part, made)
+                    self._write_contribution(part, made)
                 case "host":
-                    self._host(part, made)
+                    self._write_host(part, made)
                 case "comment":
-                    self._copy_content(part, self._add(made, "comment"))
+                    self._copy_content(part, self._add_element(made, "comment"))
 
-    def _contribution(self, el: Element, made: Element) -> None:
-        self._people(_find(el, "author", "collaboration", "et-al"), made, "author")
-        for title in _children(el, "title", "translated-title"):
-            self._title(title, self._add(made, "article-title"))
+    def _write_contribution(self, el: Element, made: Element) -> None:
+        self._write_people(
+            _find_descendants(el, "author", "collaboration", "et-al"), made, "author"
+        )
+        for title in _find_children(el, "title", "translated-title"):
+            self._write_title(title, self._add_element(made, "article-title"))
 
-    def _people(self, found: Iterable[Element], made: Element, role: str) -> None:
-        group = self._add(made, "person-group")
+    def _write_people(self, found: Iterable[Element], made: Element, role: str) -> None:
+        group = self._add_element(made, "person-group")
         group.set("person-group-type", role)
         for el in found:
-            match _name(el):
+            match _get_local_name(el):
                 case "et-al":
-                    self._add(group, "etal")
+                    self._add_element(group, "etal")
                 case "collaboration":
-                    self._add(group, "collab", _text(el))
+                    self._add_element(group, "collab", _get_text(el))
                 case _:
-                    self._person(el, group)
+                    self._write_person(el, group)
         if not len(group):
             made.remove(group)
 
-    def _title(self, title: Element, target: Element) -> None:
-        for part in _children(title, "maintitle", "subtitle"):
-            self._say(target, ": " if _name(part) == "subtitle" else "")
+    def _write_title(self, title: Element, target: Element) -> None:
+        for part in _find_children(title, "maintitle", "subtitle"):
+            self._append_text(target, ": " if _get_local_name(part) == "subtitle" else "")
             self._copy_content(part, target)
 
-    def _host(self, host: Element, made: Element) -> None:
+    def _write_host(self, host: Element, made: Element) -> None:
         fields = {
             "volume-nr": "volume",
             "issue-nr": "issue",
@@ -557,25 +571,25 @@ class _Article:
             "article-number": "elocation-id",
             "edition": "edition",
         }
-        for el in _find(host, "series", "book", "edited-book", "e-host"):
-            for editors in _children(el, "editors"):
-                self._people(_find(editors, "editor"), made, "editor")
-            for title in _children(el, "title"):
-                self._title(title, self._add(made, "source"))
-        for el in _find(host, *fields):
-            self._add(made, fields[_name(el)], _text(el))
-        for el in _find(host, "publisher"):
+        for el in _find_descendants(host, "series", "book", "edited-book", "e-host"):
+            for editors in _find_children(el, "editors"):
+                self._write_people(_find_descendants(editors, "editor"), made, "editor")
+            for title in _find_children(el, "title"):
+                self._write_title(title, self._add_element(made, "source"))
+        for el in _find_descendants(host, *fields):
+            self._add_element(made, fields[_get_local_name(el)], _get_text(el))
+        for el in _find_descendants(host, "publisher"):
             for name, tag in (("location", "publisher-loc"), ("name", "publisher-name")):
-                if text := ", ".join(map(_text, _children(el, name))):
-                    self._add(made, tag, text)
-        for el in _find(host, "doi"):
-            self._add(made, "pub-id", _text(el)).set("pub-id-type", "doi")
-        for el in _find(host, "inter-ref"):
-            self._link(el, made)
+                if text := ", ".join(map(_get_text, _find_children(el, name))):
+                    self._add_element(made, tag, text)
+        for el in _find_descendants(host, "doi"):
+            self._add_element(made, "pub-id", _get_text(el)).set("pub-id-type", "doi")
+        for el in _find_descendants(host, "inter-ref"):
+            self._write_link(el, made)
 
 
-def _target(name: str) -> str:
-    """What JATS calls a reference to an element of that name."""
+def _get_ref_type(name: str) -> str:
+    """Return the ``ref-type`` of JATS for a reference to an element of that name."""
     return {
         "bib-reference": "bibr",
         "figure": "fig",
@@ -591,11 +605,11 @@ def _target(name: str) -> str:
     }.get(name, "other")
 
 
-def _unlaid(text: str | None, after: str) -> str | None:
-    """Nothing for a line break the service put before an index, which no print has there."""
+def _drop_layout_newline(text: str | None, after: str) -> str | None:
+    """Return None for whitespace that Elsevier inserts before a subscript."""
     is_layout = text is not None and "\n" in text and not text.strip()
     return None if is_layout and after in {"inf", "sup"} else text
 
 
-def _number(text: str | None) -> int:
+def _parse_number(text: str | None) -> int:
     return min(int(text), _WIDEST) if text and text.isascii() and text.isdigit() else 0

@@ -19,7 +19,7 @@ from ..errors import BadContent
 from ..model.paper import Document, Fetched
 from ..outline.words import without_markup
 from . import pandoc, plain_markdown
-from .author_names import families_in
+from .author_names import extract_family_names
 from .pandoc import Citation, Rewriter, parse_latex, to_header, to_text, write_markdown
 from .submission import Submission, unpack
 
@@ -229,4 +229,4 @@ def _families(meta: Any) -> tuple[str, ...]:
     entries = meta["c"] if meta and meta["t"] == "MetaList" else [meta] if meta else []
     lines = (to_text(_parts(entry)).strip().split("\n")[0] for entry in entries)
     plain = (re.sub(r"\$[^$]*\$|[*\\]|\[[^\]]*\]", "", line) for line in lines)
-    return tuple(family for line in plain for family in families_in(line))[:_MOST_AUTHORS]
+    return tuple(family for line in plain for family in extract_family_names(line))[:_MOST_AUTHORS]

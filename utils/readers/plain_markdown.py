@@ -16,7 +16,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched
 from ..outline.sections import blocks, measure
 from ..outline.words import count_words, without_long_blanks, without_markup
-from .author_names import family_name
+from .author_names import extract_family_name
 
 _LINE = re.compile(
     r"(Title|URL Source|Published Time|Warning|Number of Pages|Description|Markdown Content)"
@@ -131,7 +131,7 @@ def _authors(markdown: str) -> tuple[str, ...]:
     if not match:
         return ()
     names = re.split(r"\s*(?:,|;|\band\b|&)\s*", without_markup(match[1]).replace("*", ""))
-    return tuple(family_name(name) for name in names if name)
+    return tuple(extract_family_name(name) for name in names if name)
 
 
 def _ids(markdown: str) -> Ids:

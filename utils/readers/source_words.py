@@ -83,9 +83,9 @@ def _root(fetched: Fetched) -> Any:
     if fetched.media == "html":
         from lxml.html import HTMLParser, document_fromstring
 
-        from .html import decode
+        from .html import decode_page
 
-        page = decode(fetched).encode()
+        page = decode_page(fetched).encode()
         return document_fromstring(page, HTMLParser(encoding="utf-8")) if page.strip() else None
     return None
 

@@ -60,7 +60,7 @@ def fetch_pages(
 
     try:
         page = _to_fetched(_open(url, web), source, via, license_)
-        if page.media == "html" and (target := html.refresh_target(page)):
+        if page.media == "html" and (target := html.find_refresh_target(page)):
             page = _to_fetched(_open(target, web), source, via, license_)
     except SourceMiss as miss:
         yield miss
@@ -68,7 +68,7 @@ def fetch_pages(
     yield page
     if page.media != "html":
         return
-    for link in html.pdf_links(page)[:_MOST_PDFS]:
+    for link in html.find_pdf_links(page)[:_MOST_PDFS]:
         try:
             # A link that says it is a PDF is judged as one: a login page in its place is found out.
             answer = _open(link, web)

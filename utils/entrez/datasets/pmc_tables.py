@@ -17,7 +17,7 @@ from ...errors import BadContent, EntrezFailed
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
 from ...outline.sections import part_of
-from ...readers.jats import parse, read
+from ...readers.jats import parse_article, read
 from ...readers.safe_xml import children_of, first, readable_text
 from ...system.plain_text import one_line, shortened
 from .pubmed_tables import Cells, cells, whole
@@ -84,7 +84,7 @@ class PmcTables:
         BadContent
             It is not PMC's XML, or not all of it.
         """
-        parsed = parse(page.body)
+        parsed = parse_article(page.body)
         root = parsed.root
         if reason := next((readable_text(error) for error in root.iter("ERROR")), ""):
             msg = f"PMC answered with an error: {shortened(one_line(reason), 300)}."

@@ -144,7 +144,7 @@ def all_rows(
 
 def dismiss() -> int:
     """End the idle processes; returns how many there were."""
-    return _processes().dismiss()
+    return _processes().stop_idle()
 
 
 @cache

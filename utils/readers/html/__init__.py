@@ -22,33 +22,33 @@ from ...judges.walls import find_walls
 from ...model.paper import Document, Fetched
 from ...outline.sections import measure, part_of
 from ...outline.words import count_words, folded, without_long_blanks
-from .article import article_root, prune
-from .claims import Claims, absolute, read_claims
-from .latexml import is_broken, is_latexml, latexml_claims, make_ordinary, without_mathml
+from .article import find_article, prune
+from .claims import Claims, read_claims, to_absolute
+from .latexml import complete_claims, drop_mathml, is_broken, is_latexml, make_ordinary
 from .links import PageLinks
-from .loaded import fill_references, fill_tables, name_missing_tables, tables_of_scripts
+from .loaded import fill_references, fill_tables, find_script_tables, name_missing_tables
 from .markdown import tidy, to_markdown
 from .outline import find_menus, find_signs
 from .parts import (
     HEADINGS,
     MAIN_TEXT,
-    Part,
-    head_openings,
-    name_of,
+    PagePart,
+    add_missing_headings,
+    find_outside_parts,
+    get_heading_name,
     name_parts,
     order_headings,
-    parts_beside,
 )
 from .references import tidy_references
-from .tree import Survey, every, remove, survey
-from .visible import show_page
+from .tree import Survey, list_elements, remove, survey_tree
+from .visible import drop_hidden
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
     from .tree import ShallowSoup
 
-__all__ = ["pdf_links", "read", "refresh_target", "xml_links"]
+__all__ = ["find_pdf_links", "find_refresh_target", "find_xml_links", "read"]
 
 _MOST = 16_000_000  # bytes; the longest article pages are 5 MB
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
@@ -118,22 +118,22 @@ def read(fetched: Fetched) -> Document:
     BadContent
         The answer is no HTML at all (``not_a_paper``) or has nothing in it (``empty``).
     """
-    soup = parse(fetched)
+    soup = parse_page(fetched)
     claims = read_claims(soup, fetched.url)
     walls = find_walls(soup, fetched.url, claims.closed)
     links = PageLinks(soup, fetched.url)
     lost = ""
     menus = find_menus(soup)
     made_by_latexml = is_latexml(soup)
-    tables = tables_of_scripts(soup)
+    tables = find_script_tables(soup)
     soup.allow_changes()
     fill_tables(soup, tables)
     if made_by_latexml:
-        claims = latexml_claims(soup, claims)
+        claims = complete_claims(soup, claims)
         lost = "the page says that its conversion broke off" if is_broken(soup) else ""
         make_ordinary(soup)
-    page_title = _page_title(soup, claims)
-    markdown = _markdown(soup, claims, page_title, links)
+    page_title = _find_title(soup, claims)
+    markdown = _to_markdown(soup, claims, page_title, links)
     found = measure(markdown)
     return Document(
         markdown=markdown,
@@ -153,30 +153,30 @@ def read(fetched: Fetched) -> Document:
     )
 
 
-def pdf_links(fetched: Fetched) -> list[str]:
-    """Absolute addresses at which the page says the same article is to be had as PDF."""
-    return list(read_claims(parse(fetched), fetched.url).pdf)
+def find_pdf_links(fetched: Fetched) -> list[str]:
+    """Return absolute addresses at which the page offers the same article as PDF."""
+    return list(read_claims(parse_page(fetched), fetched.url).pdf)
 
 
-def xml_links(fetched: Fetched) -> list[str]:
-    """Absolute addresses at which the page says the same article is to be had as XML."""
-    return list(read_claims(parse(fetched), fetched.url).xml)
+def find_xml_links(fetched: Fetched) -> list[str]:
+    """Return absolute addresses at which the page offers the same article as XML."""
+    return list(read_claims(parse_page(fetched), fetched.url).xml)
 
 
-def refresh_target(fetched: Fetched) -> str:
-    """Where a ``<meta http-equiv="refresh">`` leads, absolute; empty when there is none."""
-    for tag in parse(fetched).find_all(
+def find_refresh_target(fetched: Fetched) -> str:
+    """Return the absolute target of a ``<meta http-equiv="refresh">``; empty without one."""
+    for tag in parse_page(fetched).find_all(
         "meta", attrs={"http-equiv": re.compile(r"^refresh$", re.I)}
     ):
         match = _REFRESH.match(str(tag.get("content") or "")[:3000])
-        target = absolute(fetched.url, match[1]) if match and match[1] else ""
+        target = to_absolute(fetched.url, match[1]) if match and match[1] else ""
         if target and target != fetched.url:
             return target
     return ""
 
 
-def parse(fetched: Fetched) -> ShallowSoup:
-    """The tree of a page.
+def parse_page(fetched: Fetched) -> ShallowSoup:
+    """Parse a page into a tree.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def parse(fetched: Fetched) -> ShallowSoup:
     """
     from .tree import ShallowSoup
 
-    text = without_mathml(without_long_blanks(decode(fetched)))
+    text = drop_mathml(without_long_blanks(decode_page(fetched)))
     if not text.strip():
         msg = f"{fetched.source} answered with an empty page."
         raise BadContent(msg, verdict="empty")
@@ -198,8 +198,8 @@ def parse(fetched: Fetched) -> ShallowSoup:
     return ShallowSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
 
 
-def decode(fetched: Fetched) -> str:
-    """The page as text: byte order mark, then HTTP header, then what the page declares."""
+def decode_page(fetched: Fetched) -> str:
+    """Decode a page by byte order mark, then HTTP header, then its own declaration."""
     from bs4.dammit import EncodingDetector, UnicodeDammit
 
     body = fetched.body[:_MOST]
@@ -213,8 +213,8 @@ def decode(fetched: Fetched) -> str:
     return (text or body.decode("utf-8", "replace")).replace("\x00", "")
 
 
-def _page_title(soup: BeautifulSoup, claims: Claims) -> str:
-    """The article's title: claimed, else the page's first heading, else its ``<title>``."""
+def _find_title(soup: BeautifulSoup, claims: Claims) -> str:
+    """Return the article's title: claimed, else the first heading, else the ``<title>``."""
     if claims.title:
         return claims.title
     for name in ("h1", "title"):
@@ -224,37 +224,37 @@ def _page_title(soup: BeautifulSoup, claims: Claims) -> str:
     return ""
 
 
-def _markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks) -> str:
-    """The article alone: title, abstract, text, references."""
-    show_page(soup)
+def _to_markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks) -> str:
+    """Return the article alone: title, abstract, text, references."""
+    drop_hidden(soup)
     name_missing_tables(soup, links.url)
     fill_references(soup)
     prune(soup)
     tidy_references(soup)
-    page = survey(soup)
-    root = article_root(soup, page)
-    inside = every(root)
-    before, after = parts_beside(root, inside, page)
+    page = survey_tree(soup)
+    root = find_article(soup, page)
+    inside = list_elements(root)
+    before, after = find_outside_parts(root, inside, page)
     name_parts(Survey(inside, page.weights))
     abstracts = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
-    head_openings(root, " ".join([claims.abstract, *abstracts]))
+    add_missing_headings(root, " ".join([claims.abstract, *abstracts]))
     order_headings(root, title)
     text = to_markdown(root, links)
     has_abstract = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
     pieces = [
         f"# {title}" if title else "",
         f"## Abstract\n\n{claims.abstract}" if claims.abstract and not has_abstract else "",
-        *(_under_heading(part, links) for part in before),
+        *(_add_heading(part, links) for part in before),
         text,
-        *(_under_heading(part, links) for part in after),
+        *(_add_heading(part, links) for part in after),
     ]
-    return without_leftovers(tidy("\n\n".join(piece for piece in pieces if piece)))
+    return drop_leftovers(tidy("\n\n".join(piece for piece in pieces if piece)))
 
 
-def _under_heading(part: Part, links: PageLinks) -> str:
-    """A part found outside the article, under its own heading."""
+def _add_heading(part: PagePart, links: PageLinks) -> str:
+    """Return a part found outside the article, under its own heading."""
     headings = part.box.find_all(HEADINGS)
-    remove(heading for heading in headings if name_of(heading) == part.name)
+    remove(heading for heading in headings if get_heading_name(heading) == part.name)
     for heading in headings:
         heading.name = "h3"
     return f"## {part.name}\n\n{to_markdown(part.box, links)}"
@@ -266,9 +266,9 @@ class _Section(NamedTuple):
     blocks: tuple[str, ...]
 
 
-def without_leftovers(markdown: str) -> str:
-    """*markdown* without repeated parts, empty headings and the page's own sections."""
-    sections = list(_without_copies(_without_site(_sections(markdown))))
+def drop_leftovers(markdown: str) -> str:
+    """Return *markdown* without repeated parts, empty headings and the site's own sections."""
+    sections = list(_drop_copies(_drop_site_sections(_split_sections(markdown))))
     kept: list[str] = []
     ended = False  # whether the references were there
     for section, following in zip_longest(sections, sections[1:]):
@@ -280,21 +280,21 @@ def without_leftovers(markdown: str) -> str:
     return "\n\n".join(kept)
 
 
-def _sections(markdown: str) -> Iterator[_Section]:
+def _split_sections(markdown: str) -> Iterator[_Section]:
     level, name, blocks = 0, "", list[str]()
     for block in markdown.split("\n\n"):
         if (heading := _HEADING.fullmatch(block)) and not heading[2]:
             continue
         if heading:
-            yield _Section(level, name, tuple(_without_repeats(blocks)))
+            yield _Section(level, name, tuple(_drop_repeats(blocks)))
             level, name, blocks = len(heading[1]), heading[2], []
         elif not (_SIGNS.fullmatch(block) or _CITATION_LINE.match(block) or _RIGHTS.match(block)):
             blocks.append(block if block.startswith("|") else _EDGES.sub("", block))
-    yield _Section(level, name, tuple(_without_repeats(blocks)))
+    yield _Section(level, name, tuple(_drop_repeats(blocks)))
 
 
-def _without_repeats(blocks: list[str]) -> Iterator[str]:
-    """Leave out a caption that was there a moment ago, and a label that its caption repeats."""
+def _drop_repeats(blocks: list[str]) -> Iterator[str]:
+    """Yield blocks without captions just seen, and without labels that a caption repeats."""
     lately: list[list[str]] = []
     for block, following in zip_longest(blocks, blocks[1:], fillvalue=""):
         caption_words = folded(block) if _CAPTION.match(block) else []
@@ -306,8 +306,8 @@ def _without_repeats(blocks: list[str]) -> Iterator[str]:
         lately = [*lately[1 - _REPEATED :], caption_words]
 
 
-def _without_site(sections: Iterator[_Section]) -> Iterator[_Section]:
-    """Leave out the site's sections, those in them, and those after them at the paper's end."""
+def _drop_site_sections(sections: Iterator[_Section]) -> Iterator[_Section]:
+    """Yield the sections without those of the site, and what follows them at the end."""
     above = 0  # the level of the section of the site that is being left out
     ended = False  # whether the references were there
     for section in sections:
@@ -333,24 +333,24 @@ def _is_site(section: _Section, name: str) -> bool:
 
 
 def _is_menu(section: _Section) -> bool:
-    """Whether the words of a section are mostly links."""
+    """Return whether the words of a section are mostly links."""
     text = "\n\n".join(section.blocks)
     linked = sum(count_words(link[0]) for link in _LINKED.finditer(text))
     return linked > _LINKS_SHARE * count_words(text)
 
 
-def _without_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
-    """Leave out sections that were there before, and the abstract said again before the text."""
+def _drop_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
+    """Yield the sections without copies, and without a second abstract before the text."""
     seen: set[tuple[str, tuple[str, ...]]] = set()
     said: set[str] = set()  # the blocks of all sections so far
     abstract, within = "", 0  # its words; the level of its heading while it goes on
-    for section in map(partial(_without_gallery, said=said), sections):
+    for section in map(partial(_drop_gallery, said=said), sections):
         if section.blocks and section.name and (section.name, section.blocks) in seen:
             continue
         if not section.blocks and _GALLERY.fullmatch(section.name):
             continue
         seen.add((section.name, section.blocks))
-        said.update(map(_words_of, section.blocks))
+        said.update(map(_fold_block, section.blocks))
         within = 0 if section.level <= within else within
         is_abstract = part_of(section.name) == "abstract"
         if is_abstract and not abstract:
@@ -358,18 +358,20 @@ def _without_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
         if within and len(abstract) < _ABSTRACT_CHARS:
             abstract += " ".join([" ", *folded(" ".join(section.blocks))])
         elif is_abstract or section.name in ("", MAIN_TEXT):
-            kept = tuple(block for block in section.blocks if not _repeats(block, abstract))
+            kept = tuple(
+                block for block in section.blocks if not _repeats_abstract(block, abstract)
+            )
             if kept or not section.blocks:
                 yield section._replace(blocks=kept)
             continue
         yield section
 
 
-def _without_gallery(section: _Section, said: set[str]) -> _Section:
-    """*section* without the captions that a site shows again, below the references as well."""
+def _drop_gallery(section: _Section, said: set[str]) -> _Section:
+    """Return *section* without captions that the site shows a second time."""
     if part_of(section.name) != "references" and not _GALLERY.fullmatch(section.name):
         return section
-    kept = [block for block in section.blocks if _words_of(block) not in said]
+    kept = [block for block in section.blocks if _fold_block(block) not in said]
     if len(kept) < len(section.blocks):
         kept = [block for block in kept if not _is_label(block)]
     return section._replace(blocks=tuple(kept))
@@ -379,17 +381,17 @@ def _is_label(block: str) -> bool:
     return bool(_CAPTION.match(block)) and len(folded(block)) <= _LABEL_WORDS
 
 
-def _words_of(block: str) -> str:
+def _fold_block(block: str) -> str:
     return " ".join(folded(block))
 
 
-def _repeats(block: str, abstract: str) -> bool:
+def _repeats_abstract(block: str, abstract: str) -> bool:
     words = folded(block)
     return len(words) >= _COPIED_WORDS and " ".join(words) in abstract
 
 
 def _is_void(section: _Section, following: _Section | None, ended: bool) -> bool:
-    """Whether an empty section's heading says nothing, the next one saying it or anything else."""
+    """Return whether the heading of an empty section is superfluous."""
     if section.level <= 1:
         return False
     if following is None:

@@ -19,15 +19,15 @@ from ...outline.sections import part_of
 from .tree import (
     Survey,
     Weights,
-    classes,
-    every,
-    named,
+    add_descendants,
+    find_tags,
+    get_classes,
+    get_line,
+    has_name,
+    list_elements,
     remove,
     replace,
-    sum_up,
-    survey,
-    tags,
-    text_of,
+    survey_tree,
 )
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ _BUTTON_NODES = 3  # in the box of a button: its text, and signs
 
 def prune(soup: BeautifulSoup) -> None:
     """Remove what is not the article from a parsed page, in place."""
-    elements = every(soup)
+    elements = list_elements(soup)
     replace(
         (script, f"${' '.join(script.get_text().split())}$")
         for script in elements
@@ -133,18 +133,18 @@ def prune(soup: BeautifulSoup) -> None:
         or (
             tag.name == "span"
             and len(tag.contents) <= _BUTTON_NODES
-            and _COPY_BUTTON.fullmatch(text_of(tag))
+            and _COPY_BUTTON.fullmatch(get_line(tag))
         )
         or (_is_extra(tag) and tag.name != "math" and tag.find(["table", "math"]) is None)
     )
-    remove(_furniture(soup))
-    noise = [link for link in tags(soup, ("a",)) if NOISE_LINKS.fullmatch(text_of(link))]
-    replace(_without_signs(noise))
+    remove(_find_furniture(soup))
+    noise = [link for link in find_tags(soup, ("a",)) if NOISE_LINKS.fullmatch(get_line(link))]
+    replace(_strip_signs(noise))
     remove(noise)
 
 
-def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
-    elements, weights = survey(soup)
+def _find_furniture(soup: BeautifulSoup) -> Iterator[Tag]:
+    elements, weights = survey_tree(soup)
     # A link is no menu of one: each counts for the boxes around it.
     links: Weights = Counter()
     for link in [tag for tag in elements if tag.name == "a"]:
@@ -152,49 +152,51 @@ def _furniture(soup: BeautifulSoup) -> Iterator[Tag]:
     titles = Counter(id(tag) for tag in elements if tag.name == "h1")
     media = Counter(id(tag) for tag in elements if tag.name in _MEDIA)
     for counts in (links, titles, media):
-        sum_up(elements, counts)
-    references = _in_references(elements)
+        add_descendants(elements, counts)
+    references = _find_reference_elements(elements)
     for tag in elements:
         if id(tag) in references:
             continue
-        furniture = named(tag, _FURNITURE)
-        if tag.name in _NEVER or not (furniture or named(tag, _SUSPECT) or tag.name in _SIDES):
+        furniture = has_name(tag, _FURNITURE)
+        if tag.name in _NEVER or not (furniture or has_name(tag, _SUSPECT) or tag.name in _SIDES):
             continue
         weight = weights[id(tag)]
-        if weight > _KEEP_SHARE * weights[id(soup)] or titles[id(tag)] or _lists_keywords(tag):
+        if weight > _KEEP_SHARE * weights[id(soup)] or titles[id(tag)] or _is_keyword_box(tag):
             continue
         is_prose = not furniture or tag.name in _PROSE
         is_empty = not weight and not media[id(tag)]
-        if not (furniture or is_empty) and _introduces(tag, weights, links):
-            yield from (link for link in tags(tag, ("a",)) if link.find_parent(_HEADINGS) is None)
+        if not (furniture or is_empty) and _is_section_head(tag, weights, links):
+            yield from (
+                link for link in find_tags(tag, ("a",)) if link.find_parent(_HEADINGS) is None
+            )
         elif is_prose and not is_empty and links[id(tag)] <= _LINKS_SHARE * weight:
             continue
         elif tag.name != "a" or not _is_running_text(tag, weights, links):
             yield tag
 
 
-def _in_references(elements: list[Tag]) -> set[int]:
-    """The ``id()`` of what is in a reference list, whose entries may be mostly links."""
+def _find_reference_elements(elements: list[Tag]) -> set[int]:
+    """Return the ``id()`` of all elements in a reference list, which may be mostly links."""
     entries: list[Tag] = []
     headed = False  # by the references' heading
     for tag in elements:
         if tag.name in _HEADINGS:
-            headed = part_of(text_of(tag)) == "references"
-        elif headed and (tag.name in _ENTRIES or named(tag, _CITATION)):
+            headed = part_of(get_line(tag)) == "references"
+        elif headed and (tag.name in _ENTRIES or has_name(tag, _CITATION)):
             entries.append(tag)
     found = {id(tag) for tag in entries} if len(entries) >= _FEWEST_ENTRIES else set()
     for tag in elements:
-        if id(tag.parent) in found or named(tag, REFERENCES):
+        if id(tag.parent) in found or has_name(tag, REFERENCES):
             found.add(id(tag))
     return found
 
 
-def _lists_keywords(box: Tag) -> bool:
+def _is_keyword_box(box: Tag) -> bool:
     return next(iter(box.stripped_strings), "").lower() in _KEYWORDS
 
 
 def _is_running_text(link: Tag, weights: Weights, links: Weights) -> bool:
-    """Whether *link* is a word of running text, as the number in "Table 2 shows"."""
+    """Return whether *link* is part of running text, as the number in "Table 2 shows"."""
     around = link.parent
     while around is not None and around.name in _WORDS:
         around = around.parent
@@ -202,13 +204,13 @@ def _is_running_text(link: Tag, weights: Weights, links: Weights) -> bool:
     return whole >= _RUNNING_CHARS and links[id(around)] <= _LINKS_SHARE * whole
 
 
-def _introduces(box: Tag, weights: Weights, links: Weights) -> bool:
-    """Whether *box* is the head of a section or of a figure, with a button or two beside it."""
+def _is_section_head(box: Tag, weights: Weights, links: Weights) -> bool:
+    """Return whether *box* is the head of a section or figure, with a few buttons."""
     around, weight = box.parent, weights[id(box)]
     whole = weights[id(around)]
     if around is None or weight > _HEAD_CHARS or links[id(around)] > _LINKS_SHARE * whole:
         return False
-    if box.find_previous_sibling(True) is not None or len(tags(box, ("a",))) > _HEAD_LINKS:
+    if box.find_previous_sibling(True) is not None or len(find_tags(box, ("a",))) > _HEAD_LINKS:
         return False
     if LABEL.match(box.get_text(" ")):
         return whole > weight
@@ -218,8 +220,8 @@ def _introduces(box: Tag, weights: Weights, links: Weights) -> bool:
     return unlinked and whole >= 2 * weight
 
 
-def _without_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
-    """The texts before and after *links*, less the brackets around them or the comma between."""
+def _strip_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
+    """Yield the texts around *links* without brackets and commas."""
     texts: dict[int, tuple[PageElement, str]] = {}
     for link in links:
         before, after = link.previous_sibling, link.next_sibling
@@ -235,8 +237,8 @@ def _without_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
     return texts.values()
 
 
-def article_root(soup: BeautifulSoup, page: Survey) -> Tag:
-    """The element of a pruned page that is the article."""
+def find_article(soup: BeautifulSoup, page: Survey) -> Tag:
+    """Return the element of a pruned page that is the article."""
     elements, weights = page
     root: Tag = soup.body or soup
     declared = [tag for tag in elements if _is_declared(tag)]
@@ -255,20 +257,20 @@ def article_root(soup: BeautifulSoup, page: Survey) -> Tag:
 def _is_extra(tag: Tag) -> bool:
     if not tag.attrs:
         return False
-    labels = f"{' '.join(classes(tag))} {tag.attrs.get('id', '')}"
+    labels = f"{' '.join(get_classes(tag))} {tag.attrs.get('id', '')}"
     return tag.attrs.get("aria-hidden") == "true" or _EXTRAS.search(labels) is not None
 
 
 def is_abstract(tag: Tag) -> bool:
-    """Whether the page marks *tag* as the abstract."""
+    """Return whether the page marks *tag* as the abstract."""
     if not tag.attrs:
         return False
-    labels = (*classes(tag), str(tag.attrs.get("id") or ""))
+    labels = (*get_classes(tag), str(tag.attrs.get("id") or ""))
     return tag.attrs.get("itemprop") == "abstract" or "abstract" in map(str.lower, labels)
 
 
 def _is_declared(tag: Tag) -> bool:
-    """Whether the page says that this is the article."""
+    """Return whether the page declares *tag* as the article."""
     attrs = tag.attrs
     return tag.name in _ARTICLES or (
         bool(attrs)
@@ -276,6 +278,6 @@ def _is_declared(tag: Tag) -> bool:
             attrs.get("role") in _ARTICLES
             or "articleBody" in str(attrs.get("itemprop") or "")
             or "ScholarlyArticle" in str(attrs.get("itemtype") or "")
-            or not _BOXES.isdisjoint((*classes(tag), str(attrs.get("id") or "")))
+            or not _BOXES.isdisjoint((*get_classes(tag), str(attrs.get("id") or "")))
         )
     )

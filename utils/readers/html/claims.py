@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from ...model.identifiers import Ids
 from ...outline.words import without_markup
-from ..author_names import family_name
+from ..author_names import extract_family_name
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -52,7 +52,7 @@ _MAX_JSON = 2_000_000  # characters; a page's own JSON-LD is a few thousand
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What the page's head claims; empty where it claims nothing."""
+    """The claims in a page's head; empty where the page claims nothing."""
 
     title: str = ""
     abstract: str = ""
@@ -65,43 +65,43 @@ class Claims:
 
 
 def read_claims(soup: BeautifulSoup, url: str) -> Claims:
-    """Gather the claims of a parsed page; links become absolute against *url*."""
-    meta = _meta(soup)
-    linked = next(_json_ld(soup), {})
+    """Read the claims of a parsed page; links become absolute against *url*."""
+    meta = _collect_meta(soup)
+    linked = next(_find_json_ld(soup), {})
     return Claims(
-        title=_first(meta, _TITLES) or _text(linked.get("headline") or linked.get("name")),
-        abstract=_abstract(meta, linked),
-        authors=_authors(meta, linked),
-        ids=_ids(meta, linked),
-        license=_license(soup, meta, linked),
-        pdf=_links(soup, meta, linked, url, "pdf"),
-        xml=_links(soup, meta, linked, url, "xml"),
+        title=_get_first(meta, _TITLES) or _to_text(linked.get("headline") or linked.get("name")),
+        abstract=_find_abstract(meta, linked),
+        authors=_find_authors(meta, linked),
+        ids=_find_ids(meta, linked),
+        license=_find_license(soup, meta, linked),
+        pdf=_find_links(soup, meta, linked, url, "pdf"),
+        xml=_find_links(soup, meta, linked, url, "xml"),
         closed=bool(_FALSE.fullmatch(str(linked.get("isAccessibleForFree", "")))),
     )
 
 
-def _meta(soup: BeautifulSoup) -> dict[str, list[str]]:
-    """Every ``<meta>`` by its lower-cased name, in page order."""
+def _collect_meta(soup: BeautifulSoup) -> dict[str, list[str]]:
+    """Return every ``<meta>`` by its lower-cased name, in page order."""
     found: dict[str, list[str]] = defaultdict(list)
     for tag in soup.find_all("meta"):
         name = str(tag.get("name") or tag.get("property") or tag.get("itemprop") or "")
-        content = _text(tag.get("content"))
+        content = _to_text(tag.get("content"))
         if name and content:
             found[name.strip().lower().replace("dc:", "dc.")].append(content)
     return found
 
 
-def _text(value: object) -> str:
-    """A claimed value as one clean line; anything but text is no claim."""
+def _to_text(value: object) -> str:
+    """Return a claimed value as one clean line; empty for anything but text."""
     return " ".join(without_markup(value).split()) if isinstance(value, str) else ""
 
 
-def _first(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
+def _get_first(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
     return next((meta[name][0] for name in names if meta.get(name)), "")
 
 
-def _json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
-    """Each schema.org article described in the page."""
+def _find_json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
+    """Yield each schema.org article described in the page."""
     for script in soup.find_all("script"):
         is_linked_data = "ld+json" in str(script.get("type")).lower()
         source = script.get_text() if is_linked_data else ""
@@ -123,43 +123,43 @@ def _json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
                 queue.extend(thing[key] for key in ("@graph", "mainEntity") if key in thing)
 
 
-def _as_list(value: object) -> list[Any]:
-    """JSON-LD says one thing or a list of them."""
+def _to_list(value: object) -> list[Any]:
+    """Return a JSON-LD value as a list; the value may be a single thing."""
     return value if isinstance(value, list) else [value]
 
 
-def _abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
-    """The longest claimed abstract: many pages also call a teaser or a citation line so."""
+def _find_abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
+    """Return the longest claimed abstract: many pages claim a teaser or citation as well."""
     claimed = [text for name in _ABSTRACTS for text in meta.get(name, ())]
-    claimed += [_text(linked.get("abstract")), _text(linked.get("description"))]
+    claimed += [_to_text(linked.get("abstract")), _to_text(linked.get("description"))]
     return max(claimed, key=len, default="")
 
 
-def _authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, ...]:
-    """Family names, in order."""
+def _find_authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, ...]:
+    """Return family names, in order."""
     names: list[str] = []
     for key in _AUTHORS:
         if meta.get(key):
             names = [name for text in meta[key] for name in re.split(r"\s*;\s*", text) if name]
             break
     else:
-        for person in _as_list(linked.get("author")):
+        for person in _to_list(linked.get("author")):
             name = (
                 person.get("familyName") or person.get("name")
                 if isinstance(person, dict)
                 else person
             )
-            names.append(_text(name))
-    return tuple(family_name(name) for name in names if name)
+            names.append(_to_text(name))
+    return tuple(extract_family_name(name) for name in names if name)
 
 
-def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
+def _find_ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
     found = Ids()
     values = [text for name in _DOIS for text in meta.get(name, ())]
     for key in ("identifier", "sameAs", "@id", "url"):
         values += [
-            str(item.get("value", "")) if isinstance(item, dict) else _text(item)
-            for item in _as_list(linked.get(key))
+            str(item.get("value", "")) if isinstance(item, dict) else _to_text(item)
+            for item in _to_list(linked.get(key))
         ]
     for value in values:
         if match := _DOI.search(value[:_MAX_NAME]):
@@ -176,13 +176,13 @@ def _ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
     return found
 
 
-def _license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
-    """The licence's own address where the page links one, else its words."""
+def _find_license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
+    """Return the licence's own address if the page links it, else its words."""
     link = soup.find(["a", "link"], rel="license", href=True)
     if link is not None:
         return str(link["href"]).strip()[:300]
-    for claimed in _as_list(linked.get("license")):
-        if text := _text(
+    for claimed in _to_list(linked.get("license")):
+        if text := _to_text(
             claimed.get("url") or claimed.get("@id") if isinstance(claimed, dict) else claimed
         ):
             return text[:300]
@@ -197,10 +197,10 @@ def _license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, 
     )
 
 
-def _links(
+def _find_links(
     soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any], url: str, form: str
 ) -> tuple[str, ...]:
-    """Absolute http(s) addresses of the same article as PDF or XML, without repeats."""
+    """Return absolute http(s) addresses of the same article as PDF or XML, each once."""
     base = soup.find("base", href=True)
     root = urljoin(url, str(base["href"])) if base is not None else url
     hrefs = list(meta.get(f"citation_{form}_url", ()))
@@ -210,12 +210,14 @@ def _links(
         if "alternate" in rel and kind in _MEDIA[form]:
             hrefs.append(str(link["href"]))
     hrefs += [
-        _text(copy.get("contentUrl"))
+        _to_text(copy.get("contentUrl"))
         for key in ("encoding", "associatedMedia")
-        for copy in _as_list(linked.get(key))
+        for copy in _to_list(linked.get(key))
         if isinstance(copy, dict) and str(copy.get("encodingFormat")).lower() in _MEDIA[form]
     ]
-    return tuple(dict.fromkeys(found for href in hrefs if href and (found := absolute(root, href))))
+    return tuple(
+        dict.fromkeys(found for href in hrefs if href and (found := to_absolute(root, href)))
+    )
 
 
 _MEDIA = {
@@ -224,10 +226,10 @@ _MEDIA = {
 }
 
 
-def absolute(base: str, href: str) -> str:
-    """*href* as an absolute http(s) address, or empty when it is none.
+def to_absolute(base: str, href: str) -> str:
+    """Return *href* as an absolute http(s) address; empty if that is not possible.
 
-    >>> absolute("https://a.test/b/", "c.pdf"), absolute("https://a.test/", "javascript:x()")
+    >>> to_absolute("https://a.test/b/", "c.pdf"), to_absolute("https://a.test/", "javascript:x()")
     ('https://a.test/b/c.pdf', '')
     """
     try:

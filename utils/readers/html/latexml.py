@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from bs4.element import NavigableString, PageElement, Tag
 
 from ...model.identifiers import Ids
-from ..author_names import families_in
-from ..jats.formulas import displayed
+from ..author_names import extract_family_names
+from ..jats.formulas import format_display_lines
 from .claims import Claims
 from .tree import remove
 
@@ -52,8 +52,8 @@ _CELLS: Final = {"ltx_tabular": "table", "ltx_tr": "tr", "ltx_td": "td"}
 _SPAN: Final = re.compile(r"ltx_(colspan|rowspan)_(\d{1,3})")
 
 
-def without_mathml(text: str) -> str:
-    """A page's source with each formula's TeX alone.
+def drop_mathml(text: str) -> str:
+    """Return a page's source with only the TeX of each formula.
 
     MathML takes thirty elements for what TeX says in ten characters; a paper of formulas would
     have more elements than any page may.
@@ -74,48 +74,48 @@ def without_mathml(text: str) -> str:
 
 
 def is_latexml(soup: BeautifulSoup) -> bool:
-    """Whether LaTeXML made the page."""
+    """Return whether LaTeXML made the page."""
     return any("ltx_document" in (tag.get("class") or ()) for tag in soup.find_all(True))
 
 
 def is_broken(soup: BeautifulSoup) -> bool:
-    """Whether the page says itself that its conversion broke off."""
+    """Return whether the page itself says that its conversion failed."""
     return soup.find(string=_FATAL) is not None
 
 
-def latexml_claims(soup: BeautifulSoup, claims: Claims) -> Claims:
-    """*claims* of the page's head, completed and corrected by those in its body."""
+def complete_claims(soup: BeautifulSoup, claims: Claims) -> Claims:
+    """Return *claims* of the page's head, completed and corrected by those in its body."""
     title = soup.find(class_="ltx_title_document")
     title_text = ""
     if isinstance(title, Tag):
-        _drop(title, ["ltx_note", "ltx_ERROR"])
-        title_text = _words(title)
+        _drop_classes(title, ["ltx_note", "ltx_ERROR"])
+        title_text = _to_text(title)
     authors = [
         family
-        for name in classed(soup, "ltx_personname")
+        for name in find_classed(soup, "ltx_personname")
         if name.find_parent(class_="ltx_role_author") is not None
-        for family in families_in(_first_line(name))
+        for family in extract_family_names(_get_first_line(name))
     ]
     license_box = soup.find(id="license-tr")
     license_ = (
-        re.sub(r"^licen[sc]e:?\s*", "", _words(license_box), flags=re.I) if license_box else ""
+        re.sub(r"^licen[sc]e:?\s*", "", _to_text(license_box), flags=re.I) if license_box else ""
     )
     return replace(
         claims,
         title=title_text or claims.title,
         authors=tuple(authors) or claims.authors,
-        ids=claims.ids | _ids(soup),
+        ids=claims.ids | _find_ids(soup),
         license=license_ or claims.license,
     )
 
 
-def _ids(soup: BeautifulSoup) -> Ids:
-    """The arXiv id in the page's margin, its address or its head."""
+def _find_ids(soup: BeautifulSoup) -> Ids:
+    """Return the arXiv identifier in the page's margin, address or head."""
     margin, head = soup.find(id="watermark-tr"), soup.find("title")
-    places = [_words(margin) if margin else ""]
+    places = [_to_text(margin) if margin else ""]
     places += [str(tag.get("href")) for tag in soup.find_all("base", href=True)]
     places += [str(tag.get("href")) for tag in soup.find_all("link", rel="canonical", href=True)]
-    places += [_words(head) if head else ""]
+    places += [_to_text(head) if head else ""]
     for place in places:
         if match := _ARXIV.search(place[:500]):
             return Ids.maybe(f"arXiv:{match[1]}{match[2] or ''}")
@@ -123,7 +123,7 @@ def _ids(soup: BeautifulSoup) -> Ids:
 
 
 def make_ordinary(soup: BeautifulSoup) -> None:
-    """Turn the page into one that has nothing but the paper, in place."""
+    """Reduce the page to the paper, as an ordinary article page, in place."""
     article = soup.find(class_="ltx_document")
     if not isinstance(article, Tag) or soup.body is None:
         return
@@ -131,16 +131,16 @@ def make_ordinary(soup: BeautifulSoup) -> None:
     soup.body.clear()
     soup.body.append(article)
     article.name = "article"
-    _drop(article, [*_NOT_SHOWN, "ltx_title_document"])
-    _set_equations(article)
+    _drop_classes(article, [*_NOT_SHOWN, "ltx_title_document"])
+    _simplify_equations(article)
     _set_formulas(article)
     _move_notes(article)
     _set_headings(article)
-    _set_floats(article)
+    _simplify_floats(article)
     _set_listings(article)
     _set_lists(article)
-    set_tables(article)
-    set_fonts(article)
+    simplify_tables(article)
+    simplify_fonts(article)
     for link in article.find_all("a", href=_HOSTS):
         del link["href"]
     for tag in article.find_all(True):
@@ -148,31 +148,31 @@ def make_ordinary(soup: BeautifulSoup) -> None:
         del tag["id"]
 
 
-def _first(root: Tag, *names: str) -> Tag | None:
-    return next(iter(classed(root, *names)), None)
+def _find_first(root: Tag, *names: str) -> Tag | None:
+    return next(iter(find_classed(root, *names)), None)
 
 
-def _drop(root: Tag, names: list[str]) -> None:
-    remove(classed(root, *names) + root.find_all(_MACHINES))
+def _drop_classes(root: Tag, names: list[str]) -> None:
+    remove(find_classed(root, *names) + root.find_all(_MACHINES))
 
 
-def _words(tag: PageElement) -> str:
-    """The text with formulas as TeX."""
+def _to_text(tag: PageElement) -> str:
+    """Return the text with formulas as TeX."""
     if not isinstance(tag, Tag):
         return str(tag)
     pieces = []
     for node in tag.descendants:
         if isinstance(node, Tag):
-            pieces.append(f"${_tex(node)}$" if node.name == "math" else "")
+            pieces.append(f"${_get_tex(node)}$" if node.name == "math" else "")
             pieces.append(" " if node.name == "br" else "")
         elif node.find_parent("math") is None:
             pieces.append(str(node))
     return " ".join("".join(pieces).split())
 
 
-def _first_line(name: Tag) -> str:
-    """An author's name without the address that some put below it."""
-    _drop(name, ["ltx_note", "ltx_author_notes"])
+def _get_first_line(name: Tag) -> str:
+    """Return an author's name without an address below it."""
+    _drop_classes(name, ["ltx_note", "ltx_author_notes"])
     remove(name.find_all(["sup", "math"]))
     line = ""
     for node in name.descendants:
@@ -182,56 +182,56 @@ def _first_line(name: Tag) -> str:
     return " ".join(line.split())
 
 
-def _tex(math: Tag) -> str:
+def _get_tex(math: Tag) -> str:
     tex = str(math.get("alttext") or "")[:_LONGEST_TEX]
     return " ".join(tex.removeprefix("\\displaystyle").replace("\\displaystyle", " ").split())
 
 
-def _math(tex: str, display: str) -> Tag:
+def _make_math(tex: str, display: str) -> Tag:
     return Tag(name="math", attrs={"alttext": tex, "display": display})
 
 
-def _has(tag: Tag, name: str) -> bool:
+def _has_class(tag: Tag, name: str) -> bool:
     return name in (tag.get("class") or [])
 
 
 # --- formulas -------------------------------------------------------------------------------------
 
 
-def _set_equations(article: Tag) -> None:
-    """Displayed formulas, which LaTeXML lays out as tables."""
-    for table in classed(article, "ltx_eqn_table"):
-        formulas = list(displayed(_lines(table)))
+def _simplify_equations(article: Tag) -> None:
+    """Replace displayed formulas, which LaTeXML lays out as tables."""
+    for table in find_classed(article, "ltx_eqn_table"):
+        formulas = list(format_display_lines(_split_lines(table)))
         table.clear()
         table.name = "div"
-        table.extend(_math(formula[2:-2], "block") for formula in formulas)
+        table.extend(_make_math(formula[2:-2], "block") for formula in formulas)
 
 
-def _lines(table: Tag) -> list[tuple[str, str]]:
-    """Each line of a formula with its number, which may stand beside several."""
+def _split_lines(table: Tag) -> list[tuple[str, str]]:
+    """Return each line of a formula with its number, which may be beside several lines."""
     lines: list[tuple[str, str]] = []
     numbers: dict[int, str] = {}
-    for at, row in enumerate(classed(table, "ltx_eqn_row")):
-        tag = _first(row, "ltx_tag_equation", "ltx_tag_equationgroup")
+    for at, row in enumerate(find_classed(table, "ltx_eqn_row")):
+        tag = _find_first(row, "ltx_tag_equation", "ltx_tag_equationgroup")
         if tag is not None:
             holder = tag.find_parent(class_="ltx_eqn_cell") or tag
             high = str(holder.get("rowspan") or "1")
             last = at + (int(high) if high.isdecimal() and len(high) < 4 else 1) - 1
             numbers[last] = tag.get_text().strip(" ()\n")
             tag.clear()
-        cells = [_cell(cell) for cell in classed(row, "ltx_eqn_cell")]
+        cells = [_get_cell_tex(cell) for cell in find_classed(row, "ltx_eqn_cell")]
         tex = " & ".join(cell for cell in cells if cell)
         continues = len(cells) > 3 and not any(cells[:2])  # nothing left of the relation
         lines.append((f"& {tex}" if tex and continues and at else tex, numbers.get(at, "")))
     return lines
 
 
-def _cell(cell: Tag) -> str:
-    """The TeX of a cell; words between formulas as TeX's text."""
+def _get_cell_tex(cell: Tag) -> str:
+    """Return the TeX of a cell, with words between formulas as text."""
     parts = []
     for node in cell.descendants:
         if isinstance(node, Tag):
-            parts.append(_tex(node) if node.name == "math" else "")
+            parts.append(_get_tex(node) if node.name == "math" else "")
         elif str(node).strip() and node.find_parent("math") is None:
             parts.append(rf"\text{{{' '.join(str(node).split())}}}")
     return " ".join(part for part in parts if part)
@@ -241,15 +241,15 @@ def _set_formulas(article: Tag) -> None:
     for math in article.find_all("math"):
         tex = str(math.get("alttext") or "")
         if tex:
-            math["alttext"] = tex if math.get("display") == "block" else _tex(math)
+            math["alttext"] = tex if math.get("display") == "block" else _get_tex(math)
 
 
 def _move_notes(article: Tag) -> None:
-    """Footnotes behind the paragraph they were met in, as the other readers write them."""
+    """Move footnotes behind the paragraph that mentions them, as the other readers do."""
     stray: list[Tag] = []
-    for number, note in enumerate(classed(article, "ltx_note")[:_MOST_NOTES], 1):
-        content = _first(note, "ltx_note_content")
-        block = _outermost(note, article)
+    for number, note in enumerate(find_classed(article, "ltx_note")[:_MOST_NOTES], 1):
+        content = _find_first(note, "ltx_note_content")
+        block = _find_outermost(note, article)
         if content is None or not any(_NOTES.fullmatch(str(name)) for name in note["class"]):
             stray.append(note)
             continue
@@ -265,8 +265,8 @@ def _move_notes(article: Tag) -> None:
     remove(stray)
 
 
-def _outermost(note: Tag, article: Tag) -> Tag:
-    """The paragraph, list or float around a note that is no part of another."""
+def _find_outermost(note: Tag, article: Tag) -> Tag:
+    """Return the paragraph, list or float around a note that is not part of another."""
     block: Tag = note
     for above in note.parents:
         if above is article or above.name in ("section", "article"):
@@ -289,11 +289,11 @@ def _set_headings(article: Tag) -> None:
             _move_into_line(heading, "em" if "ltx_title_proof" in names else "strong")
             run_in.append(heading)
             continue
-        for tag in classed(heading, "ltx_tag"):
+        for tag in find_classed(heading, "ltx_tag"):
             number = tag.get_text().strip()
             if number and not number[-1:].isdigit() and not number.startswith("Appendix"):
                 tag.string = f"{number.rstrip('.')}. "
-        heading.string = _words(heading)
+        heading.string = _to_text(heading)
     remove(run_in)
 
 
@@ -304,7 +304,7 @@ def _move_into_line(heading: Tag, mark: str) -> None:
     if first is not None and first.name != "p":
         first = first.find("p")
     if first is not None:
-        _insert_lead(first, _words(heading), mark)
+        _insert_lead(first, _to_text(heading), mark)
 
 
 def _insert_lead(box: Tag, text: str, mark: str = "b") -> None:
@@ -315,10 +315,10 @@ def _insert_lead(box: Tag, text: str, mark: str = "b") -> None:
         box.insert(0, head)
 
 
-def _set_floats(article: Tag) -> None:
-    """A caption first, its label in bold."""
+def _simplify_floats(article: Tag) -> None:
+    """Put each caption first, with its label in bold."""
     for caption in article.find_all(["figcaption", "caption"]):
-        for tag in classed(caption, "ltx_tag"):
+        for tag in find_classed(caption, "ltx_tag"):
             label = tag.get_text().strip(" :.\n")
             is_part = label.startswith("(")
             tag.name = "span" if is_part else "b"
@@ -334,9 +334,9 @@ def _set_floats(article: Tag) -> None:
 
 
 def _set_listings(article: Tag) -> None:
-    for listing in classed(article, "ltx_listing"):
-        lines = classed(listing, "ltx_listingline")
-        is_code = _has(listing, "ltx_lstlisting")
+    for listing in find_classed(article, "ltx_listing"):
+        lines = find_classed(listing, "ltx_listingline")
+        is_code = _has_class(listing, "ltx_lstlisting")
         if is_code:
             listing.string = "\n".join(line.get_text().rstrip() for line in lines)
             listing.name = "pre"
@@ -352,7 +352,7 @@ def _set_lists(article: Tag) -> None:
         following = term.find_next_sibling()
         if isinstance(following, Tag) and following.name == "dd":
             following.name = "li"
-            _set_item(following, _words(term))
+            _join_item_label(following, _to_text(term))
             terms.append(term)
     remove(terms)
     for box in article.find_all("dl"):
@@ -360,18 +360,20 @@ def _set_lists(article: Tag) -> None:
     marks: list[Tag] = []
     for item in article.find_all("li", class_=["ltx_item", "ltx_bibitem"]):
         mark = item.find(class_="ltx_tag", recursive=False)
-        label = _words(mark) if mark is not None else ""
+        label = _to_text(mark) if mark is not None else ""
         marks += [mark] if isinstance(mark, Tag) else []
-        _set_item(item, "" if _BULLETS.fullmatch(label) or _has(item, "ltx_bibitem") else label)
-        for block in classed(item, "ltx_bibblock"):
+        _join_item_label(
+            item, "" if _BULLETS.fullmatch(label) or _has_class(item, "ltx_bibitem") else label
+        )
+        for block in find_classed(item, "ltx_bibblock"):
             block.append(" ")
     remove(marks)
-    for bibliography in classed(article, "ltx_biblist"):
+    for bibliography in find_classed(article, "ltx_biblist"):
         bibliography.name = "ol"
 
 
-def _set_item(item: Tag, label: str) -> None:
-    """An item whose text begins right behind its mark."""
+def _join_item_label(item: Tag, label: str) -> None:
+    """Let the text of an item begin right behind its label."""
     first = item.find(["p", "ul", "ol"])
     if isinstance(first, Tag) and first.name == "p":
         first.name = "span"
@@ -380,11 +382,11 @@ def _set_item(item: Tag, label: str) -> None:
         _insert_lead(item, label)
 
 
-def set_tables(article: Tag) -> None:
-    """Tables set in a line are made of spans; one in a cell only breaks its lines."""
-    for table in classed(article, "ltx_tabular"):
+def simplify_tables(article: Tag) -> None:
+    """Replace inline tables, which are made of spans; in a cell they only break lines."""
+    for table in find_classed(article, "ltx_tabular"):
         if table.find_parent(["td", "th"]) or table.find_parent(class_="ltx_td"):
-            _dissolve(table)
+            _dissolve_table(table)
             continue
         table.name = "table"
         for above in table.parents:
@@ -393,23 +395,23 @@ def set_tables(article: Tag) -> None:
             if above.name in ("p", "span"):
                 above.name = "div"
     for name, element in _CELLS.items():
-        for tag in classed(article, name):
+        for tag in find_classed(article, name):
             tag.name = element if tag.name in ("span", "div") else tag.name
             for key, number in _SPAN.findall(" ".join(map(str, tag.get("class") or []))):
                 tag[key] = number
 
 
-def _dissolve(table: Tag) -> None:
+def _dissolve_table(table: Tag) -> None:
     for part in [table, *table.find_all(["table", "tbody", "thead", "tr", "td", "th", "span"])]:
         part.name = "span"
         part["class"] = "ltx_inner"
         part.append(" ")
 
 
-def set_fonts(article: Tag) -> None:
-    """Bold, italic and typewriter as elements; a theorem's italics say nothing."""
+def simplify_fonts(article: Tag) -> None:
+    """Write bold, italic and typewriter as elements; drop the italics of theorems."""
     for name, element in _FONTS.items():
-        for tag in classed(article, name):
+        for tag in find_classed(article, name):
             if tag.name not in ("span", "em"):
                 continue
             in_theorem = element == "i" and tag.find_parent(class_="ltx_theorem") is not None
@@ -420,8 +422,8 @@ def set_fonts(article: Tag) -> None:
                 tag.name = element
 
 
-def classed(root: Tag, *names: str) -> list[Tag]:
-    """Every element that has one of these classes, in order; `select` takes ten times as long."""
+def find_classed(root: Tag, *names: str) -> list[Tag]:
+    """Return every element with one of these classes, in order; ten times faster than `select`."""
     wanted = frozenset(names)
     return [
         tag

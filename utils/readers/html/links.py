@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from .claims import absolute
+from .claims import to_absolute
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -37,29 +37,29 @@ class PageLinks:
             for tag in soup.find_all("meta")
             if (tag.get("property") or tag.get("name")) in _OWN_ADDRESSES
         ]
-        stated = [address for text in own if (address := absolute(url, text))]
+        stated = [address for text in own if (address := to_absolute(url, text))]
         base = soup.find("base", href=True)
-        self.url = absolute(url, str(base["href"])) if base is not None else url
+        self.url = to_absolute(url, str(base["href"])) if base is not None else url
         if stated and _RESOLVERS.match(self.url):
             self.url = stated[0]  # a resolver's address is the page's in name only
-        self._own = {_without_fragment(address) for address in (url, self.url, *stated)}
+        self._own = {_strip_fragment(address) for address in (url, self.url, *stated)}
 
-    def target(self, href: str) -> str:
+    def resolve(self, href: str) -> str:
         """Return *href* as an address a reader may follow; empty for a place of this page."""
-        target = safe_link(self.url, href)
-        inside = _without_fragment(target) in self._own and "#" in href
+        target = to_safe_link(self.url, href)
+        inside = _strip_fragment(target) in self._own and "#" in href
         return "" if inside else target
 
 
-def _without_fragment(address: str) -> str:
+def _strip_fragment(address: str) -> str:
     return re.sub(r"^https?://(?:www\.)?", "", address.partition("#")[0]).rstrip("/").lower()
 
 
-def safe_link(base: str, href: str) -> str:
-    r"""*href* as an address a reader may follow, or empty.
+def to_safe_link(base: str, href: str) -> str:
+    r"""Return *href* as an address that a reader may follow, or empty.
 
-    >>> safe_link("https://a.test/x", "#ref1"), safe_link("https://a.test/x", "Java\tscript:y()")
-    ('', '')
+    >>> to_safe_link("https://a.test/x", "#ref1"), to_safe_link("https://a.test/x",
+    "Java\tscript:y()") ('', '')
     """
     bare = re.sub(r"[\x00-\x20<>]+", "", href)
     if not bare or bare.startswith("#"):
@@ -73,7 +73,7 @@ def safe_link(base: str, href: str) -> str:
     elif scheme and scheme not in _SCHEMES:
         return ""
     else:
-        target = absolute(base, bare)
+        target = to_absolute(base, bare)
     if target.partition("#")[0] == base.partition("#")[0] or _SEARCHES.match(target):
         return ""
     return target.replace("(", "%28").replace(")", "%29")

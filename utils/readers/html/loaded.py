@@ -16,9 +16,9 @@ from bs4.element import NavigableString, Tag
 
 from ...outline.sections import NO_LIST
 from .article import REFERENCES
-from .claims import absolute
-from .parts import HEADINGS, name_of
-from .tree import every, named, remove, tags, text_of
+from .claims import to_absolute
+from .parts import HEADINGS, get_heading_name
+from .tree import find_tags, get_line, has_name, list_elements, remove
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -40,7 +40,7 @@ def fill_tables(soup: BeautifulSoup, kept: dict[str, object]) -> None:
     """Put tables that a script keeps for a pop-up where the page names them."""
     from bs4 import BeautifulSoup as Soup
 
-    for box in [tag for tag in every(soup) if tag.get("data-id")] if kept else []:
+    for box in [tag for tag in list_elements(soup) if tag.get("data-id")] if kept else []:
         content = kept.get(str(box["data-id"]))
         if not isinstance(content, str) or box.find_parent(["p", "li", "td"]) is not None:
             continue
@@ -50,8 +50,8 @@ def fill_tables(soup: BeautifulSoup, kept: dict[str, object]) -> None:
             del kept[str(box["data-id"])]
 
 
-def tables_of_scripts(soup: BeautifulSoup) -> dict[str, object]:
-    """The tables that scripts keep as HTML, by the names under which the page shows them."""
+def find_script_tables(soup: BeautifulSoup) -> dict[str, object]:
+    """Return tables that scripts keep as HTML, by the names under which the page shows them."""
     found: dict[str, object] = {}
     for script in soup.find_all("script"):
         source = script.get_text()
@@ -71,54 +71,64 @@ def tables_of_scripts(soup: BeautifulSoup) -> dict[str, object]:
 
 def name_missing_tables(soup: BeautifulSoup, url: str) -> None:
     """Replace links to tables that the page does not carry by a note that says so."""
-    links = [link for link in tags(soup, ("a", "button")) if _SHOWS_TABLE.fullmatch(text_of(link))]
-    carried = {_label(table.get_text(" ")) for table in tags(soup, ("table",))} if links else set()
+    links = [
+        link for link in find_tags(soup, ("a", "button")) if _SHOWS_TABLE.fullmatch(get_line(link))
+    ]
+    carried = (
+        {_find_label(table.get_text(" ")) for table in find_tags(soup, ("table",))}
+        if links
+        else set()
+    )
     for link in links:
-        box, label = _captioned_box(link)
+        box, label = _find_captioned_box(link)
         if box is None or box.find("table") is not None or label in carried:
             continue
         note = Tag(name="p")
-        target = absolute(url, str(link.get("href") or ""))
+        target = to_absolute(url, str(link.get("href") or ""))
         where = f": {target}" if target and not str(link.get("href")).startswith("#") else ""
         note.append(NavigableString(f"[{label} is not part of this page{where}]"))
         link.replace_with(note)
 
 
-def _captioned_box(link: Tag) -> tuple[Tag | None, str]:
-    """The smallest box around *link* that begins with the caption of a table, and its label."""
+def _find_captioned_box(link: Tag) -> tuple[Tag | None, str]:
+    """Return the smallest box around *link* that begins with a table's caption, and the label."""
     for box, _ in zip(link.parents, range(_UP), strict=False):
-        if label := _label(box.get_text(" ")):
+        if label := _find_label(box.get_text(" ")):
             return box, label
     return None, ""
 
 
-def _label(text: str) -> str:
+def _find_label(text: str) -> str:
     found = _TABLE.match(" ".join(text[:200].split()))
     return found[0].strip() if found else ""
 
 
 def fill_references(soup: BeautifulSoup) -> None:
     """List the references of the page's head where their heading has none under it."""
-    elements = every(soup)
+    elements = list_elements(soup)
     headings = (tag for tag in elements if tag.name in HEADINGS)
-    heading = next((tag for tag in headings if name_of(tag) == "References"), None)
-    if heading is None or any(named(box, REFERENCES) and box.find("li") for box in elements):
+    heading = next((tag for tag in headings if get_heading_name(tag) == "References"), None)
+    if heading is None or any(has_name(box, REFERENCES) and box.find("li") for box in elements):
         return
-    notes = _notes_below(heading)
+    notes = _find_notes_below(heading)
     if notes is None:
         return
     stated = soup.find_all("meta", attrs={"name": "citation_reference"})[:_MOST_REFERENCES]
-    entries = [entry for meta in stated if (entry := _entry(str(meta.get("content") or "")))]
+    entries = [entry for meta in stated if (entry := _format_entry(str(meta.get("content") or "")))]
     remove(notes)
     heading.insert_after(_list_of(entries) if len(entries) >= _FEWEST else _note_on_references())
 
 
-def _notes_below(heading: Tag) -> list[NavigableString] | None:
-    """The few words between *heading* and the next; None where there is a list or a text."""
+def _find_notes_below(heading: Tag) -> list[NavigableString] | None:
+    """Return the few words between *heading* and the next; None if there is a list or text."""
     notes: list[NavigableString] = []
     size = 0
     for node in heading.next_elements:
-        if isinstance(node, Tag) and node.name in HEADINGS and name_of(node) != "References":
+        if (
+            isinstance(node, Tag)
+            and node.name in HEADINGS
+            and get_heading_name(node) != "References"
+        ):
             break
         if isinstance(node, Tag) and node.name == "li":
             return None
@@ -145,10 +155,10 @@ def _note_on_references() -> Tag:
     return note
 
 
-def _entry(content: str) -> str:
-    """A reference of the page's head as print has it.
+def _format_entry(content: str) -> str:
+    """Return a reference of the page's head as it would be printed.
 
-    >>> _entry("citation_title=Bees; citation_author=Doe J; citation_publication_date=2019")
+    >>> _format_entry("citation_title=Bees; citation_author=Doe J; citation_publication_date=2019")
     'Doe J. Bees. 2019.'
     """
     pieces = _FIELD.split(content)

@@ -19,10 +19,10 @@ from bs4.element import NavigableString, PageElement, Tag
 from markdownify import ATX, MarkdownConverter
 
 from ...errors import BadContent
-from ..jats.formulas import latex, plain_tex, without_bars
+from ..jats.formulas import clean_tex, escape_bars, to_latex
 from ..safe_xml import parse
 from .links import PageLinks
-from .tree import every, remove, tags
+from .tree import find_tags, list_elements, remove
 
 _DEEPEST = 90  # levels; each costs markdownify three of Python's thousand stack frames
 _BLOCKS = re.compile(r"^(p|div|section|li|h[1-6]|tr|table|ul|ol|dl|figure|article)$")
@@ -75,7 +75,7 @@ class _Converter(MarkdownConverter):
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Keep links that lead out to the web; one into the page itself is only its text."""
-        target = self.links.target(str(el.get("href") or ""))
+        target = self.links.resolve(str(el.get("href") or ""))
         shown = text.strip()
         if not target or not shown or "_noformat" in parent_tags:
             return text
@@ -83,7 +83,7 @@ class _Converter(MarkdownConverter):
         return f"{before}[{shown}]({target}){after}"
 
     def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Pictures are not text, except those of formulas."""
+        """Write pictures as nothing, except those of formulas."""
         names = " ".join(
             [*(el.get("class") or []), str(el.parent.get("class") or "") if el.parent else ""]
         )
@@ -92,22 +92,22 @@ class _Converter(MarkdownConverter):
         return self.escape(alt, parent_tags) if wanted else ""
 
     def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """An item with its number, which markdownify would count anew for each."""
+        """Write an item with its own number, which markdownify would recount for each."""
         bullet = f"{el['data-number']}. " if "data-number" in el.attrs else "- "
         shown = re.sub(r"^(?=.)", " " * len(bullet), text.strip(), flags=re.M)
         return f"{bullet}{shown.lstrip()}\n" if shown else "\n"
 
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """TeX: the page's own beside the MathML, else made from it."""
-        notes = tags(el, ("annotation",))
+        """Write TeX: the page's own beside the MathML, else converted."""
+        notes = find_tags(el, ("annotation",))
         tex = next((tag for tag in notes if "tex" in str(tag.get("encoding")).lower()), None)
         spoken = str(el.get("alttext") or "")
         stated = tex.get_text() if tex is not None else "" if _WORDS.match(spoken) else spoken
-        source = plain_tex(stated) or _tex_of(el)
+        source = clean_tex(stated) or _convert_math_to_tex(el)
         if not source:
             return " ".join(text.split())
         if {"td", "th"} & parent_tags:
-            return f"${without_bars(source)}$"
+            return f"${escape_bars(source)}$"
         return f"\n\n$${source}$$\n\n" if el.get("display") == "block" else f"${source}$"
 
     def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
@@ -116,7 +116,7 @@ class _Converter(MarkdownConverter):
         return above + text.strip() + "\n\n"
 
     def convert_caption(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """A caption stands above its table; see `convert_table`, and `square` for its place."""
+        """Hold a caption back until its table; see `convert_table`."""
         caption = " ".join(text.split())
         if el.parent is None or el.parent.name != "table":
             return f"\n\n{caption}\n\n"
@@ -124,25 +124,25 @@ class _Converter(MarkdownConverter):
         return ""
 
 
-def _tex_of(math: Tag) -> str:
+def _convert_math_to_tex(math: Tag) -> str:
     try:
-        return plain_tex(latex(parse(str(math).encode())))
+        return clean_tex(to_latex(parse(str(math).encode())))
     except (BadContent, RecursionError):
         return ""
 
 
 def to_markdown(root: Tag, links: PageLinks) -> str:
     """Convert *root* to markdown; *links* make its links absolute. Changes the tree."""
-    reunite(root)
-    for table in tags(root, ("table",)):
-        square(table)
-    for numbered in tags(root, ("ol",)):
+    move_tables_to_captions(root)
+    for table in find_tags(root, ("table",)):
+        remove_spans(table)
+    for numbered in find_tags(root, ("ol",)):
         _number_items(numbered)
-    _flatten(root)
+    _flatten_depth(root)
     try:
         text = str(_Converter(links).convert_soup(root))
     except RecursionError:
-        text = _plain(root)
+        text = _to_plain_text(root)
     return tidy(text)
 
 
@@ -161,22 +161,22 @@ def _number_items(listed: Tag) -> None:
         item["data-number"] = str(number)
 
 
-def _flatten(root: Tag) -> None:
-    """Turn whatever is nested deeper than any honest page into plain paragraphs."""
+def _flatten_depth(root: Tag) -> None:
+    """Turn elements nested deeper than in any real page into plain paragraphs."""
     depths = {id(root): 0}
     deep: list[Tag] = []
-    for tag in every(root):
+    for tag in list_elements(root):
         depth = depths[id(tag)] = depths[id(tag.parent)] + 1
         if depth == _DEEPEST:
             deep.append(tag)
     for tag in deep:
-        text = _plain(tag)
+        text = _to_plain_text(tag)
         tag.clear()
         tag.append(NavigableString(text))
 
 
-def _plain(tag: Tag) -> str:
-    """The text of *tag*, a paragraph for each block."""
+def _to_plain_text(tag: Tag) -> str:
+    """Return the text of *tag*, a paragraph for each block."""
     pieces: list[str] = []
     for node in tag.descendants:
         if isinstance(node, Tag):
@@ -187,8 +187,8 @@ def _plain(tag: Tag) -> str:
     return "\n\n".join(shown for text in paragraphs if (shown := " ".join(text.split())))
 
 
-def reunite(root: Tag) -> None:
-    """Put each table kept elsewhere, for a pop-up, and its notes where its caption stands."""
+def move_tables_to_captions(root: Tag) -> None:
+    """Move each table kept for a pop-up, and its notes, to its caption."""
     tables: dict[str, tuple[Tag, Tag]] = {}  # with their captions
     for table in root.find_all("table"):
         caption = table.find("caption") or table.find_previous_sibling(True)
@@ -196,14 +196,14 @@ def reunite(root: Tag) -> None:
         if isinstance(caption, Tag) and _CAPTION_CHARS <= len(text) <= _NOTES_CHARS:
             tables.setdefault(text, (table, caption))
     places: list[tuple[Tag, Tag, Tag]] = []
-    elements = every(root) if tables else []
+    elements = list_elements(root) if tables else []
     holders = {id(tag.parent) for tag in elements if tag.name in _HOLDERS}
     for place in [tag for tag in elements if tag.name in _PLACES and id(tag) not in holders]:
         text = " ".join(place.get_text().split()) if place.find(_HOLDERS) is None else ""
         kept = tables.get(text)
         if kept is not None and place is not kept[1] and place.find_parent("table") is None:
             places.append((place, *tables.pop(text)))
-    notes = {id(table): _notes(table) for _, table, _ in places}
+    notes = {id(table): _find_table_notes(table) for _, table, _ in places}
     remove(node for _, table, _ in places for node in (table, *notes[id(table)]))
     for place, table, caption in places:
         if caption.name == "caption":
@@ -215,8 +215,8 @@ def reunite(root: Tag) -> None:
             place.append(node)
 
 
-def _notes(table: Tag) -> list[PageElement]:
-    """What stands below *table* in its box: what its signs mean, if the box has no other table."""
+def _find_table_notes(table: Tag) -> list[PageElement]:
+    """Return what follows *table* in its box, if the box has no other table."""
     if table.parent is None or len(table.parent.find_all("table", limit=2)) > 1:
         return []
     below = list(table.next_siblings)
@@ -224,7 +224,7 @@ def _notes(table: Tag) -> list[PageElement]:
     return below if 0 < size <= _NOTES_CHARS else []
 
 
-def square(table: Tag) -> None:
+def remove_spans(table: Tag) -> None:
     """Make *table* one without spans; a table used for page layout dissolves into boxes."""
     rows = [row for row in table.find_all("tr") if row.find_parent("table") is table][:_LONGEST]
     if _is_layout(table, rows):
@@ -232,14 +232,14 @@ def square(table: Tag) -> None:
             if tag is table or tag.find_parent("table") in (table, None):
                 tag.name = "div"
         return
-    grid = _grid(rows)
+    grid = _fill_grid(rows)
     width = max((len(cells) for cells in grid), default=0)
-    head = _head_rows(rows)
-    lines = [_header(grid[:head], width)] if head else []
+    head = _count_head_rows(rows)
+    lines = [_join_header_rows(grid[:head], width)] if head else []
     caption = table.find("caption")
     table.clear()
     for number, cells in enumerate([*lines, *grid[head:]]):
-        table.append(_row(cells, width, "th" if head and number == 0 else "td"))
+        table.append(_make_row(cells, width, "th" if head and number == 0 else "td"))
     if caption is not None:
         table.append(caption)  # at the end: markdownify looks for the header on top
 
@@ -254,16 +254,16 @@ def _is_layout(table: Tag, rows: list[Tag]) -> bool:
     )
 
 
-def _head_rows(rows: list[Tag]) -> int:
-    """How many rows, from the top, are header."""
+def _count_head_rows(rows: list[Tag]) -> int:
+    """Return how many rows at the top are header rows."""
     in_head = sum(1 for row in rows if row.parent is not None and row.parent.name == "thead")
     if in_head or not rows:
         return in_head
     return int(all(cell.name == "th" for cell in rows[0].find_all(["td", "th"])))
 
 
-def _grid(rows: list[Tag]) -> list[list[_Cell]]:
-    """Every row's cells with all spans filled in."""
+def _fill_grid(rows: list[Tag]) -> list[list[_Cell]]:
+    """Return every row's cells, with all spans filled in."""
     grid: list[list[_Cell]] = []
     hanging: dict[int, tuple[int, _Cell]] = {}  # column: rows still to fill, with what
     spent = 0
@@ -271,9 +271,9 @@ def _grid(rows: list[Tag]) -> list[list[_Cell]]:
         cells: list[_Cell] = []
         below: dict[int, tuple[int, _Cell]] = {}
         for cell in row.find_all(["td", "th"], recursive=False):
-            _fill(cells, hanging, below)
-            down = _span(cell, "rowspan", _LONGEST)
-            for copied in range(min(_span(cell, "colspan", _WIDEST), _WIDEST - len(cells))):
+            _fill_spans(cells, hanging, below)
+            down = _parse_span(cell, "rowspan", _LONGEST)
+            for copied in range(min(_parse_span(cell, "colspan", _WIDEST), _WIDEST - len(cells))):
                 # A group's name across the whole width is said once, a header over each column.
                 shown = list(cell.contents) if copied == 0 or cell.name == "th" else []
                 if down > 1:
@@ -282,13 +282,13 @@ def _grid(rows: list[Tag]) -> list[list[_Cell]]:
                     short = size <= _REPEATED_CHARS and spent <= _REPEATED_IN_ALL
                     below[len(cells)] = (down - 1, shown if short else [])
                 cells.append(shown)
-        _fill(cells, hanging, below)
+        _fill_spans(cells, hanging, below)
         hanging = below
         grid.append(cells)
     return grid
 
 
-def _fill(
+def _fill_spans(
     cells: list[_Cell], hanging: dict[int, tuple[int, _Cell]], below: dict[int, tuple[int, _Cell]]
 ) -> None:
     """Add the cells that span down from the rows above."""
@@ -299,13 +299,13 @@ def _fill(
         cells.append(nodes)
 
 
-def _span(cell: Tag, name: str, most: int) -> int:
+def _parse_span(cell: Tag, name: str, most: int) -> int:
     value = str(cell.get(name) or "1").strip()
     return max(1, min(most, int(value))) if value.isdecimal() and len(value) < 9 else 1
 
 
-def _header(rows: list[list[_Cell]], width: int) -> list[_Cell]:
-    """Several header rows as one: ``Dose / low``."""
+def _join_header_rows(rows: list[list[_Cell]], width: int) -> list[_Cell]:
+    """Join several header rows into one: ``Dose / low``."""
     merged: list[_Cell] = []
     for column in range(width):
         texts: list[str] = []
@@ -320,7 +320,7 @@ def _header(rows: list[list[_Cell]], width: int) -> list[_Cell]:
     return merged
 
 
-def _row(cells: list[_Cell], width: int, name: str) -> Tag:
+def _make_row(cells: list[_Cell], width: int, name: str) -> Tag:
     row = Tag(name="tr")
     for column in range(width):
         cell = Tag(name=name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ...model.verdicts import DOUBT, Sign
 from ...outline.sections import opens, part_of
 from ...outline.words import folded
-from .tree import text_of
+from .tree import get_line
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -32,25 +32,25 @@ def find_menus(soup: BeautifulSoup) -> Menus:
             continue
         if not targets:
             targets = {tag.attrs.get(key) for tag in soup.find_all(True) for key in ("id", "name")}
-        menus[id(menu)][text_of(link)] = target[1:] in targets
+        menus[id(menu)][get_line(link)] = target[1:] in targets
     return list(menus.values())
 
 
 def find_signs(menus: Menus, markdown: str) -> Iterator[Sign]:
     """Yield the sign that a menu names sections that the text does not have."""
-    titles = {_fold(title) for title in _HEADING.findall(markdown)} if menus else set()
+    titles = {_fold_title(title) for title in _HEADING.findall(markdown)} if menus else set()
     for menu in menus:
         names = {name: there for name, there in menu.items() if part_of(name) == "body"}
         lost = [
             name
             for name, there in names.items()
-            if not (there or opens(name) or _fold(name) in titles)
+            if not (there or opens(name) or _fold_title(name) in titles)
         ]
-        if lost and sum(_fold(name) in titles for name in names) >= _MIN_SECTIONS:
+        if lost and sum(_fold_title(name) in titles for name in names) >= _MIN_SECTIONS:
             words = f"the page's menu has {len(names)} sections, and {lost[0][:60]!r} is not there"
             yield Sign("menu", DOUBT, words)
             return
 
 
-def _fold(title: str) -> str:
+def _fold_title(title: str) -> str:
     return " ".join(folded(title))

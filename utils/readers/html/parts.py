@@ -16,7 +16,17 @@ from bs4.element import NavigableString, PageElement, Tag
 from ...outline.sections import part_of
 from ...outline.words import count_words, folded
 from .article import LABEL, REFERENCES, is_abstract
-from .tree import Survey, Weights, classes, every, named, remove, survey, tags, text_of
+from .tree import (
+    Survey,
+    Weights,
+    find_tags,
+    get_classes,
+    get_line,
+    has_name,
+    list_elements,
+    remove,
+    survey_tree,
+)
 
 if TYPE_CHECKING:
     pass
@@ -73,23 +83,25 @@ _ABSTRACT_CHARS = 20_000
 _LONGEST_ABSTRACT = 5000  # characters: some 750 words
 
 
-class Part(NamedTuple):
-    """A part of the paper that stands outside the article's element."""
+class PagePart(NamedTuple):
+    """A part of the paper that is outside the article's element."""
 
     name: str
     box: Tag
 
 
-def parts_beside(root: Tag, elements: list[Tag], page: Survey) -> tuple[list[Part], list[Part]]:
-    """The paper's parts outside *root*, those before it and those after it, in page order.
+def find_outside_parts(
+    root: Tag, elements: list[Tag], page: Survey
+) -> tuple[list[PagePart], list[PagePart]]:
+    """Return the paper's parts before and after *root*, in page order.
 
     *elements* are those of *root*.
     """
     inside = {id(tag) for tag in elements} | {id(root)}
-    names = _boxes(elements, page, inside)
+    names = _name_boxes(elements, page, inside)
     above = {id(tag) for tag in root.parents}
-    before: list[Part] = []
-    after: list[Part] = []
+    before: list[PagePart] = []
+    after: list[PagePart] = []
     taken: set[int] = set()
     place = before
     for tag in page.elements:
@@ -100,18 +112,18 @@ def parts_beside(root: Tag, elements: list[Tag], page: Survey) -> tuple[list[Par
                 taken.add(id(tag))
             elif name := names.get(id(tag)):
                 taken.add(id(tag))
-                place.append(Part(name, tag))
+                place.append(PagePart(name, tag))
     return before, after
 
 
-def _boxes(elements: list[Tag], page: Survey, inside: set[int]) -> dict[int, str]:
-    """The name of the part each box outside the article is, by the box's ``id()``."""
+def _name_boxes(elements: list[Tag], page: Survey, inside: set[int]) -> dict[int, str]:
+    """Return the part that each box outside the article holds, by the box's ``id()``."""
     weights = page.weights
-    have = {name_of(heading) for heading in elements if heading.name in HEADINGS}
+    have = {get_heading_name(heading) for heading in elements if heading.name in HEADINGS}
     names: dict[int, str] = {}
     for tag in [tag for tag in page.elements if tag.name in _BOXES]:
         for name, words in (("Abstract", _ABSTRACT), ("References", REFERENCES)):
-            if weights[id(tag)] > _TEXT_CHARS and named(tag, words):
+            if weights[id(tag)] > _TEXT_CHARS and has_name(tag, words):
                 if id(tag) in inside:
                     have.add(name)
                 else:
@@ -119,22 +131,22 @@ def _boxes(elements: list[Tag], page: Survey, inside: set[int]) -> dict[int, str
     for heading in [tag for tag in page.elements if tag.name in HEADINGS]:
         if id(heading) in inside:
             continue
-        name = name_of(heading)
+        name = get_heading_name(heading)
         if name in ("Abstract", "References") or _OWN.fullmatch(name):
-            box = _box(heading, weights[id(heading)] + _LABEL_CHARS, weights)
+            box = _find_box(heading, weights[id(heading)] + _LABEL_CHARS, weights)
             names.setdefault(id(box), name)
     return {box: name for box, name in names.items() if name not in have}
 
 
-def name_of(heading: Tag) -> str:
-    """The text of *heading*; for abstract and references, in any language, the English name."""
-    text = text_of(heading)
+def get_heading_name(heading: Tag) -> str:
+    """Return the text of *heading*; for abstract and references, the English name."""
+    text = get_line(heading)
     part = part_of(text)
     return part.capitalize() if part in ("abstract", "references") else text
 
 
-def _box(heading: Tag, least: int, weights: Weights) -> Tag:
-    """The smallest box around *heading* with more characters than *least*."""
+def _find_box(heading: Tag, least: int, weights: Weights) -> Tag:
+    """Return the smallest box around *heading* with more characters than *least*."""
     box = heading
     while box.parent is not None and weights[id(box)] <= least:
         box = box.parent
@@ -150,7 +162,7 @@ def name_parts(article: Survey) -> None:
         headed = before is not None and part_of(before.get_text(" ")) == "abstract"
         if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_CHARS:
             _insert_heading(part, "Abstract", "h2")
-    for box in [tag for tag in elements if "articleinfo" in classes(tag)]:
+    for box in [tag for tag in elements if "articleinfo" in get_classes(tag)]:
         following = box.find_next(HEADINGS)
         _insert_heading(
             box, "Article information", following.name if following is not None else "h2"
@@ -176,12 +188,12 @@ def _separate_keywords(heading: Tag) -> None:
     row = list(heading.next_siblings if first.name in _INLINE else first.children)
     named = [node for node in row if isinstance(node, Tag) and node.name in _INLINE]
     apart = any(type(node) is NavigableString and node.strip() for node in row)
-    if not apart and not any(text_of(word).endswith((";", ",")) for word in named):
+    if not apart and not any(get_line(word).endswith((";", ",")) for word in named):
         for word in named[1:]:
             word.insert_before("; ")
-    for link in tags(first, ("a",)) + [tag for tag in named if tag.name == "a"]:
+    for link in find_tags(first, ("a",)) + [tag for tag in named if tag.name == "a"]:
         link.name = "span"
-    for item in tags(first, ("li",)):
+    for item in find_tags(first, ("li",)):
         last = next((text for text in reversed(item.find_all(string=True)) if text.strip()), None)
         if last is not None:
             last.replace_with(NavigableString(last.rstrip(" \t\r\n\xa0,;")))
@@ -199,7 +211,7 @@ def order_headings(root: Tag, title: str) -> None:
     Pages number headings for looks: an abstract under ``h2`` before sections under ``h3`` would
     otherwise own the whole paper.
     """
-    elements, weights = survey(root)
+    elements, weights = survey_tree(root)
     letters = "".join(folded(title))
     titles = []
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
@@ -212,29 +224,31 @@ def order_headings(root: Tag, title: str) -> None:
     if titles:
         _drop_head(titles[0], root, weights, _TEXT_CHARS)
     remove(titles)
-    headings = tags(root, HEADINGS)
+    headings = find_tags(root, HEADINGS)
     for heading in headings:
         heading.name = "h2" if heading.name == "h1" else heading.name
-    abstract = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
+    abstract = next((tag for tag in headings if get_heading_name(tag) == "Abstract"), None)
     if abstract is not None:
         ahead = headings[: headings.index(abstract)]
-        first = next((tag for tag in ahead if _OWN.fullmatch(name_of(tag))), abstract)
+        first = next((tag for tag in ahead if _OWN.fullmatch(get_heading_name(tag))), abstract)
         if all(map(_is_of_page, headings[: headings.index(first)])):
             _drop_head(first, root, weights, round(_HEAD_SHARE * weights[id(root)]))
-        headings = tags(root, HEADINGS)
-        _free_from_abstract(abstract, headings, root, weights)
-        following = filter(text_of, headings[headings.index(abstract) + 1 :])
+        headings = find_tags(root, HEADINGS)
+        _raise_sections(abstract, headings, root, weights)
+        following = filter(get_line, headings[headings.index(abstract) + 1 :])
         again = next(following, abstract)
         above = {id(box) for box in abstract.parents}
         boxes = [box for box in again.parents if id(box) not in above]
-        if boxes and name_of(again) == "Abstract":  # of the text that begins with it, below ISSN
+        if (
+            boxes and get_heading_name(again) == "Abstract"
+        ):  # of the text that begins with it, below ISSN
             _drop_head(again, boxes[-1], weights, _BYLINE_CHARS)
     _rank_headings(headings)
 
 
 def _is_of_page(heading: Tag) -> bool:
-    """Whether a heading above the abstract is the page's: a journal's name over a few lines."""
-    name = name_of(heading)
+    """Return whether a heading above the abstract belongs to the page, such as a journal's name."""
+    name = get_heading_name(heading)
     if _ABOUT.fullmatch(name) or part_of(name) == "back":
         return True
     length = -len(name)
@@ -252,7 +266,7 @@ def _rank_headings(headings: list[Tag]) -> None:
     """Give headings levels without gaps, those with numbers as deep as their numbers say."""
     levels = sorted({heading.name for heading in headings})
     ranks = {level: rank for rank, level in enumerate(levels, 2)}
-    numbers = {id(tag): found[1] for tag in headings if (found := _NUMBERED.match(text_of(tag)))}
+    numbers = {id(tag): found[1] for tag in headings if (found := _NUMBERED.match(get_line(tag)))}
     tops = {ranks[tag.name] for tag in headings if numbers.get(id(tag), ".").isdecimal()}
     for heading in headings:
         level = ranks[heading.name]
@@ -262,7 +276,7 @@ def _rank_headings(headings: list[Tag]) -> None:
 
 
 def _drop_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:
-    """Journal, issue, authors and addresses above *heading*, if they are less than *most*."""
+    """Drop journal, issue, authors and addresses above *heading*, if shorter than *most*."""
     before: list[PageElement] = []
     for above in (heading, *heading.parents):
         if above is root:
@@ -278,17 +292,17 @@ def _drop_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:
         remove(before)
 
 
-def _abstract_box(
+def _find_abstract_box(
     heading: Tag, headings: list[Tag], root: Tag, weights: Weights, least: int
 ) -> Tag:
-    """The box of the abstract under *heading*, of more than *least* characters if there is one.
+    """Return the box of the abstract under *heading*, if possible longer than *least*.
 
     A box that holds the keywords or the references, too, is not the abstract's alone; where no
     other is, the heading or a box around it is all there is.
     """
     beyond = {id(root)}
     for other in headings:
-        if name_of(other) == "References" or KEYWORDS.fullmatch(other.get_text().strip()):
+        if get_heading_name(other) == "References" or KEYWORDS.fullmatch(other.get_text().strip()):
             beyond |= {id(box) for box in other.parents}
     box = heading
     while box.parent is not None and id(box.parent) not in beyond and weights[id(box)] <= least:
@@ -296,10 +310,10 @@ def _abstract_box(
     return box
 
 
-def _free_from_abstract(abstract: Tag, headings: list[Tag], root: Tag, weights: Weights) -> None:
+def _raise_sections(abstract: Tag, headings: list[Tag], root: Tag, weights: Weights) -> None:
     """Raise the sections after the abstract to its level when its box does not hold them."""
-    box = _abstract_box(abstract, headings, root, weights, _TEXT_CHARS)
-    within = {id(tag) for tag in tags(box, HEADINGS)} - {id(abstract)}
+    box = _find_abstract_box(abstract, headings, root, weights, _TEXT_CHARS)
+    within = {id(tag) for tag in find_tags(box, HEADINGS)} - {id(abstract)}
     rest = [tag for tag in headings if id(tag) not in within and tag is not abstract]
     if weights[id(box)] <= weights[id(abstract)] or not rest:
         return
@@ -311,56 +325,56 @@ def _free_from_abstract(abstract: Tag, headings: list[Tag], root: Tag, weights: 
             tag.name = f"h{top}"
 
 
-def head_openings(root: Tag, abstract: str) -> None:
+def add_missing_headings(root: Tag, abstract: str) -> None:
     """Give capitals that stand for headings, and a text without a heading, one of their own.
 
     *abstract* is what is known of it from outside *root*; a text that only says it again is none.
     """
-    elements, weights = survey(root)
-    _head_capitals(elements, weights)
+    elements, weights = survey_tree(root)
+    _capitals_to_headings(elements, weights)
     all_headings = [tag for tag in elements if tag.name in HEADINGS]
-    headings = [tag for tag in all_headings if not _heads_nothing(text_of(tag))]
-    before = _last_of_front(root, headings, all_headings, weights)
+    headings = [tag for tag in all_headings if not _is_decoration(get_line(tag))]
+    before = _find_front_end(root, headings, all_headings, weights)
     if before is None and not abstract:
         return
     known_text = " ".join(folded(abstract[:_ABSTRACT_CHARS]))
     found = [
         tag
-        for tag in _prose_until_heading(before, {id(tag) for tag in headings}, elements)
+        for tag in _find_prose(before, {id(tag) for tag in headings}, elements)
         if " ".join(folded(tag.get_text(" "))) not in known_text
     ]
     if sum(count_words(tag.get_text(" ")) for tag in found) >= _ENOUGH_WORDS:
         rest = [int(tag.name[1]) for tag in headings if tag.name != "h1"]
         heading = Tag(name=f"h{min(rest, default=2)}")
         heading.string = MAIN_TEXT
-        _outermost(found[0], before, root).insert_before(heading)
+        _find_largest_box(found[0], before, root).insert_before(heading)
 
 
-def _heads_nothing(text: str) -> bool:
-    """Whether a heading is one of keywords, or a line of print set large: a DOI, a date."""
+def _is_decoration(text: str) -> bool:
+    """Return whether a heading is that of keywords, or a large line of print such as a DOI."""
     return bool(KEYWORDS.fullmatch(text) or _PRINTED.match(text))
 
 
-def _last_of_front(
+def _find_front_end(
     root: Tag, headings: list[Tag], all_headings: list[Tag], weights: Weights
 ) -> Tag | None:
-    """The abstract with its heading, else the heading of keywords or title, if it is in *root*."""
-    heading = next((tag for tag in headings if name_of(tag) == "Abstract"), None)
+    """Return the abstract with its heading, else the heading of keywords or title, in *root*."""
+    heading = next((tag for tag in headings if get_heading_name(tag) == "Abstract"), None)
     if heading is None:
-        fronts = [tag for tag in all_headings if KEYWORDS.fullmatch(text_of(tag))]
+        fronts = [tag for tag in all_headings if KEYWORDS.fullmatch(get_line(tag))]
         return next(iter(fronts or root.find_all("h1", limit=1)), None)
-    if (keywords := _keywords_after(heading)) is not None:
+    if (keywords := _find_keywords_after(heading)) is not None:
         return keywords
-    box = _abstract_box(heading, all_headings, root, weights, 6 * _OPENING_CHARS)
+    box = _find_abstract_box(heading, all_headings, root, weights, 6 * _OPENING_CHARS)
     is_label = weights[id(box)] <= weights[id(heading)]
     return box.find_next_sibling(True) or heading if is_label else box
 
 
-def _keywords_after(abstract: Tag) -> Tag | None:
-    """The heading of the keywords that stand behind the abstract, with no text in between."""
+def _find_keywords_after(abstract: Tag) -> Tag | None:
+    """Return the heading of the keywords directly behind the abstract."""
     length = 0
     for node in abstract.next_elements:
-        if isinstance(node, Tag) and node.name in HEADINGS and KEYWORDS.fullmatch(text_of(node)):
+        if isinstance(node, Tag) and node.name in HEADINGS and KEYWORDS.fullmatch(get_line(node)):
             return node
         if isinstance(node, NavigableString):
             length += len(node.strip())
@@ -369,9 +383,9 @@ def _keywords_after(abstract: Tag) -> Tag | None:
     return None
 
 
-def _prose_until_heading(before: Tag | None, headings: set[int], elements: list[Tag]) -> list[Tag]:
-    """Paragraphs of running text among *elements* after *before*, up to the next heading."""
-    within = {id(tag) for tag in (before, *every(before))} if before is not None else set()
+def _find_prose(before: Tag | None, headings: set[int], elements: list[Tag]) -> list[Tag]:
+    """Return paragraphs among *elements* after *before*, up to the next heading."""
+    within = {id(tag) for tag in (before, *list_elements(before))} if before is not None else set()
     if before is not None:
         place = next((at for at, tag in enumerate(elements) if tag is before), 0)
         elements = elements[place + len(within) :]
@@ -381,7 +395,7 @@ def _prose_until_heading(before: Tag | None, headings: set[int], elements: list[
             break
         if id(tag) in within or tag.name not in ("p", "div") or tag.find(["p", "div", "table"]):
             continue
-        text = text_of(tag)
+        text = get_line(tag)
         if (
             count_words(text) >= _PROSE_WORDS
             and not _ABOUT_ARTICLE.match(text)
@@ -392,8 +406,8 @@ def _prose_until_heading(before: Tag | None, headings: set[int], elements: list[
     return found
 
 
-def _outermost(first: Tag, before: Tag | None, root: Tag) -> Tag:
-    """The largest box that begins with *first* and does not hold *before*."""
+def _find_largest_box(first: Tag, before: Tag | None, root: Tag) -> Tag:
+    """Return the largest box that begins with *first* and does not hold *before*."""
     above = {id(tag) for tag in before.parents} if before is not None else set()
     box = first
     while (
@@ -406,7 +420,7 @@ def _outermost(first: Tag, before: Tag | None, root: Tag) -> Tag:
     return box
 
 
-def _head_capitals(elements: list[Tag], weights: Weights) -> None:
+def _capitals_to_headings(elements: list[Tag], weights: Weights) -> None:
     """Make ``INTRODUCTION`` in a paragraph of its own a heading, and the others like it."""
     labels: list[Tag] = []
     for tag in elements:
@@ -420,12 +434,12 @@ def _head_capitals(elements: list[Tag], weights: Weights) -> None:
             and tag.find_parent(["li", "table", *HEADINGS]) is None
         ):
             labels.append(tag)
-    names = [text_of(tag) for tag in labels]
+    names = [get_line(tag) for tag in labels]
     start = next((at for at, name in enumerate(names) if "INTRODUCTION" in name), None)
     if start is None or len(set(names)) < len(names):
         return
     level = min((int(tag.name[1]) for tag in elements if tag.name in HEADINGS), default=2)
     for tag in labels[start:]:
         tag.name = f"h{level}"
-        name = text_of(tag).capitalize()
+        name = get_line(tag).capitalize()
         tag.string = "References" if part_of(name) == "references" else name

@@ -14,8 +14,8 @@ from bs4.element import Tag
 
 from ...model.paper import Fetched
 from ...outline import caption_label
-from .claims import absolute
-from .tree import tags
+from .claims import to_absolute
+from .tree import find_tags
 
 _IMAGES: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|tiff?)(?:[?#]|\Z)", re.I)
 # What tells the sizes of one picture apart: "g001-1024.png", "fig-1-2x.jpg".
@@ -36,7 +36,7 @@ _FIRST_WORDS: Final = 12  # pieces of text in which a caption begins
 _LONGEST: Final = 2000  # characters of an address
 
 
-def pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
+def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     """Find the addresses of the pictures of a page, by label ("Figure 2").
 
     Labels are spelled as in `...outline.floats_of`.
@@ -46,30 +46,30 @@ def pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     BadContent
         It is no page.
     """
-    from . import parse
+    from . import parse_page
 
-    soup = parse(fetched)
-    base = _base(soup, fetched.url)
+    soup = parse_page(fetched)
+    base = _find_base(soup, fetched.url)
     found: dict[str, dict[str, str]] = {}
     labels: dict[int, str] = {}
-    for image in tags(soup, {"img"})[:_MOST]:
-        if (label := _label_around(image, labels)) and (url := _address(image, base)):
-            sizes, one = found.setdefault(label, {}), _SIZE.sub("", _stem(url))
+    for image in find_tags(soup, {"img"})[:_MOST]:
+        if (label := _label_around(image, labels)) and (url := _find_address(image, base)):
+            sizes, one = found.setdefault(label, {}), _SIZE.sub("", _get_stem(url))
             if one not in sizes or (_SMALL.search(sizes[one]) and not _SMALL.search(url)):
                 sizes[one] = url
     return {label: tuple(urls.values()) for label, urls in found.items()}
 
 
-def _stem(url: str) -> str:
-    """What a file is called, without folder and ending."""
+def _get_stem(url: str) -> str:
+    """Return the name of a file without folder and ending."""
     name = url.rpartition("/")[2]
     return name.rpartition(".")[0] or name
 
 
-def _base(soup: Tag, url: str) -> str:
-    """What relative addresses are relative to."""
-    for tag in tags(soup, {"base"})[:1]:
-        return absolute(url, str(tag.get("href") or "")) or url
+def _find_base(soup: Tag, url: str) -> str:
+    """Return the address that relative addresses start from."""
+    for tag in find_tags(soup, {"base"})[:1]:
+        return to_absolute(url, str(tag.get("href") or "")) or url
     return url
 
 
@@ -82,14 +82,14 @@ def _label_around(image: Tag, known: dict[int, str]) -> str:
         ):
             return ""
         if id(element) not in known:
-            known[id(element)] = _label_of(element)
+            known[id(element)] = _find_label(element)
         if label := known[id(element)]:
             return label
     return ""
 
 
-def _label_of(element: Tag) -> str:
-    """The label of the first caption in an element's first words."""
+def _find_label(element: Tag) -> str:
+    """Return the label of the first caption in an element's first words."""
     words = list(islice((text for text in element.stripped_strings), _FIRST_WORDS))
     for at in range(len(words)):
         if label := caption_label("\n".join(words[at : at + 3])):
@@ -106,12 +106,12 @@ def _is_tag(piece: object) -> bool:
     return isinstance(piece, Tag)
 
 
-def _address(image: Tag, base: str) -> str:
-    """The picture in full size where a link leads to it, else as it is shown."""
+def _find_address(image: Tag, base: str) -> str:
+    """Return the address of the full-size picture if a link has one, else of the shown one."""
     around = [parent for parent in islice(image.parents, 2) if parent.name == "a"]
     linked = [str(link.get("href") or "") for link in around]
     shown = [str(image.get(name) or "") for name in ("data-src", "src")]
     for address in (*filter(_IMAGES.search, linked), *shown):
         if address and len(address) <= _LONGEST and not address.startswith("data:"):
-            return absolute(base, address)
+            return to_absolute(base, address)
     return ""

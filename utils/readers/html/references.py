@@ -19,8 +19,8 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.words import folded
 from .article import NOISE_LINKS, REFERENCES
-from .parts import HEADINGS, name_of
-from .tree import Weights, every, named, remove, survey, tags, texts
+from .parts import HEADINGS, get_heading_name
+from .tree import Weights, find_tags, has_name, list_elements, remove, survey_tree, yield_texts
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -49,37 +49,37 @@ _NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
 
 
 def tidy_references(soup: BeautifulSoup) -> None:
-    """Reduce every reference list of *soup* to its entries, and head one that has no heading."""
-    elements, weights = survey(soup)
+    """Reduce every reference list to its entries, and give one without a heading a heading."""
+    elements, weights = survey_tree(soup)
     _make_lists(elements, weights)
     _itemize_headed(elements, weights)
-    elements = every(soup)
-    lists = _without_repeats(list(_lists(elements)))
+    elements = list_elements(soup)
+    lists = _drop_repeated_lists(list(_find_lists(elements)))
     for listed in lists:
         items = listed.find_all("li", recursive=False)
         for item in items:
-            _flatten(item)
+            _flatten_entry(item)
         _drop_buttons(items)
-        _drop_places(listed, items)
-        if named(listed, _COUNTED):
+        _drop_entry_numbers(listed, items)
+        if has_name(listed, _COUNTED):
             listed.name = "ol"
-    headings = tags(soup, HEADINGS) if lists else []
-    if lists and not any(name_of(tag) == "References" for tag in headings):
+    headings = find_tags(soup, HEADINGS) if lists else []
+    if lists and not any(get_heading_name(tag) == "References" for tag in headings):
         _insert_heading(max(lists, key=lambda listed: weights[id(listed)]), headings)
-    remove(_copies(elements, lists, weights))
+    remove(_find_copies(elements, lists, weights))
 
 
 def _itemize_headed(elements: list[Tag], weights: Weights) -> None:
     """Make a row of boxes under the heading of the references a list."""
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
-        if name_of(heading) != "References":
+        if get_heading_name(heading) != "References":
             continue
         place = heading
-        while place.parent is not None and not any(_boxes_after(place)):
+        while place.parent is not None and not any(_find_boxes_after(place)):
             if place.name in ("article", "main", "body") or place.find_previous_sibling(True):
                 break
             place = place.parent
-        row = list(_boxes_after(place))
+        row = list(_find_boxes_after(place))
         if any(tag.name == "li" for tag in row):  # the heading stands in the list
             continue
         if len(row) == 1 and row[0].find("li") is None:
@@ -93,15 +93,15 @@ def _itemize_headed(elements: list[Tag], weights: Weights) -> None:
             itemize(listed, weights)
 
 
-def _boxes_after(heading: Tag) -> Iterator[Tag]:
+def _find_boxes_after(heading: Tag) -> Iterator[Tag]:
     for tag in heading.find_next_siblings(True):
         if tag.name in HEADINGS or tag.find(HEADINGS) is not None:
             return
         yield tag
 
 
-def _lists(elements: list[Tag]) -> Iterator[Tag]:
-    """Reference lists: by name, by the heading above them, else the longest that looks like one."""
+def _find_lists(elements: list[Tag]) -> Iterator[Tag]:
+    """Yield reference lists: by name, by heading, else the longest that looks like one."""
     within: set[int] = set()
     seen: set[int] = set()
     plain: list[Tag] = []
@@ -109,28 +109,30 @@ def _lists(elements: list[Tag]) -> Iterator[Tag]:
     headed = False  # by the references' heading
     for tag in elements:
         if tag.name in HEADINGS:
-            headed = name_of(tag) == "References"
-        if id(tag.parent) in within or named(tag, REFERENCES):
+            headed = get_heading_name(tag) == "References"
+        if id(tag.parent) in within or has_name(tag, REFERENCES):
             within.add(id(tag))
         if id(tag.parent) in seen:
             seen.add(id(tag))
         elif tag.name in ("ol", "ul"):
             if headed or id(tag) in within:
                 seen.add(id(tag))
-                if _may_be_references(tag, _FEWEST):
+                if _looks_like_references(tag, _FEWEST):
                     found = True
                     yield tag
             elif not found:
                 plain.append(tag)
     if not found:
-        candidates = [tag for tag in plain if _may_be_references(tag, _UNHEADED) and _cites(tag)]
+        candidates = [
+            tag for tag in plain if _looks_like_references(tag, _UNHEADED) and _has_citations(tag)
+        ]
         yield from candidates[-1:]
 
 
-def _without_repeats(lists: list[Tag]) -> list[Tag]:
+def _drop_repeated_lists(lists: list[Tag]) -> list[Tag]:
     """Take lists out of the page whose entries stand in another, with the headings over them."""
     keys = [
-        {key for item in listed.find_all("li", recursive=False) if (key := _key(item))}
+        {key for item in listed.find_all("li", recursive=False) if (key := _to_key(item))}
         for listed in lists
     ]
     kept: list[Tag] = []
@@ -153,27 +155,31 @@ def _remove_with_heading(listed: Tag) -> None:
     while box.parent is not None and box.find_previous_sibling(True) is None:
         box = box.parent
     heading = box.find_previous_sibling(True)
-    if heading is not None and heading.name in HEADINGS and name_of(heading) == "References":
+    if (
+        heading is not None
+        and heading.name in HEADINGS
+        and get_heading_name(heading) == "References"
+    ):
         remove([heading])
     remove([listed])
 
 
-def _may_be_references(listed: Tag, fewest: int) -> bool:
+def _looks_like_references(listed: Tag, fewest: int) -> bool:
     items = listed.find_all("li", recursive=False)
     size = len(listed.get_text())
     return len(items) >= fewest and size <= _ENTRY_CHARS * len(items)
 
 
-def _cites(listed: Tag) -> bool:
+def _has_citations(listed: Tag) -> bool:
     texts = [item.get_text(" ") for item in listed.find_all("li", recursive=False)]
     signs = [bool(_CITED.search(text) and _ABBREVIATED.search(text)) for text in texts]
     return 4 * sum(signs) >= 3 * len(signs)
 
 
-def _flatten(item: Tag) -> None:
-    """One entry is one line: lists of names and boxes for titles lose their edges."""
+def _flatten_entry(item: Tag) -> None:
+    """Turn an entry into one line, without boxes for names and titles."""
     if item.find(["table", "figure"]) is None:
-        _make_inline(tags(item, BLOCKS))
+        _make_inline(find_tags(item, BLOCKS))
 
 
 def _make_inline(boxes: list[Tag]) -> None:
@@ -188,23 +194,26 @@ def _make_inline(boxes: list[Tag]) -> None:
 
 def _drop_buttons(items: list[Tag]) -> None:
     shared = Counter(
-        name for item in items for name in {_button(link) for link in tags(item, ("a",))} if name
+        name
+        for item in items
+        for name in {_get_button_text(link) for link in find_tags(item, ("a",))}
+        if name
     )
     least = max(_FEWEST, _SHARE * len(items))
     buttons = {name for name, count in shared.items() if count >= least}
     doomed: list[PageElement] = []
     for item in items:
-        doomed += _tail(item, buttons)
+        doomed += _find_button_texts(item, buttons)
         doomed += [
             link
-            for link in tags(item, ("a",))
-            if str(link.get("href")) == "#" and _button(link) in buttons
+            for link in find_tags(item, ("a",))
+            if str(link.get("href")) == "#" and _get_button_text(link) in buttons
         ]
     remove(doomed)
 
 
-def _button(link: Tag) -> str:
-    """The words of *link* without numbers; empty for an address, or if too long for a button."""
+def _get_button_text(link: Tag) -> str:
+    """Return the words of *link* without numbers; empty for an address or a long text."""
     shown = link.get_text(" ")
     if _ADDRESS.search(shown):
         return ""
@@ -212,14 +221,14 @@ def _button(link: Tag) -> str:
     return " ".join(words) if len(words) <= _BUTTON_WORDS else ""
 
 
-def _tail(item: Tag, buttons: set[str]) -> list[NavigableString]:
-    """The texts at the end of *item* that are buttons or the signs between them."""
+def _find_button_texts(item: Tag, buttons: set[str]) -> list[NavigableString]:
+    """Return the texts at the end of *item* that are buttons or signs between buttons."""
     doomed: list[NavigableString] = []
     for text in reversed(item.find_all(string=True)):
         link = next((tag for tag in text.parents if tag.name in ("a", "li")), None)
         anchor = link if link is not None and link.name == "a" else None
         is_button = anchor is not None and bool(
-            _button(anchor) in buttons or _COPY_OF_TEXT.fullmatch(" ".join(text.split()))
+            _get_button_text(anchor) in buttons or _COPY_OF_TEXT.fullmatch(" ".join(text.split()))
         )
         if is_button or _SIGNS.fullmatch(text) or NOISE_LINKS.fullmatch(" ".join(text.split())):
             doomed.append(text)
@@ -230,8 +239,8 @@ def _tail(item: Tag, buttons: set[str]) -> list[NavigableString]:
     return []
 
 
-def _drop_places(listed: Tag, items: list[Tag]) -> None:
-    """Drop the numbers that entries begin with, where each is the entry's place."""
+def _drop_entry_numbers(listed: Tag, items: list[Tag]) -> None:
+    """Drop the numbers that entries begin with, where each is the entry's position."""
     firsts: list[tuple[NavigableString, str]] = []
     for place, item in enumerate(items, 1):
         text = next((node for node in item.find_all(string=True) if node.strip()), None)
@@ -251,36 +260,36 @@ def _insert_heading(listed: Tag, headings: list[Tag]) -> None:
     listed.insert_before(heading)
 
 
-def _copies(elements: list[Tag], lists: list[Tag], weights: Weights) -> Iterator[Tag]:
-    """Boxes beside citations that say a whole entry again."""
-    keys = {key for listed in lists for item in listed.find_all("li") if (key := _key(item))}
-    own = {id(tag) for listed in lists for tag in (*every(listed), *listed.parents)}
+def _find_copies(elements: list[Tag], lists: list[Tag], weights: Weights) -> Iterator[Tag]:
+    """Yield boxes beside citations that repeat a whole entry."""
+    keys = {key for listed in lists for item in listed.find_all("li") if (key := _to_key(item))}
+    own = {id(tag) for listed in lists for tag in (*list_elements(listed), *listed.parents)}
     taken: set[int] = set()
     least, most = _COPY_CHARS
     for tag in [tag for tag in elements if tag.name in _COPIERS] if keys else []:
         if id(tag.parent) in taken:
             taken.add(id(tag))
         elif id(tag) not in own and least <= weights[id(tag)] <= most:
-            key = _key(tag)
-            if key in keys and not _holds_mark(tag, key):
+            key = _to_key(tag)
+            if key in keys and not _has_citation_mark(tag, key):
                 taken.add(id(tag))
                 yield tag
 
 
-def _holds_mark(box: Tag, key: str) -> bool:
-    """Whether *box* has the citation's own number before another box, which is the copy."""
+def _has_citation_mark(box: Tag, key: str) -> bool:
+    """Return whether *box* has the citation's own number before the box that is the copy."""
     first = next((text for text in box.find_all(string=True) if text.strip()), box)
     for node in (first, *first.parents):
         if node is box:
             return False
-        if any(_key(other) == key for other in node.find_next_siblings(_COPIERS)):
+        if any(_to_key(other) == key for other in node.find_next_siblings(_COPIERS)):
             return True
     return False
 
 
-def _key(tag: Tag) -> str:
-    """How an entry begins, without its number."""
-    words = folded(" ".join(islice(texts(tag), _KEY_TEXTS))[:400])
+def _to_key(tag: Tag) -> str:
+    """Return the beginning of an entry, without its number."""
+    words = folded(" ".join(islice(yield_texts(tag), _KEY_TEXTS))[:400])
     while words and words[0].isdecimal():
         words = words[1:]
     return " ".join(words[:_KEY_WORDS]) if len(words) >= _KEY_WORDS else ""
@@ -292,7 +301,7 @@ def _make_lists(elements: list[Tag], weights: Weights) -> None:
     for box in [tag for tag in elements if tag.name in _BOXES]:
         if id(box.parent) in within:
             within.add(id(box))
-        elif named(box, REFERENCES):
+        elif has_name(box, REFERENCES):
             within.add(id(box))
             if box.find("li") is None:
                 itemize(box, weights)
@@ -304,8 +313,8 @@ def itemize(box: Tag, weights: Weights) -> None:
     """Make a row of like boxes that holds nearly all of *box* a list."""
     for parent in [box, *box.find_all(["div", "section"])]:
         children = parent.find_all(True, recursive=False)
-        kind, count = Counter(map(_kind, children)).most_common(1)[0] if children else ("", 0)
-        entries = [child for child in children if _kind(child) == kind]
+        kind, count = Counter(map(_get_kind, children)).most_common(1)[0] if children else ("", 0)
+        entries = [child for child in children if _get_kind(child) == kind]
         size = sum(weights[id(entry)] for entry in entries)
         if count >= _FEWEST and size >= _MOST_OF * weights[id(box)]:
             parent.name = "ul"
@@ -315,23 +324,23 @@ def itemize(box: Tag, weights: Weights) -> None:
             return
 
 
-def _kind(tag: Tag) -> str:
-    """What entries of one list have in common: the element's name and first class."""
+def _get_kind(tag: Tag) -> str:
+    """Return what the entries of a list have in common: element name and first class."""
     return " ".join([tag.name, *map(str, tag.get("class") or [])][:2])
 
 
 def _drop_numbers(listed: Tag) -> None:
     """Let a list count by itself when every item begins with its place in it."""
     items = listed.find_all("li", recursive=False)
-    printed = [_printed_number(item, place) for place, item in enumerate(items, 1)]
+    printed = [_find_printed_number(item, place) for place, item in enumerate(items, 1)]
     numbers = [number for number in printed if number is not None]
     if len(items) >= _FEWEST and len(numbers) == len(items):
         listed.name = "ol"
         remove(numbers)
 
 
-def _printed_number(item: Tag, place: int) -> NavigableString | None:
-    """The text that is nothing but the item's place, if the item begins with it."""
+def _find_printed_number(item: Tag, place: int) -> NavigableString | None:
+    """Return the text that is only the item's position, if the item begins with it."""
     first = next((text for text in item.find_all(string=True) if text.strip()), None)
     number = _NUMBER.fullmatch(first) if first is not None else None
     return first if number is not None and int(number[1]) == place else None

@@ -74,22 +74,22 @@ class _QuickSearch(_Searched):
         **kwargs: Any,
     ) -> Any:
         if string is True and recursive and not (name or attrs or kwargs):
-            return list(islice(texts(self), limit))
-        names = _names(name)
+            return list(islice(yield_texts(self), limit))
+        names = _get_searched_names(name)
         if names is None or string is not None:
             return super().find_all(name, attrs or {}, recursive, string, limit, **kwargs)
-        found = self.elements(names) if recursive else _elements_of(self.contents, names)
+        found = self.find_elements(names) if recursive else _filter_elements(self.contents, names)
         if attrs or kwargs:
             strainer = SoupStrainer(name, attrs or {}, **kwargs)
             found = filter(strainer.match, found)
         return list(islice(found, limit))
 
-    def elements(self, names: Collection[str]) -> Iterable[Tag]:
+    def find_elements(self, names: Collection[str]) -> Iterable[Tag]:
         """Return the elements below this one with one of *names*, or all, in page order."""
-        return _elements_of(_walk(self), names)
+        return _filter_elements(_walk_tree(self), names)
 
     def find_parent(self, name: Any = None, attrs: Any = None, **kwargs: Any) -> Any:
-        names = _names(name)
+        names = _get_searched_names(name)
         if names is None or attrs or kwargs:
             return super().find_parent(name, attrs, **kwargs)
         tag = self.parent
@@ -108,11 +108,11 @@ class _QuickSearch(_Searched):
     def get_text(self, separator: str = "", strip: bool = False, types: Any = ()) -> str:
         if strip or types or self.name in _STRINGS:
             return super().get_text(separator, strip, types or self.default)
-        return separator.join([node for node in _walk(self) if type(node) is NavigableString])
+        return separator.join([node for node in _walk_tree(self) if type(node) is NavigableString])
 
 
-def _names(asked: Any) -> Collection[str] | None:
-    """The names a search asks for, none for any; None where BeautifulSoup has to find out."""
+def _get_searched_names(asked: Any) -> Collection[str] | None:
+    """Return the names a search asks for; empty for any, None if BeautifulSoup must decide."""
     if isinstance(asked, str):
         return (asked,)
     if asked is True:
@@ -133,7 +133,7 @@ class PageTag(_QuickSearch, Tag):
     interesting_string_types = Tag.MAIN_CONTENT_STRING_TYPES
     attribute_value_list_class = AttributeValueList
     _namespaces: Any = MappingProxyType({})
-    words: frozenset[str] | None = None  # of its class, id and role; see `named`
+    words: frozenset[str] | None = None  # of its class, id and role; see `has_name`
 
 
 class _Builder(LXMLTreeBuilder):
@@ -192,7 +192,7 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
             self.preserve_whitespace_tag_stack.append(tag)
         elif name in _VOID_ELEMENTS:
             tag.can_be_empty_element = True
-        self._link(tag)
+        self._append_node(tag)
         self._parsed.append(tag)
         self._by_name[name].append(tag)
         self.tagStack.append(tag)
@@ -218,9 +218,9 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         stack = self.string_container_stack
         text = str.__new__(_STRINGS[stack[-1].name] if stack else NavigableString, data)
         text.next_element = text.next_sibling = text.previous_sibling = None
-        self._link(text)
+        self._append_node(text)
 
-    def _link(self, node: Any) -> None:
+    def _append_node(self, node: Any) -> None:
         """Add *node* at the end of the element that is open."""
         self._last.next_element = node
         node.previous_element, self._last = self._last, node
@@ -231,10 +231,10 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
             node.previous_sibling = siblings[-1]
         siblings.append(node)
 
-    def elements(self, names: Collection[str]) -> Iterable[Tag]:
+    def find_elements(self, names: Collection[str]) -> Iterable[Tag]:
         """Return the elements of the page with one of *names*, or all."""
         if not self._is_as_parsed:
-            return super().elements(names)
+            return super().find_elements(names)
         if len(names) == 1:
             return self._by_name[next(iter(names))]
         return [tag for tag in self._parsed if tag.name in names] if names else self._parsed
@@ -245,8 +245,8 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         self._parsed, self._by_name = [], {}
 
 
-def _walk(root: Tag) -> Iterator[Any]:
-    """Elements and texts below *root*, in page order."""
+def _walk_tree(root: Tag) -> Iterator[Any]:
+    """Yield elements and texts below *root*, in page order."""
     last: Any = root
     while isinstance(last, Tag) and last.contents:
         last = last.contents[-1]
@@ -257,41 +257,43 @@ def _walk(root: Tag) -> Iterator[Any]:
         node = node.next_element
 
 
-def _elements_of(nodes: Iterable[Any], names: Collection[str]) -> Iterator[Tag]:
+def _filter_elements(nodes: Iterable[Any], names: Collection[str]) -> Iterator[Tag]:
     found = (node for node in nodes if not isinstance(node, NavigableString))
     return (tag for tag in found if tag.name in names) if names else found
 
 
-def every(root: Tag) -> list[Tag]:
-    """All elements below *root*, in page order."""
-    return [node for node in _walk(root) if not isinstance(node, NavigableString)]
+def list_elements(root: Tag) -> list[Tag]:
+    """Return all elements below *root*, in page order."""
+    return [node for node in _walk_tree(root) if not isinstance(node, NavigableString)]
 
 
-def texts(root: Tag) -> Iterator[NavigableString]:
-    """The texts below *root*, in page order."""
-    return (node for node in _walk(root) if isinstance(node, NavigableString))
+def yield_texts(root: Tag) -> Iterator[NavigableString]:
+    """Yield the texts below *root*, in page order."""
+    return (node for node in _walk_tree(root) if isinstance(node, NavigableString))
 
 
-def tags(root: Tag, names: Container[str]) -> list[Tag]:
-    """The elements below *root* with one of these *names*, in page order."""
+def find_tags(root: Tag, names: Container[str]) -> list[Tag]:
+    """Return the elements below *root* with one of these *names*, in page order."""
     return [
-        node for node in _walk(root) if not isinstance(node, NavigableString) and node.name in names
+        node
+        for node in _walk_tree(root)
+        if not isinstance(node, NavigableString) and node.name in names
     ]
 
 
-def text_of(tag: Tag) -> str:
-    """The text of *tag* on one line."""
+def get_line(tag: Tag) -> str:
+    """Return the text of *tag* on one line."""
     return " ".join(tag.get_text(" ").split())
 
 
-def classes(tag: Tag) -> list[str]:
-    """The classes of an element."""
+def get_classes(tag: Tag) -> list[str]:
+    """Return the classes of an element."""
     names = tag.attrs.get("class")
     return names if isinstance(names, list) else [str(names)] if names else []
 
 
-def named(tag: Tag, words: frozenset[str]) -> bool:
-    """Whether a word of the element's class, id or role is one of *words*.
+def has_name(tag: Tag, words: frozenset[str]) -> bool:
+    """Return whether a word of the element's class, id or role is among *words*.
 
     ``articleNavigation-bar`` has the words article, navigation and bar.
     """
@@ -299,21 +301,25 @@ def named(tag: Tag, words: frozenset[str]) -> bool:
         return False
     own = getattr(tag, "words", None)
     if own is None:
-        names = [*classes(tag), str(tag.attrs.get("id") or ""), str(tag.attrs.get("role") or "")]
-        own = _words_of(" ".join(names)[:_LONGEST_NAMES])
+        names = [
+            *get_classes(tag),
+            str(tag.attrs.get("id") or ""),
+            str(tag.attrs.get("role") or ""),
+        ]
+        own = _split_names(" ".join(names)[:_LONGEST_NAMES])
         setattr(tag, "words", own)  # noqa: B010 - BeautifulSoup's elements declare none
     return not words.isdisjoint(own)
 
 
 @lru_cache(maxsize=4000)  # the same few names all over a page
-def _words_of(names: str) -> frozenset[str]:
+def _split_names(names: str) -> frozenset[str]:
     return frozenset(_NO_LETTERS.split(_CAPITAL.sub("-", names).lower()))
 
 
 Weights = Counter[int]  # a number for each element, by its id()
 
 
-def sum_up(elements: list[Tag], weights: Weights) -> None:
+def add_descendants(elements: list[Tag], weights: Weights) -> None:
     """Add to each element's number those of all elements in it; *elements* are in page order."""
     for tag in reversed(elements):
         if weight := weights.get(id(tag)):
@@ -331,18 +337,18 @@ class Survey(NamedTuple):
     weights: Weights
 
 
-def survey(root: Tag) -> Survey:
+def survey_tree(root: Tag) -> Survey:
     """Walk all that is below *root*."""
     weights: Weights = Counter()
     elements: list[Tag] = []
-    for node in _walk(root):
+    for node in _walk_tree(root):
         if not isinstance(node, NavigableString):
             elements.append(node)
             weights[id(node)] = 0
         elif size := len("".join(node.split())):
             around = id(node.parent)
             weights[around] = weights.get(around, 0) + size
-    sum_up(elements, weights)
+    add_descendants(elements, weights)
     return Survey(elements, weights)
 
 

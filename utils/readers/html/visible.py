@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 from bs4.element import NavigableString, Tag
 
 from .article import REFERENCES
-from .tree import Weights, classes, every, named, remove, sum_up, survey, text_of
+from .tree import (
+    Weights,
+    add_descendants,
+    get_classes,
+    get_line,
+    has_name,
+    list_elements,
+    remove,
+    survey_tree,
+)
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -58,22 +67,22 @@ _LIST_BOXES = ("div", "section")
 _INLINE = ("a", "b", "span", "strong", "sup")
 
 
-def show_page(soup: BeautifulSoup) -> None:
-    """Leave in *soup* what its readers see."""
-    elements = every(soup)
+def drop_hidden(soup: BeautifulSoup) -> None:
+    """Reduce *soup* to what its readers see."""
+    elements = list_elements(soup)
     _show_formulas_once(elements)
     _keep_words_of_buttons(elements)
     _make_lists_of_roles(elements)
     _place_marks(elements)
-    elements, weights = survey(soup)
+    elements, weights = survey_tree(soup)
     _make_headings(elements, weights)
-    remove(list(_hidden(elements, weights)))
+    remove(list(_find_hidden(elements, weights)))
 
 
 def _show_formulas_once(elements: list[Tag]) -> None:
     """Keep a formula's source, not the glyphs that MathJax sets from it."""
     for tag in elements:
-        is_set = tag.name == "mjx-container" or not _SET_MATH.isdisjoint(classes(tag))
+        is_set = tag.name == "mjx-container" or not _SET_MATH.isdisjoint(get_classes(tag))
         if tag.parent is None or not is_set:
             continue
         script = tag.find_next_sibling("script")
@@ -87,7 +96,7 @@ def _show_formulas_once(elements: list[Tag]) -> None:
 def _keep_words_of_buttons(elements: list[Tag]) -> None:
     """Keep the words of buttons that are a heading or stand in running text."""
     for button in [tag for tag in elements if tag.name == "button"]:
-        text = text_of(button)
+        text = get_line(button)
         heading = button.find_parent(_HEADINGS)
         if heading is not None and len(text) >= _MOST_OF_HEADING * len(heading.get_text()):
             heading.string = _SHOWS.sub("", text)
@@ -128,7 +137,7 @@ def _place_marks(elements: list[Tag]) -> None:
     for link in [tag for tag in elements if tag.name == "a"]:
         if (
             str(link.get("href") or "").startswith("#")
-            and _LINKED_MARK.fullmatch(text_of(link))
+            and _LINKED_MARK.fullmatch(get_line(link))
             and link.find_parent(["td", "th"]) is not None
             and link.find("sup") is None
             and link.find_parent("sup") is None
@@ -141,7 +150,7 @@ def _place_marks(elements: list[Tag]) -> None:
         if (
             isinstance(mark, Tag)
             and mark.name in _INLINE
-            and _MARK.fullmatch(text_of(mark))
+            and _MARK.fullmatch(get_line(mark))
             and mark.find_previous_sibling(True) is None
         ):
             note.insert(0, NavigableString(" "))
@@ -155,8 +164,8 @@ def _make_headings(elements: list[Tag], weights: Weights) -> None:
         target = named.get(str(link.get("href") or "#").removeprefix("#"))
         if target is None or not 0 < weights[id(link)] == weights[id(target)]:
             continue
-        text = text_of(link)
-        if len(text) > _HEADING_CHARS or text_of(target) != text:
+        text = get_line(link)
+        if len(text) > _HEADING_CHARS or get_line(target) != text:
             continue
         box = target
         while box.parent is not None and weights[id(box.parent)] == weights[id(link)]:
@@ -164,28 +173,28 @@ def _make_headings(elements: list[Tag], weights: Weights) -> None:
         if box.find_parent([*_HEADINGS, "li", "p"]) is None and box.find(_HEADINGS) is None:
             box.name = "h2" if box.name not in _HEADINGS else box.name
     for tag in elements:
-        level = next(filter(None, map(_LEVELS.get, classes(tag))), "") if tag.attrs else ""
-        if level and len(text_of(tag)) <= _HEADING_CHARS and tag.find_parent(_HEADINGS) is None:
+        level = next(filter(None, map(_LEVELS.get, get_classes(tag))), "") if tag.attrs else ""
+        if level and len(get_line(tag)) <= _HEADING_CHARS and tag.find_parent(_HEADINGS) is None:
             tag.name = level
             label = tag.find_previous_sibling(True)
-            if label is not None and "label" in classes(label):
-                tag.insert(0, NavigableString(f"{text_of(label)} "))
+            if label is not None and "label" in get_classes(label):
+                tag.insert(0, NavigableString(f"{get_line(label)} "))
                 remove([label])
 
 
-def _hidden(elements: list[Tag], weights: Weights) -> Iterator[Tag]:
+def _find_hidden(elements: list[Tag], weights: Weights) -> Iterator[Tag]:
     held = Counter(id(tag.parent) for tag in elements if tag.name in _HOLDS)
-    sum_up(elements, held)
+    add_descendants(elements, held)
     references: set[int] = set()  # long lists of names are folded there
     for tag in elements:
-        if id(tag.parent) in references or named(tag, REFERENCES):
+        if id(tag.parent) in references or has_name(tag, REFERENCES):
             references.add(id(tag))
         if not tag.attrs or tag.name in _PARTS or id(tag) in held:
             continue
         if tag.attrs.get("role") in _MENU_ROLES:
             yield tag
         elif weights[id(tag)] <= _FOLDED_CHARS:
-            names = " ".join(classes(tag))
+            names = " ".join(get_classes(tag))
             is_folded = id(tag) not in references and _is_folded(tag, names)
             if is_folded or _SPOKEN_CLASS.search(names):
                 yield tag

@@ -21,13 +21,13 @@ from ...model.paper import Document, Fetched
 from ..safe_xml import children_of, first
 from .claims import (
     OTHER_ABSTRACTS,
-    abstract_of,
-    authors_of,
-    ids_of,
+    find_main_abstract,
+    get_abstract,
+    get_authors,
+    get_ids,
+    get_license,
+    get_title,
     is_retracted,
-    license_of,
-    main_abstract,
-    title_of,
 )
 from .elements import BLOCK, BLOCK_INLINE, INLINE, PLAIN, write_footnotes, write_section
 from .formulas import MATH_BLOCK, MATH_INLINE
@@ -36,7 +36,7 @@ from .tables import TABLE_BLOCK
 from .walk import LANG, Element, Inline, Walk, text_of, tidy, unchanged
 from .wholeness import find_signs
 
-__all__ = ["Parsed", "choose_article", "parse", "plain_walk", "read", "read_article"]
+__all__ = ["Parsed", "choose_article", "make_plain_walk", "parse_article", "read", "read_article"]
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
 _BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
@@ -70,8 +70,8 @@ class Parsed:
     cut_off: bool
 
 
-def parse(body: bytes) -> Parsed:
-    """The XML tree, mended as far as possible.
+def parse_article(body: bytes) -> Parsed:
+    """Parse the XML, mended as far as possible.
 
     Raises
     ------
@@ -88,29 +88,29 @@ def parse(body: bytes) -> Parsed:
     if any(map(body.__contains__, _FILLERS)):
         body = _FILLER.sub(b" ", body)
     if _FOREIGN_ENTITY.search(body):
-        body = _NAMED_ENTITY.sub(_numeric_reference, body)
+        body = _NAMED_ENTITY.sub(_to_numeric_reference, body)
     try:
         root = etree.fromstring(body, parser)
     except etree.XMLSyntaxError as error:
-        raise _not_an_article(f"it cannot be read as XML ({error.msg})") from None
+        raise _not_article_error(f"it cannot be read as XML ({error.msg})") from None
     problems = {entry.type_name for entry in parser.error_log}
     if "ERR_RESOURCE_LIMIT" in problems:
-        raise _not_an_article("its XML is larger or deeper nested than any paper")
+        raise _not_article_error("its XML is larger or deeper nested than any paper")
     if root is None:
-        raise _not_an_article("there is no XML in it")
+        raise _not_article_error("there is no XML in it")
     unfinished = "ERR_TAG_NOT_FINISHED" in problems
     return Parsed(root, unfinished or (bool(problems) and not _is_closed(body, root)))
 
 
 def _is_closed(body: bytes, root: Element) -> bool:
-    """Whether the root's end tag is there; what ends inside a tag has errors of any other kind."""
+    """Return whether the root's end tag is present; other errors are mended."""
     name = root.tag.rpartition("}")[2].encode()
     end = rb"</(?:[\w.\-]+:)?" + re.escape(name) + rb"\s*>"
     return re.search(end, body.replace(b"\0", b"")) is not None
 
 
-def _numeric_reference(match: re.Match[bytes]) -> bytes:
-    """``&eacute;`` as ``&#233;``: XML knows five names only, the DTD with the others stays away."""
+def _to_numeric_reference(match: re.Match[bytes]) -> bytes:
+    """Return ``&#233;`` for ``&eacute;``: XML has five names only, and no DTD is loaded."""
     name = match[1]
     if not name or name in _XML_ENTITIES:
         return match[0]
@@ -120,12 +120,12 @@ def _numeric_reference(match: re.Match[bytes]) -> bytes:
     return b"".join(b"&#%d;" % ord(char) for char in text)
 
 
-def _not_an_article(reason: str) -> BadContent:
+def _not_article_error(reason: str) -> BadContent:
     return BadContent(f"This is not an article: {reason}.", verdict="not_a_paper")
 
 
 def read(fetched: Fetched) -> Document:
-    """The article as markdown, with its claims about itself.
+    """Return the article as markdown, with its claims about itself.
 
     An article without ``body`` is returned too (``body_words`` is 0); one whose XML ends in the
     middle has the verdict ``partial``. Of a set of articles the one
@@ -136,25 +136,25 @@ def read(fetched: Fetched) -> Document:
     BadContent
         No article is in it (verdict ``not_a_paper``).
     """
-    parsed = parse(fetched.body)
+    parsed = parse_article(fetched.body)
     return read_article(choose_article(parsed.root, fetched.ids), parsed.cut_off)
 
 
 def read_article(article: Element, cut_off: bool) -> Document:
-    """An ``article`` without namespaces as markdown; see `read`."""
-    words = plain_walk(article)
+    """Read an ``article`` without namespaces as markdown; see `read`."""
+    words = make_plain_walk(article)
     walk = Walk(article, _INLINE, _BLOCK)
-    meta = _meta(article)
-    title = title_of(meta, words)
+    meta = _find_meta(article)
+    title = get_title(meta, words)
     _write_article(article, walk)
     lost = "the XML ends in the middle" if cut_off else ""
     return Document(
         markdown="\n\n".join(walk.blocks) + "\n",
         title=title,
-        abstract=abstract_of(meta, words),
-        authors=authors_of(meta, words),
-        ids=ids_of(meta),
-        license=license_of(meta),
+        abstract=get_abstract(meta, words),
+        authors=get_authors(meta, words),
+        ids=get_ids(meta),
+        license=get_license(meta),
         article_type=(article.get("article-type") or "").lower(),
         retracted=is_retracted(article, meta, title),
         body_words=walk.words,
@@ -167,36 +167,36 @@ def read_article(article: Element, cut_off: bool) -> Document:
     )
 
 
-def plain_walk(article: Element, inline: Mapping[str, Inline] | None = None) -> Walk:
-    """A walk that writes plain words; *inline* says what is written of which tags besides."""
+def make_plain_walk(article: Element, inline: Mapping[str, Inline] | None = None) -> Walk:
+    """Return a walk that writes plain words; *inline* says how some tags are written."""
     return Walk(article, {**PLAIN, **(inline or {})}, _PLAIN_BLOCK, unchanged)
 
 
 def choose_article(root: Element, ids: Ids) -> Element:
-    """The article that has one of *ids*, else the first; free of namespaces."""
+    """Return the article that has one of *ids*, else the first; free of namespaces."""
     articles = [el for el in root.iter("{*}article") if _is_jats(el)]
     if not articles:
         words = tidy(text_of(root, " "))[:120]
-        raise _not_an_article(f"there is no <article> in the XML, only {words!r}")
+        raise _not_article_error(f"there is no <article> in the XML, only {words!r}")
     for el in articles:
-        _prepare(el)
+        _normalize_tags(el)
     if ids:
         for el in articles:
-            if ids_of(_meta(el)).shares(ids):
+            if get_ids(_find_meta(el)).shares(ids):
                 return el
     return articles[0]
 
 
 def _is_jats(el: Element) -> bool:
-    """Whether it has the parts of an article; ``article`` is an element of HTML, too."""
+    """Return whether an element has the parts of an article; HTML has ``article``, too."""
     return any(
         isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS
         for child in children_of(el)
     )
 
 
-def _prepare(article: Element) -> None:
-    """Free the tags of the namespace some archives put them in; tell blocks of code from inline."""
+def _normalize_tags(article: Element) -> None:
+    """Remove namespaces from the tags, and distinguish blocks of code from inline code."""
     if article.tag.startswith("{"):
         prefix = article.tag[: article.tag.index("}") + 1]
         for el in article.iter(f"{prefix}*"):
@@ -208,7 +208,7 @@ def _prepare(article: Element) -> None:
             el.tag = "preformat"
 
 
-def _meta(article: Element) -> Element:
+def _find_meta(article: Element) -> Element:
     for path in ("front/article-meta", "front-stub", "front"):
         if (found := article.find(path)) is not None:
             return found
@@ -220,17 +220,17 @@ def _meta(article: Element) -> Element:
 
 def _write_article(article: Element, walk: Walk) -> None:
     """Write an article (or a sub-article, one level down) part by part."""
-    meta = _meta(article)
+    meta = _find_meta(article)
     _write_title(article, meta, walk)
     walk.level += 1
     _write_abstracts(meta, walk)
     _write_keywords(meta, walk)
     is_main = article is walk.root
     for body in article.findall("body"):
-        if len(walk.blocks) > 1 and is_main and not _opens_with_heading(body):
+        if len(walk.blocks) > 1 and is_main and not _begins_with_heading(body):
             walk.heading("Main text")  # or it would read as the end of the abstract
         walk.counting = is_main
-        walk.flow(body)
+        walk.write_content(body)
         walk.flush_lead()
         walk.counting = False
     for name in _FLOATS:
@@ -251,7 +251,7 @@ def _write_article(article: Element, walk: Walk) -> None:
         walk.level -= 1
 
 
-def _opens_with_heading(body: Element) -> bool:
+def _begins_with_heading(body: Element) -> bool:
     opening = next(iter(body), None)
     return opening is None or (opening.tag == "sec" and opening.find("title") is not None)
 
@@ -260,7 +260,7 @@ def _write_title(article: Element, meta: Element, walk: Walk) -> None:
     groups = meta.findall("title-group")
     skip = {"fn", "xref"}
     titles = [
-        walk.line(el, skip)
+        walk.to_line(el, skip)
         for group in groups
         for el in group
         if el.tag in {"article-title", "subtitle"}
@@ -273,52 +273,52 @@ def _write_title(article: Element, meta: Element, walk: Walk) -> None:
         title = title if kind.lower() in title.lower() else ": ".join(filter(None, (kind, title)))
     walk.heading(title or "Untitled")
     if article is not walk.root:
-        walk.paragraph(_byline(meta, walk))
+        walk.paragraph(_write_byline(meta, walk))
     for group in groups:
         for el in group.iter("trans-title"):
-            walk.paragraph(f"Translated title: {walk.line(el, skip)}")
+            walk.paragraph(f"Translated title: {walk.to_line(el, skip)}")
 
 
-def _byline(meta: Element, walk: Walk) -> str:
-    """Who wrote a decision letter or reply, which the paper's metadata does not state."""
+def _write_byline(meta: Element, walk: Walk) -> str:
+    """Return the authors of a decision letter or reply, which the metadata does not name."""
     names = []
     for contrib in meta.iterfind("contrib-group/contrib"):
         name = next(contrib.iter("name", "string-name", "collab"), None)
-        roles = ", ".join(filter(None, (walk.line(role) for role in contrib.iter("role"))))
-        if name is not None and (text := _signed_name(name, walk)):
+        roles = ", ".join(filter(None, (walk.to_line(role) for role in contrib.iter("role"))))
+        if name is not None and (text := _format_signed_name(name, walk)):
             names.append(f"{text} ({roles})" if roles else text)
     return ", ".join(dict.fromkeys(names))
 
 
-def _signed_name(name: Element, walk: Walk) -> str:
-    """``Jane Q. Roe``, as people sign."""
-    parts = [walk.line(first(name, tag)) for tag in ("given-names", "surname", "suffix")]
-    return " ".join(filter(None, parts)) or walk.element_line(name)
+def _format_signed_name(name: Element, walk: Walk) -> str:
+    """Return a name as signed: ``Jane Q. Roe``."""
+    parts = [walk.to_line(first(name, tag)) for tag in ("given-names", "surname", "suffix")]
+    return " ".join(filter(None, parts)) or walk.to_element_line(name)
 
 
 def _write_abstracts(meta: Element, walk: Walk) -> None:
-    main = main_abstract(meta)
+    main = find_main_abstract(meta)
     for el in meta.findall("abstract"):
         if main is not None and main.getparent() is el:
-            walk.flow(el, skip={"title"})
+            walk.write_content(el, skip={"title"})
             continue
         kind = (el.get("abstract-type") or "").lower()
         other = OTHER_ABSTRACTS.get(kind) or kind.replace("-", " ").capitalize()
         write_section(el, walk, "Abstract" if el is main else other or "Abstract")
     for el in meta.findall("trans-abstract"):
         lang = el.get(LANG) or ""
-        title = walk.line(el.find("title")) or "Abstract"
+        title = walk.to_line(el.find("title")) or "Abstract"
         walk.heading(f"{title} ({lang})" if lang else title)
         walk.level += 1
-        walk.flow(el, skip={"title"})
+        walk.write_content(el, skip={"title"})
         walk.level -= 1
 
 
 def _write_keywords(meta: Element, walk: Walk) -> None:
     for group in meta.findall("kwd-group"):
-        name = walk.line(group.find("title")).strip("*").rstrip(":") or "Keywords"
+        name = walk.to_line(group.find("title")).strip("*").rstrip(":") or "Keywords"
         words = [
-            walk.line(el)
+            walk.to_line(el)
             for el in group.iter("kwd", "compound-kwd", "nested-kwd", "unstructured-kwd-group")
             if el.tag != "nested-kwd" or not len(el)
         ]
@@ -342,13 +342,13 @@ def _write_back(article: Element, walk: Walk) -> list[Element]:
 
 
 def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
-    """Write what stands in the front matter but belongs behind the text."""
+    """Write notes of the front matter that belong behind the text."""
     front = article.find("front")
     for el in front if front is not None else ():
         if el.tag in {"notes", "fn-group"}:
             walk.write(el)
     for el in meta.iterfind("title-group//fn"):
-        walk.paragraph(walk.line(el))
+        walk.paragraph(walk.to_line(el))
     for el in meta.findall("author-notes"):
         write_footnotes(el, walk, "Author notes")
     _write_funding(meta, walk)
@@ -356,15 +356,15 @@ def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
         name = el.find("meta-name")
         if name is not None and _DATA_META.search(text_of(name)):
             walk.heading("Data availability")
-            walk.paragraph(walk.line(el.find("meta-value")))
+            walk.paragraph(walk.to_line(el.find("meta-value")))
 
 
 def _write_funding(meta: Element, walk: Walk) -> None:
-    statements = [walk.line(el) for el in meta.iterfind("funding-group/funding-statement")]
+    statements = [walk.to_line(el) for el in meta.iterfind("funding-group/funding-statement")]
     awards = {}
     for el in meta.iterfind("funding-group/award-group"):
-        sources = [_funder(source, walk) for source in el.findall("funding-source")]
-        numbers = [walk.line(number) for number in el.findall("award-id")]
+        sources = [_get_funder(source, walk) for source in el.findall("funding-source")]
+        numbers = [walk.to_line(number) for number in el.findall("award-id")]
         parts = (", ".join(filter(None, sources)), ", ".join(filter(None, numbers)))
         awards[": ".join(filter(None, parts))] = list(filter(None, numbers))
     awards.pop("", None)
@@ -379,12 +379,12 @@ def _write_funding(meta: Element, walk: Walk) -> None:
 
 
 def _are_mentioned(awards: Iterable[Sequence[str]], written: str) -> bool:
-    """Whether the article itself mentions its awards: the numbers of all of them are in it."""
+    """Return whether the article itself mentions the numbers of all its awards."""
     numbers = [number for award in awards for number in award]
     return bool(numbers) and all(number in written for number in numbers)
 
 
-def _funder(source: Element, walk: Walk) -> str:
-    """The funder's name without its number in a register."""
+def _get_funder(source: Element, walk: Walk) -> str:
+    """Return the funder's name without its registry number."""
     names = list(source.iter("institution"))
-    return walk.line(names[0]) if names else walk.line(source, skip={"named-content"})
+    return walk.to_line(names[0]) if names else walk.to_line(source, skip={"named-content"})

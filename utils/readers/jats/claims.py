@@ -43,9 +43,9 @@ OTHER_ABSTRACTS: Final = {
 }
 
 
-def title_of(meta: Element, words: Walk) -> str:
-    """The title with its subtitle."""
-    parts = [words.line(el) for el in _titles(meta)]
+def get_title(meta: Element, words: Walk) -> str:
+    """Return the title with its subtitle."""
+    parts = [words.to_line(el) for el in _find_titles(meta)]
     parts = [part for part in parts if part]
     made = parts[0] if parts else ""
     for part in parts[1:]:
@@ -53,15 +53,15 @@ def title_of(meta: Element, words: Walk) -> str:
     return made
 
 
-def _titles(meta: Element) -> Iterator[Element]:
+def _find_titles(meta: Element) -> Iterator[Element]:
     group = meta.find("title-group")
     for el in group if group is not None else ():
         if el.tag in {"article-title", "subtitle"}:
             yield el
 
 
-def main_abstract(meta: Element) -> Element | None:
-    """The abstract proper: not the graphical one, not the summary for the press or for laypeople.
+def find_main_abstract(meta: Element) -> Element | None:
+    """Return the abstract proper: neither graphical nor a summary for press or laypeople.
 
     It may be a section called *Abstract* beside such a summary.
     """
@@ -77,9 +77,9 @@ def _is_called_abstract(sec: Element) -> bool:
     return title is not None and tidy(text_of(title)).rstrip(":.").lower() == "abstract"
 
 
-def abstract_of(meta: Element, words: Walk) -> str:
-    """The abstract as plain text, a line for each part: ``Methods: We …``."""
-    el = main_abstract(meta)
+def get_abstract(meta: Element, words: Walk) -> str:
+    """Return the abstract as text, a line for each part: ``Methods: We …``."""
+    el = find_main_abstract(meta)
     if el is None:
         return ""
     lines: list[str] = []
@@ -88,30 +88,32 @@ def abstract_of(meta: Element, words: Walk) -> str:
     for part in el.iter("title", "p"):
         if part is own_title or next(part.iterancestors("p"), None) is not None:
             continue
-        text = words.line(part)
+        text = words.to_line(part)
         if part.tag == "title":
             pending = f"{text.rstrip(':.')}: " if text else pending
         elif text:
             lines.append(pending + text)
             pending = ""
-    return "\n".join(lines) or words.line(el, skip={"title"})
+    return "\n".join(lines) or words.to_line(el, skip={"title"})
 
 
-def authors_of(meta: Element, words: Walk) -> tuple[str, ...]:
-    """Family names of the authors in order; groups and their members are left out."""
+def get_authors(meta: Element, words: Walk) -> tuple[str, ...]:
+    """Return the family names of the authors in order, without groups and their members."""
     found = []
     for group in meta.iterfind("contrib-group"):
         for contrib in group.iterfind("contrib"):
             if contrib.get("contrib-type") not in {None, "author"}:
                 continue
-            name = next((el for el in contrib.iter("surname") if not _in_group(el, contrib)), None)
-            if name is not None and (family := words.line(name)):
+            name = next(
+                (el for el in contrib.iter("surname") if not _is_group_member(el, contrib)), None
+            )
+            if name is not None and (family := words.to_line(name)):
                 found.append(family)
     return tuple(found)
 
 
-def _in_group(el: Element, contrib: Element) -> bool:
-    """Whether a name belongs to a member of a group, not to the contributor itself."""
+def _is_group_member(el: Element, contrib: Element) -> bool:
+    """Return whether a name is that of a member of a group, not of the contributor."""
     for ancestor in el.iterancestors():
         if ancestor is contrib:
             return False
@@ -120,8 +122,8 @@ def _in_group(el: Element, contrib: Element) -> bool:
     return False
 
 
-def ids_of(meta: Element) -> Ids:
-    """The article's own identifiers; what is malformed counts as missing."""
+def get_ids(meta: Element) -> Ids:
+    """Return the article's own identifiers; malformed ones are left out."""
     found: dict[str, Ids] = {}
     for el in meta.iterfind("article-id"):
         kind = (el.get("pub-id-type") or "").lower()
@@ -140,8 +142,8 @@ def ids_of(meta: Element) -> Ids:
     )
 
 
-def license_of(meta: Element) -> str:
-    """The licence: ``CC BY 4.0`` where it is one of Creative Commons', else its address or text."""
+def get_license(meta: Element) -> str:
+    """Return the licence: ``CC BY 4.0`` for Creative Commons, else its address or text."""
     texts: list[str] = []
     links: list[str] = []
     rights = meta.find("permissions")
@@ -154,10 +156,10 @@ def license_of(meta: Element) -> str:
             texts += [el.get("license-type") or "", tidy(text_of(el))]
         elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
-    return licenses.license_name(*links, *texts) or _short_text(links, texts)
+    return licenses.license_name(*links, *texts) or _choose_short_text(links, texts)
 
 
-def _short_text(links: list[str], texts: list[str], longest: int = 200) -> str:
+def _choose_short_text(links: list[str], texts: list[str], longest: int = 200) -> str:
     for text in [*links, *reversed(texts)]:
         if 0 < len(text) <= longest:
             return text
@@ -166,7 +168,7 @@ def _short_text(links: list[str], texts: list[str], longest: int = 200) -> str:
 
 
 def is_retracted(article: Element, meta: Element, title: str) -> bool:
-    """Whether this article was retracted; the notice that retracts another is not."""
+    """Return whether this article was retracted; a notice of retraction is not."""
     kind = (article.get("article-type") or "").lower()
     if kind == "retracted-article":
         return True

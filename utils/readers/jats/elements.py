@@ -4,9 +4,9 @@ Blocks: a figure opens with its label in bold, boxes and quotations are block qu
 the letters it was printed with, definitions are bullets with the term in bold.
 
 Running text: ``*italic*``, ``**bold**``, ``<sub>``, ``<sup>`` and ``<u>`` as the HTML tags markdown
-keeps, `` `monospace` ``, ``$…$`` for formulas. Where ``*`` would not be read as emphasis there is
-none (`.walk`). A citation number printed raised although its tag does not say so (``IL-6`` +
-``12``) is written raised, so that it cannot be read as text.
+keeps, `` `format_monospace` ``, ``$…$`` for formulas. Where ``*`` would not be read as emphasis
+there is none (`.walk`). A citation number printed raised although its tag does not say so (``IL-6``
++ ``12``) is written raised, so that it cannot be read as text.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _BEST: Final = (
 
 def write_section(el: Element, walk: Walk, default: str = "") -> None:
     """Write a titled part of the text; its subsections one level down."""
-    label, title = walk.line(first(el, "label")), walk.line(first(el, "title"))
+    label, title = walk.to_line(first(el, "label")), walk.to_line(first(el, "title"))
     is_word = len(label) > _QUICK_LABEL and label[0].isalpha() and label[-1].isalnum()
     head = f"{label}{'.' if is_word and title else ''} {title}".strip() or default
     walk.heading(head)
@@ -68,35 +68,35 @@ def write_section(el: Element, walk: Walk, default: str = "") -> None:
         walk.declared[head] = kind
     walk.headings += bool(head) and walk.counting
     walk.level += bool(head)
-    walk.flow(el, skip=_TITLE)
+    walk.write_content(el, skip=_TITLE)
     walk.flush_lead()
     walk.level -= bool(head)
 
 
-def _titled(default: str) -> Block:
+def _make_section_writer(default: str) -> Block:
     return lambda el, walk: write_section(el, walk, default)
 
 
-def _flow(el: Element, walk: Walk) -> None:
-    walk.flow(el)
+def _write_flow(el: Element, walk: Walk) -> None:
+    walk.write_content(el)
 
 
-def _paragraph(el: Element, walk: Walk) -> None:
+def _write_paragraph(el: Element, walk: Walk) -> None:
     if len(el):
-        walk.flow(el)
+        walk.write_content(el)
     else:
         walk.paragraph(walk.escape(el.text or ""))
 
 
-def _nothing(_el: Element, _walk: Walk) -> None:
+def _skip_block(_el: Element, _walk: Walk) -> None:
     return
 
 
 # --- lists ------------------------------------------------------------------------------------
 
 
-def _list(el: Element, walk: Walk) -> None:
-    walk.paragraph(_bold(walk.line(first(el, "title"))))
+def _write_list(el: Element, walk: Walk) -> None:
+    walk.paragraph(_to_bold(walk.to_line(first(el, "title"))))
     kind = el.get("list-type") or ""
     kind = "plain" if walk.in_cell and kind in {"simple", "none"} else kind
     prefix = el.get("prefix-word") or ""
@@ -104,17 +104,17 @@ def _list(el: Element, walk: Walk) -> None:
     items: list[list[str]] = []
     for child in children_of(el):
         if child.tag == "list-item":
-            marker, lead = _marker(child, walk, kind, len(items) + 1)
+            marker, lead = _get_marker(child, walk, kind, len(items) + 1)
             lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
-            items.append(_item(marker, lead, walk, child))
+            items.append(_format_item(marker, lead, walk, child))
         elif child.tag not in _TITLE:
-            items.extend(_indented("-", [block]) for block in walk.collect(child, itself=True))
+            items.extend(_indent("-", [block]) for block in walk.collect(child, itself=True))
     _put_list(items, walk)
 
 
-def _marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str]:
-    """The list marker of an item, and the label to print if markdown has no marker for it."""
-    label = walk.line(first(item, "label"))
+def _get_marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str]:
+    """Return the list marker of an item, and the label to print if markdown has no marker."""
+    label = walk.to_line(first(item, "label"))
     if match := _NUMBERED.fullmatch(label):
         return f"{int(match[1])}.", ""
     if label:
@@ -129,81 +129,81 @@ def _marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str
     return "" if kind == "plain" else "-", ""
 
 
-def _item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
-    """The blocks of a list item with the marker before the first, the others indented."""
+def _format_item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
+    """Return the blocks of a list item, the marker before the first, the others indented."""
     blocks = walk.collect(el, skip={"label"}) or [""]
-    return _indented(marker, [(lead + blocks[0]).rstrip(), *blocks[1:]])
+    return _indent(marker, [(lead + blocks[0]).rstrip(), *blocks[1:]])
 
 
-def _indented(marker: str, blocks: list[str]) -> list[str]:
+def _indent(marker: str, blocks: list[str]) -> list[str]:
     blank = " " * (len(marker) + 1)
     inner = [block.replace("\n", f"\n{blank}") for block in blocks]
     return [f"{marker} {inner[0]}".strip(), *(blank + block for block in inner[1:])]
 
 
 def _put_list(items: list[list[str]], walk: Walk) -> None:
-    """Tight when every item is one block or a line with a list under it, else spread out."""
+    """Write a list tight if every item is one block or a line with a list, else spread."""
     plain = all(len(blocks) == 1 or is_nested_list(blocks) for blocks in items)
     between = "\n" if plain else "\n\n"
     walk.add(between.join(between.join(blocks) for blocks in items))
 
 
-def _definitions(el: Element, walk: Walk) -> None:
-    walk.paragraph(_bold(walk.line(first(el, "title"))))
-    heads = [walk.line(first(el, tag)) for tag in ("term-head", "def-head")]
-    walk.paragraph(_bold(" / ".join(filter(None, heads))))
+def _write_definitions(el: Element, walk: Walk) -> None:
+    walk.paragraph(_to_bold(walk.to_line(first(el, "title"))))
+    heads = [walk.to_line(first(el, tag)) for tag in ("term-head", "def-head")]
+    walk.paragraph(_to_bold(" / ".join(filter(None, heads))))
     items: list[list[str]] = []
     for child in children_of(el):
         if child.tag == "def-item":
-            items.append(_definition(child, walk))
+            items.append(_format_definition(child, walk))
         elif child.tag not in {"title", "label", "term-head", "def-head"}:
-            items.extend(_indented("-", [block]) for block in walk.collect(child, itself=True))
+            items.extend(_indent("-", [block]) for block in walk.collect(child, itself=True))
     _put_list(items, walk)
 
 
-def _definition(el: Element, walk: Walk) -> list[str]:
-    terms = ", ".join(filter(None, (walk.line(term) for term in el.iterchildren("term"))))
+def _format_definition(el: Element, walk: Walk) -> list[str]:
+    terms = ", ".join(filter(None, (walk.to_line(term) for term in el.iterchildren("term"))))
     stray = walk.escape(tidy(el.text or ""))
     blocks = [stray] if stray else []
     for child in children_of(el):
         if child.tag not in {"term", "label"}:
             blocks += walk.collect(child, itself=child.tag != "def")
-    lead = f"{_bold(terms)}: " if terms else ""
+    lead = f"{_to_bold(terms)}: " if terms else ""
     opening = f"{lead}{blocks[0]}" if blocks else lead.rstrip(": ")
-    return _indented("-", [opening, *blocks[1:]])
+    return _indent("-", [opening, *blocks[1:]])
 
 
-def _bold(text: str) -> str:
-    """Text in bold, unless it has bold in it."""
+def _to_bold(text: str) -> str:
+    """Return text in bold, unless it contains bold already."""
     return f"**{text}**" if text and "**" not in text else text
 
 
 # --- quotations, boxes, code --------------------------------------------------------------------
 
 
-def _quote(el: Element, walk: Walk) -> None:
+def _write_quote(el: Element, walk: Walk) -> None:
     walk.add(block_quote(walk.collect(el)))
 
 
-def _attribution(el: Element, walk: Walk) -> None:
-    walk.paragraph(f"— {text}" if (text := walk.line(el)) else "")
+def _write_attribution(el: Element, walk: Walk) -> None:
+    walk.paragraph(f"— {text}" if (text := walk.to_line(el)) else "")
 
 
-def _box(el: Element, walk: Walk) -> None:
+def _write_box(el: Element, walk: Walk) -> None:
     titles = (first(el, "label"), el.find("caption/title"), first(el, "title"))
-    head = " ".join(filter(None, map(walk.line, titles)))
-    blocks = [_bold(head)] if head else []
+    head = " ".join(filter(None, map(walk.to_line, titles)))
+    blocks = [_to_bold(head)] if head else []
     for part in el.iterchildren("caption"):
         blocks += walk.collect(part, skip=_TITLE)
     walk.add(block_quote(blocks + walk.collect(el, skip=CAPTION)))
 
 
-def _verse(el: Element, walk: Walk) -> None:
-    """Verses line by line; groups of them may nest."""
+def _write_verse(el: Element, walk: Walk) -> None:
+    """Write verses line by line; groups of verses may nest."""
     lines = []
     for child in children_of(el):
         if child.tag == "verse-line":
-            lines.append(walk.line(child))
+            lines.append(walk.to_line(child))
         else:
             walk.paragraph("<br>".join(lines))
             lines = []
@@ -211,7 +211,7 @@ def _verse(el: Element, walk: Walk) -> None:
     walk.paragraph("<br>".join(lines))
 
 
-def _preformatted(el: Element, walk: Walk) -> None:
+def _write_preformatted(el: Element, walk: Walk) -> None:
     text = text_of(el).strip("\n").rstrip()
     if walk.counting:
         walk.words += len(text.split())
@@ -219,104 +219,104 @@ def _preformatted(el: Element, walk: Walk) -> None:
     walk.add(fenced(text, language) if text else "")
 
 
-def _code(el: Element, walk: Walk) -> str:
-    """``code`` inside a line."""
+def _format_code(el: Element, walk: Walk) -> str:
+    """Return ``code`` inside a line."""
     text = tidy(text_of(el))
-    return f"`{text}`" if text and "`" not in text else walk.inline(el)
+    return f"`{text}`" if text and "`" not in text else walk.to_inline(el)
 
 
-def _speech(el: Element, walk: Walk) -> None:
-    speaker = walk.line(first(el, "speaker"))
+def _write_speech(el: Element, walk: Walk) -> None:
+    speaker = walk.to_line(first(el, "speaker"))
     walk.flush_lead()
     walk.lead = f"**{speaker.rstrip(':')}:** " if speaker else ""
-    walk.flow(el, skip={"speaker"})
+    walk.write_content(el, skip={"speaker"})
     walk.flush_lead()
 
 
-def _statement(el: Element, walk: Walk) -> None:
-    head = " ".join(filter(None, (walk.line(first(el, tag)) for tag in ("label", "title"))))
+def _write_statement(el: Element, walk: Walk) -> None:
+    head = " ".join(filter(None, (walk.to_line(first(el, tag)) for tag in ("label", "title"))))
     walk.flush_lead()
-    walk.lead = f"{_bold(head)} " if head else ""
-    walk.flow(el, skip=_TITLE)
+    walk.lead = f"{_to_bold(head)} " if head else ""
+    walk.write_content(el, skip=_TITLE)
     walk.flush_lead()
 
 
 # --- figures, files, notes ------------------------------------------------------------------------
 
 
-def _figure(el: Element, walk: Walk) -> None:
+def _write_figure(el: Element, walk: Walk) -> None:
     write_caption(el, walk)
-    walk.flow(el, skip=CAPTION)
+    walk.write_content(el, skip=CAPTION)
 
 
-def _described(el: Element, walk: Walk) -> None:
-    """``alt-text`` and ``long-desc``, unless they repeat what is there already."""
-    text = walk.line(el)
+def _write_description(el: Element, walk: Walk) -> None:
+    """Write ``alt-text`` and ``long-desc``, unless they repeat what is written already."""
+    text = walk.to_line(el)
     repeats = any(text.rstrip(".") in block for block in walk.blocks[-2:])
     if text and not repeats and not _EMPTY_WORDS.fullmatch(text):
         walk.paragraph(f"[Image description: {text}]")
 
 
-def _media(el: Element, walk: Walk) -> None:
+def _write_media(el: Element, walk: Walk) -> None:
     write_caption(el, walk)
-    walk.flow(el, skip=CAPTION)
+    walk.write_content(el, skip=CAPTION)
     href = el.get(HREF) or ""
     name = walk.escape(href.rstrip("/").rpartition("/")[2])
     walk.paragraph(f"[File: {link(name, href)}]" if name else "")
 
 
-def _footnote(el: Element, walk: Walk) -> None:
-    label = walk.line(first(el, "label"))
+def _write_footnote(el: Element, walk: Walk) -> None:
+    label = walk.to_line(first(el, "label"))
     walk.flush_lead()
     if label:
         core = re.sub(r"</?sup>", "", label)
         raised = len(core.replace("\\", "")) <= _QUICK_LABEL
-        walk.lead = f"<sup>{core}</sup> " if raised else f"{_bold(label)} "
-    walk.paragraph(_bold(walk.line(first(el, "title"))))
-    walk.flow(el, skip=_TITLE)
+        walk.lead = f"<sup>{core}</sup> " if raised else f"{_to_bold(label)} "
+    walk.paragraph(_to_bold(walk.to_line(first(el, "title"))))
+    walk.write_content(el, skip=_TITLE)
     walk.flush_lead()
 
 
 def write_footnotes(el: Element, walk: Walk, default: str = "") -> None:
     """Write a group of footnotes, under its title if it has one."""
-    title = walk.line(first(el, "title")) or default
+    title = walk.to_line(first(el, "title")) or default
     walk.heading(title)
     walk.level += bool(title)
     for child in children_of(el):
         if child.tag == "fn":
-            _footnote(child, walk)
+            _write_footnote(child, walk)
         elif child.tag != "title":
             walk.write(child)
         walk.paragraph(walk.escape(child.tail or ""))
     walk.level -= bool(title)
 
 
-def _notes(el: Element, walk: Walk) -> None:
+def _write_notes(el: Element, walk: Walk) -> None:
     kind = (el.get("notes-type") or "").replace("-", " ").replace("_", " ").strip().lower()
     write_section(el, walk, _NOTES.get(kind) or kind.capitalize())
 
 
-def _correspondence(el: Element, walk: Walk) -> None:
-    label = walk.line(first(el, "label"))
-    walk.paragraph(f"{label} {walk.inline(el, skip={'label'})}")
+def _write_correspondence(el: Element, walk: Walk) -> None:
+    label = walk.to_line(first(el, "label"))
+    walk.paragraph(f"{label} {walk.to_inline(el, skip={'label'})}")
 
 
-def _rights(el: Element, walk: Walk) -> None:
+def _write_rights(el: Element, walk: Walk) -> None:
     for child in el.iter("copyright-statement", "license"):
-        walk.flow(child)
+        walk.write_content(child)
 
 
-def _best_alternative(el: Element, walk: Walk) -> None:
-    best = _best(el)
+def _write_best_alternative(el: Element, walk: Walk) -> None:
+    best = _choose_alternative(el)
     if best is not None and best.tag == "table":
-        for table in _different(el.iterchildren("table")):
+        for table in _drop_equal_tables(el.iterchildren("table")):
             walk.write(table)
     elif best is not None:
         walk.write(best)
 
 
-def _different(tables: Iterable[Element]) -> Iterator[Element]:
-    """Tables that are not the same again: some archives put two into one place."""
+def _drop_equal_tables(tables: Iterable[Element]) -> Iterator[Element]:
+    """Yield tables without repetitions: some archives put two into one place."""
     seen = set()
     for table in tables:
         words = "".join(text_of(table).split())
@@ -325,46 +325,48 @@ def _different(tables: Iterable[Element]) -> Iterator[Element]:
             yield table
 
 
-def _best_in_line(el: Element, walk: Walk) -> str:
-    best = _best(el)
-    return walk.inline_element(best) if best is not None else walk.escape(el.text or "")
+def _format_best_alternative(el: Element, walk: Walk) -> str:
+    best = _choose_alternative(el)
+    return walk.to_inline_element(best) if best is not None else walk.escape(el.text or "")
 
 
-def _best(el: Element) -> Element | None:
+def _choose_alternative(el: Element) -> Element | None:
     for tag in _BEST:
         if (found := first(el, tag)) is not None:
             return found
     return el[0] if len(el) else None
 
 
-BLOCK_INLINE: dict[str, Inline] = {"code": _code, "alternatives": _best_in_line}
+BLOCK_INLINE: dict[str, Inline] = {"code": _format_code, "alternatives": _format_best_alternative}
 BLOCK: dict[str, Block] = {
-    **dict.fromkeys(("p", "title", "subtitle"), _paragraph),
+    **dict.fromkeys(("p", "title", "subtitle"), _write_paragraph),
     **dict.fromkeys(("sec", "app-group"), write_section),
-    "app": _titled("Appendix"),
-    "bio": _titled("Biography"),
-    "notes": _notes,
+    "app": _make_section_writer("Appendix"),
+    "bio": _make_section_writer("Biography"),
+    "notes": _write_notes,
     **dict.fromkeys(("fn-group", "table-wrap-foot", "author-notes"), write_footnotes),
-    "ack": _titled("Acknowledgements"),
-    "glossary": _titled("Glossary"),
-    "list": _list,
-    "def-list": _definitions,
-    "disp-quote": _quote,
-    "boxed-text": _box,
-    "attrib": _attribution,
-    "verse-group": _verse,
-    "preformat": _preformatted,
-    "speech": _speech,
-    "statement": _statement,
-    **dict.fromkeys(("fig", "fig-group", "supplementary-material", "chem-struct-wrap"), _figure),
-    **dict.fromkeys(("alt-text", "long-desc"), _described),
-    "media": _media,
-    "corresp": _correspondence,
-    "permissions": _rights,
-    "alternatives": _best_alternative,
-    **dict.fromkeys(("caption", "license-p", "table-wrap-group"), _flow),
-    **dict.fromkeys(("disp-formula-group", "question", "answer", "explanation"), _statement),
-    **dict.fromkeys(("sec-meta", "processing-meta", "counts"), _nothing),
+    "ack": _make_section_writer("Acknowledgements"),
+    "glossary": _make_section_writer("Glossary"),
+    "list": _write_list,
+    "def-list": _write_definitions,
+    "disp-quote": _write_quote,
+    "boxed-text": _write_box,
+    "attrib": _write_attribution,
+    "verse-group": _write_verse,
+    "preformat": _write_preformatted,
+    "speech": _write_speech,
+    "statement": _write_statement,
+    **dict.fromkeys(
+        ("fig", "fig-group", "supplementary-material", "chem-struct-wrap"), _write_figure
+    ),
+    **dict.fromkeys(("alt-text", "long-desc"), _write_description),
+    "media": _write_media,
+    "corresp": _write_correspondence,
+    "permissions": _write_rights,
+    "alternatives": _write_best_alternative,
+    **dict.fromkeys(("caption", "license-p", "table-wrap-group"), _write_flow),
+    **dict.fromkeys(("disp-formula-group", "question", "answer", "explanation"), _write_statement),
+    **dict.fromkeys(("sec-meta", "processing-meta", "counts"), _skip_block),
 }
 
 
@@ -388,8 +390,8 @@ _POINTERS = frozenset({"bibr", "fig", "table", "disp-formula", "boxed-text", "ap
 _BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
 
 
-def _before(el: Element) -> str:
-    """The text right before the element; empty when another element stands there."""
+def _get_text_before(el: Element) -> str:
+    """Return the text right before the element; empty after another element."""
     previous = el.getprevious()
     if previous is not None:
         return previous.tail or ""
@@ -397,59 +399,59 @@ def _before(el: Element) -> str:
     return (parent.text or "") if parent is not None else ""
 
 
-def _emphasis(begin: str, end: str) -> Inline:
+def _make_emphasis(begin: str, end: str) -> Inline:
     """Mark what `.walk` will write when the line is whole."""
 
     def render(el: Element, walk: Walk) -> str:
-        inner = walk.inline(el)
+        inner = walk.to_inline(el)
         return f"{begin}{inner}{end}" if inner else ""
 
     return render
 
 
-def _parent_tag(el: Element) -> str:
+def _get_parent_tag(el: Element) -> str:
     parent = el.getparent()
     return "" if parent is None else parent.tag
 
 
-def _tagged(tag: str) -> Inline:
-    return _between(f"<{tag}>", f"</{tag}>")
+def _make_tag_writer(tag: str) -> Inline:
+    return _make_mark_writer(f"<{tag}>", f"</{tag}>")
 
 
-def _between(opening: str, closing: str) -> Inline:
+def _make_mark_writer(opening: str, closing: str) -> Inline:
     """Write the content between marks, its outer blanks outside of them."""
 
     def render(el: Element, walk: Walk) -> str:
-        inner = walk.inline(el)
+        inner = walk.to_inline(el)
         core = inner.strip()
         return inner.replace(core, f"{opening}{core}{closing}", 1) if core else inner
 
     return render
 
 
-def monospace(el: Element, walk: Walk) -> str:
-    """Text in a typewriter face, verbatim between backticks unless there is markup in it."""
+def format_monospace(el: Element, walk: Walk) -> str:
+    """Return typewriter text between backticks, unless it contains markup."""
     text = tidy(el.text or "")
     if len(el) or not text:
-        return walk.inline(el)
+        return walk.to_inline(el)
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     blank = " " if "`" in text else ""
     return f"{fence}{blank}{text}{blank}{fence}"
 
 
-def _break(_el: Element, _walk: Walk) -> str:
+def _format_break(_el: Element, _walk: Walk) -> str:
     return "<br>"
 
 
-def nothing(_el: Element, _walk: Walk) -> str:
-    """For elements that hold data for machines, not text."""
+def write_nothing(_el: Element, _walk: Walk) -> str:
+    """Return nothing for elements that hold data for machines."""
     return ""
 
 
-def _xref(el: Element, walk: Walk) -> str:
-    text = walk.inline(el)
+def _format_xref(el: Element, walk: Walk) -> str:
+    text = walk.to_inline(el)
     if not text.strip():
-        return text + _pointer(el, walk)
+        return text + _format_pointer(el, walk)
     kind = el.get("ref-type")
     if kind == "bibr":
         is_mark = len(text) < _LONGEST_NUMBER and _NUMBERS.fullmatch(text) is not None
@@ -462,10 +464,10 @@ def _xref(el: Element, walk: Walk) -> str:
 
 
 def _is_raised(el: Element, text: str, walk: Walk) -> bool:
-    """Whether a bare number, or letter of a note, touches what it marks or is in a sentence."""
-    if _parent_tag(el) in {"sup", "sub", "xref"}:
+    """Return whether a bare number or letter touches the word it marks, or is in a sentence."""
+    if _get_parent_tag(el) in {"sup", "sub", "xref"}:
         return False
-    before = _before(el)
+    before = _get_text_before(el)
     if before in _BETWEEN_NUMBERS:
         return walk.last_raised is not None and el.getprevious() is walk.last_raised
     last = before[-1:]
@@ -474,19 +476,19 @@ def _is_raised(el: Element, text: str, walk: Walk) -> bool:
     if el.get("ref-type") != "bibr":
         return last in _ENDS if before else el.getprevious() is not None
     if last.isspace():
-        return not _YEAR.search(text) and _ends_with_a_word(before)
+        return not _YEAR.search(text) and _ends_with_plain_word(before)
     return last in _ENDS and before[-2:-1].isalnum()
 
 
-def _ends_with_a_word(before: str) -> bool:
-    """Whether *before* ends with a word that no number belongs to, outside of brackets."""
+def _ends_with_plain_word(before: str) -> bool:
+    """Return whether *before* ends with a word that no number belongs to, outside brackets."""
     word = before[-_LONGEST_WORD:].split()[-1:]
     is_open = any(before.rfind(opening) > before.rfind(end) for opening, end in ("()", "[]"))
     return bool(word) and word[0][-1].isalpha() and word[0].lower() not in _POINTING and not is_open
 
 
-def _pointer(el: Element, walk: Walk) -> str:
-    """Words for a cross-reference that has none: the label of its target.
+def _format_pointer(el: Element, walk: Walk) -> str:
+    """Return words for an empty cross-reference: the label of its target.
 
     Empty for the middle of a range (``3-6`` links to 4 and 5 as well) and for links to sections.
     """
@@ -509,23 +511,23 @@ def _pointer(el: Element, walk: Walk) -> str:
     return f"[{named}]" if named and el.get("ref-type") == "bibr" else named
 
 
-def _ext_link(el: Element, walk: Walk) -> str:
-    inner = walk.inline(el)
+def _format_link(el: Element, walk: Walk) -> str:
+    inner = walk.to_inline(el)
     core = inner.strip()
     href = el.get(HREF) or (text_of(el).strip() if el.tag == "uri" else "")
     made = link(core, href, el.get("ext-link-type") or "")
     return inner.replace(core, made, 1) if core else made
 
 
-def _email(el: Element, walk: Walk) -> str:
-    """An address; some archives put one right after the other."""
+def _format_email(el: Element, walk: Walk) -> str:
+    """Return an address; some archives put one right after the other."""
     previous = el.getprevious()
     touches = previous is not None and previous.tag == "email" and not previous.tail
-    return f"{', ' if touches else ''}{_ext_link(el, walk)}"
+    return f"{', ' if touches else ''}{_format_link(el, walk)}"
 
 
-def _footnote_in_line(el: Element, walk: Walk) -> str:
-    """A footnote inside a line: a mark here, its text after the block."""
+def _format_footnote_mark(el: Element, walk: Walk) -> str:
+    """Return a mark for a footnote inside a line; its text follows the block."""
     walk.footnote_count += 1
     number = walk.footnote_count
     text = " ".join(walk.collect(el, skip={"label"})).replace("\n", " ")
@@ -533,68 +535,70 @@ def _footnote_in_line(el: Element, walk: Walk) -> str:
     return f"[^{number}]"
 
 
-def _abbreviation(el: Element, walk: Walk) -> str:
-    """``abbrev`` holds its own expansion in ``def``."""
-    text = walk.inline(el, skip={"def"})
-    meaning = walk.line(first(el, "def"))
+def _format_abbreviation(el: Element, walk: Walk) -> str:
+    """Return an ``abbrev``, which holds its own expansion in ``def``."""
+    text = walk.to_inline(el, skip={"def"})
+    meaning = walk.to_line(first(el, "def"))
     return f"{text} ({meaning})" if meaning else text
 
 
-def _inline_graphic(el: Element, walk: Walk) -> str:
-    text = walk.line(first(el, "alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
+def _format_graphic(el: Element, walk: Walk) -> str:
+    text = walk.to_line(first(el, "alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
     return f"[image: {walk.escape(text)}]" if text else ""
 
 
-def _ruby(el: Element, walk: Walk) -> str:
-    base, reading = walk.line(first(el, "rb")), walk.line(first(el, "rt"))
+def _format_ruby(el: Element, walk: Walk) -> str:
+    base, reading = walk.to_line(first(el, "rb")), walk.to_line(first(el, "rt"))
     return f"{base} ({reading})" if reading else base
 
 
 INLINE: dict[str, Inline] = {
-    "italic": _emphasis(*ITALIC),
-    "bold": _emphasis(*BOLD),
-    "sub": _tagged("sub"),
-    "sup": _tagged("sup"),
-    "underline": _tagged("u"),
-    "strike": _between("~~", "~~"),
-    "monospace": monospace,
-    "break": _break,
-    "xref": _xref,
-    "ext-link": _ext_link,
-    "uri": _ext_link,
-    "email": _email,
-    "fn": _footnote_in_line,
-    "abbrev": _abbreviation,
-    "inline-graphic": _inline_graphic,
-    "ruby": _ruby,
-    **dict.fromkeys(("hr", "object-id", "institution-id", "index-term"), nothing),
+    "italic": _make_emphasis(*ITALIC),
+    "bold": _make_emphasis(*BOLD),
+    "sub": _make_tag_writer("sub"),
+    "sup": _make_tag_writer("sup"),
+    "underline": _make_tag_writer("u"),
+    "strike": _make_mark_writer("~~", "~~"),
+    "monospace": format_monospace,
+    "break": _format_break,
+    "xref": _format_xref,
+    "ext-link": _format_link,
+    "uri": _format_link,
+    "email": _format_email,
+    "fn": _format_footnote_mark,
+    "abbrev": _format_abbreviation,
+    "inline-graphic": _format_graphic,
+    "ruby": _format_ruby,
+    **dict.fromkeys(("hr", "object-id", "institution-id", "index-term"), write_nothing),
 }
 
 
-def _blank(_el: Element, _walk: Walk) -> str:
+def _format_blank(_el: Element, _walk: Walk) -> str:
     return " "
 
 
-def _no_footnote_mark(el: Element, walk: Walk) -> str:
-    return "" if el.get("ref-type") in {"fn", "author-notes", "corresp"} else walk.inline(el)
+def _drop_footnote_mark(el: Element, walk: Walk) -> str:
+    return "" if el.get("ref-type") in {"fn", "author-notes", "corresp"} else walk.to_inline(el)
 
 
-def _only(*tags: str) -> Callable[[Element, Walk], str]:
-    """The first of these children; all content when there is none."""
+def _make_first_child_writer(*tags: str) -> Callable[[Element, Walk], str]:
+    """Return a writer of the first of these children, or of all content without them."""
 
     def render(el: Element, walk: Walk) -> str:
         for tag in tags:
             if (found := first(el, tag)) is not None:
-                return walk.inline(found)
-        return walk.inline(el)
+                return walk.to_inline(found)
+        return walk.to_inline(el)
 
     return render
 
 
 # What remains when a title or an abstract is wanted as plain words.
 PLAIN: dict[str, Inline] = {
-    "break": _blank,
-    "xref": _no_footnote_mark,
-    "alternatives": _only("{http://www.w3.org/1998/Math/MathML}math", "math", "textual-form"),
-    **dict.fromkeys(("fn", "object-id", "inline-graphic", "graphic", "index-term"), nothing),
+    "break": _format_blank,
+    "xref": _drop_footnote_mark,
+    "alternatives": _make_first_child_writer(
+        "{http://www.w3.org/1998/Math/MathML}math", "math", "textual-form"
+    ),
+    **dict.fromkeys(("fn", "object-id", "inline-graphic", "graphic", "index-term"), write_nothing),
 }

@@ -83,10 +83,10 @@ _SIGNS: Final = (
 )
 
 
-def pairs(text: str) -> dict[str, str]:
-    """Words by the words before them.
+def to_pairs(text: str) -> dict[str, str]:
+    """Return words by the words before them.
 
-    >>> pairs("α alpha β beta")
+    >>> to_pairs("α alpha β beta")
     {'α': 'alpha', 'β': 'beta'}
     """
     words = text.split()
@@ -94,7 +94,7 @@ def pairs(text: str) -> dict[str, str]:
 
 
 SYMBOLS: Final[dict[str, str]] = {
-    **{sign: f"\\{name}" for sign, name in pairs(f"{_GREEK} {_SIGNS}").items()},
+    **{sign: f"\\{name}" for sign, name in to_pairs(f"{_GREEK} {_SIGNS}").items()},
     "−": "-",
     "‐": "-",
     "–": "-",
@@ -139,23 +139,23 @@ _RAISED = re.compile(
 _EQUATION = re.compile(r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}|\\label\{[^}]*\}")
 
 
-def latex(el: Element) -> str:
-    """The formula as LaTeX, without delimiters; empty when there is nothing in it."""
-    return trimmed(tidy(_children(el, 0)))
+def to_latex(el: Element) -> str:
+    """Return the formula as LaTeX, without delimiters; empty if there is nothing in it."""
+    return trim_tex(tidy(_convert_children(el, 0)))
 
 
-def _name(el: Element) -> str:
+def _get_local_name(el: Element) -> str:
     tag = el.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
-def _convert(el: Element, depth: int) -> str:
+def _convert_element(el: Element, depth: int) -> str:
     if depth > _DEEPEST:
-        return _symbols(text_of(el))
-    return _CONVERTERS.get(_name(el), _children)(el, depth + 1)
+        return _convert_symbols(text_of(el))
+    return _CONVERTERS.get(_get_local_name(el), _convert_children)(el, depth + 1)
 
 
-def _join(parts: list[str]) -> str:
+def _join_tokens(parts: list[str]) -> str:
     """Put tokens together; a blank only where a command would swallow the next letter."""
     made = ""
     for part in parts:
@@ -165,33 +165,33 @@ def _join(parts: list[str]) -> str:
     return made
 
 
-def _children(el: Element, depth: int) -> str:
-    own = [_symbols(el.text)] if el.text and el.text.strip() else []
-    parts = own + [_convert(child, depth) for child in children_of(el)]
-    return _join(parts)
+def _convert_children(el: Element, depth: int) -> str:
+    own = [_convert_symbols(el.text)] if el.text and el.text.strip() else []
+    parts = own + [_convert_element(child, depth) for child in children_of(el)]
+    return _join_tokens(parts)
 
 
-def _arguments(el: Element, depth: int, count: int) -> list[str]:
-    """The first *count* children converted; missing ones are empty, a surplus goes to the last."""
-    made = [_convert(child, depth) for child in children_of(el)]
+def _convert_arguments(el: Element, depth: int, count: int) -> list[str]:
+    """Return the first *count* children converted; missing ones are empty, a surplus goes last."""
+    made = [_convert_element(child, depth) for child in children_of(el)]
     made += [""] * (count - len(made))
-    return [*made[: count - 1], _join(made[count - 1 :])]
+    return [*made[: count - 1], _join_tokens(made[count - 1 :])]
 
 
-def _symbols(text: str | None) -> str:
-    return _join([SYMBOLS.get(char, char) for char in (text or "")])
+def _convert_symbols(text: str | None) -> str:
+    return _join_tokens([SYMBOLS.get(char, char) for char in (text or "")])
 
 
-def _words(el: Element) -> str:
+def _get_text(el: Element) -> str:
     return tidy(text_of(el))
 
 
-def _identifier(el: Element, _depth: int) -> str:
-    text = _words(el)
+def _convert_identifier(el: Element, _depth: int) -> str:
+    text = _get_text(el)
     variant = el.get("mathvariant") or ""
     if text in FUNCTIONS:
         return FUNCTIONS[text]
-    made = _symbols(text)
+    made = _convert_symbols(text)
     if variant in _FONTS and not (variant == "normal" and made.startswith("\\")):
         return f"\\{_FONTS[variant]}{{{made}}}" if made else ""
     if len(text) > 1 and text.isalnum() and text.isascii():
@@ -199,13 +199,13 @@ def _identifier(el: Element, _depth: int) -> str:
     return made
 
 
-def _number(el: Element, _depth: int) -> str:
-    made = _symbols(_words(el))
+def _convert_number(el: Element, _depth: int) -> str:
+    made = _convert_symbols(_get_text(el))
     variant = el.get("mathvariant") or ""
     return f"\\mathbf{{{made}}}" if variant == "bold" and made else made
 
 
-def _operator(el: Element, _depth: int) -> str:
+def _convert_operator(el: Element, _depth: int) -> str:
     text = text_of(el)
     stripped = text.strip()
     if not stripped:
@@ -214,12 +214,12 @@ def _operator(el: Element, _depth: int) -> str:
         return FUNCTIONS[stripped]
     if len(stripped) > 1 and stripped.isalpha():
         return f"\\operatorname{{{stripped}}}"
-    made = _symbols(stripped)
+    made = _convert_symbols(stripped)
     # Relations breathe; it costs nothing and reads better in the source.
     return f" {made} " if made in _RELATIONS else made
 
 
-def _text(el: Element, _depth: int) -> str:
+def _convert_text(el: Element, _depth: int) -> str:
     raw = text_of(el)
     words = tidy(raw)
     if not words:
@@ -230,13 +230,13 @@ def _text(el: Element, _depth: int) -> str:
     return f"\\text{{{before}{safe}{after}}}"
 
 
-def _base(made: str) -> str:
-    made = trimmed(made)
+def _group_base(made: str) -> str:
+    made = trim_tex(made)
     return made if _ATOM.fullmatch(made) else f"{{{made}}}"
 
 
-def _script(sign: str, made: str) -> str:
-    made = trimmed(made)
+def _add_script(sign: str, made: str) -> str:
+    made = trim_tex(made)
     if not made:
         return ""
     if sign == "^" and made in {r"\prime", r"\prime\prime"}:
@@ -244,84 +244,86 @@ def _script(sign: str, made: str) -> str:
     return sign + (made if len(made) == 1 else f"{{{made}}}")
 
 
-def _sub(el: Element, depth: int) -> str:
-    base, low = _arguments(el, depth, 2)
-    return _base(base) + _script("_", low)
+def _convert_sub(el: Element, depth: int) -> str:
+    base, low = _convert_arguments(el, depth, 2)
+    return _group_base(base) + _add_script("_", low)
 
 
-def _sup(el: Element, depth: int) -> str:
-    base, high = _arguments(el, depth, 2)
-    return _base(base) + _script("^", high)
+def _convert_sup(el: Element, depth: int) -> str:
+    base, high = _convert_arguments(el, depth, 2)
+    return _group_base(base) + _add_script("^", high)
 
 
-def _subsup(el: Element, depth: int) -> str:
-    base, low, high = _arguments(el, depth, 3)
-    return _base(base) + _script("_", low) + _script("^", high)
+def _convert_subsup(el: Element, depth: int) -> str:
+    base, low, high = _convert_arguments(el, depth, 3)
+    return _group_base(base) + _add_script("_", low) + _add_script("^", high)
 
 
-def _over(el: Element, depth: int) -> str:
-    base, high = (trimmed(part) for part in _arguments(el, depth, 2))
-    sign = _words(el[1]) if len(el) > 1 else ""
+def _convert_over(el: Element, depth: int) -> str:
+    base, high = (trim_tex(part) for part in _convert_arguments(el, depth, 2))
+    sign = _get_text(el[1]) if len(el) > 1 else ""
     if (accent := _ACCENTS.get(sign)) is not None:
         wide = accent if _ATOM.fullmatch(base) else _WIDE.get(accent, accent)
         return f"\\{wide}{{{base}}}"
     if _LIMITS.match(base):
-        return base + _script("^", high)
+        return base + _add_script("^", high)
     return f"\\overset{{{high}}}{{{base}}}"
 
 
-def _under(el: Element, depth: int) -> str:
-    base, low = (trimmed(part) for part in _arguments(el, depth, 2))
-    sign = _words(el[1]) if len(el) > 1 else ""
+def _convert_under(el: Element, depth: int) -> str:
+    base, low = (trim_tex(part) for part in _convert_arguments(el, depth, 2))
+    sign = _get_text(el[1]) if len(el) > 1 else ""
     if (accent := _UNDER.get(sign)) is not None:
         return f"\\{accent}{{{base}}}"
     if _LIMITS.match(base) or base.startswith(("\\underbrace", "\\overbrace")):
-        return base + _script("_", low)
+        return base + _add_script("_", low)
     return f"\\underset{{{low}}}{{{base}}}"
 
 
-def _underover(el: Element, depth: int) -> str:
-    base, low, high = (trimmed(part) for part in _arguments(el, depth, 3))
+def _convert_underover(el: Element, depth: int) -> str:
+    base, low, high = (trim_tex(part) for part in _convert_arguments(el, depth, 3))
     if _LIMITS.match(base):
-        return base + _script("_", low) + _script("^", high)
+        return base + _add_script("_", low) + _add_script("^", high)
     return f"\\overset{{{high}}}{{\\underset{{{low}}}{{{base}}}}}"
 
 
-def _fraction(el: Element, depth: int) -> str:
-    top, bottom = (trimmed(part) for part in _arguments(el, depth, 2))
+def _convert_fraction(el: Element, depth: int) -> str:
+    top, bottom = (trim_tex(part) for part in _convert_arguments(el, depth, 2))
     if (el.get("linethickness") or "1").strip().rstrip("ptxem") in {"0", "0.0"}:
         return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{top}}}{{{bottom}}}"
     return f"\\frac{{{top}}}{{{bottom}}}"
 
 
-def _square_root(el: Element, depth: int) -> str:
-    return f"\\sqrt{{{trimmed(_children(el, depth))}}}"
+def _convert_square_root(el: Element, depth: int) -> str:
+    return f"\\sqrt{{{trim_tex(_convert_children(el, depth))}}}"
 
 
-def _root(el: Element, depth: int) -> str:
-    inside, degree = (trimmed(part) for part in _arguments(el, depth, 2))
+def _convert_root(el: Element, depth: int) -> str:
+    inside, degree = (trim_tex(part) for part in _convert_arguments(el, depth, 2))
     return f"\\sqrt[{degree}]{{{inside}}}"
 
 
-def _fence(sign: str) -> str:
-    return _FENCES.get(sign) or _symbols(sign)
+def _convert_fence(sign: str) -> str:
+    return _FENCES.get(sign) or _convert_symbols(sign)
 
 
-def _fenced(el: Element, depth: int) -> str:
+def _convert_fenced(el: Element, depth: int) -> str:
     opening, closing = el.get("open", "("), el.get("close", ")")
     marks = tidy(el.get("separators", ",")).replace(" ", "")
     made = ""
     for index, child in enumerate(el):
         if index and marks:
-            made += _symbols(marks[min(index - 1, len(marks) - 1)]) + " "
-        made += trimmed(_convert(child, depth))
+            made += _convert_symbols(marks[min(index - 1, len(marks) - 1)]) + " "
+        made += trim_tex(_convert_element(child, depth))
     if not opening.strip() and not closing.strip():
         return made
-    return f"\\left{_fence(opening.strip())} {made} \\right{_fence(closing.strip())}"
+    return (
+        f"\\left{_convert_fence(opening.strip())} {made} \\right{_convert_fence(closing.strip())}"
+    )
 
 
-def _table(el: Element, depth: int) -> str:
-    rows = [" & ".join(_row(row, depth)) for row in children_of(el)]
+def _convert_table(el: Element, depth: int) -> str:
+    rows = [" & ".join(_convert_row(row, depth)) for row in children_of(el)]
     rows = [row for row in rows if row.replace("&", "").strip()]
     if len(rows) == 1 and "&" not in rows[0]:
         return rows[0]
@@ -329,73 +331,76 @@ def _table(el: Element, depth: int) -> str:
     return rf"\begin{{matrix}} {body} \end{{matrix}}" if rows else ""
 
 
-def _row(el: Element, depth: int) -> list[str]:
-    if _name(el) not in {"mtr", "mlabeledtr"}:
-        return [trimmed(_convert(el, depth))]
-    return [trimmed(_children(cell, depth + 1)) for cell in children_of(el)]
+def _convert_row(el: Element, depth: int) -> list[str]:
+    if _get_local_name(el) not in {"mtr", "mlabeledtr"}:
+        return [trim_tex(_convert_element(el, depth))]
+    return [trim_tex(_convert_children(cell, depth + 1)) for cell in children_of(el)]
 
 
-def _prescripts(el: Element, depth: int) -> str:
-    """``mmultiscripts``: base, pairs after it, ``mprescripts``, pairs before it."""
-    names = [_name(child) for child in children_of(el)]
+def _convert_multiscripts(el: Element, depth: int) -> str:
+    """Convert ``mmultiscripts``: base, pairs after it, ``mprescripts``, pairs before it."""
+    names = [_get_local_name(child) for child in children_of(el)]
     cut = names.index("mprescripts") if "mprescripts" in names else len(names)
-    made = [_convert(child, depth) for child in children_of(el)]
+    made = [_convert_element(child, depth) for child in children_of(el)]
 
     def pairs(parts: list[str]) -> str:
         signs = ("_", "^")
-        return "".join(_script(signs[n % 2], part) for n, part in enumerate(parts))
+        return "".join(_add_script(signs[n % 2], part) for n, part in enumerate(parts))
 
     before = pairs(made[cut + 1 :])
-    return ("{}" + before if before else "") + _base("".join(made[:1])) + pairs(made[1:cut])
+    return ("{}" + before if before else "") + _group_base("".join(made[:1])) + pairs(made[1:cut])
 
 
-def _enclosed(el: Element, depth: int) -> str:
-    inside = trimmed(_children(el, depth))
+def _convert_enclosed(el: Element, depth: int) -> str:
+    inside = trim_tex(_convert_children(el, depth))
     notation = el.get("notation") or ""
     if "strike" in notation:
         return f"\\cancel{{{inside}}}"
     return f"\\boxed{{{inside}}}" if "box" in notation else inside
 
 
-def _semantics(el: Element, depth: int) -> str:
+def _convert_semantics(el: Element, depth: int) -> str:
     for child in children_of(el):
-        if _name(child) == "annotation" and "tex" in (child.get("encoding") or "").lower():
+        if (
+            _get_local_name(child) == "annotation"
+            and "tex" in (child.get("encoding") or "").lower()
+        ):
             return tidy(text_of(child))
-    return _convert(el[0], depth) if len(el) else ""
+    return _convert_element(el[0], depth) if len(el) else ""
 
 
-def _space(_el: Element, _depth: int) -> str:
+def _convert_space(_el: Element, _depth: int) -> str:
     return r"\ "
 
 
-def _nothing(_el: Element, _depth: int) -> str:
+def _skip_element(_el: Element, _depth: int) -> str:
     return ""
 
 
 _CONVERTERS: Final[dict[str, Converter]] = {
-    "mi": _identifier,
-    "mn": _number,
-    "mo": _operator,
-    "mtext": _text,
-    "ms": _text,
-    "msub": _sub,
-    "msup": _sup,
-    "msubsup": _subsup,
-    "mover": _over,
-    "munder": _under,
-    "munderover": _underover,
-    "mfrac": _fraction,
-    "msqrt": _square_root,
-    "mroot": _root,
-    "mfenced": _fenced,
-    "mtable": _table,
-    "mmultiscripts": _prescripts,
-    "menclose": _enclosed,
-    "semantics": _semantics,
-    "mspace": _space,
-    "mphantom": _nothing,
-    "mprescripts": _nothing,
-    "none": _nothing,
+    "mi": _convert_identifier,
+    "mn": _convert_number,
+    "mo": _convert_operator,
+    "mtext": _convert_text,
+    "ms": _convert_text,
+    "msub": _convert_sub,
+    "msup": _convert_sup,
+    "msubsup": _convert_subsup,
+    "mover": _convert_over,
+    "munder": _convert_under,
+    "munderover": _convert_underover,
+    "mfrac": _convert_fraction,
+    "msqrt": _convert_square_root,
+    "mroot": _convert_root,
+    "mfenced": _convert_fenced,
+    "mtable": _convert_table,
+    "mmultiscripts": _convert_multiscripts,
+    "menclose": _convert_enclosed,
+    "semantics": _convert_semantics,
+    "mspace": _convert_space,
+    "mphantom": _skip_element,
+    "mprescripts": _skip_element,
+    "none": _skip_element,
 }
 FUNCTIONS: Final[dict[str, str]] = {
     name: f"\\{name}"
@@ -407,10 +412,10 @@ FUNCTIONS: Final[dict[str, str]] = {
 }
 
 
-def tex(source: str) -> str:
-    r"""The formula in a ``tex-math`` element, without the document publishers wrap around it.
+def strip_tex_document(source: str) -> str:
+    r"""Return the formula in a ``tex-math`` element, without the document around it.
 
-    >>> tex(r"\documentclass{minimal} \begin{document}$$ y = \mu $$\end{document}")
+    >>> strip_tex_document(r"\documentclass{minimal} \begin{document}$$ y = \mu $$\end{document}")
     'y = \\mu'
     """
     if match := _DOCUMENT.search(source):
@@ -422,68 +427,68 @@ def tex(source: str) -> str:
         source = next(part for part in match.groups() if part is not None)
     source = _RAISED.sub(r"{\1}", source)
     source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
-    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trimmed(tidy(source)))
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trim_tex(tidy(source)))
 
 
-def _formula(el: Element) -> str:
-    """The LaTeX of a formula element, from whichever of its forms is best; empty without one."""
+def _choose_formula(el: Element) -> str:
+    """Return the LaTeX of a formula element from its best form; empty without one."""
     holder = first(el, "alternatives")
     holder = el if holder is None else holder
-    sources = [tex(text_of(child)) for child in holder.iterchildren("tex-math")]
+    sources = [strip_tex_document(text_of(child)) for child in holder.iterchildren("tex-math")]
     if not any(sources):
-        sources = [latex(child) for name in _MATH for child in holder.iterchildren(name)]
+        sources = [to_latex(child) for name in _MATH for child in holder.iterchildren(name)]
     return r" \quad ".join(source for source in sources if source)
 
 
-def _picture(el: Element, walk: Walk) -> str:
-    """A mark for a formula that is only a picture, with its description or file name."""
+def _format_picture(el: Element, walk: Walk) -> str:
+    """Return a mark for a formula that is only a picture, with description or file name."""
     for tag in ("graphic", "inline-graphic", "media"):
         if (graphic := next(el.iter(tag), None)) is not None:
-            words = walk.line(first(graphic, "alt-text"))
+            words = walk.to_line(first(graphic, "alt-text"))
             name = walk.escape((graphic.get(HREF) or "").rpartition("/")[2])
             return f"[formula: {words or name}]"
     return ""
 
 
-def _inline_formula(el: Element, walk: Walk) -> str:
+def _format_inline_formula(el: Element, walk: Walk) -> str:
     if not has_own_text(el, children_of(el)):
-        if source := _formula(el):
+        if source := _choose_formula(el):
             return f"${source}$"
         if not text_of(el).strip():
-            return _picture(el, walk)
-    return walk.inline(el)
+            return _format_picture(el, walk)
+    return walk.to_inline(el)
 
 
-def _math(el: Element, _walk: Walk) -> str:
-    source = latex(el)
+def _format_math(el: Element, _walk: Walk) -> str:
+    source = to_latex(el)
     return f"${source}$" if source else ""
 
 
-def _tex_math(el: Element, _walk: Walk) -> str:
-    source = tex(text_of(el))
+def _format_tex_math(el: Element, _walk: Walk) -> str:
+    source = strip_tex_document(text_of(el))
     return f"${source}$" if source else ""
 
 
-def _display_formula(el: Element, walk: Walk) -> None:
-    label = walk.line(first(el, "label")).strip("()[]. ")
-    if not has_own_text(el, children_of(el)) and (source := _formula(el)):
+def _write_display_formula(el: Element, walk: Walk) -> None:
+    label = walk.to_line(first(el, "label")).strip("()[]. ")
+    if not has_own_text(el, children_of(el)) and (source := _choose_formula(el)):
         number = rf" \tag{{{label}}}" if label and "\\tag" not in source else ""
         walk.add(f"$${source}{number}$$")
         return
     before = len(walk.blocks)
-    walk.flow(el, skip={"label", "graphic"})
+    walk.write_content(el, skip={"label", "graphic"})
     if len(walk.blocks) == before:
-        walk.paragraph(_picture(el, walk))
+        walk.paragraph(_format_picture(el, walk))
     if label and len(walk.blocks) > before:
         walk.blocks[-1] += f" ({label})"
 
 
 MATH_INLINE: dict[str, Inline] = {
-    "inline-formula": _inline_formula,
-    "tex-math": _tex_math,
-    **dict.fromkeys(_MATH, _math),
+    "inline-formula": _format_inline_formula,
+    "tex-math": _format_tex_math,
+    **dict.fromkeys(_MATH, _format_math),
 }
-MATH_BLOCK: dict[str, Block] = {"disp-formula": _display_formula}
+MATH_BLOCK: dict[str, Block] = {"disp-formula": _write_display_formula}
 
 
 _AMPERSAND = re.compile(r"(?<!\\)&")
@@ -492,21 +497,21 @@ _BLANK = re.compile(r"\\\\|\\\s|.", re.S)
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
-def plain_tex(tex: str) -> str:
-    r"""A formula on one line, with nothing a markdown reader takes for a tag.
+def clean_tex(tex: str) -> str:
+    r"""Return a formula on one line, without anything that markdown takes for a tag.
 
-    >>> plain_tex("a<b\n+ c")
+    >>> clean_tex("a<b\n+ c")
     'a\\lt b + c'
     """
-    return _TAG.sub(r"\\lt ", trimmed(" ".join(tex.split())))
+    return _TAG.sub(r"\\lt ", trim_tex(" ".join(tex.split())))
 
 
-def trimmed(tex: str) -> str:
-    r"""A formula without blanks at its ends, nor half of the command that sets one.
+def trim_tex(tex: str) -> str:
+    r"""Return a formula without blanks at its ends, or half of the command for one.
 
     Of ``\ `` a backslash would be left, which takes its meaning from the brace or dollar behind it.
 
-    >>> trimmed(r" a\ \  "), trimmed(r"a \\ ")
+    >>> trim_tex(r" a\ \  "), trim_tex(r"a \\ ")
     ('a', 'a \\\\')
     """
     tex = tex.strip()
@@ -519,29 +524,29 @@ def trimmed(tex: str) -> str:
     return core + "".join(tail)
 
 
-def without_bars(tex: str) -> str:
-    r"""A formula whose bars cannot end a cell of a table.
+def escape_bars(tex: str) -> str:
+    r"""Return a formula whose bars cannot end a table cell.
 
-    >>> without_bars(r"|x|+\|y\|")
+    >>> escape_bars(r"|x|+\|y\|")
     '\\vert x\\vert+\\Vert y\\Vert'
     """
-    return _BAR.sub(_bar, tex)
+    return _BAR.sub(_replace_bar, tex)
 
 
-def _bar(bar: re.Match[str]) -> str:
+def _replace_bar(bar: re.Match[str]) -> str:
     name = "\\Vert" if bar[1] else "\\vert"
     return f"{name} " if bar.string[bar.end() : bar.end() + 1].isalpha() else name
 
 
-def displayed(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
-    r"""Formulas from their lines, each with its number or an empty one.
+def format_display_lines(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    r"""Yield formulas from their lines, each with its number or an empty one.
 
-    >>> list(displayed([("a &= b", ""), ("&= c", "2"), ("d &= e", "3")]))
+    >>> list(format_display_lines([("a &= b", ""), ("&= c", "2"), ("d &= e", "3")]))
     ['$$\\begin{aligned} a &= b \\\\ &= c \\end{aligned} \\tag{2}$$', '$$d = e \\tag{3}$$']
     """
     formulas: list[tuple[list[str], str]] = [([], "")]
     for tex, number in lines:
-        line = plain_tex(tex)
+        line = clean_tex(tex)
         together, numbered = formulas[-1]
         continues = line.startswith("&") and not number
         if line and (not numbered or continues):
@@ -550,10 +555,10 @@ def displayed(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
             formulas.append(([line], ""))
         if number and formulas[-1][0]:
             formulas[-1] = (formulas[-1][0], number)
-    return (_one_formula(together, number) for together, number in formulas if together)
+    return (_join_formula_lines(together, number) for together, number in formulas if together)
 
 
-def _one_formula(lines: list[str], number: str) -> str:
+def _join_formula_lines(lines: list[str], number: str) -> str:
     tag = rf" \tag{{{number}}}" if number else ""
     if len(lines) == 1:
         tex = " ".join(_AMPERSAND.sub("", lines[0]).split())

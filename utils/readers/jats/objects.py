@@ -15,9 +15,9 @@ from typing import Final
 from ...model.paper import Fetched, Grid, ObjectKind, PaperObject
 from ...system.plain_text import lowered, raised
 from ..safe_xml import first
-from . import choose_article, parse, plain_walk
+from . import choose_article, make_plain_walk, parse_article
 from .formulas import MATH_INLINE
-from .tables import grid_of
+from .tables import to_grid
 from .walk import HREF, Element, Inline, Walk
 
 _KINDS: Final[dict[str, ObjectKind]] = {
@@ -32,30 +32,30 @@ _MOST: Final = 2000  # objects of a paper; more is a bomb
 _NOTHING_SAID = re.compile(r"\s*click here for additional data file\.?\s*", re.I)
 
 
-def objects_of(fetched: Fetched) -> list[PaperObject]:
-    """What the article that `read` takes holds, in its order.
+def find_objects(fetched: Fetched) -> list[PaperObject]:
+    """Return the figures, tables and files of the article that `read` takes, in order.
 
     Raises
     ------
     BadContent
         No article is in it.
     """
-    article = choose_article(parse(fetched.body).root, fetched.ids)
-    walk = plain_walk(article, _CELL)
+    article = choose_article(parse_article(fetched.body).root, fetched.ids)
+    walk = make_plain_walk(article, _CELL)
     found: list[PaperObject] = []
     for el in article.iter(*_KINDS):
         if len(found) >= _MOST:
             break
         if not any(above.tag in _OTHERS for above in el.iterancestors()):
-            found += _read(el, _KINDS[el.tag], walk)
+            found += _read_object(el, _KINDS[el.tag], walk)
     return found
 
 
-def _read(el: Element, kind: ObjectKind, walk: Walk) -> Iterator[PaperObject]:
-    """The object; several where one frame holds several tables."""
-    whole = PaperObject(kind, _label(el, walk), _caption(el, walk), _files(el))
-    grids = list(filter(None, (grid_of(table, walk) for table in _tables(el, kind))))
-    notes = _notes(el, walk)
+def _read_object(el: Element, kind: ObjectKind, walk: Walk) -> Iterator[PaperObject]:
+    """Yield the object; several if one frame holds several tables."""
+    whole = PaperObject(kind, _find_label(el, walk), _find_caption(el, walk), _find_files(el))
+    grids = list(filter(None, (to_grid(table, walk) for table in _find_tables(el, kind))))
+    notes = _find_notes(el, walk)
     for number, grid in enumerate(grids, 1):
         part = f" ({number} of {len(grids)})" if len(grids) > 1 else ""
         noted = Grid(grid.head, grid.rows, notes)
@@ -64,8 +64,8 @@ def _read(el: Element, kind: ObjectKind, walk: Walk) -> Iterator[PaperObject]:
         yield whole
 
 
-def _tables(el: Element, kind: ObjectKind) -> list[Element]:
-    """The tables of a frame, without those inside a cell of another."""
+def _find_tables(el: Element, kind: ObjectKind) -> list[Element]:
+    """Return the tables of a frame, without those inside a cell."""
     if kind != "table":
         return []
     return [
@@ -75,15 +75,15 @@ def _tables(el: Element, kind: ObjectKind) -> list[Element]:
     ]
 
 
-def _label(el: Element, walk: Walk) -> str:
+def _find_label(el: Element, walk: Walk) -> str:
     own = first(el, "label")
     if own is None and (inner := first(el, "media")) is not None:
         own = first(inner, "label")
-    return walk.line(own).rstrip(" .:")
+    return walk.to_line(own).rstrip(" .:")
 
 
-def _caption(el: Element, walk: Walk) -> str:
-    """Title and paragraphs, also those of a ``media`` inside."""
+def _find_caption(el: Element, walk: Walk) -> str:
+    """Return title and paragraphs, also those of a ``media`` inside."""
     said = []
     for holder in (el, *el.iterchildren("media")):
         for tag in ("title", "caption"):
@@ -92,8 +92,8 @@ def _caption(el: Element, walk: Walk) -> str:
     return " ".join(dict.fromkeys(filter(None, words)))
 
 
-def _files(el: Element) -> tuple[str, ...]:
-    """The names of its files: its own, and those of the pictures that are not part of a cell."""
+def _find_files(el: Element) -> tuple[str, ...]:
+    """Return the names of an object's files, and of pictures outside cells."""
     outside = (
         file
         for file in el.iter(*_FILES)
@@ -103,30 +103,30 @@ def _files(el: Element) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, names)))
 
 
-def _notes(el: Element, walk: Walk) -> tuple[str, ...]:
+def _find_notes(el: Element, walk: Walk) -> tuple[str, ...]:
     notes = []
     for foot in el.iterchildren("table-wrap-foot"):
         notes += [line for child in foot for line in walk.collect(child)]
     return tuple(filter(None, notes))
 
 
-def _raised(el: Element, walk: Walk) -> str:
-    return raised(walk.inline(el))
+def _format_raised(el: Element, walk: Walk) -> str:
+    return raised(walk.to_inline(el))
 
 
-def _lowered(el: Element, walk: Walk) -> str:
-    return lowered(walk.inline(el))
+def _format_lowered(el: Element, walk: Walk) -> str:
+    return lowered(walk.to_inline(el))
 
 
-def _reference(el: Element, walk: Walk) -> str:
-    """A reference as it is printed; a mark that points to a note stays a mark, not a letter."""
-    said = walk.inline(el)
+def _format_reference(el: Element, walk: Walk) -> str:
+    """Return a reference as printed; a mark that points to a note stays a mark."""
+    said = walk.to_inline(el)
     return raised(said) if el.get("ref-type") in {"fn", "table-fn"} else said
 
 
 _CELL: Final[dict[str, Inline]] = {
     **MATH_INLINE,
-    "sup": _raised,
-    "sub": _lowered,
-    "xref": _reference,
+    "sup": _format_raised,
+    "sub": _format_lowered,
+    "xref": _format_reference,
 }

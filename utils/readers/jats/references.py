@@ -40,7 +40,7 @@ _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "et
 
 def write_references(el: Element, walk: Walk, default: str = "") -> None:
     """Write a ``ref-list``: its title, its references as a numbered list, all else in it."""
-    title = walk.line(first(el, "title"))
+    title = walk.to_line(first(el, "title"))
     if _SYNONYMS.fullmatch(title.strip("*")):
         title = "References"
     title = title or default
@@ -50,7 +50,7 @@ def write_references(el: Element, walk: Walk, default: str = "") -> None:
     for child in children_of(el):
         if child.tag == "ref":
             walk.references += 1
-            items.append(_reference(child, walk, len(items) + 1))
+            items.append(_format_reference(child, walk, len(items) + 1))
         elif child.tag not in {"title", "label"}:
             walk.add("\n".join(items))
             items = []
@@ -59,22 +59,22 @@ def write_references(el: Element, walk: Walk, default: str = "") -> None:
     walk.level -= bool(title)
 
 
-def _reference(el: Element, walk: Walk, number: int) -> str:
-    """One line of the list; its label is the number, or stands in brackets when it is none."""
+def _format_reference(el: Element, walk: Walk, number: int) -> str:
+    """Return one line of the list; a label that is not a number is put in brackets."""
     parts = []
     several = sum(child.tag in _CITED for child in children_of(el)) > 1
     letters = iter("abcdefghijklmnopqrstuvwxyz") if several else iter(())
     for child in children_of(el):
         if child.tag == "label":
-            label = walk.line(child)
+            label = walk.to_line(child)
             if match := _NUMBER.fullmatch(label):
                 number = int(match[1])
             elif label:
                 parts.append(label if label.startswith("[") else f"[{label}]")
         else:
-            made = walk.element_line(child)
+            made = walk.to_element_line(child)
             if child.tag in _CITED and (letter := next(letters, "")):
-                made = f"{'<br>' if letter > 'a' else ''}{_lettered(made, letter)}"
+                made = f"{'<br>' if letter > 'a' else ''}{_add_letter(made, letter)}"
             parts.append(made)
         if (tail := child.tail) and not tail.isspace():
             parts.append(walk.escape(tidy(tail)))
@@ -82,26 +82,26 @@ def _reference(el: Element, walk: Walk, number: int) -> str:
     return f"{number}. {made.replace(' <br>', '<br>') if several else made}".rstrip()
 
 
-def _lettered(citation: str, letter: str) -> str:
-    """One of several citations under a number, by the letter it has or gets."""
+def _add_letter(citation: str, letter: str) -> str:
+    """Return one of several citations under a number, with its letter."""
     return citation if _LETTER.match(citation) else f"({letter}) {citation}"
 
 
-def _citation(el: Element, walk: Walk) -> str:
+def _format_citation(el: Element, walk: Walk) -> str:
     children = children_of(el)
     tags = {child.tag for child in children}
     if tags.isdisjoint(_COMPOSED) or has_own_text(el, children):
-        made = _printed(el, children, walk)
+        made = _format_printed(el, children, walk)
     else:
-        made = _composed(children, walk)
+        made = _compose_citation(children, walk)
     if "label" not in tags:
         return made
-    label = walk.line(first(el, "label"))
+    label = walk.to_line(first(el, "label"))
     return made if _NUMBER.fullmatch(label) else f"{label} {made}"
 
 
-def _printed(el: Element, children: list[Element], walk: Walk) -> str:
-    """As printed; only elements that would stick together get a blank."""
+def _format_printed(el: Element, children: list[Element], walk: Walk) -> str:
+    """Return a citation as printed, with blanks between elements that would run together."""
     in_sentence = walk.counting and _is_in_paragraph(el)
     parts = [walk.escape(el.text)] if el.text else []
     neighbour: Element | None = None  # what stands before with nothing between
@@ -110,12 +110,12 @@ def _printed(el: Element, children: list[Element], walk: Walk) -> str:
         if tag == "label":
             piece = ""
         elif tag == "pub-id":
-            piece = _identifier(child, walk, "doi" if in_sentence else "".join(parts[-2:]))
+            piece = _format_identifier(child, walk, "doi" if in_sentence else "".join(parts[-2:]))
             if parts and (parts[-1][-1:].isalnum() or parts[-1].endswith((".", ",", ";", ")"))):
                 parts.append(" ")
         else:
-            piece = walk.inline_element(child)
-        if piece and neighbour is not None and parts and _sticks(parts[-1], neighbour, child):
+            piece = walk.to_inline_element(child)
+        if piece and neighbour is not None and parts and _run_together(parts[-1], neighbour, child):
             parts.append("–" if tag == "lpage" else " ")
         parts.append(piece)
         if tail := child.tail:
@@ -130,8 +130,8 @@ def _is_in_paragraph(el: Element) -> bool:
     return parent is not None and parent.tag == "p"
 
 
-def _sticks(before: str, neighbour: Element, el: Element) -> bool:
-    """Whether two elements would run together, though not even print has them touch."""
+def _run_together(before: str, neighbour: Element, el: Element) -> bool:
+    """Return whether two elements would run together that print keeps apart."""
     if el.tag in _TOUCHING or neighbour.tag in _TOUCHING:
         return False
     if el.tag == neighbour.tag and el.tag in _FACES:
@@ -139,10 +139,10 @@ def _sticks(before: str, neighbour: Element, el: Element) -> bool:
     return bool(before) and not before[-1].isspace() and before[-1] not in "([/–-“‘"
 
 
-def _identifier(el: Element, walk: Walk, before: str = "") -> str:
-    """A DOI or PMID with its kind, unless the text before says it."""
+def _format_identifier(el: Element, walk: Walk, before: str = "") -> str:
+    """Return a DOI or PMID with its kind, unless the text before names the kind."""
     # Some archives escape the signs in old DOIs twice.
-    text = walk.inline(el) if len(el) else walk.escape(html.unescape(el.text or ""))
+    text = walk.to_inline(el) if len(el) else walk.escape(html.unescape(el.text or ""))
     text = tidy(text).replace("\\_", "_")
     kind = (el.get("pub-id-type") or "").lower()
     before = before.rstrip(" :/\\").lower()
@@ -154,8 +154,8 @@ def _identifier(el: Element, walk: Walk, before: str = "") -> str:
     return name + text
 
 
-def _composed(children: list[Element], walk: Walk) -> str:
-    """A citation out of its fields."""
+def _compose_citation(children: list[Element], walk: Walk) -> str:
+    """Return a citation composed of its fields."""
     fields: dict[str, list[str]] = {}
     rest: list[str] = []
     ids: list[str] = []
@@ -163,36 +163,38 @@ def _composed(children: list[Element], walk: Walk) -> str:
     for child in children:
         tag = child.tag
         if tag in _COMPOSED:
-            if text := walk.line(child):
+            if text := walk.to_line(child):
                 fields.setdefault(tag, []).append(text)
         elif tag == "person-group":
-            people.append(_group(child, walk))
+            people.append(_format_group(child, walk))
         elif tag in _PEOPLE:
-            people.append(walk.element_line(child))
+            people.append(walk.to_element_line(child))
         elif tag == "pub-id":
-            ids.append(_identifier(child, walk))
+            ids.append(_format_identifier(child, walk))
         elif tag != "label":
-            rest.append(_edition(child, walk) if tag == "edition" else walk.element_line(child))
+            rest.append(
+                _format_edition(child, walk) if tag == "edition" else walk.to_element_line(child)
+            )
     titles = [text for tag in _TITLES if tag in fields for text in fields[tag]]
-    sentences = [", ".join(filter(None, people)), *titles, _published(fields), *rest]
-    made = " ".join([_with_full_stop(text) for text in sentences if text])
+    sentences = [", ".join(filter(None, people)), *titles, _format_source(fields), *rest]
+    made = " ".join([_end_with_stop(text) for text in sentences if text])
     return one_line(f"{made} {'. '.join(filter(None, ids))}")
 
 
-def _edition(el: Element, walk: Walk) -> str:
-    text = walk.line(el)
+def _format_edition(el: Element, walk: Walk) -> str:
+    text = walk.to_line(el)
     return f"{text} ed." if text.isalnum() else text
 
 
-def _group(el: Element, walk: Walk) -> str:
-    """The people of a group, with what they did unless they wrote the work."""
-    names = _people(el, walk)
+def _format_group(el: Element, walk: Walk) -> str:
+    """Return the people of a group, with their role unless they wrote the work."""
+    names = _format_people(el, walk)
     role = el.get("person-group-type") or "author"
     return names if role in {"author", "allauthors"} or not names else f"{names} ({role})"
 
 
-def _published(fields: dict[str, list[str]]) -> str:
-    """``*Nature* 2005;437(7062):1158–1161``, as far as it is known."""
+def _format_source(fields: dict[str, list[str]]) -> str:
+    """Return ``*Nature* 2005;437(7062):1158–1161``, as far as it is known."""
     field = {name: ", ".join(texts) for name, texts in fields.items()}.get
     source, issue = field("source", ""), field("issue")
     numbers = field("volume", "") + (f"({issue})" if issue else "")
@@ -205,63 +207,66 @@ def _published(fields: dict[str, list[str]]) -> str:
     return " ".join(filter(None, [named, made]))
 
 
-def _with_full_stop(sentence: str) -> str:
+def _end_with_stop(sentence: str) -> str:
     printed = sentence.rstrip("*_”\"')")
     return sentence if printed.endswith((".", "?", "!", ":")) else f"{sentence}."
 
 
-def _people(el: Element, walk: Walk) -> str:
-    """The names of a group, with commas where print has none."""
+def _format_people(el: Element, walk: Walk) -> str:
+    """Return the names of a group, with commas where print has none."""
     people = children_of(el)
     if has_own_text(el, people):
-        return one_line(walk.inline(el))
-    names = [_name(one, walk) if one.tag == "name" else walk.element_line(one) for one in people]
+        return one_line(walk.to_inline(el))
+    names = [
+        _format_name(one, walk) if one.tag == "name" else walk.to_element_line(one)
+        for one in people
+    ]
     return ", ".join([name for name in names if name])
 
 
-def _name(el: Element, walk: Walk) -> str:
-    """``Smith JA Jr``; names with their own punctuation stay as they are."""
+def _format_name(el: Element, walk: Walk) -> str:
+    """Return ``Smith JA Jr``; names with their own punctuation stay as they are."""
     parts = children_of(el)
     tags = [part.tag for part in parts if not (tail := part.tail) or tail.isspace()]
     if len(tags) < len(parts):
-        return walk.inline(el)
+        return walk.to_inline(el)
     if tags != _USUAL_NAME:
         if not _NAME_ORDER.keys() >= set(tags):
-            return walk.inline(el)
+            return walk.to_inline(el)
         parts.sort(key=lambda part: _NAME_ORDER[part.tag])
-    return " ".join([text for part in parts if (text := walk.line(part))])
+    return " ".join([text for part in parts if (text := walk.to_line(part))])
 
 
-def _etal(el: Element, walk: Walk) -> str:
-    return one_line(walk.inline(el)) or "et al."
+def _format_etal(el: Element, walk: Walk) -> str:
+    return one_line(walk.to_inline(el)) or "et al."
 
 
-def _alternatives(el: Element, walk: Walk) -> str:
-    """The same citation twice: the printed one."""
+def _choose_printed(el: Element, walk: Walk) -> str:
+    """Return the printed one of two forms of a citation."""
     best = first(el, "mixed-citation")
     best = el[0] if best is None and len(el) else best
-    return walk.inline_element(best) if best is not None else ""
+    return walk.to_inline_element(best) if best is not None else ""
 
 
-def _date(el: Element, walk: Walk) -> str:
-    """A date in fields, which would run together."""
+def _format_date(el: Element, walk: Walk) -> str:
+    """Return a date from its fields, which would run together."""
     parts = children_of(el)
     if not has_own_text(el, parts):
-        return " ".join(filter(None, map(walk.line, parts)))
+        return " ".join(filter(None, map(walk.to_line, parts)))
     written = [walk.escape(el.text or "")]
     for part in parts:
         tail = part.tail or (" " if part is not parts[-1] else "")
-        written += [walk.inline_element(part), walk.escape(tail)]
+        written += [walk.to_inline_element(part), walk.escape(tail)]
     return "".join(written)
 
 
 REFERENCE_INLINE: dict[str, Inline] = {
-    **dict.fromkeys(_CITATIONS, _citation),
-    "citation-alternatives": _alternatives,
-    "person-group": _people,
-    "name": _name,
-    "string-name": _name,
-    "etal": _etal,
-    **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _date),
+    **dict.fromkeys(_CITATIONS, _format_citation),
+    "citation-alternatives": _choose_printed,
+    "person-group": _format_people,
+    "name": _format_name,
+    "string-name": _format_name,
+    "etal": _format_etal,
+    **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _format_date),
 }
 REFERENCE_BLOCK: dict[str, Block] = {"ref-list": write_references}

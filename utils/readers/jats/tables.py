@@ -39,39 +39,41 @@ def write_table(el: Element, walk: Walk) -> None:
     sections = _collect_rows(el, walk)
     cells = [cell for rows in sections for row in rows for cell in row]
     if len(cells) < 2:  # a frame around text
-        walk.flow(cells[0] if cells else el, skip=CAPTION)
+        walk.write_content(cells[0] if cells else el, skip=CAPTION)
         return
-    header, rows = _grids(sections, walk)
+    header, rows = _split_grid(sections, walk)
     width = max((len(row) for row in [*header, *rows]), default=0)
     if not width or not any(text for row in [*header, *rows] for text in row):
         return
-    lines = [_line(_joined(header, width), width), "|" + " --- |" * width]
-    walk.add("\n".join(lines + [_line(row, width) for row in rows]))
+    lines = [_format_row(_join_header_rows(header, width), width), "|" + " --- |" * width]
+    walk.add("\n".join(lines + [_format_row(row, width) for row in rows]))
 
 
-def grid_of(el: Element, walk: Walk) -> Grid | None:
-    """The cells of a ``table`` as *walk* writes them; None for a frame around text."""
+def to_grid(el: Element, walk: Walk) -> Grid | None:
+    """Return the cells of a ``table`` as *walk* writes them; None for a frame around text."""
     sections = _collect_rows(el, walk)
     if sum(len(row) for rows in sections for row in rows) < 2:
         return None
-    header, rows = _grids(sections, walk)
+    header, rows = _split_grid(sections, walk)
     width = max((len(row) for row in [*header, *rows]), default=0)
-    head, body = (tuple(tuple(_filled(row, width)) for row in part) for part in (header, rows))
+    head, body = (tuple(tuple(_fill_row(row, width)) for row in part) for part in (header, rows))
     return Grid(head, body)
 
 
-def _grids(sections: list[list[list[Element]]], walk: Walk) -> tuple[list[list[str]], ...]:
-    """The rows above the body, and those of body and foot; none is empty."""
+def _split_grid(sections: list[list[list[Element]]], walk: Walk) -> tuple[list[list[str]], ...]:
+    """Return the rows above the body, and those of body and foot; none is empty."""
     head, body, foot = ([_render_row(row, walk) for row in rows] for rows in sections)
     if not head:
-        count = _head_rows(body)
+        count = _count_head_rows(body)
         head, body = body[:count], body[count:]
     # Print rules tables with empty rows.
-    return _grid(head, fill=True), [row for row in _grid(body) + _grid(foot) if any(row)]
+    return _fill_grid(head, fill=True), [
+        row for row in _fill_grid(body) + _fill_grid(foot) if any(row)
+    ]
 
 
-def _head_rows(rows: list[list[_Cell]]) -> int:
-    """How many rows of a table without ``thead`` are its head: the first, if all of it is ``th``.
+def _count_head_rows(rows: list[list[_Cell]]) -> int:
+    """Return the number of head rows of a table without ``thead``: 1 if the first is all ``th``.
 
     The rows that its cells reach down to, or that name the columns under its wide cells, belong to
     the head as well; something must be left below it.
@@ -87,7 +89,7 @@ def _head_rows(rows: list[list[_Cell]]) -> int:
 
 
 def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
-    """The cells, row by row, of head, body and foot, whatever their order in the file."""
+    """Return the cells, row by row, of head, body and foot, in any order of the file."""
     found: dict[str, list[list[Element]]] = {name: [] for name in _SECTIONS}
     for child in children_of(el):
         rows = [child] if child.tag == "tr" else child if child.tag in found else ()
@@ -96,23 +98,23 @@ def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
             if cells := [cell for cell in children_of(row) if cell.tag in {"td", "th"}]:
                 section.append(cells)
         if child.tag in {"caption", "title"}:
-            walk.paragraph(walk.inline(child))
+            walk.paragraph(walk.to_inline(child))
     return [found[name] for name in _SECTIONS]
 
 
 def _render_row(cells: list[Element], walk: Walk) -> list[_Cell]:
     return [
         _Cell(
-            _cell_text(el, walk),
-            _span(el, "colspan", _WIDEST),
-            _span(el, "rowspan", _LONGEST),
+            _write_cell(el, walk),
+            _parse_span(el, "colspan", _WIDEST),
+            _parse_span(el, "rowspan", _LONGEST),
             el.tag == "th",
         )
         for el in cells
     ]
 
 
-def _span(el: Element, name: str, most: int) -> int:
+def _parse_span(el: Element, name: str, most: int) -> int:
     value = el.get(name)
     if value is None or value == "1":
         return 1
@@ -120,21 +122,21 @@ def _span(el: Element, name: str, most: int) -> int:
     return min(int(value), most) or 1 if value.isascii() and value.isdigit() else 1
 
 
-def _cell_text(el: Element, walk: Walk) -> str:
+def _write_cell(el: Element, walk: Walk) -> str:
     if len(el) and not walk.block_of.keys().isdisjoint([child.tag for child in children_of(el)]):
         inside, walk.in_cell = walk.in_cell, True
         lines = "\n".join(walk.collect(el)).replace("$$", "$").split("\n")
         walk.in_cell = inside
         text = "<br>".join([_ITEM.sub(r"\1• ", line.strip()) for line in lines if line.strip()])
     else:
-        text = one_line(walk.inline(el))
+        text = one_line(walk.to_inline(el))
         if text and walk.counting:
             walk.words += text.count(" ") + 1
     return in_cell(text) if walk.is_markdown else text.replace("<br>", "; ")
 
 
-def _grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
-    """Cells put where they belong; with *fill* a wide cell is repeated in all its columns."""
+def _fill_grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
+    """Return the cells in their places; with *fill* a wide cell fills all its columns."""
     grid: list[list[str]] = []
     hanging: dict[int, tuple[int, str]] = {}  # column → rows still to fill, and with what
     spent, room = 0, _ADDED_IN_ALL
@@ -176,8 +178,8 @@ def _fill_spanned_places(
         row.append(text)
 
 
-def _joined(header: list[list[str]], width: int) -> list[str]:
-    """Several header rows as one: each column's distinct texts from top to bottom."""
+def _join_header_rows(header: list[list[str]], width: int) -> list[str]:
+    """Join several header rows: each column's distinct texts from top to bottom."""
     columns: list[str] = []
     for column in range(width):
         texts = [row[column] for row in header if column < len(row) and row[column]]
@@ -185,18 +187,18 @@ def _joined(header: list[list[str]], width: int) -> list[str]:
     return columns
 
 
-def _line(row: list[str], width: int) -> str:
-    return f"| {' | '.join(_filled(row, width))} |"
+def _format_row(row: list[str], width: int) -> str:
+    return f"| {' | '.join(_fill_row(row, width))} |"
 
 
-def _filled(row: list[str], width: int) -> list[str]:
+def _fill_row(row: list[str], width: int) -> list[str]:
     return row + [""] * (width - len(row))
 
 
 def write_table_wrap(el: Element, walk: Walk) -> None:
     """Write label, caption, the table or tables, footnotes."""
     write_caption(el, walk)
-    walk.flow(el, skip=CAPTION)
+    walk.write_content(el, skip=CAPTION)
 
 
 CAPTION: Final = frozenset({"label", "caption", "title"})
@@ -204,21 +206,21 @@ CAPTION: Final = frozenset({"label", "caption", "title"})
 
 def write_caption(el: Element, walk: Walk) -> None:
     """Write ``**Table 1.**`` and the caption: title and first paragraph follow the label."""
-    label = walk.line(first(el, "label")).strip("*")
+    label = walk.to_line(first(el, "label")).strip("*")
     end = "" if label.endswith((".", ":")) else "."
     walk.flush_lead()
     walk.lead = f"**{label}{end}** " if label else ""
     for part in el.iterchildren("title"):
-        walk.paragraph(unbold(walk.line(part)))
+        walk.paragraph(unbold(walk.to_line(part)))
     for part in el.iterchildren("caption"):
         for title in part.iterchildren("title"):
-            walk.paragraph(unbold(walk.line(title)))
-        walk.flow(part, skip={"title"})
+            walk.paragraph(unbold(walk.to_line(title)))
+        walk.write_content(part, skip={"title"})
     walk.flush_lead()
 
 
 def _has_words(holder: Element) -> bool:
-    """Whether a figure has a label, caption or title of its own."""
+    """Return whether a figure has a label, caption or title of its own."""
     return holder.tag == "fig" and any(first(holder, tag) is not None for tag in CAPTION)
 
 
@@ -226,7 +228,7 @@ def write_graphic(el: Element, walk: Walk) -> None:
     """Write a picture: the words with it, or its file name where nothing else shows it."""
     before = len(walk.blocks)
     write_caption(el, walk)
-    walk.flow(el, skip=CAPTION)
+    walk.write_content(el, skip=CAPTION)
     parent = el.getparent()
     holder = parent.getparent() if parent is not None and parent.tag == "alternatives" else parent
     if len(walk.blocks) == before and (holder is None or not _has_words(holder)):

@@ -110,7 +110,7 @@ def escape(text: str) -> str:
 
 
 class Walk:
-    """Where the markdown of one article grows.
+    """A walk over one article, with the markdown written so far.
 
     Attributes
     ----------
@@ -163,11 +163,11 @@ class Walk:
 
     @property
     def is_markdown(self) -> bool:
-        """Whether marks of markdown are escaped, and so what is written is markdown."""
+        """True if markdown characters are escaped, so that the result is markdown."""
         return self.escape is escape
 
-    def inline(self, el: Element, skip: Collection[str] = ()) -> str:
-        """The element's content as running text; white space is not yet tidied."""
+    def to_inline(self, el: Element, skip: Collection[str] = ()) -> str:
+        """Return the element's content as running text, with white space not yet tidied."""
         text = el.text
         if not len(el):
             return self.escape(text) if text else ""
@@ -180,36 +180,36 @@ class Walk:
             tag = child.tag
             if tag not in skip:
                 handler = inline_of.get(tag)
-                parts.append(handler(child, self) if handler else self._unlisted(child))
+                parts.append(handler(child, self) if handler else self._to_unlisted_text(child))
             if tail := child.tail:
                 parts.append(clean(tail))
         self._depth -= 1
         return "".join(parts)
 
-    def inline_element(self, el: Element) -> str:
-        """The element itself as running text."""
+    def to_inline_element(self, el: Element) -> str:
+        """Return the element itself as running text."""
         if self._depth > _DEEPEST:
             return self.escape(text_of(el, " "))
         self._depth += 1
         handler = self.inline_of.get(el.tag)
-        made = handler(el, self) if handler else self._unlisted(el)
+        made = handler(el, self) if handler else self._to_unlisted_text(el)
         self._depth -= 1
         return made
 
-    def element_line(self, el: Element) -> str:
-        """The element itself on one tidy line."""
-        return one_line(self.inline_element(el))
+    def to_element_line(self, el: Element) -> str:
+        """Return the element itself on one tidy line."""
+        return one_line(self.to_inline_element(el))
 
-    def line(self, el: Element | None, skip: Collection[str] = ()) -> str:
-        """The element's content on one tidy line; empty when there is no element."""
+    def to_line(self, el: Element | None, skip: Collection[str] = ()) -> str:
+        """Return the element's content on one tidy line; empty without an element."""
         if el is None:
             return ""
         if len(el):
-            return one_line(self.inline(el, skip).replace("<br>", " "))
+            return one_line(self.to_inline(el, skip).replace("<br>", " "))
         text = el.text
         return (text or "") if not text or text.isalnum() else one_line(self.escape(text))
 
-    def flow(self, el: Element, skip: Collection[str] = ()) -> None:
+    def write_content(self, el: Element, skip: Collection[str] = ()) -> None:
         """Write the element's content: running text as paragraphs, blocks as blocks."""
         if self._depth > _DEEPEST:
             self.paragraph(self.escape(text_of(el, " ")))
@@ -225,13 +225,13 @@ class Walk:
                 pass
             elif not block and (handler := inline_of.get(tag)):
                 parts.append(handler(child, self))
-            elif block or (block := self._container(child)):
+            elif block or (block := self._find_container(child)):
                 if parts:
                     self.paragraph("".join(parts))
                     parts = []
                 block(child, self)
             else:
-                parts.append(self._unlisted(child))
+                parts.append(self._to_unlisted_text(child))
             if tail := child.tail:
                 parts.append(clean(tail))
         if parts:
@@ -242,7 +242,7 @@ class Walk:
         """Write the element itself: as the block it is, else as a paragraph."""
         block = self.block_of.get(el.tag)
         if block is None:
-            self.paragraph(self.inline_element(el))
+            self.paragraph(self.to_inline_element(el))
         elif self._depth > _DEEPEST:
             self.paragraph(self.escape(text_of(el, " ")))
         else:
@@ -251,35 +251,35 @@ class Walk:
             self._depth -= 1
 
     def collect(self, el: Element, skip: Collection[str] = (), itself: bool = False) -> list[str]:
-        """The blocks of the element's content (or of the element *itself*), not yet written."""
+        """Return the blocks of the element's content (or of the element *itself*), unwritten."""
         outer, self.blocks = self.blocks, []
         lead, self.lead = self.lead, ""
         self._nested += 1
         if itself:
             self.write(el)
         else:
-            self.flow(el, skip)
+            self.write_content(el, skip)
         self.flush_lead()
         self._nested -= 1
         self.lead = lead
         found, self.blocks = self.blocks, outer
         return found
 
-    def _container(self, el: Element) -> Block | None:
-        """How to treat an unlisted element that holds blocks; None if it holds none."""
+    def _find_container(self, el: Element) -> Block | None:
+        """Return how to treat an unlisted element that holds blocks; None if it holds none."""
         if not len(el):
             return None
         if any(child.tag in self.block_of for child in el.iterdescendants()):
-            return lambda inner, walk: walk.flow(inner)
+            return lambda inner, walk: walk.write_content(inner)
         return None
 
-    def _unlisted(self, el: Element) -> str:
+    def _to_unlisted_text(self, el: Element) -> str:
         if not isinstance(el.tag, str):  # an entity nobody declared
             return self.escape(html.unescape(el.text or ""))
         if el.tag in self.block_of:
             blocks = " ".join(self.collect(el, itself=True)).replace("\n", " ")
             return f" {blocks.replace('$$', '$')} "
-        return self.inline(el)
+        return self.to_inline(el)
 
     # --- writing ------------------------------------------------------------------------------
 

@@ -72,7 +72,7 @@ def recognise(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, A
         log.warning("Text recognition cannot run; is the extra `ocr` whole?", exc_info=True)
         return None
     finally:
-        CHILDREN.dismiss()  # it holds half a gigabyte
+        CHILDREN.stop_idle()  # it holds half a gigabyte
     return _text(read)
 
 

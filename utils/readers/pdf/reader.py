@@ -17,7 +17,7 @@ from ...model.identifiers import Ids
 from ...model.paper import Document, Doubts, Fetched, PageDoubts, Paper, Verdict
 from ...outline.sections import measure
 from ...outline.words import count_words
-from .. import extractor
+from .. import get_extractor
 from ..child_processes import ChildFailed
 from . import ocr
 from .child import extract
@@ -122,7 +122,9 @@ def _recognised(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
             return found  # few words, and no picture of any
         msg = f"Text recognition finds hardly a word in the {pages} pages from {fetched.source}."
         raise BadContent(msg, _BY_HAND, verdict="scanned")
-    made_by = f"{read_['engine']} (mean confidence {read_['confidence']:.2f}), {extractor('pdf')}"
+    made_by = (
+        f"{read_['engine']} (mean confidence {read_['confidence']:.2f}), {get_extractor('pdf')}"
+    )
     return {**read_, "extractor": made_by}
 
 
@@ -150,12 +152,12 @@ def _raise_not_a_pdf(fetched: Fetched) -> None:
     from dataclasses import replace
 
     from ...judges.check import judge_completeness
-    from .. import reader_of
+    from .. import get_reader
 
     verdict: Verdict = "not_a_paper"
     what = "Something else was served as PDF"
     try:
-        page = reader_of("html").read(replace(fetched, media="html"))
+        page = get_reader("html").read(replace(fetched, media="html"))
     except BadContent as error:
         verdict = "empty" if error.outcome == "empty" else verdict
     else:
