@@ -121,7 +121,7 @@ def test_labels_are_those_that_print_gives_and_files_those_of_the_source() -> No
         \end{figure}
         """
     )
-    assert in_latex.pictures_of(source) == {
+    assert in_latex.find_pictures(source) == {
         "Figure 1": ("a",),
         "Figure 2": ("./img/b.png", "c"),
         "Figure 3": ("d", "e"),

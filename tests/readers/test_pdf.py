@@ -20,7 +20,7 @@ from utils.model.paper import Document, Fetched, Paper
 from utils.readers.child_processes import ChildFailed
 from utils.readers.pdf import child, native, reader
 from utils.readers.pdf.headings import Block
-from utils.readers.pdf.layout import markdown_of, to_blocks
+from utils.readers.pdf.layout import to_blocks, to_markdown
 from utils.readers.pdf.lines import Line, Page
 
 Placed = tuple[float, float, float, str]  # x, y, size, text; "/F2 …" is set in that font
@@ -216,8 +216,8 @@ def test_a_thin_space_between_a_number_and_its_unit_is_a_space(gap: float, said:
 def test_text_that_looks_like_markup_stays_text() -> None:
     line = Line("# not <script>a heading</script> *here*", 72, 690, 400, 700, 10)
     blocks = to_blocks([Page((line,), 612, 792)], "")
-    assert markdown_of("", blocks) == r"\# not &lt;script>a heading&lt;/script> \*here\*"
-    assert markdown_of("", [Block("#")]) == r"\#"
+    assert to_markdown("", blocks) == r"\# not &lt;script>a heading&lt;/script> \*here\*"
+    assert to_markdown("", [Block("#")]) == r"\#"
 
 
 def test_a_run_in_abstract_gets_its_heading() -> None:
@@ -301,7 +301,7 @@ def test_the_child_never_writes_to_our_standard_output(capfd: pytest.CaptureFixt
 def test_pdfium_is_called_as_its_own_binding_calls_it() -> None:
     """Else Python takes its functions for ones that raise errors, and finds some by chance."""
     raw = pytest.importorskip("pypdfium2.raw")
-    found = native.functions(Text_CountChars=(native.NUMBER, native.POINTER))
+    found = native.load_functions(Text_CountChars=(native.NUMBER, native.POINTER))
     assert found["Text_CountChars"]._flags_ == raw.FPDFText_CountChars._flags_
 
 

@@ -10,7 +10,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate, Spacer
 
 from utils.readers.pdf.child import read_pages
-from utils.readers.pdf.headings import Block, without_column_heads
+from utils.readers.pdf.headings import Block, demote_column_heads
 
 TITLE = ParagraphStyle("title", fontName="Times-Bold", fontSize=17, leading=20, alignment=TA_CENTER)
 AUTHORS = ParagraphStyle("authors", fontName="Times-Roman", fontSize=13, leading=16)
@@ -287,7 +287,7 @@ def test_the_title_of_the_text_behind_a_lost_table_is_a_heading() -> None:
         Block("Birds by tide", 3), Block("12 14 dunlin 16 18 curlew"), Block("Where they rest", 3),
         Block(prose),
     ]  # fmt: skip
-    assert [block.level for block in without_column_heads(blocks)] == [0, 0, 0, 3, 0]
+    assert [block.level for block in demote_column_heads(blocks)] == [0, 0, 0, 3, 0]
 
 
 def numbers_of_glyphs(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from utils.readers.pdf.characters import Face
 from utils.readers.pdf.headings import Block
 from utils.readers.pdf.layout import to_blocks
-from utils.readers.pdf.lines import Line, Page, composed
+from utils.readers.pdf.lines import Line, Page, compose_accents
 
 SENTENCES = (
     "Larks sing longest on mornings without any wind at all,",
@@ -161,8 +161,8 @@ def test_a_heading_torn_at_a_lowered_letter_is_one() -> None:
 def test_letters_of_a_font_with_tall_boxes_are_placed_as_others_are() -> None:
     formulas, text = Face("Math", 400, 3.0, -2.0), Face("Text", 400, 0.9, -0.3)
     assert (formulas.is_tall, text.is_tall) == (True, False)
-    assert formulas.plain((72, 80, 77, 130)) == pytest.approx((72, 97, 77, 109))
-    assert text.plain((72, 97, 77, 109)) == pytest.approx((72, 97, 77, 109))
+    assert formulas.normalize_box((72, 80, 77, 130)) == pytest.approx((72, 97, 77, 109))
+    assert text.normalize_box((72, 97, 77, 109)) == pytest.approx((72, 97, 77, 109))
 
 
 def test_a_masthead_in_the_middle_of_a_sentence_stands_after_its_paragraph() -> None:
@@ -230,12 +230,12 @@ def batched(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def test_accents_beside_their_letters_come_upon_them() -> None:
-    assert composed(["Rene´ De`gnon of Be´nin, Peˆche"]) == ["René Dègnon of Bénin, Pêche"]
-    assert composed(["Schr¨odinger, Poincar´e and No¨el, na¨ıve"]) == [
+    assert compose_accents(["Rene´ De`gnon of Be´nin, Peˆche"]) == ["René Dègnon of Bénin, Pêche"]
+    assert compose_accents(["Schr¨odinger, Poincar´e and No¨el, na¨ıve"]) == [
         "Schrödinger, Poincaré and Noël, naïve"
     ]
     for kept in ("the patient´s nest", "a disease´s end", "code `x` and ¨", "2´ of arc"):
-        assert composed([kept]) == [kept]
+        assert compose_accents([kept]) == [kept]
 
 
 def test_the_accents_of_a_page_are_read_before_its_words_are_compared() -> None:

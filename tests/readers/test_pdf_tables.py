@@ -9,7 +9,7 @@ from quality.tables.drawn import Sheet, cells, pdf_of, places, table, text
 from tests.growth import grows_linearly
 from utils.readers.pdf.child import read_pages
 from utils.readers.pdf.headings import Block
-from utils.readers.pdf.layout import markdown_of as to_markdown
+from utils.readers.pdf.layout import to_markdown
 
 
 def markdown_of(body: bytes) -> str:

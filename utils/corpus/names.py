@@ -30,7 +30,7 @@ from sqlalchemy import select, text
 from ..model.paper import Paper
 from ..model.passage import Hit, Passage
 from ..outline.terms import COMMON, asked
-from ..readers.nlm_lists import Called
+from ..readers.nlm_lists import NamePair
 from .ranking import plain
 from .schema import Connections, names
 
@@ -108,7 +108,7 @@ class NameTables(Connections):
         with self.writing() as connection:
             connection.execute(text(_ADD), rows)
 
-    def learn(self, called: Iterable[Called]) -> int:
+    def learn(self, called: Iterable[NamePair]) -> int:
         """Keep what NLM's lists call by several names; how many were new or known.
 
         Names of the corpus itself come before them.
@@ -135,7 +135,7 @@ class NameTables(Connections):
         return found
 
 
-def _learned(one: Called) -> Name | None:
+def _learned(one: NamePair) -> Name | None:
     name = one.name[:_LONGEST]
     if one.kind == "journal":
         made = Name("journal", journal_form(one.written), name)

@@ -234,7 +234,7 @@ class Ladder:
             paper = _fill_from_document(paper, document)
         if not document.license:
             paper = add_registered_terms(paper, self.web, self.sources)
-            document = replace(document, license=formats.best_license(paper.license))
+            document = replace(document, license=formats.choose_license(paper.license))
         label = rung.source.label
         return self.shelf.save(paper, document, fetched, source=label, attempts=attempts)
 

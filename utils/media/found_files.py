@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..errors import NotAvailable, PaperError
 from ..model.paper import Fetched, PaperObject, StoredPaper
-from ..readers.licenses import license_name
+from ..readers.licenses import find_license
 from ..shelf import Shelf
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def may_be_copied(license_: str) -> bool:
     >>> may_be_copied("CC BY-NC-ND 4.0"), may_be_copied("© Elsevier"), may_be_copied("")
     (True, False, False)
     """
-    return bool(_COPIED.match(license_name(license_)))
+    return bool(_COPIED.match(find_license(license_)))
 
 
 def best_forms(names: Iterable[str]) -> list[str]:

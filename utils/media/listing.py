@@ -102,7 +102,7 @@ def _pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     if fetched.media == "latex":
         from ..readers import latex
 
-        return latex.pictures_of(fetched)
+        return latex.find_pictures(fetched)
     if fetched.media == "html":
         from ..readers.html import pictures as in_html
 

@@ -24,14 +24,14 @@ from ..errors import BadContent
 from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
 from ..model.verdicts import ALONE, Comparison
 from ..model.versions import by_host, only_a_preprint
-from .licenses import best_license
+from .licenses import choose_license
 
 __all__ = [
     "JUDGES",
     "READERS",
     "VERSIONS",
     "add_provenance",
-    "best_license",
+    "choose_license",
     "extract",
     "get_extractor",
     "get_reader",
@@ -161,7 +161,7 @@ def add_provenance(document: Document, fetched: Fetched, paper: Paper) -> Docume
     """Return the document with its reader, licence and version, from itself, its site or record."""
     return replace(
         document,
-        license=best_license(document.license, fetched.license, paper.license),
+        license=choose_license(document.license, fetched.license, paper.license),
         extractor=document.extractor or get_extractor(fetched.media),
         version=find_version(fetched, document, paper),
         route=get_route(fetched),

@@ -26,8 +26,9 @@ def extract_family_names(line: str) -> list[str]:
 def extract_family_name(name: str) -> str:
     """Return the family name in ``Doe, Jane`` or ``Jane A. Doe Jr``.
 
-    >>> extract_family_name("Del Coco, Laura"), extract_family_name("Simon YW Ho"),
-    extract_family_name("J Doe Jr.") ('Del Coco', 'Ho', 'Doe')
+    >>> names = ("Del Coco, Laura", "Simon YW Ho", "J Doe Jr.")
+    >>> [extract_family_name(name) for name in names]
+    ['Del Coco', 'Ho', 'Doe']
     """
     if "," in name:
         return name.partition(",")[0].strip()

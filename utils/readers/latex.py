@@ -23,7 +23,7 @@ from .author_names import extract_family_names
 from .pandoc import Citation, Rewriter, parse_latex, to_header, to_text, write_markdown
 from .submission import Submission, unpack
 
-__all__ = ["is_available", "pictures_of", "read"]
+__all__ = ["find_pictures", "is_available", "read"]
 
 _MOST_BYTES: Final = 12_000_000  # of the joined text
 _MOST_BIB_BYTES: Final = 2_000_000
@@ -78,25 +78,25 @@ def read(fetched: Fetched) -> Document:
     """
     source = _Source(unpack(fetched.body))
     try:
-        document, meta, _ = _rewritten(source)
+        document, meta, _ = _rewrite_source(source)
         markdown = write_markdown(document)
     except RecursionError as error:
         raise BadContent("The LaTeX source is nested too deep.", verdict="not_a_paper") from error
     sent = replace(fetched, body=markdown.encode(), media="markdown", charset="utf-8")
     made = plain_markdown.read(sent)
-    title = without_markup(_words(meta.get("title"))).replace("*", "")
+    title = without_markup(_get_words(meta.get("title"))).replace("*", "")
     return replace(
         made,
         title=title,
-        abstract=_words(meta.get("abstract")).strip() or made.abstract,
-        authors=_families(meta.get("author")),
+        abstract=_get_words(meta.get("abstract")).strip() or made.abstract,
+        authors=_extract_family_names(meta.get("author")),
         retracted=bool(re.match(r"\W*(?:retracted|withdrawn)\b", title, re.I)),
         verdict="partial" if source.lost else "full_text",
         evidence=source.lost,
     )
 
 
-def pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
+def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     """Return by label ("Figure 2") what a source calls the files of a figure's pictures.
 
     Raises
@@ -105,12 +105,12 @@ def pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
         As `read` raises.
     """
     try:
-        return _rewritten(_Source(unpack(fetched.body)))[2].pictures
+        return _rewrite_source(_Source(unpack(fetched.body)))[2].pictures
     except RecursionError as error:
         raise BadContent("The LaTeX source is nested too deep.", verdict="not_a_paper") from error
 
 
-def _rewritten(source: _Source) -> tuple[dict[str, Any], dict[str, Any], Rewriter]:
+def _rewrite_source(source: _Source) -> tuple[dict[str, Any], dict[str, Any], Rewriter]:
     """Return pandoc's document from title to references, its metadata, and who rewrote it."""
     try:
         parsed = parse_latex(source.text, source.bibtex)
@@ -121,9 +121,9 @@ def _rewritten(source: _Source) -> tuple[dict[str, Any], dict[str, Any], Rewrite
     meta, rewriter = parsed["meta"], Rewriter(source.citations)
     blocks = rewriter.rewrite(parsed["blocks"])
     front: list[dict[str, Any]] = []
-    if title := rewriter.rewrite(_parts(meta.get("title"))):
+    if title := rewriter.rewrite(_get_nodes(meta.get("title"))):
         front.append(to_header(1, [node for node in title if node["t"] != "Note"]))
-    if abstract := rewriter.rewrite(_parts(meta.get("abstract"))):
+    if abstract := rewriter.rewrite(_get_nodes(meta.get("abstract"))):
         front += [to_header(2, [{"t": "Str", "c": "Abstract"}]), *abstract]
         if blocks and blocks[0]["t"] != "Header":  # or it would read as the end of the abstract
             front.append(to_header(2, [{"t": "Str", "c": "Main text"}]))
@@ -145,16 +145,16 @@ class _Source:
     def __post_init__(self) -> None:
         main = self.submission.main
         self.lost = "the source ends in the middle" if self.submission.cut_off else ""
-        text = self._joined(main, 0)
+        text = self._join_file(main, 0)
         if len(text) > _MOST_BYTES:
             text, self.lost = text[:_MOST_BYTES], "its files call each other without end"
-        self.text = _LIST.sub(self._numbered, _RULES.sub("", text))
+        self.text = _LIST.sub(self._number_references, _RULES.sub("", text))
         if not self.citations:
             bibs = (self.submission.find(name, "", ".bib") for name in self._bib_files)
             text = "\n".join(self.submission.files[bib] for bib in bibs if bib)
             self.bibtex = text if len(text) <= _MOST_BIB_BYTES else ""
 
-    def _joined(self, name: str, depth: int) -> str:
+    def _join_file(self, name: str, depth: int) -> str:
         """Return a file with all that it reads in."""
         self._files_read += 1
         text = self.submission.files[name]
@@ -165,14 +165,16 @@ class _Source:
             made.append(text[at : found.start()])
             at = found.end()
             in_body = depth > 0 or text.find("\\begin{document}", 0, found.start()) >= 0
-            made.append(self._included(found, folder, depth, in_body=in_body))
+            made.append(self._replace_command(found, folder, depth, in_body=in_body))
         return "".join([*made, text[at:]])
 
-    def _included(self, found: re.Match[str], folder: str, depth: int, *, in_body: bool) -> str:
+    def _replace_command(
+        self, found: re.Match[str], folder: str, depth: int, *, in_body: bool
+    ) -> str:
         if found[0].startswith("%"):
             return "%"
         if packages := found["packages"]:
-            return found[0] + self._definitions(packages)
+            return found[0] + self._find_definitions(packages)
         if found["bib"] is not None or found[0].startswith("\\printbibliography"):
             self._bib_files += [name.strip() for name in (found["bib"] or "").split(",")]
             bbl = self.submission.main.rpartition(".")[0] + ".bbl"
@@ -181,14 +183,14 @@ class _Source:
         name = found["braced"] or found["bare"]
         file = self.submission.find(name, folder)
         if file and depth < 20 and self._files_read < _MOST_FILES:
-            return f"{self._joined(file, depth + 1)}\n"
+            return f"{self._join_file(file, depth + 1)}\n"
         if file:
             self.lost = "its files call each other without end"
         elif in_body and _TEXT_FILE.fullmatch(name.strip()):
             self.lost = f"the text reads in {name!r}, which is not among the source's files"
         return ""
 
-    def _definitions(self, packages: str) -> str:
+    def _find_definitions(self, packages: str) -> str:
         """Return the one-line definitions of the source's own packages; the rest is layout."""
         files = (self.submission.find(name, "", ".sty") for name in packages.split(","))
         lines = [
@@ -200,7 +202,7 @@ class _Source:
         ]
         return "\n" + "\n".join(lines) + "\n" if lines else ""
 
-    def _numbered(self, found: re.Match[str]) -> str:
+    def _number_references(self, found: re.Match[str]) -> str:
         """Return a list of references as an enumeration, and note each entry's number."""
         entries = list(_ENTRY.finditer(found[1]))
         ends = [entry.start() for entry in entries[1:]] + [len(found[1])]
@@ -215,18 +217,18 @@ class _Source:
         return f"\n\n{_STYLES}\n\\section*{{References}}\n{body}" if items else ""
 
 
-def _parts(meta: Any) -> list[dict[str, Any]]:
+def _get_nodes(meta: Any) -> list[dict[str, Any]]:
     """Return the nodes of a field of the metadata."""
     return meta["c"] if meta and meta["t"] in {"MetaInlines", "MetaBlocks"} else []
 
 
-def _words(meta: Any) -> str:
-    return " ".join(to_text(_parts(meta)).split())
+def _get_words(meta: Any) -> str:
+    return " ".join(to_text(_get_nodes(meta)).split())
 
 
-def _families(meta: Any) -> tuple[str, ...]:
+def _extract_family_names(meta: Any) -> tuple[str, ...]:
     """Return family names out of what the authors wrote; addresses follow a line break."""
     entries = meta["c"] if meta and meta["t"] == "MetaList" else [meta] if meta else []
-    lines = (to_text(_parts(entry)).strip().split("\n")[0] for entry in entries)
+    lines = (to_text(_get_nodes(entry)).strip().split("\n")[0] for entry in entries)
     plain = (re.sub(r"\$[^$]*\$|[*\\]|\[[^\]]*\]", "", line) for line in lines)
     return tuple(family for line in plain for family in extract_family_names(line))[:_MOST_AUTHORS]

@@ -28,13 +28,13 @@ _NAME = re.compile(
 )
 
 
-def license_name(*texts: str) -> str:
-    """The Creative Commons license named by the first text that names one; empty if none does.
+def find_license(*texts: str) -> str:
+    """Return the Creative Commons licence in the first text that names one; empty if none does.
 
-    >>> license_name("http://creativecommons.org/licenses/by-nc/4.0/"), license_name("TDM")
+    >>> find_license("http://creativecommons.org/licenses/by-nc/4.0/"), find_license("TDM")
     ('CC BY-NC 4.0', '')
     """
-    readers: tuple[Callable[[str], str], ...] = (_by_url, _by_code, _by_name)
+    readers: tuple[Callable[[str], str], ...] = (_parse_url, _parse_code, _parse_name)
     for reader in readers:
         for text in texts:
             if made := reader(text):
@@ -42,45 +42,45 @@ def license_name(*texts: str) -> str:
     return ""
 
 
-def best_license(*texts: str) -> str:
-    """The license that several sources state, the most trusted first; any may add its version.
+def choose_license(*texts: str) -> str:
+    """Return the licence stated by several sources, the most trusted first.
 
-    >>> best_license("CC BY", "https://creativecommons.org/licenses/by/4.0/")
+    >>> choose_license("CC BY", "https://creativecommons.org/licenses/by/4.0/")
     'CC BY 4.0'
-    >>> best_license("", "TDM"), best_license("")
+    >>> choose_license("", "TDM"), choose_license("")
     ('TDM', '')
     """
-    names = [name for text in texts if (name := license_name(text))]
+    names = [name for text in texts if (name := find_license(text))]
     if not names:
         return next(filter(None, texts), "")
     return next((name for name in names if name.startswith(f"{names[0]} ")), names[0])
 
 
-def _by_url(text: str) -> str:
+def _parse_url(text: str) -> str:
     if not (match := _URL.search(text)):
         return ""
     if match[3]:
         name = "CC0" if match[3].lower() == "zero" else "Public Domain Mark"
         return f"{name} {match[4] or '1.0'}"
-    return _license_code(f"CC {match[1].rstrip('-')}", match[2])
+    return _format_code(f"CC {match[1].rstrip('-')}", match[2])
 
 
-def _by_code(text: str) -> str:
+def _parse_code(text: str) -> str:
     if match := _CODE.search(text):
         terms = re.findall("[A-Z]{2}", match[1].upper())
-        return _license_code("-".join(["CC BY", *terms]), match[2])
+        return _format_code("-".join(["CC BY", *terms]), match[2])
     return "CC0 1.0" if _ZERO.search(text) else ""
 
 
-def _by_name(text: str) -> str:
+def _parse_name(text: str) -> str:
     if not (match := _NAME.search(text)):
         return ""
     terms = re.sub(r"[^a-z]", "", match[1].lower())
     made = "CC BY"
     for word, code in (("noncommercial", "-NC"), ("noderiv", "-ND"), ("sharealike", "-SA")):
         made += code if word in terms else ""
-    return _license_code(made, match[2])
+    return _format_code(made, match[2])
 
 
-def _license_code(code: str, number: str | None) -> str:
+def _format_code(code: str, number: str | None) -> str:
     return " ".join(filter(None, (code.upper(), number)))

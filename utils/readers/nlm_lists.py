@@ -35,16 +35,16 @@ _SHORTEST = 3  # letters of a gene's synonym: shorter ones are of many genes
 _HINT = "Give J_Medline.txt, a desc*.xml of MeSH, or a *.gene_info, as NLM publishes them."
 
 
-class Called(NamedTuple):
-    """What is written somewhere, and a name for the same; ``kind`` is a journal or a term."""
+class NamePair(NamedTuple):
+    """A name, and another name for the same thing; ``kind`` is a journal or a term."""
 
     kind: str
     written: str
     name: str
 
 
-def read_names(path: Path) -> Iterator[Called]:
-    """What goes by several names in one of NLM's lists.
+def read_names(path: Path) -> Iterator[NamePair]:
+    """Yield pairs of names from one of NLM's lists.
 
     Raises
     ------
@@ -59,8 +59,8 @@ def read_names(path: Path) -> Iterator[Called]:
         stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
         try:
             head = stream.peek(_HEAD)[:_HEAD]
-            for one in _read(head, stream, path):
-                yield Called(one.kind, one_line(one.written), one_line(one.name))
+            for one in _read_list(head, stream, path):
+                yield NamePair(one.kind, one_line(one.written), one_line(one.name))
         except (EOFError, zlib.error, gzip.BadGzipFile, etree.XMLSyntaxError) as error:
             msg = f"{one_line(path.name)} is damaged: {one_line(str(error))[:100]}."
             raise BadRequest(
@@ -68,24 +68,24 @@ def read_names(path: Path) -> Iterator[Called]:
             ) from None
 
 
-def _read(head: bytes, stream: BinaryIO, path: Path) -> Iterator[Called]:
+def _read_list(head: bytes, stream: BinaryIO, path: Path) -> Iterator[NamePair]:
     if b"<DescriptorRecordSet" in head:
-        return _headings(stream)
-    lines = _lines(stream)
+        return _read_headings(stream)
+    lines = _read_lines(stream)
     if head.startswith(b"#tax_id\t"):
-        return _genes(lines)
+        return _read_genes(lines)
     if b"JournalTitle:" in head:
-        return _journals(lines)
+        return _read_journals(lines)
     raise BadRequest(f"{one_line(path.name)} is none of NLM's lists.", _HINT)
 
 
-def _lines(stream: BinaryIO) -> Iterator[str]:
+def _read_lines(stream: BinaryIO) -> Iterator[str]:
     while line := stream.readline(_LONGEST_LINE):
         yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def _journals(lines: Iterator[str]) -> Iterator[Called]:
-    """Every name and number of a journal, for its whole title."""
+def _read_journals(lines: Iterator[str]) -> Iterator[NamePair]:
+    """Yield every name and number of a journal, for its whole title."""
     entry: dict[str, str] = {}
     for line in chain(lines, ["--"]):
         if not line.startswith("--"):
@@ -94,12 +94,12 @@ def _journals(lines: Iterator[str]) -> Iterator[Called]:
             continue
         if title := entry.get("JournalTitle", ""):
             names = ("JournalTitle", "MedAbbr", "IsoAbbr", "ISSN (Print)", "ISSN (Online)")
-            yield from (Called("journal", entry[one], title) for one in names if entry.get(one))
+            yield from (NamePair("journal", entry[one], title) for one in names if entry.get(one))
         entry = {}
 
 
-def _headings(stream: BinaryIO) -> Iterator[Called]:
-    """The heading for every entry term, and some entry terms for the heading."""
+def _read_headings(stream: BinaryIO) -> Iterator[NamePair]:
+    """Yield the heading for every entry term, and some entry terms for the heading."""
     for _, record in etree.iterparse(stream, tag="DescriptorRecord", **SAFE_OPTIONS):
         heading = record.findtext("DescriptorName/String", "").strip()
         terms = [
@@ -109,15 +109,15 @@ def _headings(stream: BinaryIO) -> Iterator[Called]:
         ]
         others = [term for term in dict.fromkeys(terms) if term and term != heading]
         if heading:
-            yield from (Called("term", term, heading) for term in others)
-            yield from (Called("term", heading, term) for term in others[:_OTHERS])
+            yield from (NamePair("term", term, heading) for term in others)
+            yield from (NamePair("term", heading, term) for term in others[:_OTHERS])
         record.clear()
         while record.getprevious() is not None:
             del record.getparent()[0]
 
 
-def _genes(lines: Iterator[str]) -> Iterator[Called]:
-    """The symbol for every synonym and the full name, and these for the symbol."""
+def _read_genes(lines: Iterator[str]) -> Iterator[NamePair]:
+    """Yield the symbol for every synonym and full name, and these for the symbol."""
     columns = next(lines).lstrip("#").split("\t")
     for line in lines:
         row = dict(zip(columns, line.split("\t"), strict=False))
@@ -125,5 +125,5 @@ def _genes(lines: Iterator[str]) -> Iterator[Called]:
         others = [one for one in row.get("Synonyms", "-").split("|") if len(one) >= _SHORTEST]
         others += [full] if full != "-" else []
         if len(symbol) >= _SHORTEST and symbol != "NEWENTRY":
-            yield from (Called("term", other, symbol) for other in others)
-            yield from (Called("term", symbol, other) for other in others[:_OTHERS])
+            yield from (NamePair("term", other, symbol) for other in others)
+            yield from (NamePair("term", symbol, other) for other in others[:_OTHERS])

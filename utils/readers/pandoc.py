@@ -82,7 +82,7 @@ def parse_latex(text: str, bibliography: str = "") -> Node:
         if bibliography:
             (Path(folder) / "references.bib").write_text(bibliography, encoding="utf-8")
             options += ["--citeproc", "--bibliography=references.bib"]
-        parsed: Node = json.loads(_run(options, text.encode(), Path(folder)))
+        parsed: Node = json.loads(_run_pandoc(options, text.encode(), Path(folder)))
     return parsed
 
 
@@ -96,11 +96,11 @@ def write_markdown(document: Node) -> str:
     """
     with tempfile.TemporaryDirectory(prefix="papershelf-") as folder:
         options = ["--from=json", f"--to={_MARKDOWN}", "--wrap=none"]
-        written = _run(options, json.dumps(document).encode(), Path(folder))
+        written = _run_pandoc(options, json.dumps(document).encode(), Path(folder))
     return _BRACKET.sub(r"\1", written.decode())
 
 
-def _run(options: list[str], body: bytes, folder: Path) -> bytes:
+def _run_pandoc(options: list[str], body: bytes, folder: Path) -> bytes:
     pandoc = find_pandoc()
     if not pandoc:
         hint = 'Run: uv sync --extra latex (or: pip install "papershelf[latex]")'
@@ -132,7 +132,7 @@ def _run(options: list[str], body: bytes, folder: Path) -> bytes:
 
 
 class Rewriter:
-    """Rewrites the parts of one document in reading order; keeps each figure's picture files."""
+    """A rewriter of one document in reading order, which keeps each figure's picture files."""
 
     def __init__(self, citations: Mapping[str, Citation]) -> None:
         self.pictures: dict[str, tuple[str, ...]] = {}
@@ -141,13 +141,13 @@ class Rewriter:
         self._tables = 0
         self._in_figure = False
         self._handlers: Mapping[str, Callable[[Any], list[Node]]] = {
-            "Cite": self._cite,
-            "Div": self._div,
-            "Figure": self._figure,
-            "Header": self._header,
-            "Link": self._link,
-            "Math": self._math,
-            "Table": self._table,
+            "Cite": self._rewrite_cite,
+            "Div": self._rewrite_div,
+            "Figure": self._rewrite_figure,
+            "Header": self._rewrite_header,
+            "Link": self._rewrite_link,
+            "Math": self._rewrite_math,
+            "Table": self._rewrite_table,
         }
 
     def rewrite(self, nodes: Iterable[Node]) -> list[Node]:
@@ -161,18 +161,18 @@ class Rewriter:
             elif kind in _UNWRAPPED:
                 made += self.rewrite(content[-1] if kind == "Span" else content)
             elif kind not in _DROPPED:
-                made.append({**node, "c": self._inside(content)} if "c" in node else node)
+                made.append({**node, "c": self._rewrite_inside(content)} if "c" in node else node)
         return made
 
-    def _inside(self, content: Any) -> Any:
-        """Rewrite the nodes that a list of any depth holds."""
+    def _rewrite_inside(self, content: Any) -> Any:
+        """Rewrite the nodes in a list of any depth."""
         if not isinstance(content, list):
             return content
         if content and all(isinstance(part, dict) and "t" in part for part in content):
             return self.rewrite(content)
-        return [self._inside(part) for part in content]
+        return [self._rewrite_inside(part) for part in content]
 
-    def _cite(self, content: Any) -> list[Node]:
+    def _rewrite_cite(self, content: Any) -> list[Node]:
         """Write ``[1, 2]``, and the authors before it where they belong to the sentence."""
         cited, words = content
         known = [one for one in cited if one["citationId"] in self._citations]
@@ -188,7 +188,7 @@ class Rewriter:
             made.insert(0, to_string(f"{authors} "))
         return [*made, to_string("]")]
 
-    def _div(self, content: Any) -> list[Node]:
+    def _rewrite_div(self, content: Any) -> list[Node]:
         """Return the blocks of a division; the list that pandoc made of a BibTeX file, numbered."""
         (name, _, _), blocks = content
         if name != "refs":
@@ -198,7 +198,7 @@ class Rewriter:
         listed = [{"t": "OrderedList", "c": [style, entries]}] if entries else []
         return [to_header(2, [to_string("References")]), *listed]
 
-    def _header(self, content: Any) -> list[Node]:
+    def _rewrite_header(self, content: Any) -> list[Node]:
         """Return a heading one level down, as the title is the first; a paragraph's as bold."""
         level, _, words = content
         words = self.rewrite(node for node in words if node["t"] != "Note")
@@ -206,39 +206,39 @@ class Rewriter:
             return [to_header(level + 1, words)]
         return [{"t": "Para", "c": [{"t": "Strong", "c": words}]}] if words else []
 
-    def _link(self, content: Any) -> list[Node]:
+    def _rewrite_link(self, content: Any) -> list[Node]:
         """Return a link to the web as it is, of one within the paper its words."""
         _, words, target = content
         words = self.rewrite(words)
         inner = target[0].startswith("#")
         return words if inner else [{"t": "Link", "c": [_NO_ATTRIBUTES, words, target]}]
 
-    def _math(self, content: Any) -> list[Node]:
+    def _rewrite_math(self, content: Any) -> list[Node]:
         kind, tex = content
         tex = _ALIGNED.sub(lambda found: rf"\{found[1]}{{{found[2] or 'align'}ed}}", tex)
         tex = " ".join(_NOISE.sub("", tex).replace("<", r"\lt ").split())
         return [{"t": "Math", "c": [kind, tex]}] if tex else []
 
-    def _figure(self, content: Any) -> list[Node]:
+    def _rewrite_figure(self, content: Any) -> list[Node]:
         """Return the caption with its label, then what the figure holds besides pictures."""
         _, (_, caption), blocks = content
         outer, label = not self._in_figure, ""
         if outer and caption:
             self._figures += 1
             label = f"Figure {self._figures}"
-            self.pictures[label] = tuple(dict.fromkeys(_picture_names(blocks)))
+            self.pictures[label] = tuple(dict.fromkeys(_find_picture_names(blocks)))
         self._in_figure = True
-        made = [*self._caption(label, caption), *self.rewrite(blocks)]
+        made = [*self._make_caption(label, caption), *self.rewrite(blocks)]
         self._in_figure = not outer
         return [block for block in made if block.get("c")]
 
-    def _caption(self, label: str, blocks: list[Node]) -> list[Node]:
-        words = self._inlines_of(blocks)
+    def _make_caption(self, label: str, blocks: list[Node]) -> list[Node]:
+        words = self._get_inlines(blocks)
         if label and words:
             words = [{"t": "Strong", "c": [to_string(f"{label}.")]}, _SPACE, *words]
         return [{"t": "Para", "c": words}] if words else []
 
-    def _table(self, content: Any) -> list[Node]:
+    def _rewrite_table(self, content: Any) -> list[Node]:
         """Return caption and cells: a cell over several columns stands in the first of them."""
         _, (_, caption), columns, (_, head), bodies, (_, foot) = content
         label = ""
@@ -247,14 +247,14 @@ class Rewriter:
             label = f"Table {self._tables}"
         width = min(len(columns), _MOST_COLUMNS)
         under = [row for _, _, heads, rows in bodies for row in (*heads, *rows)]
-        rows = self._grid([*head, *under, *foot], width)
+        rows = self._fill_grid([*head, *under, *foot], width)
         first, rest = rows[:1], rows[1:]
         aligned = [[{"t": "AlignDefault"}, {"t": "ColWidthDefault"}]] * width
-        table = [_NO_ATTRIBUTES, [None, []], aligned, [_NO_ATTRIBUTES, list(map(_row, first))]]
-        table += [[[_NO_ATTRIBUTES, 0, [], list(map(_row, rest))]], [_NO_ATTRIBUTES, []]]
-        return [*self._caption(label, caption), {"t": "Table", "c": table}]
+        table = [_NO_ATTRIBUTES, [None, []], aligned, [_NO_ATTRIBUTES, list(map(_make_row, first))]]
+        table += [[[_NO_ATTRIBUTES, 0, [], list(map(_make_row, rest))]], [_NO_ATTRIBUTES, []]]
+        return [*self._make_caption(label, caption), {"t": "Table", "c": table}]
 
-    def _grid(self, rows: list[Any], width: int) -> list[list[list[Node]]]:
+    def _fill_grid(self, rows: list[Any], width: int) -> list[list[list[Node]]]:
         """Return rows of *width* cells each; a cell over several rows stands in the first."""
         made: list[list[list[Node]]] = []
         covered = [0] * width  # rows for which a cell above covers a column
@@ -265,7 +265,7 @@ class Rewriter:
                 while at < width and covered[at]:
                     at += 1
                 if at < width:
-                    line[at] = self._cell(blocks)
+                    line[at] = self._rewrite_cell(blocks)
                 for column in range(at, min(at + across, width)):
                     covered[column] = down
                 at += across
@@ -273,15 +273,15 @@ class Rewriter:
             made.append(line)
         return made
 
-    def _cell(self, blocks: list[Node]) -> list[Node]:
+    def _rewrite_cell(self, blocks: list[Node]) -> list[Node]:
         """Return a cell's words; a bar in a formula would end the cell."""
-        words = self._inlines_of(blocks)
+        words = self._get_inlines(blocks)
         for node in words:
             if node["t"] == "Math":
                 node["c"][1] = node["c"][1].replace("|", r"\vert ")
         return words
 
-    def _inlines_of(self, blocks: list[Node]) -> list[Node]:
+    def _get_inlines(self, blocks: list[Node]) -> list[Node]:
         """Return the words of blocks in one line."""
         made: list[Node] = []
         for block in self.rewrite(blocks):
@@ -319,12 +319,12 @@ def to_text(nodes: Any) -> str:
     return "" if kind == "Note" else to_text(content) if isinstance(content, list) else ""
 
 
-def _row(cells: list[list[Node]]) -> list[Any]:
+def _make_row(cells: list[list[Node]]) -> list[Any]:
     blocks: list[list[Node]] = [[{"t": "Plain", "c": words}] if words else [] for words in cells]
     return [_NO_ATTRIBUTES, [[_NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, b] for b in blocks]]
 
 
-def _picture_names(nodes: Any) -> Iterator[str]:
+def _find_picture_names(nodes: Any) -> Iterator[str]:
     """Yield the files that ``Image`` nodes at any depth name."""
     if isinstance(nodes, dict):
         if nodes.get("t") == "Image":
@@ -332,4 +332,4 @@ def _picture_names(nodes: Any) -> Iterator[str]:
         nodes = nodes.get("c")
     if isinstance(nodes, list):
         for node in nodes:
-            yield from _picture_names(node)
+            yield from _find_picture_names(node)

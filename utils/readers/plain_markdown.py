@@ -62,8 +62,8 @@ def read(fetched: Fetched) -> Document:
     except (LookupError, ValueError):  # an unknown charset, or no text encoding
         text = body.decode("utf-8", "replace")
     text = without_long_blanks(text.lstrip("\ufeff"))
-    envelope, content = _unwrap(text.replace("\r\n", "\n"))
-    markdown = _safe(content)
+    envelope, content = _split_envelope(text.replace("\r\n", "\n"))
+    markdown = _sanitize(content)
     warnings = envelope.get("Warning", [])
     if not markdown and not warnings:
         msg = f"{fetched.source} answered with no text."
@@ -72,26 +72,26 @@ def read(fetched: Fetched) -> Document:
         msg = f"{fetched.source} answered with the results of a search."
         evidence = f"{results} numbered headers of results"
         raise BadContent(msg, verdict="not_a_paper", evidence=evidence)
-    title = _title(envelope, markdown)
+    title = _find_title(envelope, markdown)
     found = measure(markdown)
     pages = envelope.get("Number of Pages", ["0"])[0]
     return Document(
         markdown=markdown,
         title=title,
         abstract=found.abstract,
-        authors=_authors(markdown),
-        ids=_ids(markdown),
+        authors=_find_authors(markdown),
+        ids=_find_ids(markdown),
         license=fetched.license,
         retracted=bool(re.match(r"\W*retracted\b", title, re.I)),
         body_words=found.body_words,
         headings=found.headings,
         references=found.references,
         pages=int(pages) if pages.isdecimal() and len(pages) < 6 else 0,
-        walls=_walls(title, warnings, markdown),
+        walls=_find_walls(title, warnings, markdown),
     )
 
 
-def _unwrap(text: str) -> tuple[dict[str, list[str]], str]:
+def _split_envelope(text: str) -> tuple[dict[str, list[str]], str]:
     """Split Reader's envelope from the content; text without one is all content."""
     envelope: dict[str, list[str]] = {}
     lines = text.split("\n")
@@ -106,7 +106,7 @@ def _unwrap(text: str) -> tuple[dict[str, list[str]], str]:
     return ({}, text) if "URL Source" not in envelope else (envelope, "")
 
 
-def _safe(content: str) -> str:
+def _sanitize(content: str) -> str:
     """Markdown whose links lead out to the web and whose tags cannot act; pictures dropped."""
     text = _IMAGE.sub("", content)
     text = _SCRIPT_ADDRESS.sub(r"\1#", _SCRIPT_LINK.sub(r"\1", text))
@@ -116,8 +116,8 @@ def _safe(content: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<![ \t])[ \t]+$", "", text, flags=re.M)).strip()
 
 
-def _title(envelope: dict[str, list[str]], markdown: str) -> str:
-    """The envelope's title, unless it is a file's name; then the text's first heading."""
+def _find_title(envelope: dict[str, list[str]], markdown: str) -> str:
+    """Return the envelope's title, unless it is a file name; then the first heading."""
     named = envelope.get("Title", [""])[0]
     if named and not _FILE_NAME.fullmatch(named):
         return without_markup(named)
@@ -125,8 +125,8 @@ def _title(envelope: dict[str, list[str]], markdown: str) -> str:
     return without_markup(first[1]).strip("#* ") if first else ""
 
 
-def _authors(markdown: str) -> tuple[str, ...]:
-    """Family names, where an author line of its own stands under the title."""
+def _find_authors(markdown: str) -> tuple[str, ...]:
+    """Return family names, if an author line is under the title."""
     match = re.search(r"^(?:Authors?|By):?\s+(.{3,600})$", markdown[:_OPENING], re.M | re.I)
     if not match:
         return ()
@@ -134,8 +134,8 @@ def _authors(markdown: str) -> tuple[str, ...]:
     return tuple(extract_family_name(name) for name in names if name)
 
 
-def _ids(markdown: str) -> Ids:
-    """Identifiers above the first section, where a paper names itself.
+def _find_ids(markdown: str) -> Ids:
+    """Return identifiers above the first section, where a paper names itself.
 
     The page's address has those that were requested, and proves nothing.
     """
@@ -152,8 +152,8 @@ def _ids(markdown: str) -> Ids:
     return found
 
 
-def _walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
-    """The walls that the title, Reader's warnings and a short page's headings name."""
+def _find_walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
+    """Return the walls that title, warnings and headings of a short page name."""
     found = dict.fromkeys(filter(None, [wall_in_title(title)]))
     for warning in warnings:
         if (status := _STATUS.search(warning)) and status[1][0] in "45":

@@ -63,7 +63,7 @@ Readers: TypeAlias = "dict[str, Reader]"
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """PMIDs that PubMed deleted: every copy of them is to be deleted, too."""
+    """PMIDs that PubMed deleted; every copy of them is to be deleted, too."""
 
     pmids: tuple[str, ...]
 
@@ -94,29 +94,29 @@ def read_records(source: BinaryIO | bytes) -> Iterator[Paper | Deleted]:
 
 
 def read_with_elements(source: BinaryIO | bytes) -> Iterator[tuple[Paper | Deleted, _Element]]:
-    """`read_records` with the XML of each record, for what a `Paper` does not hold.
+    """Yield records with the XML of each, for fields that a `Paper` lacks.
 
     An element is emptied when the next record is taken.
     """
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
-    parser, start, last = _parser(), b"", ""
+    parser, start, last = _make_parser(), b"", ""
     while True:
-        chunk, broken = _feed(stream, parser)
+        chunk, broken = _feed_chunk(stream, parser)
         start = start or chunk.lstrip()[:2000]
         for _, found in parser.read_events():
             element = cast("_Element", found)
-            record = _record(element)
+            record = _to_record(element)
             if isinstance(record, Paper):
                 last = record.ids.pmid
             yield record, element
-            _forget(element)
+            _free_element(element)
         if broken:
-            raise _broken_answer(start, last, broken)
+            raise _to_broken_error(start, last, broken)
         if not chunk:
             return
 
 
-def _parser() -> XMLPullParser:
+def _make_parser() -> XMLPullParser:
     from lxml import etree
 
     return etree.XMLPullParser(
@@ -128,7 +128,7 @@ def _parser() -> XMLPullParser:
     )
 
 
-def _feed(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
+def _feed_chunk(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
     """Parse the next chunk: it (empty at the end), and what is broken about it."""
     from lxml import etree
 
@@ -143,21 +143,21 @@ def _feed(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
     return chunk, ""
 
 
-def _broken_answer(start: bytes, last: str, broken: str) -> SourceMiss:
-    """What to raise for a body that is not PubMed's XML, or not to its end."""
+def _to_broken_error(start: bytes, last: str, broken: str) -> SourceMiss:
+    """Return the error for a body that is not PubMed's XML, or is truncated."""
     if last:
         msg = f"PubMed's XML is broken after PMID {last}: {broken}."
         return BadContent(msg, "Ask for the rest again.", verdict="partial", after=last)
     if not start:
         return BadContent("PubMed's answer is empty.", "Ask again.", verdict="empty")
-    if reason := _json_error(start):
-        return _ncbi_error(reason)
+    if reason := _get_json_message(start):
+        return _to_ncbi_error(reason)
     msg = f"PubMed's answer is not PubMed XML: {broken}."
     return BadContent(msg, "Ask again.", verdict="error_page")
 
 
-def _json_error(start: bytes) -> str:
-    """The message in a JSON error; nothing else of it, for it may repeat the caller's key."""
+def _get_json_message(start: bytes) -> str:
+    """Return the message in a JSON error; other fields may repeat the caller's key."""
     try:
         answer = json.loads(start, strict=False)
     except ValueError:
@@ -165,8 +165,8 @@ def _json_error(start: bytes) -> str:
     return str(answer.get("error", "")) if isinstance(answer, dict) else ""
 
 
-def _ncbi_error(text: str) -> SourceMiss:
-    """What to raise for an error message of NCBI (facts sheet: NCBI E-utilities errors)."""
+def _to_ncbi_error(text: str) -> SourceMiss:
+    """Return the error for an NCBI message (facts sheet: NCBI E-utilities errors)."""
     shown = " ".join(text.split())[:300] or "no reason given"
     msg = f"NCBI answered with an error: {shown}."
     if re.search(r"ID list is empty|API key|unable to obtain query|invalid", shown, re.I):
@@ -176,7 +176,7 @@ def _ncbi_error(text: str) -> SourceMiss:
     return Unreachable(msg, "Ask again later.")
 
 
-def _forget(element: _Element) -> None:
+def _free_element(element: _Element) -> None:
     """Free a record that was read and everything before it, so that memory stays flat."""
     element.clear()
     parent = element.getparent()
@@ -184,51 +184,51 @@ def _forget(element: _Element) -> None:
         del parent[: parent.index(element)]
 
 
-def _record(element: _Element) -> Paper | Deleted:
+def _to_record(element: _Element) -> Paper | Deleted:
     if element.tag == "ERROR":
-        raise _ncbi_error(readable_text(element))
+        raise _to_ncbi_error(readable_text(element))
     if element.tag == "DeleteCitation":
         return Deleted(tuple(own_pmid(child) for child in element if child.tag == "PMID"))
     found = record_facts(element)
-    return _book(found) if element.tag == "PubmedBookArticle" else _article(found)
+    return _to_book(found) if element.tag == "PubmedBookArticle" else _to_article(found)
 
 
 # --- Assembly ----------------------------------------------------------------------------------
 
 
-def _article(found: Found) -> Paper:
+def _to_article(found: Found) -> Paper:
     issued, online = found.get("issued", ""), found.get("online", "")
     if online.startswith(issued) or "without print" in found:
         issued = online or issued
     return Paper(
         ids=_ids(found, "doi", "electronic doi"),
-        authors=_people(found, "authors", "editors"),
+        authors=_get_people(found, "authors", "editors"),
         journal=found.get("journal", ""),
         journal_abbreviation=found.get("nlm abbreviation") or found.get("iso abbreviation", ""),
         issn=found.get("issn") or found.get("linking issn", ""),
         issue=found.get("issue", ""),
         pages=found.get("pages", ""),
         published=issued,
-        **_common(found),
+        **_get_common_fields(found),
     )
 
 
-def _book(found: Found) -> Paper:
-    """A book, or a chapter of one: only a chapter has a title beside the book's."""
+def _to_book(found: Found) -> Paper:
+    """Return a book, or a chapter of one: only a chapter has a title beside the book's."""
     chapter = "title" in found
     book_title = found.get("book title", "")
     found.setdefault("title", book_title)
     return Paper(
         ids=_ids(found, "doi", *(() if chapter else ("electronic doi",))),
-        authors=_people(found, "authors", "book authors", "editors", "book editors"),
+        authors=_get_people(found, "authors", "book authors", "editors", "book editors"),
         journal=book_title,
         pages=found.get("bookshelf") or found.get("pages", ""),
         published=found.get("issued") or found.get("contributed", ""),
-        **_common(found),
+        **_get_common_fields(found),
     )
 
 
-def _common(found: Found) -> dict[str, Any]:
+def _get_common_fields(found: Found) -> dict[str, Any]:
     title, vernacular = found.get("title", ""), found.get("vernacular title", "")
     return {
         "title": vernacular or title if title in ("", "[Not Available].") else title,
@@ -248,8 +248,8 @@ def _common(found: Found) -> dict[str, Any]:
     }
 
 
-def _people(found: Found, *lists: str) -> tuple[Author, ...]:
-    """The first list that names anybody."""
+def _get_people(found: Found, *lists: str) -> tuple[Author, ...]:
+    """Return the first list that names anybody."""
     return next((tuple(people) for name in lists if (people := found.get(name))), ())
 
 

@@ -24,7 +24,7 @@ from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now, to_row
 from ..model.site import Address
-from ..readers.licenses import license_name
+from ..readers.licenses import find_license
 from ..system.plain_text import unescaped
 from .loose_json import mapping, mappings, whole
 from .publisher import OpenCopy, distinct, fetch_copies
@@ -176,7 +176,7 @@ def _mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
         and urlsplit(link.get("URL") or "").hostname not in (None, *_WITH_KEYS)
     ]
     links.sort(key=lambda link: _BY_TYPE.index(link["content-type"]))
-    license_ = license_name(_license(work.get("license") or ()))
+    license_ = find_license(_license(work.get("license") or ()))
     return distinct(
         OpenCopy(link["URL"], license_, _VERSIONS.get(link.get("content-version"), "published"))
         for link in links
@@ -186,7 +186,7 @@ def _mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
 def _may_be_mined(work: Mapping[str, Any]) -> bool:
     """Return whether a license for text mining, or a free one, holds today."""
     return any(
-        row.get("content-version") == "tdm" or license_name(row.get("URL") or "")
+        row.get("content-version") == "tdm" or find_license(row.get("URL") or "")
         for row in work.get("license") or ()
         if row and _holds(row)
     )

@@ -15,7 +15,7 @@ from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
 from ..model.versions import by_locator
-from ..readers.licenses import license_name
+from ..readers.licenses import find_license
 from .loose_json import mapping, text
 from .openalex import COPIES, auth_headers, fetch_work, too_much
 from .source import Route, Source, one_by_one
@@ -63,7 +63,7 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 
 def _free_license(place: Mapping[str, Any]) -> str:
     said = text(place.get("license"))
-    return license_name(said) or (said if said == "public-domain" else "")
+    return find_license(said) or (said if said == "public-domain" else "")
 
 
 def _judge(answer: Answer) -> None:

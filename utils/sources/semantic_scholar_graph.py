@@ -32,7 +32,7 @@ from ..model.identifiers import LONGEST, Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.site import Address
 from ..model.tabular import Table, Tabular
-from ..readers.licenses import license_name
+from ..readers.licenses import find_license
 from ..system.plain_text import one_line, sendable
 from .loose_json import mapping, mappings, text
 
@@ -472,7 +472,7 @@ def _license(name: str) -> str:
     """
     if match := _CREATIVE_COMMONS.fullmatch(name.upper()):
         return "-".join(("CC BY", *re.findall("..", match[1])))
-    return license_name(name) or name
+    return find_license(name) or name
 
 
 def _prose(value: Any) -> str:

@@ -58,8 +58,10 @@ def _strip_fragment(address: str) -> str:
 def to_safe_link(base: str, href: str) -> str:
     r"""Return *href* as an address that a reader may follow, or empty.
 
-    >>> to_safe_link("https://a.test/x", "#ref1"), to_safe_link("https://a.test/x",
-    "Java\tscript:y()") ('', '')
+    >>> to_safe_link("https://a.test/x", "#ref1")
+    ''
+    >>> to_safe_link("https://a.test/x", "Java\tscript:y()")
+    ''
     """
     bare = re.sub(r"[\x00-\x20<>]+", "", href)
     if not bare or bare.startswith("#"):

@@ -33,14 +33,14 @@ from .elements import BLOCK, BLOCK_INLINE, INLINE, PLAIN, write_footnotes, write
 from .formulas import MATH_BLOCK, MATH_INLINE
 from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
 from .tables import TABLE_BLOCK
-from .walk import LANG, Element, Inline, Walk, text_of, tidy, unchanged
+from .walk import LANG, Element, Inline, Walk, get_text, keep_text, tidy_line
 from .wholeness import find_signs
 
 __all__ = ["Parsed", "choose_article", "make_plain_walk", "parse_article", "read", "read_article"]
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
 _BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
-_PLAIN_BLOCK: Final = dict.fromkeys(_BLOCK, lambda el, walk: walk.flow(el))
+_PLAIN_BLOCK: Final = dict.fromkeys(_BLOCK, lambda el, walk: walk.write_content(el))
 _PARTS: Final = frozenset({"front", "body", "back", "front-stub", "floats-group", "floats-wrap"})
 _FLOATS: Final = ("floats-group", "floats-wrap")
 _SUB_ARTICLES: Final = ("sub-article", "response")
@@ -169,14 +169,14 @@ def read_article(article: Element, cut_off: bool) -> Document:
 
 def make_plain_walk(article: Element, inline: Mapping[str, Inline] | None = None) -> Walk:
     """Return a walk that writes plain words; *inline* says how some tags are written."""
-    return Walk(article, {**PLAIN, **(inline or {})}, _PLAIN_BLOCK, unchanged)
+    return Walk(article, {**PLAIN, **(inline or {})}, _PLAIN_BLOCK, keep_text)
 
 
 def choose_article(root: Element, ids: Ids) -> Element:
     """Return the article that has one of *ids*, else the first; free of namespaces."""
     articles = [el for el in root.iter("{*}article") if _is_jats(el)]
     if not articles:
-        words = tidy(text_of(root, " "))[:120]
+        words = tidy_line(get_text(root, " "))[:120]
         raise _not_article_error(f"there is no <article> in the XML, only {words!r}")
     for el in articles:
         _normalize_tags(el)
@@ -228,7 +228,7 @@ def _write_article(article: Element, walk: Walk) -> None:
     is_main = article is walk.root
     for body in article.findall("body"):
         if len(walk.blocks) > 1 and is_main and not _begins_with_heading(body):
-            walk.heading("Main text")  # or it would read as the end of the abstract
+            walk.write_heading("Main text")  # or it would read as the end of the abstract
         walk.counting = is_main
         walk.write_content(body)
         walk.flush_lead()
@@ -271,12 +271,12 @@ def _write_title(article: Element, meta: Element, walk: Walk) -> None:
         lang = article.get(LANG) or ""
         kind += f" ({lang})" if lang and "ranslation" in kind else ""
         title = title if kind.lower() in title.lower() else ": ".join(filter(None, (kind, title)))
-    walk.heading(title or "Untitled")
+    walk.write_heading(title or "Untitled")
     if article is not walk.root:
-        walk.paragraph(_write_byline(meta, walk))
+        walk.write_paragraph(_write_byline(meta, walk))
     for group in groups:
         for el in group.iter("trans-title"):
-            walk.paragraph(f"Translated title: {walk.to_line(el, skip)}")
+            walk.write_paragraph(f"Translated title: {walk.to_line(el, skip)}")
 
 
 def _write_byline(meta: Element, walk: Walk) -> str:
@@ -308,7 +308,7 @@ def _write_abstracts(meta: Element, walk: Walk) -> None:
     for el in meta.findall("trans-abstract"):
         lang = el.get(LANG) or ""
         title = walk.to_line(el.find("title")) or "Abstract"
-        walk.heading(f"{title} ({lang})" if lang else title)
+        walk.write_heading(f"{title} ({lang})" if lang else title)
         walk.level += 1
         walk.write_content(el, skip={"title"})
         walk.level -= 1
@@ -323,7 +323,7 @@ def _write_keywords(meta: Element, walk: Walk) -> None:
             if el.tag != "nested-kwd" or not len(el)
         ]
         text = "; ".join(dict.fromkeys(filter(None, words)))
-        walk.paragraph(f"**{name}:** {text}" if text else "")
+        walk.write_paragraph(f"**{name}:** {text}" if text else "")
 
 
 def _write_back(article: Element, walk: Walk) -> list[Element]:
@@ -337,7 +337,7 @@ def _write_back(article: Element, walk: Walk) -> list[Element]:
                 write_footnotes(el, walk, "Footnotes")
             else:
                 walk.write(el)
-            walk.paragraph(walk.escape(el.tail or ""))
+            walk.write_paragraph(walk.escape(el.tail or ""))
     return lists
 
 
@@ -348,15 +348,15 @@ def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
         if el.tag in {"notes", "fn-group"}:
             walk.write(el)
     for el in meta.iterfind("title-group//fn"):
-        walk.paragraph(walk.to_line(el))
+        walk.write_paragraph(walk.to_line(el))
     for el in meta.findall("author-notes"):
         write_footnotes(el, walk, "Author notes")
     _write_funding(meta, walk)
     for el in meta.iter("custom-meta"):
         name = el.find("meta-name")
-        if name is not None and _DATA_META.search(text_of(name)):
-            walk.heading("Data availability")
-            walk.paragraph(walk.to_line(el.find("meta-value")))
+        if name is not None and _DATA_META.search(get_text(name)):
+            walk.write_heading("Data availability")
+            walk.write_paragraph(walk.to_line(el.find("meta-value")))
 
 
 def _write_funding(meta: Element, walk: Walk) -> None:
@@ -372,9 +372,9 @@ def _write_funding(meta: Element, walk: Walk) -> None:
     unwritten = [text for text in statements if text and text not in written]
     if not unwritten and (not awards or _are_mentioned(awards.values(), written)):
         return
-    walk.heading("Funding")
+    walk.write_heading("Funding")
     for text in unwritten:
-        walk.paragraph(text)
+        walk.write_paragraph(text)
     walk.add("\n".join(f"- {award}" for award in awards))
 
 

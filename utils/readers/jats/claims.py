@@ -15,7 +15,7 @@ from typing import Final
 from ...model.identifiers import Ids
 from .. import licenses
 from ..safe_xml import first
-from .walk import HREF, Element, Walk, text_of, tidy
+from .walk import HREF, Element, Walk, get_text, tidy_line
 
 _NOTICE_TYPES: Final = frozenset(
     {"retraction", "partial-retraction", "correction", "addendum", "expression-of-concern"}
@@ -74,7 +74,7 @@ def find_main_abstract(meta: Element) -> Element | None:
 
 def _is_called_abstract(sec: Element) -> bool:
     title = first(sec, "title")
-    return title is not None and tidy(text_of(title)).rstrip(":.").lower() == "abstract"
+    return title is not None and tidy_line(get_text(title)).rstrip(":.").lower() == "abstract"
 
 
 def get_abstract(meta: Element, words: Walk) -> str:
@@ -127,7 +127,7 @@ def get_ids(meta: Element) -> Ids:
     found: dict[str, Ids] = {}
     for el in meta.iterfind("article-id"):
         kind = (el.get("pub-id-type") or "").lower()
-        text = tidy(text_of(el))
+        text = tidy_line(get_text(el))
         if kind in {"pmc", "pmcid", "pmcaid"} and text.isdigit():
             text = f"PMC{text}"
         if kind in {"doi", "pmid", "arxiv", "pmcid", "pmc", "pmcaid"}:
@@ -150,13 +150,13 @@ def get_license(meta: Element) -> str:
     for el in (meta if rights is None else rights).iter("*"):
         name = el.tag.rpartition("}")[2] if isinstance(el.tag, str) else ""
         if name == "license_ref":
-            links.append(tidy(el.text or ""))
+            links.append(tidy_line(el.text or ""))
         elif name == "license":
             links.append((el.get(HREF) or "").strip())
-            texts += [el.get("license-type") or "", tidy(text_of(el))]
+            texts += [el.get("license-type") or "", tidy_line(get_text(el))]
         elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
-    return licenses.license_name(*links, *texts) or _choose_short_text(links, texts)
+    return licenses.find_license(*links, *texts) or _choose_short_text(links, texts)
 
 
 def _choose_short_text(links: list[str], texts: list[str], longest: int = 200) -> str:

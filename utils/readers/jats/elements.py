@@ -25,13 +25,13 @@ from .walk import (
     Element,
     Inline,
     Walk,
-    block_quote,
-    fenced,
+    format_code_block,
+    format_link,
+    format_quote,
+    get_text,
     is_nested_list,
-    link,
-    roman,
-    text_of,
-    tidy,
+    tidy_line,
+    to_roman,
 )
 
 _TITLE: Final = frozenset({"label", "title"})
@@ -63,7 +63,7 @@ def write_section(el: Element, walk: Walk, default: str = "") -> None:
     label, title = walk.to_line(first(el, "label")), walk.to_line(first(el, "title"))
     is_word = len(label) > _QUICK_LABEL and label[0].isalpha() and label[-1].isalnum()
     head = f"{label}{'.' if is_word and title else ''} {title}".strip() or default
-    walk.heading(head)
+    walk.write_heading(head)
     if head and (kind := el.get("sec-type")):
         walk.declared[head] = kind
     walk.headings += bool(head) and walk.counting
@@ -85,7 +85,7 @@ def _write_paragraph(el: Element, walk: Walk) -> None:
     if len(el):
         walk.write_content(el)
     else:
-        walk.paragraph(walk.escape(el.text or ""))
+        walk.write_paragraph(walk.escape(el.text or ""))
 
 
 def _skip_block(_el: Element, _walk: Walk) -> None:
@@ -96,11 +96,11 @@ def _skip_block(_el: Element, _walk: Walk) -> None:
 
 
 def _write_list(el: Element, walk: Walk) -> None:
-    walk.paragraph(_to_bold(walk.to_line(first(el, "title"))))
+    walk.write_paragraph(_to_bold(walk.to_line(first(el, "title"))))
     kind = el.get("list-type") or ""
     kind = "plain" if walk.in_cell and kind in {"simple", "none"} else kind
     prefix = el.get("prefix-word") or ""
-    walk.paragraph(walk.escape(el.text or ""))
+    walk.write_paragraph(walk.escape(el.text or ""))
     items: list[list[str]] = []
     for child in children_of(el):
         if child.tag == "list-item":
@@ -125,7 +125,7 @@ def _get_marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str,
         letter = chr(ord("a") + (number - 1) % 26)
         return "-", f"{letter.upper() if kind.endswith('upper') else letter}) "
     if kind.startswith("roman"):
-        return "-", f"{roman(number).upper() if kind.endswith('upper') else roman(number)}) "
+        return "-", f"{to_roman(number).upper() if kind.endswith('upper') else to_roman(number)}) "
     return "" if kind == "plain" else "-", ""
 
 
@@ -149,9 +149,9 @@ def _put_list(items: list[list[str]], walk: Walk) -> None:
 
 
 def _write_definitions(el: Element, walk: Walk) -> None:
-    walk.paragraph(_to_bold(walk.to_line(first(el, "title"))))
+    walk.write_paragraph(_to_bold(walk.to_line(first(el, "title"))))
     heads = [walk.to_line(first(el, tag)) for tag in ("term-head", "def-head")]
-    walk.paragraph(_to_bold(" / ".join(filter(None, heads))))
+    walk.write_paragraph(_to_bold(" / ".join(filter(None, heads))))
     items: list[list[str]] = []
     for child in children_of(el):
         if child.tag == "def-item":
@@ -163,7 +163,7 @@ def _write_definitions(el: Element, walk: Walk) -> None:
 
 def _format_definition(el: Element, walk: Walk) -> list[str]:
     terms = ", ".join(filter(None, (walk.to_line(term) for term in el.iterchildren("term"))))
-    stray = walk.escape(tidy(el.text or ""))
+    stray = walk.escape(tidy_line(el.text or ""))
     blocks = [stray] if stray else []
     for child in children_of(el):
         if child.tag not in {"term", "label"}:
@@ -182,11 +182,11 @@ def _to_bold(text: str) -> str:
 
 
 def _write_quote(el: Element, walk: Walk) -> None:
-    walk.add(block_quote(walk.collect(el)))
+    walk.add(format_quote(walk.collect(el)))
 
 
 def _write_attribution(el: Element, walk: Walk) -> None:
-    walk.paragraph(f"— {text}" if (text := walk.to_line(el)) else "")
+    walk.write_paragraph(f"— {text}" if (text := walk.to_line(el)) else "")
 
 
 def _write_box(el: Element, walk: Walk) -> None:
@@ -195,7 +195,7 @@ def _write_box(el: Element, walk: Walk) -> None:
     blocks = [_to_bold(head)] if head else []
     for part in el.iterchildren("caption"):
         blocks += walk.collect(part, skip=_TITLE)
-    walk.add(block_quote(blocks + walk.collect(el, skip=CAPTION)))
+    walk.add(format_quote(blocks + walk.collect(el, skip=CAPTION)))
 
 
 def _write_verse(el: Element, walk: Walk) -> None:
@@ -205,23 +205,23 @@ def _write_verse(el: Element, walk: Walk) -> None:
         if child.tag == "verse-line":
             lines.append(walk.to_line(child))
         else:
-            walk.paragraph("<br>".join(lines))
+            walk.write_paragraph("<br>".join(lines))
             lines = []
             walk.write(child)
-    walk.paragraph("<br>".join(lines))
+    walk.write_paragraph("<br>".join(lines))
 
 
 def _write_preformatted(el: Element, walk: Walk) -> None:
-    text = text_of(el).strip("\n").rstrip()
+    text = get_text(el).strip("\n").rstrip()
     if walk.counting:
         walk.words += len(text.split())
     language = re.sub(r"[^\w+#-]", "", el.get("language") or "")
-    walk.add(fenced(text, language) if text else "")
+    walk.add(format_code_block(text, language) if text else "")
 
 
 def _format_code(el: Element, walk: Walk) -> str:
     """Return ``code`` inside a line."""
-    text = tidy(text_of(el))
+    text = tidy_line(get_text(el))
     return f"`{text}`" if text and "`" not in text else walk.to_inline(el)
 
 
@@ -254,7 +254,7 @@ def _write_description(el: Element, walk: Walk) -> None:
     text = walk.to_line(el)
     repeats = any(text.rstrip(".") in block for block in walk.blocks[-2:])
     if text and not repeats and not _EMPTY_WORDS.fullmatch(text):
-        walk.paragraph(f"[Image description: {text}]")
+        walk.write_paragraph(f"[Image description: {text}]")
 
 
 def _write_media(el: Element, walk: Walk) -> None:
@@ -262,7 +262,7 @@ def _write_media(el: Element, walk: Walk) -> None:
     walk.write_content(el, skip=CAPTION)
     href = el.get(HREF) or ""
     name = walk.escape(href.rstrip("/").rpartition("/")[2])
-    walk.paragraph(f"[File: {link(name, href)}]" if name else "")
+    walk.write_paragraph(f"[File: {format_link(name, href)}]" if name else "")
 
 
 def _write_footnote(el: Element, walk: Walk) -> None:
@@ -272,7 +272,7 @@ def _write_footnote(el: Element, walk: Walk) -> None:
         core = re.sub(r"</?sup>", "", label)
         raised = len(core.replace("\\", "")) <= _QUICK_LABEL
         walk.lead = f"<sup>{core}</sup> " if raised else f"{_to_bold(label)} "
-    walk.paragraph(_to_bold(walk.to_line(first(el, "title"))))
+    walk.write_paragraph(_to_bold(walk.to_line(first(el, "title"))))
     walk.write_content(el, skip=_TITLE)
     walk.flush_lead()
 
@@ -280,14 +280,14 @@ def _write_footnote(el: Element, walk: Walk) -> None:
 def write_footnotes(el: Element, walk: Walk, default: str = "") -> None:
     """Write a group of footnotes, under its title if it has one."""
     title = walk.to_line(first(el, "title")) or default
-    walk.heading(title)
+    walk.write_heading(title)
     walk.level += bool(title)
     for child in children_of(el):
         if child.tag == "fn":
             _write_footnote(child, walk)
         elif child.tag != "title":
             walk.write(child)
-        walk.paragraph(walk.escape(child.tail or ""))
+        walk.write_paragraph(walk.escape(child.tail or ""))
     walk.level -= bool(title)
 
 
@@ -298,7 +298,7 @@ def _write_notes(el: Element, walk: Walk) -> None:
 
 def _write_correspondence(el: Element, walk: Walk) -> None:
     label = walk.to_line(first(el, "label"))
-    walk.paragraph(f"{label} {walk.to_inline(el, skip={'label'})}")
+    walk.write_paragraph(f"{label} {walk.to_inline(el, skip={'label'})}")
 
 
 def _write_rights(el: Element, walk: Walk) -> None:
@@ -319,7 +319,7 @@ def _drop_equal_tables(tables: Iterable[Element]) -> Iterator[Element]:
     """Yield tables without repetitions: some archives put two into one place."""
     seen = set()
     for table in tables:
-        words = "".join(text_of(table).split())
+        words = "".join(get_text(table).split())
         if words not in seen:
             seen.add(words)
             yield table
@@ -431,7 +431,7 @@ def _make_mark_writer(opening: str, closing: str) -> Inline:
 
 def format_monospace(el: Element, walk: Walk) -> str:
     """Return typewriter text between backticks, unless it contains markup."""
-    text = tidy(el.text or "")
+    text = tidy_line(el.text or "")
     if len(el) or not text:
         return walk.to_inline(el)
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
@@ -505,7 +505,7 @@ def _format_pointer(el: Element, walk: Walk) -> str:
         label = first(target, "label")
         label = first(target, "title") if label is None else label
         # Not rendered: a label may hold a reference to itself.
-        words = "" if label is None else walk.escape(tidy(text_of(label)))
+        words = "" if label is None else walk.escape(tidy_line(get_text(label)))
         labels.append(words[:_LONGEST_LABEL].strip("[]. ") or walk.escape(rid))
     named = ", ".join(labels)
     return f"[{named}]" if named and el.get("ref-type") == "bibr" else named
@@ -514,8 +514,8 @@ def _format_pointer(el: Element, walk: Walk) -> str:
 def _format_link(el: Element, walk: Walk) -> str:
     inner = walk.to_inline(el)
     core = inner.strip()
-    href = el.get(HREF) or (text_of(el).strip() if el.tag == "uri" else "")
-    made = link(core, href, el.get("ext-link-type") or "")
+    href = el.get(HREF) or (get_text(el).strip() if el.tag == "uri" else "")
+    made = format_link(core, href, el.get("ext-link-type") or "")
     return inner.replace(core, made, 1) if core else made
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from ..safe_xml import children_of, first
-from .walk import HREF, Block, Element, Inline, Walk, has_own_text, text_of, tidy
+from .walk import HREF, Block, Element, Inline, Walk, get_text, has_own_text, tidy_line
 
 _DEEPEST: Final = 60
 _FONTS: Final = {
@@ -141,7 +141,7 @@ _EQUATION = re.compile(r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}|\\l
 
 def to_latex(el: Element) -> str:
     """Return the formula as LaTeX, without delimiters; empty if there is nothing in it."""
-    return trim_tex(tidy(_convert_children(el, 0)))
+    return trim_tex(tidy_line(_convert_children(el, 0)))
 
 
 def _get_local_name(el: Element) -> str:
@@ -151,7 +151,7 @@ def _get_local_name(el: Element) -> str:
 
 def _convert_element(el: Element, depth: int) -> str:
     if depth > _DEEPEST:
-        return _convert_symbols(text_of(el))
+        return _convert_symbols(get_text(el))
     return _CONVERTERS.get(_get_local_name(el), _convert_children)(el, depth + 1)
 
 
@@ -183,7 +183,7 @@ def _convert_symbols(text: str | None) -> str:
 
 
 def _get_text(el: Element) -> str:
-    return tidy(text_of(el))
+    return tidy_line(get_text(el))
 
 
 def _convert_identifier(el: Element, _depth: int) -> str:
@@ -206,7 +206,7 @@ def _convert_number(el: Element, _depth: int) -> str:
 
 
 def _convert_operator(el: Element, _depth: int) -> str:
-    text = text_of(el)
+    text = get_text(el)
     stripped = text.strip()
     if not stripped:
         return r"\ " if text else ""
@@ -220,8 +220,8 @@ def _convert_operator(el: Element, _depth: int) -> str:
 
 
 def _convert_text(el: Element, _depth: int) -> str:
-    raw = text_of(el)
-    words = tidy(raw)
+    raw = get_text(el)
+    words = tidy_line(raw)
     if not words:
         return r"\ " if raw else ""
     before = " " if raw[0].isspace() or raw[0] == "\u00a0" else ""
@@ -309,7 +309,7 @@ def _convert_fence(sign: str) -> str:
 
 def _convert_fenced(el: Element, depth: int) -> str:
     opening, closing = el.get("open", "("), el.get("close", ")")
-    marks = tidy(el.get("separators", ",")).replace(" ", "")
+    marks = tidy_line(el.get("separators", ",")).replace(" ", "")
     made = ""
     for index, child in enumerate(el):
         if index and marks:
@@ -365,7 +365,7 @@ def _convert_semantics(el: Element, depth: int) -> str:
             _get_local_name(child) == "annotation"
             and "tex" in (child.get("encoding") or "").lower()
         ):
-            return tidy(text_of(child))
+            return tidy_line(get_text(child))
     return _convert_element(el[0], depth) if len(el) else ""
 
 
@@ -427,14 +427,14 @@ def strip_tex_document(source: str) -> str:
         source = next(part for part in match.groups() if part is not None)
     source = _RAISED.sub(r"{\1}", source)
     source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
-    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trim_tex(tidy(source)))
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trim_tex(tidy_line(source)))
 
 
 def _choose_formula(el: Element) -> str:
     """Return the LaTeX of a formula element from its best form; empty without one."""
     holder = first(el, "alternatives")
     holder = el if holder is None else holder
-    sources = [strip_tex_document(text_of(child)) for child in holder.iterchildren("tex-math")]
+    sources = [strip_tex_document(get_text(child)) for child in holder.iterchildren("tex-math")]
     if not any(sources):
         sources = [to_latex(child) for name in _MATH for child in holder.iterchildren(name)]
     return r" \quad ".join(source for source in sources if source)
@@ -454,7 +454,7 @@ def _format_inline_formula(el: Element, walk: Walk) -> str:
     if not has_own_text(el, children_of(el)):
         if source := _choose_formula(el):
             return f"${source}$"
-        if not text_of(el).strip():
+        if not get_text(el).strip():
             return _format_picture(el, walk)
     return walk.to_inline(el)
 
@@ -465,7 +465,7 @@ def _format_math(el: Element, _walk: Walk) -> str:
 
 
 def _format_tex_math(el: Element, _walk: Walk) -> str:
-    source = strip_tex_document(text_of(el))
+    source = strip_tex_document(get_text(el))
     return f"${source}$" if source else ""
 
 
@@ -478,7 +478,7 @@ def _write_display_formula(el: Element, walk: Walk) -> None:
     before = len(walk.blocks)
     walk.write_content(el, skip={"label", "graphic"})
     if len(walk.blocks) == before:
-        walk.paragraph(_format_picture(el, walk))
+        walk.write_paragraph(_format_picture(el, walk))
     if label and len(walk.blocks) > before:
         walk.blocks[-1] += f" ({label})"
 

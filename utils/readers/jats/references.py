@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from ..safe_xml import children_of, first
-from .walk import MARKS, Block, Element, Inline, Walk, has_own_text, one_line, tidy
+from .walk import MARKS, Block, Element, Inline, Walk, has_own_text, tidy_line, to_print_line
 
 _SYNONYMS: Final = re.compile(
     r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"
@@ -44,7 +44,7 @@ def write_references(el: Element, walk: Walk, default: str = "") -> None:
     if _SYNONYMS.fullmatch(title.strip("*")):
         title = "References"
     title = title or default
-    walk.heading(title)
+    walk.write_heading(title)
     walk.level += bool(title)
     items: list[str] = []
     for child in children_of(el):
@@ -77,7 +77,7 @@ def _format_reference(el: Element, walk: Walk, number: int) -> str:
                 made = f"{'<br>' if letter > 'a' else ''}{_add_letter(made, letter)}"
             parts.append(made)
         if (tail := child.tail) and not tail.isspace():
-            parts.append(walk.escape(tidy(tail)))
+            parts.append(walk.escape(tidy_line(tail)))
     made = " ".join([part for part in parts if part])
     return f"{number}. {made.replace(' <br>', '<br>') if several else made}".rstrip()
 
@@ -122,7 +122,7 @@ def _format_printed(el: Element, children: list[Element], walk: Walk) -> str:
             twice = tail[0] == "." != tail[1:2] and piece.rstrip(MARKS).endswith(".")
             parts.append(walk.escape(tail[1:] if twice else tail))
         neighbour = None if tail else child
-    return one_line("".join(parts))
+    return to_print_line("".join(parts))
 
 
 def _is_in_paragraph(el: Element) -> bool:
@@ -143,7 +143,7 @@ def _format_identifier(el: Element, walk: Walk, before: str = "") -> str:
     """Return a DOI or PMID with its kind, unless the text before names the kind."""
     # Some archives escape the signs in old DOIs twice.
     text = walk.to_inline(el) if len(el) else walk.escape(html.unescape(el.text or ""))
-    text = tidy(text).replace("\\_", "_")
+    text = tidy_line(text).replace("\\_", "_")
     kind = (el.get("pub-id-type") or "").lower()
     before = before.rstrip(" :/\\").lower()
     name = _ID_NAMES.get(kind, "")
@@ -178,7 +178,7 @@ def _compose_citation(children: list[Element], walk: Walk) -> str:
     titles = [text for tag in _TITLES if tag in fields for text in fields[tag]]
     sentences = [", ".join(filter(None, people)), *titles, _format_source(fields), *rest]
     made = " ".join([_end_with_stop(text) for text in sentences if text])
-    return one_line(f"{made} {'. '.join(filter(None, ids))}")
+    return to_print_line(f"{made} {'. '.join(filter(None, ids))}")
 
 
 def _format_edition(el: Element, walk: Walk) -> str:
@@ -216,7 +216,7 @@ def _format_people(el: Element, walk: Walk) -> str:
     """Return the names of a group, with commas where print has none."""
     people = children_of(el)
     if has_own_text(el, people):
-        return one_line(walk.to_inline(el))
+        return to_print_line(walk.to_inline(el))
     names = [
         _format_name(one, walk) if one.tag == "name" else walk.to_element_line(one)
         for one in people
@@ -238,7 +238,7 @@ def _format_name(el: Element, walk: Walk) -> str:
 
 
 def _format_etal(el: Element, walk: Walk) -> str:
-    return one_line(walk.to_inline(el)) or "et al."
+    return to_print_line(walk.to_inline(el)) or "et al."
 
 
 def _choose_printed(el: Element, walk: Walk) -> str:

@@ -15,7 +15,7 @@ from typing import Final
 
 from ...model.paper import Grid
 from ..safe_xml import children_of, first
-from .walk import HREF, Block, Element, Walk, in_cell, one_line, unbold
+from .walk import HREF, Block, Element, Walk, escape_cell, strip_bold, to_print_line
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach
@@ -98,7 +98,7 @@ def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
             if cells := [cell for cell in children_of(row) if cell.tag in {"td", "th"}]:
                 section.append(cells)
         if child.tag in {"caption", "title"}:
-            walk.paragraph(walk.to_inline(child))
+            walk.write_paragraph(walk.to_inline(child))
     return [found[name] for name in _SECTIONS]
 
 
@@ -129,10 +129,10 @@ def _write_cell(el: Element, walk: Walk) -> str:
         walk.in_cell = inside
         text = "<br>".join([_ITEM.sub(r"\1• ", line.strip()) for line in lines if line.strip()])
     else:
-        text = one_line(walk.to_inline(el))
+        text = to_print_line(walk.to_inline(el))
         if text and walk.counting:
             walk.words += text.count(" ") + 1
-    return in_cell(text) if walk.is_markdown else text.replace("<br>", "; ")
+    return escape_cell(text) if walk.is_markdown else text.replace("<br>", "; ")
 
 
 def _fill_grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
@@ -211,10 +211,10 @@ def write_caption(el: Element, walk: Walk) -> None:
     walk.flush_lead()
     walk.lead = f"**{label}{end}** " if label else ""
     for part in el.iterchildren("title"):
-        walk.paragraph(unbold(walk.to_line(part)))
+        walk.write_paragraph(strip_bold(walk.to_line(part)))
     for part in el.iterchildren("caption"):
         for title in part.iterchildren("title"):
-            walk.paragraph(unbold(walk.to_line(title)))
+            walk.write_paragraph(strip_bold(walk.to_line(title)))
         walk.write_content(part, skip={"title"})
     walk.flush_lead()
 
@@ -234,7 +234,7 @@ def write_graphic(el: Element, walk: Walk) -> None:
     if len(walk.blocks) == before and (holder is None or not _has_words(holder)):
         name = walk.escape((el.get(HREF) or "").rpartition("/")[2])
         kind = "Table as an image" if holder is not None and holder.tag == "table-wrap" else "Image"
-        walk.paragraph(f"[{kind}: {name}]" if name else "")
+        walk.write_paragraph(f"[{kind}: {name}]" if name else "")
 
 
 TABLE_BLOCK: dict[str, Block] = {

@@ -172,7 +172,7 @@ class Walk:
         if not len(el):
             return self.escape(text) if text else ""
         if self._depth > _DEEPEST:
-            return self.escape(text_of(el, " "))
+            return self.escape(get_text(el, " "))
         self._depth += 1
         clean, inline_of = self.escape, self.inline_of
         parts = [clean(text)] if text else []
@@ -189,7 +189,7 @@ class Walk:
     def to_inline_element(self, el: Element) -> str:
         """Return the element itself as running text."""
         if self._depth > _DEEPEST:
-            return self.escape(text_of(el, " "))
+            return self.escape(get_text(el, " "))
         self._depth += 1
         handler = self.inline_of.get(el.tag)
         made = handler(el, self) if handler else self._to_unlisted_text(el)
@@ -198,21 +198,21 @@ class Walk:
 
     def to_element_line(self, el: Element) -> str:
         """Return the element itself on one tidy line."""
-        return one_line(self.to_inline_element(el))
+        return to_print_line(self.to_inline_element(el))
 
     def to_line(self, el: Element | None, skip: Collection[str] = ()) -> str:
         """Return the element's content on one tidy line; empty without an element."""
         if el is None:
             return ""
         if len(el):
-            return one_line(self.to_inline(el, skip).replace("<br>", " "))
+            return to_print_line(self.to_inline(el, skip).replace("<br>", " "))
         text = el.text
-        return (text or "") if not text or text.isalnum() else one_line(self.escape(text))
+        return (text or "") if not text or text.isalnum() else to_print_line(self.escape(text))
 
     def write_content(self, el: Element, skip: Collection[str] = ()) -> None:
         """Write the element's content: running text as paragraphs, blocks as blocks."""
         if self._depth > _DEEPEST:
-            self.paragraph(self.escape(text_of(el, " ")))
+            self.write_paragraph(self.escape(get_text(el, " ")))
             return
         self._depth += 1
         clean, inline_of, block_of = self.escape, self.inline_of, self.block_of
@@ -227,7 +227,7 @@ class Walk:
                 parts.append(handler(child, self))
             elif block or (block := self._find_container(child)):
                 if parts:
-                    self.paragraph("".join(parts))
+                    self.write_paragraph("".join(parts))
                     parts = []
                 block(child, self)
             else:
@@ -235,16 +235,16 @@ class Walk:
             if tail := child.tail:
                 parts.append(clean(tail))
         if parts:
-            self.paragraph("".join(parts))
+            self.write_paragraph("".join(parts))
         self._depth -= 1
 
     def write(self, el: Element) -> None:
         """Write the element itself: as the block it is, else as a paragraph."""
         block = self.block_of.get(el.tag)
         if block is None:
-            self.paragraph(self.to_inline_element(el))
+            self.write_paragraph(self.to_inline_element(el))
         elif self._depth > _DEEPEST:
-            self.paragraph(self.escape(text_of(el, " ")))
+            self.write_paragraph(self.escape(get_text(el, " ")))
         else:
             self._depth += 1
             block(el, self)
@@ -283,86 +283,86 @@ class Walk:
 
     # --- writing ------------------------------------------------------------------------------
 
-    def paragraph(self, text: str) -> None:
+    def write_paragraph(self, text: str) -> None:
         """Write running text as a paragraph; nothing when there is none."""
-        text = one_line(text)
+        text = to_print_line(text)
         if not text:
             return
         if self.counting:
             self.words += text.count(" ") + 1
         if self.lead:
             # The words of a lead (a label) are no words of the paper.
-            text, self.lead = tidy(f"{self.lead}{text}"), ""
-        self._put(guard_start(text) if self.is_markdown else text)
+            text, self.lead = tidy_line(f"{self.lead}{text}"), ""
+        self._append_block(guard_start(text) if self.is_markdown else text)
 
     def add(self, block: str) -> None:
         """Write a block that is markdown already."""
         self.flush_lead()
         if block:
-            self._put(block)
+            self._append_block(block)
 
-    def heading(self, text: str) -> None:
-        """Write a heading at the current level; nothing when there is no text."""
+    def write_heading(self, text: str) -> None:
+        """Write a heading at the current level; nothing without text."""
         if text:
-            self.add(f"{'#' * min(self.level, _LOWEST_HEADING)} {unbold(text)}")
+            self.add(f"{'#' * min(self.level, _LOWEST_HEADING)} {strip_bold(text)}")
 
     def flush_lead(self) -> None:
         """Write a lead that found no paragraph to open."""
-        lead, self.lead = tidy(self.lead), ""
+        lead, self.lead = tidy_line(self.lead), ""
         if lead:
-            self._put(lead)
+            self._append_block(lead)
 
-    def _put(self, block: str) -> None:
+    def _append_block(self, block: str) -> None:
         self.blocks.append(block)
         if self.footnotes and not self._nested:
             self.blocks.extend(self.footnotes)
             self.footnotes = []
 
 
-def text_of(el: Element, between: str = "") -> str:
-    """All text in the element, whatever the tags."""
+def get_text(el: Element, between: str = "") -> str:
+    """Return all text in the element, whatever the tags."""
     return between.join(map(str, el.itertext()))
 
 
 def has_own_text(el: Element, children: list[Element]) -> bool:
-    """Whether text stands before, between or behind the element's *children*."""
+    """Return whether there is text before, between or behind the element's *children*."""
     if (text := el.text) and not text.isspace():
         return True
     return any((tail := child.tail) and not tail.isspace() for child in children)
 
 
-def unchanged(text: str) -> str:
-    """The text as it is, where no markdown is written."""
+def keep_text(text: str) -> str:
+    """Return the text as it is, where no markdown is written."""
     return text
 
 
-def tidy(text: str) -> str:
-    """One line, single blanks, none at the ends."""
+def tidy_line(text: str) -> str:
+    """Return one line with single blanks, none at the ends."""
     # Only the plain blank is printable. Most texts are seen to be tidy faster than they are made.
     if text.isprintable() and "  " not in text:
         return text.strip(" ")
     return " ".join(text.split())
 
 
-def one_line(text: str) -> str:
+def to_print_line(text: str) -> str:
     r"""Markdown on one tidy line, as print would set it.
 
     Line breaks that only lay out the XML leave no blank inside brackets or before a comma, and
     emphasis is written where its neighbours are known.
 
-    >>> one_line("a (\n*b*\n) x<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup><sup>]</sup>")
+    >>> to_print_line("a (\n*b*\n) x<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup><sup>]</sup>")
     'a (*b*) x<sup>[1, 2]</sup>'
     """
-    text = with_emphasis(text)
+    text = write_emphasis(text)
     if "\n" in text:
         lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
         text = _LAYOUT.sub("", "\n".join(lines))
-        text = _RAISED_LIST.sub(_raised_once, text).replace("\n", " ")
-    text = tidy(text)
+        text = _RAISED_LIST.sub(_join_raised, text).replace("\n", " ")
+    text = tidy_line(text)
     return _BREAK.sub("<br>", text) if "<br>" in text else text
 
 
-def _raised_once(match: re.Match[str]) -> str:
+def _join_raised(match: re.Match[str]) -> str:
     return f"<sup>[{re.sub('</?sup>', '', match[1]).rstrip()}]</sup>"
 
 
@@ -379,10 +379,10 @@ def guard_start(text: str) -> str:
     return "\\" + text
 
 
-def unbold(text: str) -> str:
-    """Text without the bold marks around all of it, where bold goes without saying.
+def strip_bold(text: str) -> str:
+    """Return text without bold marks around all of it, where bold is implied.
 
-    >>> unbold("**Ethics**"), unbold("**a** and **b**")
+    >>> strip_bold("**Ethics**"), strip_bold("**a** and **b**")
     ('Ethics', '**a** and **b**')
     """
     inner = text[2:-2]
@@ -390,21 +390,21 @@ def unbold(text: str) -> str:
     return inner if whole and inner[:1] != "*" and inner[-1:] not in {"*", "\\"} else text
 
 
-def in_cell(text: str) -> str:
-    r"""Text that may stand in a cell of a pipe table.
+def escape_cell(text: str) -> str:
+    r"""Return text that may be in a cell of a pipe table.
 
-    >>> in_cell("a|b")
+    >>> escape_cell("a|b")
     'a\\|b'
     """
     return text.replace("|", "\\|").replace("\n", "<br>")
 
 
-def link(text: str, href: str, kind: str = "") -> str:
-    """A link with a harmless scheme; the bare address where text and address are the same.
+def format_link(text: str, href: str, kind: str = "") -> str:
+    """Return a link with a harmless scheme; the bare address if text and address are equal.
 
     *text* is markdown already. Anything but http, https, ftp and mailto leaves the text alone.
 
-    >>> link("site", "https://example.org/a b(c)"), link("x", "javascript:alert(1)")
+    >>> format_link("site", "https://example.org/a b(c)"), format_link("x", "javascript:alert(1)")
     ('[site](https://example.org/a%20b%28c%29)', 'x')
     """
     href = href.strip()
@@ -414,30 +414,30 @@ def link(text: str, href: str, kind: str = "") -> str:
     if not _SAFE_LINK.fullmatch(href):
         return text
     bare = text.replace("\\", "").strip()
-    if not bare or _address(bare) == _address(href):
+    if not bare or _shorten_address(bare) == _shorten_address(href):
         return bare or href
     return f"[{text}]({href})"
 
 
-def _address(url: str) -> str:
+def _shorten_address(url: str) -> str:
     return re.sub(r"^(?:https?://(?:dx\.|www\.)?(?:doi\.org/)?|mailto:|www\.)", "", url).rstrip("/")
 
 
-def block_quote(blocks: list[str]) -> str:
-    """Blocks as one block quote; empty without any text."""
+def format_quote(blocks: list[str]) -> str:
+    """Return blocks as one block quote; empty without any text."""
     text = "\n\n".join(blocks)
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else ""
 
 
 def is_nested_list(blocks: list[str]) -> bool:
-    """Whether the blocks of a list item are a line with a list under it."""
+    """Return whether the blocks of a list item are a line with a list under it."""
     return len(blocks) == 2 and blocks[1].lstrip().startswith(("- ", "1. "))
 
 
-def roman(number: int) -> str:
-    """A number in small Roman numerals.
+def to_roman(number: int) -> str:
+    """Return a number in small Roman numerals.
 
-    >>> roman(1994)
+    >>> to_roman(1994)
     'mcmxciv'
     """
     made = ""
@@ -447,21 +447,21 @@ def roman(number: int) -> str:
     return made
 
 
-def fenced(text: str, language: str = "") -> str:
-    """A code block whose fence is longer than any run of backticks in it."""
+def format_code_block(text: str, language: str = "") -> str:
+    """Return a code block whose fence is longer than any run of backticks in it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def with_emphasis(text: str) -> str:
-    r"""A line with its emphasis as markdown.
+def write_emphasis(text: str) -> str:
+    r"""Return a line with its emphasis as markdown.
 
-    >>> with_emphasis("\x01Ptdsr-\x02null \x03n\x04th, sp\x01. nov\x02")
+    >>> write_emphasis("\x01Ptdsr-\x02null \x03n\x04th, sp\x01. nov\x02")
     '*Ptdsr*-null nth, sp. *nov*'
     """
     if "\x01" in text or "\x03" in text:
-        return _Line(text).markdown()
+        return _Line(text).to_markdown()
     return text
 
 
@@ -474,8 +474,8 @@ class _Line:
         self._parts = _MARK.split(text)
         self._with_links = "](" in text
 
-    def markdown(self) -> str:
-        """The line, each mark written, moved or left out; inner ones first."""
+    def to_markdown(self) -> str:
+        """Return the line, each mark written, moved or left out; inner ones first."""
         parts = self._parts
         begun: list[int] = []
         for at in range(1, len(parts), 2):
@@ -485,21 +485,21 @@ class _Line:
             elif begun and parts[begun[-1]] == _BEGINS[mark]:
                 start = begun.pop()
                 within_its_kind = any(parts[place] == _BEGINS[mark] for place in begun)
-                if within_its_kind or not self._holds(start, at):
+                if within_its_kind or not self._is_emphasis(start, at):
                     parts[start] = parts[at] = ""
             else:
                 parts[at] = ""
         return "".join([_WRITTEN.get(part, part) for part in parts])
 
-    def _holds(self, start: int, end: int) -> bool:
-        """Whether marks at *start* and *end* are read as emphasis, maybe moved inwards."""
+    def _is_emphasis(self, start: int, end: int) -> bool:
+        """Return whether marks at *start* and *end* are read as emphasis, maybe moved inwards."""
         if not any(map(_WORD.search, self._parts[start + 1 : end : 2])):
             return False
-        return self._opens(start) and self._closes(end)
+        return self._can_open(start) and self._can_close(end)
 
-    def _opens(self, at: int) -> bool:
+    def _can_open(self, at: int) -> bool:
         for _ in range(_TIMES):
-            before, after = self._before(at), self._after(at)
+            before, after = self._get_char_before(at), self._get_char_after(at)
             if after.isalnum():
                 return not before.isalnum()
             # Between two signs a mark could as well end what began before.
@@ -513,9 +513,9 @@ class _Line:
             self._parts[at + 1] = inner[moved.end() :]
         return False
 
-    def _closes(self, at: int) -> bool:
+    def _can_close(self, at: int) -> bool:
         for _ in range(_TIMES):
-            before, after = self._before(at), self._after(at)
+            before, after = self._get_char_before(at), self._get_char_after(at)
             if before.isalnum():
                 return not after.isalnum()
             if before and not before.isspace() and (not after or after.isspace()):
@@ -529,16 +529,16 @@ class _Line:
             self._parts[at - 1] = inner[: moved.start()]
         return False
 
-    def _before(self, at: int) -> str:
-        """The character before a mark, other marks passed over."""
+    def _get_char_before(self, at: int) -> str:
+        """Return the character before a mark; other marks are skipped."""
         while (at := at - 1) >= 0:
             part = self._parts[at]
             if part and part not in _WRITTEN:
                 return part[-1]
         return ""
 
-    def _after(self, at: int) -> str:
-        """The character behind a mark."""
+    def _get_char_after(self, at: int) -> str:
+        """Return the character behind a mark."""
         while (at := at + 1) < len(self._parts):
             part = self._parts[at]
             if part and part not in _WRITTEN:

@@ -26,7 +26,7 @@ from ...judges.wholeness import (
 )
 from ...model.verdicts import REFUSE, WEAK, Sign
 from ...outline.sections import concludes, opens, prepares
-from .walk import Element, text_of
+from .walk import Element, get_text
 
 _FEW: Final = 8  # references; in fewer, a share says nothing
 _UNCITED: Final = (0.1, 0.35)  # of the references: more than the second convinces alone
@@ -75,35 +75,35 @@ def find_signs(article: Element, words: int) -> Iterator[Sign]:
         return  # no body at all, which is another verdict
     links = _LINKS(article)
     targets = {rid for el in links for rid in (el.get("rid") or "").split()}
-    titles = [title for el in article.iterfind("body/sec/title") if (title := text_of(el).strip())]
-    yield from _uncited_references(article, links, targets, words)
-    yield from _missing_targets(article, links)
-    yield from _missing_floats(article)
-    pages = _pages(article)
+    titles = [title for el in article.iterfind("body/sec/title") if (title := get_text(el).strip())]
+    yield from _find_uncited_references(article, links, targets, words)
+    yield from _find_missing_targets(article, links)
+    yield from _find_missing_floats(article)
+    pages = _count_pages(article)
     if pages in _PAGES and words < _PER_PAGE[1] * pages:
         yield Sign(
             "pages", 2 + 2 * (words < _PER_PAGE[0] * pages), f"{words} words for {pages} pages"
         )
     if (article.get("article-type") or "").lower() in _KINDS:
-        if (prose := _words_of_prose(article)) < min(_LEAST_PROSE, _LEAST_SHARE * words):
+        if (prose := _count_prose_words(article)) < min(_LEAST_PROSE, _LEAST_SHARE * words):
             yield Sign(
                 "floats only", REFUSE, f"{prose} of {words} words outside its figures and tables"
             )
-        yield from _skipped_numbers(article)
-        yield from _unmentioned_floats(article, targets)
-        if not is_protocol(_text(article.find("front/article-meta/title-group/article-title"))):
-            yield from _missing_sections(article, titles)
+        yield from _find_skipped_numbers(article)
+        yield from _find_unmentioned_floats(article, targets)
+        if not is_protocol(_get_text(article.find("front/article-meta/title-group/article-title"))):
+            yield from _find_missing_sections(article, titles)
 
 
 # --- references -----------------------------------------------------------------------------------
 
 
-def _uncited_references(
+def _find_uncited_references(
     article: Element, links: list[Element], targets: set[str], words: int
 ) -> Iterator[Sign]:
-    """References nobody cites: a whole text cites nearly all of them."""
-    refs = _references(article, targets)
-    listed, cited = len(refs), _cited(article, refs, links)
+    """Yield a sign for references that are never cited; a whole text cites nearly all."""
+    refs = _find_cited_lists(article, targets)
+    listed, cited = len(refs), _find_cited(article, refs, links)
     cites = f"cite {len(cited)} of" if cited else "for"
     finding = f"{words} words {cites} {listed} references"
     if listed >= _MANY and words < _SCANT * listed:
@@ -119,21 +119,21 @@ def _uncited_references(
     elif within >= _RUN:
         yield Sign("uncited", REFUSE, f"{finding}, and none of {within} in a row")
     elif after >= _RUN:
-        appended = after < _LATE * listed and _APPENDED.search(_body_text(article)) is not None
+        appended = after < _LATE * listed and _APPENDED.search(_get_body_text(article)) is not None
         yield Sign("uncited", 2 if appended else REFUSE, f"{finding}, and none of the last {after}")
     else:
         yield Sign("uncited", 3 if left > _UNCITED[0] * listed else min(left, 2), finding)
 
 
-def _references(article: Element, targets: set[str]) -> list[Element]:
-    """The references of the lists that are cited from: *further reading* and data are not."""
+def _find_cited_lists(article: Element, targets: set[str]) -> list[Element]:
+    """Return the references of the lists that are cited from, without *further reading*."""
     lists = [el for el in article.iterfind("back//ref-list") if not _is_elsewhere(el)]
     used = [el for el in lists if any(part.get("id") in targets for part in el.iter())]
     return [ref for el in used or lists for ref in el.iter("ref")]
 
 
-def _cited(article: Element, refs: list[Element], links: list[Element]) -> set[int]:
-    """Which references the article cites, by number."""
+def _find_cited(article: Element, refs: list[Element], links: list[Element]) -> set[int]:
+    """Return which references the article cites, by number."""
     # Some publishers refer to the citation inside.
     numbers = {
         el.get("id"): at for at, ref in enumerate(refs, 1) for el in ref.iter() if el.get("id")
@@ -148,35 +148,37 @@ def _cited(article: Element, refs: list[Element], links: list[Element]) -> set[i
         last, between = (row[-1], link.tail or "") if row else (0, "")
     if 0 < len(cited) < len(refs):  # a range may stand there without links
         cited.update(
-            number for number in find_bracketed_numbers(_body_text(article)) if number <= len(refs)
+            number
+            for number in find_bracketed_numbers(_get_body_text(article))
+            if number <= len(refs)
         )
     return cited
 
 
-def _words_of_prose(article: Element) -> int:
-    """Words of the body that are no caption and no cell."""
+def _count_prose_words(article: Element) -> int:
+    """Return the number of words of the body outside captions and cells."""
     bodies = article.findall("body")
-    return sum(len(text_of(el, " ").split()) for el in bodies) - sum(
-        len(text_of(el, " ").split())
+    return sum(len(get_text(el, " ").split()) for el in bodies) - sum(
+        len(get_text(el, " ").split())
         for body in bodies
         for el in body.iter(*_FLOATS)
         if not _FLOATS.intersection(up.tag for up in el.iterancestors())
     )
 
 
-def _body_text(article: Element) -> str:
-    return " ".join(text_of(body) for body in article.findall("body"))
+def _get_body_text(article: Element) -> str:
+    return " ".join(get_text(body) for body in article.findall("body"))
 
 
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def _missing_targets(article: Element, links: list[Element]) -> Iterator[Sign]:
-    """Parts referred to that are not there, which a valid document rules out."""
+def _find_missing_targets(article: Element, links: list[Element]) -> Iterator[Sign]:
+    """Yield a sign for missing parts that the text refers to; no valid document has any."""
     names = set(_NAMES(article))
     lost = [
         f"{_POINTED_AT[kind]} {rid}"
-        for kind, rid in dict.fromkeys(_targets(links))
+        for kind, rid in dict.fromkeys(_find_targets(links))
         if kind in _POINTED_AT and rid not in names
     ]
     if lost:
@@ -185,28 +187,28 @@ def _missing_targets(article: Element, links: list[Element]) -> Iterator[Sign]:
         yield Sign("targets", REFUSE, f"{lost[0]}{more} {are} referred to, but not there")
 
 
-def _missing_floats(article: Element) -> Iterator[Sign]:
-    """Figures and tables that the article's own counts have and the article has not."""
+def _find_missing_floats(article: Element) -> Iterator[Sign]:
+    """Yield a sign for figures and tables that are counted, but missing."""
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
         count = article.find(f"front/article-meta/counts/{name}-count".replace("figure-", "fig-"))
-        stated = _number(count.get("count")) if count is not None else 0
+        stated = _parse_number(count.get("count")) if count is not None else 0
         there = sum(1 for _ in article.iter(tag))
         if there < _STATED[1] * stated:
             weight = 2 + 2 * (stated > 1 and there <= _STATED[0] * stated)
             yield Sign(f"stated {name}s", weight, f"{there} of {stated} {name}s stated")
 
 
-def _skipped_numbers(article: Element) -> Iterator[Sign]:
-    """Numbers that the figures, the tables or the sections skip."""
+def _find_skipped_numbers(article: Element) -> Iterator[Sign]:
+    """Yield a sign for numbers that the figures, tables or sections skip."""
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
-        labels = [_label(el) for el in article.iter(tag) if not _is_elsewhere(el)]
+        labels = [_get_label(el) for el in article.iter(tag) if not _is_elsewhere(el)]
         numbers = {int(match[1]) for label in labels if (match := _LABEL.match(label))}
         if lost := find_first_skipped(numbers):
             yield Sign(
                 f"skipped {name}", REFUSE, f"{name} {lost} is missing before {name} {max(numbers)}"
             )
     sections = list(article.iterfind("body/sec"))
-    heads = [f"{_label(el)} {_text(el.find('title'))}" for el in sections]
+    heads = [f"{_get_label(el)} {_get_text(el.find('title'))}" for el in sections]
     numbers = {int(match[1]) for head in heads if (match := _SECTION.match(head.lstrip()))}
     if 1 < len(numbers) >= len(heads) - 2 and (lost := find_first_skipped(numbers)):
         yield Sign(
@@ -214,16 +216,16 @@ def _skipped_numbers(article: Element) -> Iterator[Sign]:
         )
 
 
-def _label(el: Element) -> str:
-    return _text(el.find("label")).strip()
+def _get_label(el: Element) -> str:
+    return _get_text(el.find("label")).strip()
 
 
-def _text(el: Element | None) -> str:
-    return "" if el is None else text_of(el)
+def _get_text(el: Element | None) -> str:
+    return "" if el is None else get_text(el)
 
 
-def _unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Sign]:
-    """Figures and tables that nothing refers to, in an article that refers to others."""
+def _find_unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Sign]:
+    """Yield a sign for figures and tables without a mention, if others are mentioned."""
     names = [el.get("id") for el in article.iter("fig", "table-wrap") if not _is_elsewhere(el)]
     lost = [name for name in names if name and name not in targets]
     if lost and targets.intersection(filter(None, names)):
@@ -235,8 +237,8 @@ def _unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Sign]:
         )
 
 
-def _missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
-    """Sections that a report of research has, and this one has not."""
+def _find_missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
+    """Yield a sign for sections that a report of research has, and this one lacks."""
     if not titles:
         return
     if not any(map(concludes, titles)):
@@ -251,26 +253,26 @@ def _is_elsewhere(el: Element) -> bool:
     return any(above.tag in _ELSEWHERE for above in el.iterancestors())
 
 
-def _targets(links: list[Element]) -> Iterator[tuple[str, str]]:
-    """(kind, id) of all that is referred to."""
+def _find_targets(links: list[Element]) -> Iterator[tuple[str, str]]:
+    """Yield (kind, id) of everything referred to."""
     for el in links:
         for rid in (el.get("rid") or "").split():
             yield el.get("ref-type") or "", rid
 
 
-def _pages(article: Element) -> int:
-    """Pages as printed; 0 where the numbers do not say."""
+def _count_pages(article: Element) -> int:
+    """Return the number of printed pages; 0 if the page numbers do not tell."""
     meta = article.find("front/article-meta")
     if meta is None:
         return 0
-    first, last = (_number(meta.findtext(name)) for name in ("fpage", "lpage"))
+    first, last = (_parse_number(meta.findtext(name)) for name in ("fpage", "lpage"))
     if first and last >= first:
         return last - first + 1
     count = meta.find("counts/page-count")
-    return _number(count.get("count")) if count is not None else 0
+    return _parse_number(count.get("count")) if count is not None else 0
 
 
-def _number(text: str | None) -> int:
+def _parse_number(text: str | None) -> int:
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 

@@ -28,7 +28,7 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
 
 
 def serve() -> None:
-    """What the child runs."""
+    """Serve requests in the child process."""
     serve_with(read_lines)
 
 
@@ -37,7 +37,7 @@ def read_lines(body: bytes) -> dict[str, Any]:
     import pypdfium2
 
     from .ciphers import Ciphers
-    from .lines import lines_of
+    from .lines import read_lines
 
     lines: list[tuple[Any, ...]] = []
     ciphers = Ciphers()
@@ -50,7 +50,7 @@ def read_lines(body: bytes) -> dict[str, Any]:
             text_page = document[number].get_textpage()
         except pypdfium2.PdfiumError:
             continue  # a broken page among whole ones
-        for line in lines_of(ciphers.characters_of(text_page.raw)):
+        for line in read_lines(ciphers.read_characters(text_page.raw)):
             edges = (line.left, line.bottom, line.right, line.top)
             lines.append((number + 1, *(round(edge, 1) for edge in edges), line.text))
     return {"lines": lines}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .rows import Area, height_of
+from .rows import Area, get_middle
 from .words import Sheet, Word
 
 _TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
@@ -28,10 +28,10 @@ class Caption:
     label: str  # empty for figures
 
 
-def captions_of(sheet: Sheet) -> Iterator[Caption]:
-    """Where lines begin as captions do: a sentence that begins with *Table 2 shows* is none."""
+def find_captions(sheet: Sheet) -> Iterator[Caption]:
+    """Yield captions where lines begin like them; *Table 2 shows …* begins a sentence."""
     for at, word in enumerate(sheet.words):
-        if word.text[:1] not in "TFSAC" or not _begins(sheet.words, at):
+        if word.text[:1] not in "TFSAC" or not _begins_line(sheet.words, at):
             continue
         said = " ".join(one.text for one in sheet.words[at : at + 8])
         found = CAPTION.match(said)
@@ -39,8 +39,8 @@ def captions_of(sheet: Sheet) -> Iterator[Caption]:
             yield Caption(word, at, found["number"] if found["kind"] else "")
 
 
-def _begins(words: tuple[Word, ...], at: int) -> bool:
-    """Whether a word stands first in its line, or behind a hole."""
+def _begins_line(words: tuple[Word, ...], at: int) -> bool:
+    """Return whether a word is the first in its line, or follows a gap."""
     if not at:
         return True
     before, here = words[at - 1], words[at]
@@ -51,11 +51,11 @@ def _begins(words: tuple[Word, ...], at: int) -> bool:
     return not (goes_on and alike and before.text[-1:] not in ".?!:)")
 
 
-def said_of(sheet: Sheet, caption: Caption, area: Area | None) -> tuple[int, int]:
-    """Where the caption's characters begin and end: lines of one size, one below the other."""
+def find_caption_end(sheet: Sheet, caption: Caption, area: Area | None) -> tuple[int, int]:
+    """Return where the caption's characters begin and end: adjacent lines of one size."""
     first = last = caption.word
     for word in sheet.words[caption.at + 1 :]:
-        step = height_of(last) - height_of(word)
+        step = get_middle(last) - get_middle(word)
         beside = abs(step) < 0.5 * first.size and word.left > last.left
         below = 0 < step < 1.7 * first.size and word.left < last.right
         alike = abs(word.size - last.size) < 0.25 * first.size
@@ -69,15 +69,15 @@ def said_of(sheet: Sheet, caption: Caption, area: Area | None) -> tuple[int, int
 
 
 def _is_inside(word: Word, area: Area) -> bool:
-    """Whether a word stands in a table, or beside it."""
-    return area.bottom < height_of(word) < area.top and word.left < area.right
+    """Return whether a word is in a table, or next to it."""
+    return area.bottom < get_middle(word) < area.top and word.left < area.right
 
 
-def line_end(sheet: Sheet, caption: Caption) -> float:
-    """Where the first line of a caption ends."""
+def find_line_end(sheet: Sheet, caption: Caption) -> float:
+    """Return the right end of the first line of a caption."""
     last = caption.word
     for word in sheet.words[caption.at + 1 :]:
-        if abs(height_of(word) - height_of(last)) > 0.5 * last.size or word.left < last.left:
+        if abs(get_middle(word) - get_middle(last)) > 0.5 * last.size or word.left < last.left:
             break
         last = word
     return last.right

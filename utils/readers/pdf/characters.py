@@ -15,7 +15,7 @@ from functools import cache
 from itertools import compress, repeat
 from typing import Any, NamedTuple
 
-from .native import NUMBER, POINTER, REAL, address_of, functions
+from .native import NUMBER, POINTER, REAL, get_address, load_functions
 
 _MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _NAME_BYTES = 100
@@ -41,11 +41,11 @@ class Face(NamedTuple):
 
     @property
     def is_tall(self) -> bool:
-        """Whether its box is half as tall again as other fonts have it, or more."""
+        """True if the font's box is at least half as tall again as in other fonts."""
         return self.ascent - self.descent > _TALL
 
-    def plain(self, box: Box) -> Box:
-        """A character's box as other fonts have it."""
+    def normalize_box(self, box: Box) -> Box:
+        """Return a character's box with the height that other fonts have."""
         left, bottom, right, top = box
         em = (top - bottom) / (self.ascent - self.descent)
         line = bottom - self.descent * em
@@ -62,15 +62,15 @@ class Characters:
     """
 
     def __init__(self, text_page: Any) -> None:
-        self._address = address_of(text_page)
-        self._functions = _functions()
+        self._address = get_address(text_page)
+        self._functions = _load_functions()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
         self._faces: dict[int, Face] = {}  # by font
         self._pieces: dict[int, Face] = {}  # by text object
         self._thin: list[int] | None = None
-        self.text = self._text()
+        self.text = self._read_text()
 
-    def _text(self) -> str:
+    def _read_text(self) -> str:
         functions = self._functions
         count = min(max(0, functions["Text_CountChars"](self._address)), _MOST)
         buffer = (ctypes.c_ushort * (count + 1))()
@@ -82,22 +82,22 @@ class Characters:
         codes = map(functions["Text_GetUnicode"], repeat(self._address), range(count))
         return "".join(map(chr, map(min, codes, repeat(_LAST))))
 
-    def solid(self) -> list[int]:
-        """The places of all characters that are no blanks."""
+    def find_inked(self) -> list[int]:
+        """Return the positions of all characters that are not blank."""
         shown = self.text.encode("latin-1", "replace").translate(_SOLID)
         return list(compress(range(len(shown)), shown))
 
-    def box(self, index: int) -> Box:
-        """A character's box as tall as its font, so that *a* and *g* of one line agree."""
-        return self.boxes((index,))[0]
+    def get_box(self, index: int) -> Box:
+        """Return a character's box as tall as its font, so that *a* and *g* agree."""
+        return self.get_boxes((index,))[0]
 
-    def boxes(self, indices: Sequence[int] | None = None) -> list[Box]:
-        """The boxes of these characters, or of all, asked for at once."""
-        edges = self.edges(range(len(self.text)) if indices is None else indices)
+    def get_boxes(self, indices: Sequence[int] | None = None) -> list[Box]:
+        """Return the boxes of these characters, or of all, in one call."""
+        edges = self.get_edges(range(len(self.text)) if indices is None else indices)
         return list(zip(edges[0::4], edges[3::4], edges[2::4], edges[1::4], strict=True))
 
-    def edges(self, indices: Sequence[int]) -> list[float]:
-        """Left, top, right and bottom of the first of these characters, of the second, …."""
+    def get_edges(self, indices: Sequence[int]) -> list[float]:
+        """Return left, top, right and bottom of each of these characters, one after the other."""
         rectangles = (REAL * (4 * len(indices)))()
         begin = ctypes.addressof(rectangles)
         into = range(begin, begin + ctypes.sizeof(rectangles), 4 * ctypes.sizeof(REAL))
@@ -105,17 +105,17 @@ class Characters:
         deque(map(ask, repeat(self._address), indices, into), maxlen=0)
         return rectangles[:]
 
-    def thin_spaces(self) -> list[int]:
-        """The places before which print has a thin space, as in *2 mm*, and the text has none."""
+    def find_thin_spaces(self) -> list[int]:
+        """Return positions with a thin space before them that the text lacks, as in *2 mm*."""
         if self._thin is None:
-            places = list(self._beside_digits())
-            boxes = self.boxes([at + aside for at in places for aside in (-1, 0, 1)])
+            places = list(self._find_digit_borders())
+            boxes = self.get_boxes([at + aside for at in places for aside in (-1, 0, 1)])
             around = zip(places, boxes[0::3], boxes[1::3], boxes[2::3], strict=True)
             self._thin = [at for at, *boxes in around if self._is_thin(at, *boxes)]
         return self._thin
 
-    def _beside_digits(self) -> Iterator[int]:
-        """Where a digit follows a letter or a letter a digit, and something both."""
+    def _find_digit_borders(self) -> Iterator[int]:
+        """Yield positions where a digit meets a letter, between other characters."""
         text = self.text
         for found in _DIGITS.finditer(text, 0, max(0, len(text) - 1)):
             start, end = found.span()
@@ -125,49 +125,51 @@ class Characters:
                 yield end
 
     def _is_thin(self, at: int, before: Box, here: Box, after: Box) -> bool:
-        """Whether two characters are further apart than the two behind them; marks are not."""
+        """Return whether two characters are further apart than the next two."""
         height = max(before[3] - before[1], here[3] - here[1])
         is_mark = self.text[at].isdigit() and here[1] > before[1] + 0.1 * height
         gap = here[0] - before[2]
         usual = max(0.0, after[0] - here[2])
         return not is_mark and _THIN * height < gap < height and gap - usual > _THIN * height
 
-    def angle(self, index: int) -> float:
-        """How far a character is turned, in radians."""
+    def get_angle(self, index: int) -> float:
+        """Return the rotation of a character, in radians."""
         return float(self._functions["Text_GetCharAngle"](self._address, index))
 
-    def face(self, index: int) -> Face:
-        """The font of a character."""
-        return self._face_of(self._functions["Text_GetTextObject"](self._address, index), index)
+    def get_face(self, index: int) -> Face:
+        """Return the font of a character."""
+        return self._get_object_face(
+            self._functions["Text_GetTextObject"](self._address, index), index
+        )
 
-    def faces(self, indices: Sequence[int]) -> list[Face]:
-        """The fonts of several characters, asked for at once."""
+    def get_faces(self, indices: Sequence[int]) -> list[Face]:
+        """Return the fonts of several characters, in one call."""
         ask = self._functions["Text_GetTextObject"]
         pieces = map(ask, repeat(self._address), indices)
-        return list(map(self._face_of, pieces, indices))
+        return list(map(self._get_object_face, pieces, indices))
 
-    def _face_of(self, piece: int | None, index: int) -> Face:
-        """The font of a character in a text object, or in none, as PDFium's own blanks are."""
+    def _get_object_face(self, piece: int | None, index: int) -> Face:
+        """Return the font of a character in a text object, or outside, like PDFium's own blanks."""
         if piece in self._pieces:
             return self._pieces[piece]
         font = self._functions["TextObj_GetFont"](piece) if piece else None
         if piece is None or font is None:
-            return self._face(index)
+            return self._read_face(index)
         if font not in self._faces:
-            ascent, descent = self._reach(font)
-            self._faces[font] = self._face(index)._replace(ascent=ascent, descent=descent)
+            ascent, descent = self._get_reach(font)
+            self._faces[font] = self._read_face(index)._replace(ascent=ascent, descent=descent)
         self._pieces[piece] = self._faces[font]
         return self._pieces[piece]
 
-    def _reach(self, font: int) -> tuple[float, float]:
-        """How far a font goes above and below the line, in ems; the usual where it is silent."""
+    def _get_reach(self, font: int) -> tuple[float, float]:
+        """Return how far a font extends above and below the line, in ems."""
         reach = (REAL * 2)()
         begin = ctypes.addressof(reach)
         above = self._functions["Font_GetAscent"](font, 1.0, begin)
         below = self._functions["Font_GetDescent"](font, 1.0, begin + ctypes.sizeof(REAL))
         return (reach[0], reach[1]) if above and below and reach[0] > reach[1] else _USUAL_REACH
 
-    def _face(self, index: int) -> Face:
+    def _read_face(self, index: int) -> Face:
         self._name.value = b""
         self._functions["Text_GetFontInfo"](self._address, index, self._name, _NAME_BYTES, None)
         weight = self._functions["Text_GetFontWeight"](self._address, index)
@@ -175,9 +177,9 @@ class Characters:
 
 
 @cache
-def _functions() -> dict[str, Any]:
+def _load_functions() -> dict[str, Any]:
     count = ctypes.c_ulong
-    return functions(
+    return load_functions(
         Text_CountChars=(NUMBER, POINTER),
         Text_GetText=(NUMBER, POINTER, NUMBER, NUMBER, POINTER),
         Text_GetUnicode=(ctypes.c_uint, POINTER, NUMBER),

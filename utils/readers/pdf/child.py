@@ -29,7 +29,7 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
 
 
 def serve() -> None:
-    """What the child runs."""
+    """Serve requests in the child process."""
     serve_with(read_pages)
 
 
@@ -42,11 +42,11 @@ def read_pages(body: bytes) -> dict[str, Any]:
     from ...outline.words import folded
     from .ciphers import Ciphers
     from .doubts import NotedDoubts
-    from .layout import largest_title, markdown_of, to_blocks
-    from .ligatures import with_ligatures
+    from .layout import find_title, to_blocks, to_markdown
+    from .ligatures import restore_ligatures
     from .lines import Page
-    from .margins import pages_to_come
-    from .page import page_lines
+    from .margins import read_page_count
+    from .page import read_page_lines
 
     try:
         document = pypdfium2.PdfDocument(body)
@@ -57,22 +57,22 @@ def read_pages(body: bytes) -> dict[str, Any]:
         try:
             page = document[number]
             width, height = page.get_size()
-            pages.append(Page(tuple(page_lines(page, doubts, ciphers)), width, height))
+            pages.append(Page(tuple(read_page_lines(page, doubts, ciphers)), width, height))
             page.close()
         except pypdfium2.PdfiumError:
             pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones
         doubts.end_page(number + 1)
-    pages = with_ligatures(pages)
+    pages = restore_ligatures(pages)
     first = ["\n".join(line.text for line in page.lines) for page in pages[:2]]
     claimed = unescape(document.get_metadata_value("Title")).strip()
     named = "".join(folded(claimed))
     trusted = len(claimed.split()) >= 3 and any(named in "".join(folded(text)) for text in first)
-    title = claimed if trusted else largest_title(pages[0]) if pages else ""
+    title = claimed if trusted else find_title(pages[0]) if pages else ""
     return {
         "pages": len(document),
         "title": title,
-        "markdown": markdown_of(title, to_blocks(pages, title)),
+        "markdown": to_markdown(title, to_blocks(pages, title)),
         "opening": "\n".join(first)[:20_000],
-        "doubts": doubts.answer(),
-        "numbered": pages_to_come(pages) if len(pages) == len(document) else (0, 0),
+        "doubts": doubts.to_answer(),
+        "numbered": read_page_count(pages) if len(pages) == len(document) else (0, 0),
     }

@@ -33,21 +33,21 @@ class Ciphers:
     def __init__(self) -> None:
         self._proved: set[str] = set()
 
-    def characters_of(self, text_page: Any) -> Characters:
-        """The characters of an open page, its ciphered fonts read."""
+    def read_characters(self, text_page: Any) -> Characters:
+        """Return the characters of an open page, with its ciphered fonts decoded."""
         page = Characters(text_page)
         if _MAY_BE.search(page.text):
-            page.text = self._deciphered(page)
+            page.text = self._decipher(page)
         return page
 
-    def _deciphered(self, page: Characters) -> str:
+    def _decipher(self, page: Characters) -> str:
         places: defaultdict[str, list[int]] = defaultdict(list)
         inked = [at for at, char in enumerate(page.text) if char not in " \r\n\xa0"]
-        for at, face in zip(inked, page.faces(inked), strict=True):
+        for at, face in zip(inked, page.get_faces(inked), strict=True):
             places[face.name].append(at)
         strange = {font for font, own in places.items() if _has_few_small(page.text, own)}
         plain = sorted(at for font, own in places.items() if font not in strange for at in own)
-        known = _LABELS | {word.lower() for word in _words(page.text, plain)}
+        known = _LABELS | {word.lower() for word in _get_words(page.text, plain)}
         text = list(page.text)
         for font in strange:
             own = places[font]
@@ -63,16 +63,16 @@ def _has_few_small(text: str, places: list[int]) -> bool:
 
 
 def _is_proved(text: str, places: list[int], known: Set[str]) -> bool:
-    """Whether the characters are glyphs' numbers: as such they are words, and known ones."""
-    read = _words(text.translate(_LETTERS), places)
+    """Return whether the characters are glyph numbers: decoded, they are known words."""
+    read = _get_words(text.translate(_LETTERS), places)
     shaped = sum(bool(_WORDED.fullmatch(word)) for word in read)
     return len({word.lower() for word in read} & known) >= _FEWEST and shaped >= _MOST_OF * len(
         read
     )
 
 
-def _words(text: str, places: list[int]) -> list[str]:
-    """The words of the characters at these places."""
+def _get_words(text: str, places: list[int]) -> list[str]:
+    """Return the words of the characters at these positions."""
     runs = groupby(enumerate(places), key=lambda pair: pair[1] - pair[0])
     pieces = ("".join(text[at] for _, at in run) for _, run in runs)
     return [word for piece in pieces for word in _WORD.findall(piece)]

@@ -18,20 +18,20 @@ _FEWEST = 4  # entries in a row that come again as headings
 _MOST = 0.6  # of the headings after it, that a paragraph of entries names
 
 
-def without_contents(blocks: list[Block]) -> list[Block]:
+def drop_contents(blocks: list[Block]) -> list[Block]:
     """Leave out the entries of a table of contents, with its title."""
-    last = {_key(block.text): at for at, block in enumerate(blocks) if block.level}
+    last = {_to_key(block.text): at for at, block in enumerate(blocks) if block.level}
     at = 0
     kept: list[Block] = []
     while at < len(blocks):
         titled = _TITLE.fullmatch(blocks[at].text.strip()) is not None
-        if not titled and _TITLE.match(blocks[at].text) and _lists(blocks, at):
+        if not titled and _TITLE.match(blocks[at].text) and _lists_headings(blocks, at):
             at += 1
             continue
         end = at + titled
         while end < len(blocks) and _is_entry(blocks[end], end, last):
             end += 1
-        if titled and end == at + 1 and end < len(blocks) and _lists(blocks, end):
+        if titled and end == at + 1 and end < len(blocks) and _lists_headings(blocks, end):
             end += 1
         if end - at - titled >= (1 if titled else _FEWEST):
             at = end
@@ -42,20 +42,20 @@ def without_contents(blocks: list[Block]) -> list[Block]:
 
 
 def _is_entry(block: Block, at: int, last: dict[str, int]) -> bool:
-    key = _key(block.text)
+    key = _to_key(block.text)
     return bool(key) and last.get(key, 0) > at and not block.rows
 
 
-def _lists(blocks: list[Block], at: int) -> bool:
-    """Whether a paragraph names, one after the other, most headings that follow it."""
-    text, names = "".join(folded(blocks[at].text)), list(_names(blocks[at + 1 :]))
+def _lists_headings(blocks: list[Block], at: int) -> bool:
+    """Return whether a paragraph names, in order, most headings that follow."""
+    text, names = "".join(folded(blocks[at].text)), list(_yield_heading_keys(blocks[at + 1 :]))
     named = sum(name in text for name in names)
     return not blocks[at].level and named >= _FEWEST and named >= _MOST * len(names)
 
 
-def _names(blocks: list[Block]) -> Iterator[str]:
-    yield from (key for block in blocks if block.level and (key := _key(block.text)))
+def _yield_heading_keys(blocks: list[Block]) -> Iterator[str]:
+    yield from (key for block in blocks if block.level and (key := _to_key(block.text)))
 
 
-def _key(text: str) -> str:
+def _to_key(text: str) -> str:
     return "".join(folded(_PAGE.sub("", text)))

@@ -18,7 +18,7 @@ _FEWEST = 3  # roles in a row; a paper has one section on its methodology
 _APART = 2  # blocks from one role to the next
 
 
-def without_roles(blocks: list[Block]) -> list[Block]:
+def merge_roles(blocks: list[Block]) -> list[Block]:
     """Make roles in a row, each over its names, the beginning of the text below them."""
     named = [at for at, block in enumerate(blocks) if _ROLE.fullmatch(block.text.strip())]
     runs: list[list[int]] = []

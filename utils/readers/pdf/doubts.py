@@ -38,16 +38,16 @@ class NotedDoubts:
     def add(self, page: Characters) -> None:
         """Note those of the next page."""
         words: Counter[str] = Counter()
-        for match in self._words(page):
-            if not match[0].islower() and (foreign := self._foreign(page, match)):
+        for match in self._find_words(page):
+            if not match[0].islower() and (foreign := self._find_foreign(page, match)):
                 words[match[0]] += 1
                 self._places.setdefault(match[0], {}).update(foreign)
         letters = len("".join(page.text.split()))
         lost = len(_LOST.findall(page.text))
         self._pages.append({"letters": letters, "lost": lost, "words": dict(words)})
 
-    def _words(self, page: Characters) -> Iterable[re.Match[str]]:
-        """The words of a page, if any of them may hold such a letter."""
+    def _find_words(self, page: Characters) -> Iterable[re.Match[str]]:
+        """Return the words of a page, if any of them may hold such a letter."""
         may_hold = len(self._pages) < _OPENING or self._known or _ODD.search(page.text)
         return _WORD.finditer(page.text) if may_hold else ()
 
@@ -56,12 +56,12 @@ class NotedDoubts:
         self._pages[-1]["unplaced"] = letters
 
     def end_page(self, number: int) -> None:
-        """A page that could not be read is in doubt as a whole; *number* counts from 1."""
+        """Note a page that could not be read as doubtful in full; *number* counts from 1."""
         if len(self._pages) < number:
             self._pages.append({"letters": 1, "lost": 1, "words": {}})
 
-    def answer(self) -> dict[str, Any]:
-        """The pages (see `...model.paper.PageDoubts`), and those words.
+    def to_answer(self) -> dict[str, Any]:
+        """Return the pages (see `...model.paper.PageDoubts`) and the doubtful words.
 
         ``foreign`` has each word with the places of the letters that are from another font, and
         what identifies each glyph.
@@ -72,8 +72,8 @@ class NotedDoubts:
         }
         return {"pages": self._pages, "foreign": foreign}
 
-    def _foreign(self, page: Characters, match: re.Match[str]) -> dict[int, Glyph]:
-        """The letters of a word that are in another font than all the rest of it."""
+    def _find_foreign(self, page: Characters, match: re.Match[str]) -> dict[int, Glyph]:
+        """Return the letters of a word that are in another font than the rest."""
         word, start = match[0], match.start()
         is_opening = len(self._pages) < _OPENING
         if not (is_opening or self._known) and word[1:].islower():
@@ -86,16 +86,18 @@ class NotedDoubts:
         if not asked or len(asked) == len(word):
             return {}
         rest = next(at for at in range(len(word)) if at not in asked)
-        usual = page.face(start + rest).name
-        fonts = {at: page.face(start + at).name for at in asked}
+        usual = page.get_face(start + rest).name
+        fonts = {at: page.get_face(start + at).name for at in asked}
         foreign = {at: (font, word[at]) for at, font in fonts.items() if font != usual}
-        if not foreign or any(page.face(start + at).name != usual for at in _beside(foreign, word)):
+        if not foreign or any(
+            page.get_face(start + at).name != usual for at in _find_neighbours(foreign, word)
+        ):
             return {}
         self._known |= set(foreign.values())
         return foreign
 
 
-def _beside(foreign: dict[int, Glyph], word: str) -> set[int]:
-    """The neighbours of the foreign letters, which in a change of style are foreign, too."""
+def _find_neighbours(foreign: dict[int, Glyph], word: str) -> set[int]:
+    """Return the neighbours of the foreign letters, which a change of style makes foreign, too."""
     near = {at + step for at in foreign for step in (-1, 1)}
     return {at for at in near if 0 <= at < len(word) and at not in foreign}

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from .rows import FULL
-from .rules import Rule, merged
+from .rules import Rule, merge_rules
 
 _NEAR = 3.0  # points: how far apart rules end that touch
 _INSIDE = 4.0  # points: nearer to its side a rule is the frame's
@@ -14,20 +14,20 @@ _MOST = 400  # rules of one direction; more are no frame but a picture
 _LEAST = 30.0  # points: a smaller frame holds no table
 
 
-def frames_of(rules: Sequence[Rule]) -> list[Rule]:
-    """The boxes of all fields of cells, the largest first."""
-    flat = merged(rule for rule in rules if rule.is_flat)
-    lying = merged(_turned(rule) for rule in rules if not rule.is_flat)
-    upright = sorted(map(_turned, lying), key=lambda rule: rule.left)
+def find_frames(rules: Sequence[Rule]) -> list[Rule]:
+    """Return the boxes of all fields of cells, the largest first."""
+    flat = merge_rules(rule for rule in rules if rule.is_flat)
+    lying = merge_rules(_turn_rule(rule) for rule in rules if not rule.is_flat)
+    upright = sorted(map(_turn_rule, lying), key=lambda rule: rule.left)
     if not 2 <= len(flat) <= _MOST or not 1 <= len(upright) <= _MOST:
         return []
-    boxes = (_box(group) for group in _touching(flat, upright) if _is_field(group))
+    boxes = (_bound_group(group) for group in _group_touching(flat, upright) if _is_field(group))
     return sorted(boxes, key=lambda box: (box.left - box.right) * (box.top - box.bottom))
 
 
-def boxes_of(rules: Sequence[Rule]) -> list[Rule]:
-    """Rectangles that are drawn around something, the largest first."""
-    flat = merged(rule for rule in rules if rule.is_flat)
+def find_boxes(rules: Sequence[Rule]) -> list[Rule]:
+    """Return rectangles drawn around something, the largest first."""
+    flat = merge_rules(rule for rule in rules if rule.is_flat)
     tops = sorted(flat, key=lambda rule: rule.top)
     heights = [rule.top for rule in tops]
     found: set[Rule] = set()
@@ -53,12 +53,12 @@ def boxes_of(rules: Sequence[Rule]) -> list[Rule]:
     return sorted(found, key=lambda box: (box.left - box.right) * (box.top - box.bottom))
 
 
-def _turned(rule: Rule) -> Rule:
+def _turn_rule(rule: Rule) -> Rule:
     return Rule(rule.bottom, rule.left, rule.top, rule.right)
 
 
-def _touching(flat: list[Rule], upright: list[Rule]) -> Iterator[list[Rule]]:
-    """The rules in groups of which each crosses or touches another."""
+def _group_touching(flat: list[Rule], upright: list[Rule]) -> Iterator[list[Rule]]:
+    """Yield the rules in groups whose members cross or touch each other."""
     groups = list(range(len(flat) + len(upright)))
 
     def group_of(at: int) -> int:
@@ -79,7 +79,7 @@ def _touching(flat: list[Rule], upright: list[Rule]) -> Iterator[list[Rule]]:
     return iter(found.values())
 
 
-def _box(group: list[Rule]) -> Rule:
+def _bound_group(group: list[Rule]) -> Rule:
     return Rule(
         min(rule.left for rule in group),
         min(rule.bottom for rule in group),
@@ -89,17 +89,17 @@ def _box(group: list[Rule]) -> Rule:
 
 
 def _is_field(group: list[Rule]) -> bool:
-    """Whether rules part rows and columns: all the way across, and most of the way down."""
-    box = _box(group)
+    """Return whether rules separate rows and columns, all the way across."""
+    box = _bound_group(group)
     wide, high = box.right - box.left, box.top - box.bottom
     if min(wide, high) < _LEAST:
         return False
     across = {round(r.top / _NEAR) for r in group if r.is_flat and r.right - r.left >= FULL * wide}
-    return len(across) > 1 and bool(list(uprights(group, box)))
+    return len(across) > 1 and bool(list(find_uprights(group, box)))
 
 
-def uprights(rules: Iterable[Rule], box: Rule) -> Iterator[float]:
-    """Where upright rules run through most of a box, but for its sides."""
+def find_uprights(rules: Iterable[Rule], box: Rule) -> Iterator[float]:
+    """Yield where upright rules run through most of a box, without its sides."""
     inside = sorted(
         (rule.left, rule.top - rule.bottom)
         for rule in rules

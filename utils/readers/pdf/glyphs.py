@@ -20,27 +20,27 @@ _ODD = re.compile(r"[a-z][A-Z][a-z]")
 
 
 def correct_letters(document: Document, paper: Paper) -> Document:
-    """*document* with the letters put right that *paper*'s names and title prove to be misnamed.
+    """Correct misnamed letters that *paper*'s names and title prove.
 
     Its ``confidence`` says of each page which part of its letters is beyond doubt.
     """
     doubts = document.doubts
     if doubts is None:
         return document
-    right = _corrected_words(doubts, paper, document.markdown) if doubts.foreign else {}
+    right = _find_corrections(doubts, paper, document.markdown) if doubts.foreign else {}
     return replace(
         document,
-        markdown=_replaced(document.markdown, right),
-        title=_replaced(document.title, right),
-        abstract=_replaced(document.abstract, right),
-        confidence=tuple(_confidence(page, right) for page in doubts.pages),
+        markdown=_replace_words(document.markdown, right),
+        title=_replace_words(document.title, right),
+        abstract=_replace_words(document.abstract, right),
+        confidence=tuple(_measure_confidence(page, right) for page in doubts.pages),
         doubts=None,
     )
 
 
-def _corrected_words(doubts: Doubts, paper: Paper, markdown: str) -> dict[str, str]:
-    """The words with a misnamed letter, and what they are."""
-    proven = dict(_proven(doubts, _words_of(paper)))
+def _find_corrections(doubts: Doubts, paper: Paper, markdown: str) -> dict[str, str]:
+    """Return the words with a misnamed letter, and their corrections."""
+    proven = dict(_find_proven(doubts, _get_record_words(paper)))
     said = {word: _correct_word(word, places, proven) for word, places in doubts.foreign.items()}
     written = Counter(_WORD.findall(markdown)) if proven else Counter()
     noted = Counter[str]()
@@ -50,25 +50,27 @@ def _corrected_words(doubts: Doubts, paper: Paper, markdown: str) -> dict[str, s
     return {word: new for word, new in said.items() if new != word and written[word] <= noted[word]}
 
 
-def _words_of(paper: Paper) -> set[str]:
+def _get_record_words(paper: Paper) -> set[str]:
     names = " ".join(f"{author.family} {author.given}" for author in paper.authors)
     return set(_WORD.findall(f"{names} {paper.title}"))
 
 
-def _proven(doubts: Doubts, words: set[str]) -> Iterator[tuple[Glyph, str]]:
-    """The glyphs for which the record has a letter, and not two."""
+def _find_proven(doubts: Doubts, words: set[str]) -> Iterator[tuple[Glyph, str]]:
+    """Yield the glyphs for which the record has exactly one letter."""
     meant: dict[Glyph, set[str]] = {}
     for word, places in doubts.foreign.items():
         for other in words:
-            for glyph, letter in _meant(word, places, other):
+            for glyph, letter in _match_letters(word, places, other):
                 meant.setdefault(glyph, set()).add(letter)
     for glyph, letters in meant.items():
         if len(letters) == 1:
             yield glyph, letters.pop()
 
 
-def _meant(word: str, places: Mapping[int, Glyph], other: str) -> Iterator[tuple[Glyph, str]]:
-    """What the foreign letters of a word are if it is *other*: it is, where all else is equal."""
+def _match_letters(
+    word: str, places: Mapping[int, Glyph], other: str
+) -> Iterator[tuple[Glyph, str]]:
+    """Yield the meaning of a word's foreign letters if all its other letters fit *other*."""
     if len(word) != len(other) or len(word) - len(places) < _LEAST:
         return
     rest = (at for at in range(len(word)) if at not in places)
@@ -81,12 +83,12 @@ def _correct_word(word: str, places: Mapping[int, Glyph], proven: Mapping[Glyph,
     return "".join(known.get(at, letter) for at, letter in enumerate(word))
 
 
-def _replaced(text: str, right: Mapping[str, str]) -> str:
+def _replace_words(text: str, right: Mapping[str, str]) -> str:
     return _WORD.sub(lambda match: right.get(match[0], match[0]), text) if right else text
 
 
-def _confidence(page: PageDoubts, right: Mapping[str, str]) -> float:
-    """The part of a page's letters that have a code, are in their place and in no odd word."""
+def _measure_confidence(page: PageDoubts, right: Mapping[str, str]) -> float:
+    """Return the share of a page's letters with a code, in place, and in plausible words."""
     odd = sum(
         len(word) * times
         for word, times in page.words.items()

@@ -13,8 +13,18 @@ from dataclasses import replace
 from itertools import pairwise, product
 from statistics import median
 
-from .heads import head_of
-from .rows import FULL, MOST_COLUMNS, Area, Cells, Row, column_of, parts_of, right_of, rows_of
+from .heads import build_head
+from .rows import (
+    FULL,
+    MOST_COLUMNS,
+    Area,
+    Cells,
+    Row,
+    find_column,
+    get_right,
+    group_rows,
+    split_piece,
+)
 from .trust import is_credible
 from .words import Word
 
@@ -28,9 +38,9 @@ _NUMBER = re.compile(r"[-\u2212\u2013<>\u2264\u2265~=+\u00b1]?\s?[.\d]")
 _NAME = re.compile(r"[^\W\d_]")
 
 
-def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
-    """Rows of cells of lines of words, the head first; none if nobody would believe them."""
-    rows = _jointed(rows_of(area.words), area.joints)
+def build_grid(area: Area) -> list[list[list[list[Word]]]] | None:
+    """Return rows of cells of lines of words, the head first; None if the grid is implausible."""
+    rows = _split_at_joints(group_rows(area.words), area.joints)
     if len(rows) < 2:
         return None
     across = [
@@ -38,36 +48,36 @@ def grid_of(area: Area) -> list[list[list[list[Word]]]] | None:
         for rule in area.rules
         if rule.is_flat and rule.right - rule.left >= FULL * (area.right - area.left)
     ]
-    head_count = _head_count(rows, across)
+    head_count = _count_head_rows(rows, across)
     head, body = rows[:head_count], rows[head_count:]
-    cuts = _cuts(body, head, area) or _cuts(rows, [], area)
+    cuts = _find_cuts(body, head, area) or _find_cuts(rows, [], area)
     if not 1 <= len(cuts) < MOST_COLUMNS:
         return None
-    placed = [_placed(row, cuts) for row in body]
-    if _strays(body, cuts) > _STRAY:
+    placed = [_place_words(row, cuts) for row in body]
+    if _measure_strays(body, cuts) > _STRAY:
         return None
-    cells = [head_of(head, cuts, area), *_body(body, placed, across, len(cuts) + 1)]
-    cells = _without_empty(cells)
+    cells = [build_head(head, cuts, area), *_build_body(body, placed, across, len(cuts) + 1)]
+    cells = _drop_empty_columns(cells)
     return cells if is_credible(cells) else None
 
 
-def _jointed(rows: list[Row], joints: Sequence[float]) -> list[Row]:
-    """Rows with their pieces parted where the rules of cells meet, if no word stands there."""
+def _split_at_joints(rows: list[Row], joints: Sequence[float]) -> list[Row]:
+    """Return rows with their pieces split where the rules of cells meet."""
     crossed = {
         x: sum(word.left + 1 < x < word.right - 1 for row in rows for word in row.words)
         for x in joints
     }
     cuts = [x for x in joints if crossed[x] <= _FEW * len(rows)]
     return [
-        replace(row, pieces=[p for piece in row.pieces for p in parts_of(piece, cuts, 0.0)])
+        replace(row, pieces=[p for piece in row.pieces for p in split_piece(piece, cuts, 0.0)])
         if len(row.pieces) > 1
         else row
         for row in rows
     ]
 
 
-def _head_count(rows: list[Row], across: list[float]) -> int:
-    """How many rows are the head: those above the first rule across, else those without numbers."""
+def _count_head_rows(rows: list[Row], across: list[float]) -> int:
+    """Return the number of head rows: above the first rule across, else without numbers."""
     for height in sorted(across, reverse=True):
         above = sum(row.middle > height for row in rows)
         if 0 < above <= max(1, 0.7 * len(rows)) and above < len(rows):
@@ -79,17 +89,17 @@ def _head_count(rows: list[Row], across: list[float]) -> int:
     return 1
 
 
-def _cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
-    """Where one column ends and the next begins: in the body, and best so in the head."""
+def _find_cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
+    """Return the positions between columns: clear in the body, and best in the head."""
     size = median(row.size for row in body) if body else 1.0
-    several = _fullest([pieces for pieces in _side_by_side(body) if len(pieces) > 1])
-    spans = [(piece[0].left, right_of(piece)) for pieces in several for piece in pieces]
-    titles = [(piece[0].left, right_of(piece)) for row in head for piece in row.pieces][
+    several = _find_fullest([pieces for pieces in _merge_close_rows(body) if len(pieces) > 1])
+    spans = [(piece[0].left, get_right(piece)) for pieces in several for piece in pieces]
+    titles = [(piece[0].left, get_right(piece)) for row in head for piece in row.pieces][
         :_MOST_TITLES
     ]
-    gaps = _gutters(spans, int(_FEW * len(several)), 0.2 * size)
-    cuts = [_clearest(gap, titles) for gap in gaps]
-    for line in _uprights(area):
+    gaps = _find_gutters(spans, int(_FEW * len(several)), 0.2 * size)
+    cuts = [_find_clearest(gap, titles) for gap in gaps]
+    for line in _find_uprights(area):
         if all(abs(line - cut) > size for cut in cuts) and not any(
             left + 1 < line < right - 1 for left, right in spans
         ):
@@ -97,15 +107,15 @@ def _cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
     return sorted(cuts)
 
 
-def _fullest(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
-    """The rows with the most pieces if they are most rows: names over columns are in others."""
+def _find_fullest(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
+    """Return the rows with the most pieces, if they are the majority."""
     counts = sorted(map(len, rows))
     usual = counts[len(counts) // 2] if counts else 0
     return [row for row in rows if len(row) >= usual - 1]
 
 
-def _side_by_side(rows: list[Row]) -> Iterator[list[list[Word]]]:
-    """The pieces of rows that are so close that they are one row of the table."""
+def _merge_close_rows(rows: list[Row]) -> Iterator[list[list[Word]]]:
+    """Yield the pieces of rows so close that they are one row of the table."""
     last: Row | None = None
     found: list[list[Word]] = []
     for row in rows:
@@ -117,8 +127,8 @@ def _side_by_side(rows: list[Row]) -> Iterator[list[list[Word]]]:
     yield found
 
 
-def _clearest(gap: tuple[float, float], titles: list[tuple[float, float]]) -> float:
-    """Where in the white between two columns the fewest titles are cut."""
+def _find_clearest(gap: tuple[float, float], titles: list[tuple[float, float]]) -> float:
+    """Return where in the white between two columns the fewest titles are cut."""
     edges = sorted({*gap, *(x for title in titles for x in title if gap[0] < x < gap[1])})
     steps = list(pairwise(edges))
     crossed = [sum(left < b and right > a for left, right in titles) for a, b in steps]
@@ -130,8 +140,8 @@ def _clearest(gap: tuple[float, float], titles: list[tuple[float, float]]) -> fl
     return (a + b) / 2
 
 
-def _uprights(area: Area) -> Iterator[float]:
-    """Where upright rules run through most of the area, but for its edges."""
+def _find_uprights(area: Area) -> Iterator[float]:
+    """Yield where upright rules run through most of the area, without its edges."""
     found: dict[int, float] = {}
     for rule in area.rules:
         if not rule.is_flat and area.left + 4 < rule.left < area.right - 4:
@@ -142,10 +152,10 @@ def _uprights(area: Area) -> Iterator[float]:
             yield place * 2.0
 
 
-def _gutters(
+def _find_gutters(
     spans: list[tuple[float, float]], few: int, least: float
 ) -> Iterator[tuple[float, float]]:
-    """The white between columns, that at most *few* spans cross."""
+    """Yield the white gaps between columns, which at most *few* spans cross."""
     edges = sorted([(left, 1) for left, _ in spans] + [(right, -1) for _, right in spans])
     steps: list[tuple[float, float, int]] = []  # from, to, how many cross
     open_ = 0
@@ -158,12 +168,14 @@ def _gutters(
         if step[2] <= few:
             run.append(step)
         elif run:
-            yield from _whitest(run, least)
+            yield from _find_whitest(run, least)
             run = []
 
 
-def _whitest(run: list[tuple[float, float, int]], least: float) -> Iterator[tuple[float, float]]:
-    """Where nothing crosses; where something always does, where least does."""
+def _find_whitest(
+    run: list[tuple[float, float, int]], least: float
+) -> Iterator[tuple[float, float]]:
+    """Yield where nothing crosses, or else the least."""
     white = [(left, right) for left, right, crossing in run if not crossing]
     wide = [(left, right) for left, right in white if right - left >= least]
     if not wide and not white:
@@ -174,30 +186,30 @@ def _whitest(run: list[tuple[float, float, int]], least: float) -> Iterator[tupl
     yield from wide or [max(white, key=lambda gap: gap[1] - gap[0])]
 
 
-def _placed(row: Row, cuts: Sequence[float]) -> dict[int, list[Word]]:
-    """The words of a row by the column they stand in."""
+def _place_words(row: Row, cuts: Sequence[float]) -> dict[int, list[Word]]:
+    """Return the words of a row by column."""
     found: dict[int, list[Word]] = {}
     for piece in row.pieces:
-        for part in parts_of(piece, cuts, row.size):
-            found.setdefault(column_of(part, cuts), []).extend(part)
+        for part in split_piece(piece, cuts, row.size):
+            found.setdefault(find_column(part, cuts), []).extend(part)
     return found
 
 
-def _strays(rows: list[Row], cuts: Sequence[float]) -> float:
-    """The share of pieces that cross the end of a column beside others."""
+def _measure_strays(rows: list[Row], cuts: Sequence[float]) -> float:
+    """Return the share of pieces that cross a column border beside others."""
     crossing = total = 0
     for row in rows:
         if len(row.pieces) < 2:
             continue
         for piece in row.pieces:
-            for part in parts_of(piece, cuts, row.size):
+            for part in split_piece(piece, cuts, row.size):
                 total += 1
-                crossing += any(part[0].left + 2 < cut < right_of(part) - 2 for cut in cuts)
+                crossing += any(part[0].left + 2 < cut < get_right(part) - 2 for cut in cuts)
     return crossing / total if total else 1.0
 
 
-def _without_empty(cells: list[Cells]) -> list[Cells]:
-    """The columns that say anything: in the body, or in the head what its neighbours do not."""
+def _drop_empty_columns(cells: list[Cells]) -> list[Cells]:
+    """Return the columns with content, in the body or only in the head."""
     said = [{word for line in cell for word in line if word.start >= 0} for cell in cells[0]]
     beside = [
         said[at]
@@ -208,11 +220,11 @@ def _without_empty(cells: list[Cells]) -> list[Cells]:
     return [[row[at] for at in kept] for row in cells]
 
 
-def _body(
+def _build_body(
     rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float], columns: int
 ) -> Iterator[Cells]:
-    """The rows of the table, of one or several rows of print each."""
-    for band in _bands(rows, placed, across):
+    """Yield the rows of the table, each of one or several printed rows."""
+    for band in _group_rows(rows, placed, across):
         made: Cells = [[] for _ in range(columns)]
         for at in band:
             for column, words in placed[at].items():
@@ -220,35 +232,35 @@ def _body(
         yield made
 
 
-def _bands(
+def _group_rows(
     rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float]
 ) -> Iterator[list[int]]:
-    """Which rows of print are one row of the table."""
+    """Yield the printed rows that form one row of the table."""
     between: dict[int, list[int]] = {}
     for at, row in enumerate(rows):
         between.setdefault(sum(height > row.middle for height in across), []).append(at)
     bands = list(between.values())
-    single = [min(_heights([placed[at] for at in band]).values()) == 1 for band in bands]
-    for_all = _for_all([placed[at] for at in band] for band in bands)
+    single = [min(_count_lines([placed[at] for at in band]).values()) == 1 for band in bands]
+    for_all = _find_shared_columns([placed[at] for at in band] for band in bands)
     if len(bands) > 2 and sum(single) > 0.6 * len(bands):
         for band, is_one in zip(bands, single, strict=True):
-            if lines := _as_rows([placed[at] for at in band], for_all):
+            if lines := _split_rows([placed[at] for at in band], for_all):
                 yield from ([band[at] for at in row] for row in lines)
             else:
-                yield from [band] if is_one else _by_distance(band, rows, placed)
+                yield from [band] if is_one else _group_by_distance(band, rows, placed)
         return
     for band in bands:
-        yield from _by_distance(band, rows, placed)
+        yield from _group_by_distance(band, rows, placed)
 
 
-def _numbered(cells: list[dict[int, list[Word]]]) -> list[int]:
-    """The lines between two rules that have a number in all columns of the most numbers."""
+def _find_numbered(cells: list[dict[int, list[Word]]]) -> list[int]:
+    """Return the lines between two rules with a number in all columns with most numbers."""
     numbers = {
         column
         for column in {column for line in cells for column in line if column}
-        if all(_NUMBER.match(_text(line[column])) for line in cells if column in line)
+        if all(_NUMBER.match(_join_words(line[column])) for line in cells if column in line)
     }
-    counts = _heights([{c: line[c] for c in numbers & line.keys()} for line in cells])
+    counts = _count_lines([{c: line[c] for c in numbers & line.keys()} for line in cells])
     most = max(counts.values(), default=0)
     full = {column for column, count in counts.items() if count == most}
     lines = [at for at, line in enumerate(cells) if full <= line.keys()]
@@ -256,24 +268,24 @@ def _numbered(cells: list[dict[int, list[Word]]]) -> list[int]:
     return lines if alike else []
 
 
-def _for_all(bands: Iterable[list[dict[int, list[Word]]]]) -> set[int]:
-    """The columns that somewhere say one thing for several numbers below each other."""
+def _find_shared_columns(bands: Iterable[list[dict[int, list[Word]]]]) -> set[int]:
+    """Return the columns with one text for several numbers below each other."""
     return {
         column
         for cells in bands
-        for column, count in _heights(cells).items()
-        if count < len(_numbered(cells))
+        for column, count in _count_lines(cells).items()
+        if count < len(_find_numbered(cells))
     }
 
 
-def _as_rows(cells: list[dict[int, list[Word]]], for_all: set[int]) -> list[list[int]]:
-    """The lines between two rules in rows, if they are several: names with numbers beside them.
+def _split_rows(cells: list[dict[int, list[Word]]], for_all: set[int]) -> list[list[int]]:
+    """Return the lines between two rules as rows, if they are several.
 
     A line that is only a name above them is a row by itself. What stands at a height of its own
     beside all of them belongs to the first, and what stands in the columns *for_all*.
     """
-    lines = _numbered(cells)
-    if not lines or (label := _label([cells[at] for at in lines], for_all)) is None:
+    lines = _find_numbered(cells)
+    if not lines or (label := _find_label_column([cells[at] for at in lines], for_all)) is None:
         return []
     rows = [[at] for at in lines]
     above = [at for at in range(lines[0]) if cells[at].keys() == {label}]
@@ -287,19 +299,21 @@ def _as_rows(cells: list[dict[int, list[Word]]], for_all: set[int]) -> list[list
     return [*([above] if above else []), *map(sorted, rows)]
 
 
-def _label(lines: list[dict[int, list[Word]]], for_all: set[int]) -> int | None:
-    """The column of the names of several rows."""
+def _find_label_column(lines: list[dict[int, list[Word]]], for_all: set[int]) -> int | None:
+    """Return the column of the names of several rows."""
     shared = sorted(set.intersection(*(set(line) for line in lines)) - for_all)
-    named = (c for c in shared if not c or all(_NAME.search(_text(line[c])) for line in lines))
+    named = (
+        c for c in shared if not c or all(_NAME.search(_join_words(line[c])) for line in lines)
+    )
     return next(named, None)
 
 
-def _text(words: list[Word]) -> str:
+def _join_words(words: list[Word]) -> str:
     return " ".join(word.text for word in words)
 
 
-def _heights(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
-    """How many lines each column has."""
+def _count_lines(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
+    """Return the number of lines in each column."""
     found: dict[int, int] = {}
     for row in cells:
         for column in row:
@@ -307,20 +321,24 @@ def _heights(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
     return found
 
 
-def _by_distance(
+def _group_by_distance(
     band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
 ) -> Iterator[list[int]]:
-    """Rows of print in the rows of the table, by how close they are and what they leave empty."""
-    if begun := _begun(band, rows, placed):
+    """Yield printed rows that form a table row, by distance and empty columns."""
+    if begun := _find_row_starts(band, rows, placed):
         yield from ([at for at in band if a <= at < b] for a, b in pairwise([*begun, band[-1] + 1]))
         return
-    wide = _wide_step(band, rows, placed)
-    widths = _widths(placed)
+    wide = _find_wide_step(band, rows, placed)
+    widths = _measure_widths(placed)
     made = band[:1]
     for before, here in pairwise(band):
         step = rows[before].middle - rows[here].middle
         size = min(rows[before].size, rows[here].size)
-        if step < _TIGHT * size or step < wide or _goes_on(made, placed[here], placed, widths):
+        if (
+            step < _TIGHT * size
+            or step < wide
+            or _continues_above(made, placed[here], placed, widths)
+        ):
             made.append(here)
         else:
             yield made
@@ -328,8 +346,10 @@ def _by_distance(
     yield made
 
 
-def _begun(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> list[int]:
-    """Where rows begin whose other lines leave most columns empty, among them always the same."""
+def _find_row_starts(
+    band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
+) -> list[int]:
+    """Return the first lines of rows whose other lines leave the same columns empty."""
     columns = {column for at in band for column in placed[at]}
     full = [at for at in band if len(placed[at]) >= _WHOLE * len(columns)]
     rest = [at for at in band if at not in full]
@@ -353,20 +373,22 @@ def _begun(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
     numbers = {
         column
         for column in columns
-        if sum(bool(_NUMBER.match(_text(placed[at].get(column, [])))) for at in full)
+        if sum(bool(_NUMBER.match(_join_words(placed[at].get(column, [])))) for at in full)
         > 0.7 * len(full)
     }
     valued = (
         at
         for at in rest
         if len(placed[at]) > _HALF * len(columns)
-        and any(_NUMBER.match(_text(placed[at][column])) for column in numbers & placed[at].keys())
+        and any(
+            _NUMBER.match(_join_words(placed[at][column])) for column in numbers & placed[at].keys()
+        )
     )
     return sorted({*full, *own, *valued})
 
 
-def _wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> float:
-    """The least distance between rows of the table where the lines within one are closer."""
+def _find_wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> float:
+    """Return the least distance between table rows whose own lines are closer."""
     steps = [(rows[a].middle - rows[b].middle, a, b) for a, b in pairwise(band)]
     steps = sorted(step for step in steps if step[0] >= _TIGHT * rows[step[1]].size)
     if len(steps) < 3:
@@ -380,26 +402,26 @@ def _wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Wor
     return (steps[at][0] + steps[at + 1][0]) / 2 if whole < 0.3 * len(close) else 0.0
 
 
-def _widths(placed: list[dict[int, list[Word]]]) -> dict[int, float]:
-    """How wide the widest line of each column is."""
+def _measure_widths(placed: list[dict[int, list[Word]]]) -> dict[int, float]:
+    """Return the width of the widest line of each column."""
     found: dict[int, float] = {}
     for cells in placed:
         for column, words in cells.items():
-            found[column] = max(found.get(column, 0.0), right_of(words) - words[0].left)
+            found[column] = max(found.get(column, 0.0), get_right(words) - words[0].left)
     return found
 
 
-def _goes_on(
+def _continues_above(
     made: list[int],
     cells: dict[int, list[Word]],
     placed: list[dict[int, list[Word]]],
     widths: dict[int, float],
 ) -> bool:
-    """Whether a row of print only continues cells of the one above, whose lines were full."""
+    """Return whether a printed row only continues full cells of the row above."""
     above = placed[made[-1]]
     if not all(
         column in above
-        and right_of(above[column]) - above[column][0].left + words[0].right - words[0].left
+        and get_right(above[column]) - above[column][0].left + words[0].right - words[0].left
         > 0.97 * widths[column]
         for column, words in cells.items()
     ):
@@ -415,7 +437,7 @@ def _goes_on(
 
 
 def _name_goes_on(above: list[Word], words: list[Word]) -> bool:
-    """Whether a name breaks off in the line above, or goes on in small letters."""
+    """Return whether a name is unfinished in the line above, or continues in small letters."""
     text = words[0].text
     open_ = above and above[-1].text.endswith(("-", ",", "(", "/", "and", "of", "or"))
     return text[:1].islower() or text[:1] == "(" or bool(open_)

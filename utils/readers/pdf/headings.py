@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from ...outline.roles import roles_of
 from ...outline.sections import part_of
 from ...outline.words import folded
-from .lines import Line, is_below, same_style
+from .lines import Line, is_below, is_same_size
 
 ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
 ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
@@ -103,57 +103,59 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a paper is set: its body's size, whether that is bold, and the styles of its headings."""
+    """The typography of a paper: size and weight of the body, and styles of headings."""
 
     body: float
     is_bold: bool
     display: frozenset[tuple[str, float]]
 
     @classmethod
-    def of(cls, lines: list[Line], body: float) -> Look:
-        """The look of these lines, whose text is mostly of the size *body*."""
+    def measure(cls, lines: list[Line], body: float) -> Look:
+        """Measure the typography of these lines, whose text is mostly of the size *body*."""
         bold = sum(len(line.text) for line in lines if line.bold)
         is_bold = 2 * bold > sum(len(line.text) for line in lines)
-        text = [line for line in before_references(lines) if line.kind == "text"]
-        return cls(body, is_bold, _display_styles(text) | _light_styles(text))
+        text = [line for line in take_before_references(lines) if line.kind == "text"]
+        return cls(body, is_bold, _find_heading_styles(text) | _find_light_styles(text))
 
     def is_display(self, line: Line) -> bool:
-        """Whether a line is set as headings are."""
-        return (line.bold and not self.is_bold) or style_of(line) in self.display
+        """Return whether a line is set like a heading."""
+        return (line.bold and not self.is_bold) or get_style(line) in self.display
 
 
-def before_references(lines: list[Line]) -> list[Line]:
-    """The lines above the references, which are set in fonts and sizes of their own."""
-    return lines[: references_at(lines)]
+def take_before_references(lines: list[Line]) -> list[Line]:
+    """Return the lines above the references, which have their own fonts and sizes."""
+    return lines[: find_references(lines)]
 
 
-def references_at(lines: list[Line]) -> int | None:
-    """The last line that is the title of a list of references."""
+def find_references(lines: list[Line]) -> int | None:
+    """Return the last line that is the title of a reference list."""
     backwards = range(len(lines) - 1, -1, -1)
-    return next((at for at in backwards if names_part(lines[at].text, "references")), None)
+    return next((at for at in backwards if is_part_title(lines[at].text, "references")), None)
 
 
-def names_part(text: str, *parts: str) -> bool:
-    """Whether a line is the title of one of these parts."""
+def is_part_title(text: str, *parts: str) -> bool:
+    """Return whether a line is the title of one of these parts."""
     return len(text) < _LONGEST_NAME and text.count(" ") <= _MOST_BLANKS and part_of(text) in parts
 
 
-def style_of(line: Line) -> tuple[str, float]:
-    """The font and size of a line, such as headings have throughout a paper."""
+def get_style(line: Line) -> tuple[str, float]:
+    """Return the font and size of a line, which are constant for a paper's headings."""
     return line.font, round(2 * line.size) / 2
 
 
-def _display_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
-    """The styles that headings are set in: rare, and in short lines above running text.
+def _find_heading_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
+    """Return rare styles of short lines above running text.
 
     The names of their fonts seldom say that they are bold.
     """
-    runs = [list(run) for _, run in groupby(lines, key=style_of)]
+    runs = [list(run) for _, run in groupby(lines, key=get_style)]
     shares: Counter[tuple[str, float]] = Counter()
     for run in runs:
-        shares[style_of(run[0])] += sum(len(line.text) for line in run)
-    counts = Counter(style_of(run[0]) for run in runs)
-    fits = Counter(style_of(run[0]) for run, (text, *_) in pairwise(runs) if _may_head(run, text))
+        shares[get_style(run[0])] += sum(len(line.text) for line in run)
+    counts = Counter(get_style(run[0]) for run in runs)
+    fits = Counter(
+        get_style(run[0]) for run, (text, *_) in pairwise(runs) if _may_be_heading(run, text)
+    )
     return frozenset(
         style
         for style, count in fits.items()
@@ -163,42 +165,42 @@ def _display_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
     )
 
 
-def _light_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
-    """The styles of rare titles: of the family that the paper's chief titles are set in."""
-    chief = {family for line in lines if is_canonical(line.text) and (family := _family(line))}
+def _find_light_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
+    """Return the styles of rare titles, in the family of the main titles."""
+    chief = {family for line in lines if is_canonical(line.text) and (family := _get_family(line))}
     letters = Counter[str]()
     for line in lines:
-        letters[_family(line)] += len(line.text)
+        letters[_get_family(line)] += len(line.text)
     rare = {family for family in chief if letters[family] <= _FAMILY_SHARE * letters.total()}
-    runs = [list(run) for _, run in groupby(lines, key=style_of)]
-    heads = ((run, text) for run, (text, *_) in pairwise(runs) if _family(run[0]) in rare)
+    runs = [list(run) for _, run in groupby(lines, key=get_style)]
+    heads = ((run, text) for run, (text, *_) in pairwise(runs) if _get_family(run[0]) in rare)
     found: dict[tuple[str, float], bool] = {}
     for run, text in heads:
-        style = style_of(run[0])
-        found[style] = found.get(style, True) and _may_head(run, text)
+        style = get_style(run[0])
+        found[style] = found.get(style, True) and _may_be_heading(run, text)
     return frozenset(style for style, is_head in found.items() if is_head)
 
 
-def _family(line: Line) -> str:
-    """The family of a line's font, as its name has it: *Helvetica* of ``ABCDEF+Helvetica-Cn``."""
+def _get_family(line: Line) -> str:
+    """Return the family of a line's font: *Helvetica* for ``ABCDEF+Helvetica-Cn``."""
     return line.font.rpartition("+")[2].partition("-")[0] if "-" in line.font else ""
 
 
-def _may_head(run: list[Line], text: Line) -> bool:
-    """Whether lines of one font may be a heading above *text*."""
+def _may_be_heading(run: list[Line], text: Line) -> bool:
+    """Return whether lines of one font may be a heading above *text*."""
     first = run[0]
     return (
         sum(len(line.text.split()) for line in run) <= HEADING_WORDS
         and len(text.text.split()) >= _TEXT_WORDS
         and first.size > _HEADING_LEAST * text.size
         and not first.holes
-        and begins_large(first.text)
+        and begins_with_capital(first.text)
         and not run[-1].text.endswith((".", ",", ";"))
     )
 
 
-def level_of(line: Line, look: Look) -> int:
-    """The level of heading a line looks like, 0 for text."""
+def guess_level(line: Line, look: Look) -> int:
+    """Return the heading level of a line by its look, 0 for text."""
     text = line.text.lstrip(BULLETS)
     words = text.split()
     if line.kind == "title":
@@ -219,14 +221,16 @@ def level_of(line: Line, look: Look) -> int:
         return 2
     if is_large and len(text) > 3:
         return 2 if line.size >= 1.25 * look.body else 3
-    short = len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and begins_large(text)
-    numbered = _PREFIX.match(text) and begins_large(text) and not text.endswith(".")
+    short = (
+        len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and begins_with_capital(text)
+    )
+    numbered = _PREFIX.match(text) and begins_with_capital(text) and not text.endswith(".")
     is_title = is_display and (short or numbered) and not LABEL.match(text)
     return BY_FONT if is_title else 0
 
 
 def _is_no_title(text: str) -> bool:
-    """Whether the words of a line are no section's title, whatever they are set in."""
+    """Return whether the words of a line cannot be a section's title in any style."""
     return bool(
         text.endswith(":")
         or SIDEBAR.match(text)
@@ -239,15 +243,15 @@ def _is_no_title(text: str) -> bool:
     )
 
 
-def begins_large(text: str) -> bool:
-    """Whether a text begins as titles do, a number before it aside."""
+def begins_with_capital(text: str) -> bool:
+    """Return whether a text begins like a title, apart from a number."""
     number = _PREFIX.match(text)
     first = text[number.end() if number else 0]
     return first.isupper() or first.isdigit()
 
 
 def is_compound(text: str) -> bool:
-    """Whether a line is the name of a compound, as syntheses are headed, and no section's.
+    """Return whether a line is the name of a compound, which heads a synthesis.
 
     >>> is_compound("2-(4-Chlorophenyl)-4H-chromen-4-one (3a)"), is_compound("3-Month outcomes")
     (True, False)
@@ -260,12 +264,12 @@ def is_compound(text: str) -> bool:
 
 
 def is_canonical(text: str) -> bool:
-    """Whether a line is a title that papers have; in small letters it is a sentence's last word."""
+    """Return whether a line is a usual section title; in small letters it ends a sentence."""
     return not text[:1].islower() and bool(_CANONICAL.fullmatch(text))
 
 
-def without_banners(blocks: list[Block]) -> Iterator[Block]:
-    """No headings before the text begins, nor such as come again and again.
+def demote_banners(blocks: list[Block]) -> Iterator[Block]:
+    """Yield blocks without headings before the text, and without repeated ones.
 
     There stand names of journals, of types and authors; and pages and figures have their labels.
     """
@@ -273,13 +277,13 @@ def without_banners(blocks: list[Block]) -> Iterator[Block]:
     above = blocks[begins - 1]
     if begins and not blocks[begins].level and above.level and not _AUTHORS.search(above.text):
         begins -= 1  # what stands right above the first paragraph is its title
-    often = Counter(key for block in blocks if block.level and (key := _key(block)))
+    often = Counter(key for block in blocks if block.level and (key := _to_key(block)))
     for at, block in enumerate(blocks):
         if not block.level:
             yield block
             continue
         is_author = 4 * at < len(blocks) and _are_names(block.text)
-        is_banner = at < begins or is_author or often[_key(block)] >= _OFTEN
+        is_banner = at < begins or is_author or often[_to_key(block)] >= _OFTEN
         yield replace(block, level=0) if is_banner else block
 
 
@@ -291,24 +295,24 @@ def _are_names(text: str) -> bool:
     return bool(_NAME_ALONE.fullmatch(text) or _NAMES.fullmatch(text))
 
 
-def without_column_heads(blocks: list[Block]) -> Iterator[Block]:
-    """No headings among the words of a table that was not rebuilt, which follow as text."""
+def demote_column_heads(blocks: list[Block]) -> Iterator[Block]:
+    """Yield blocks without headings among the words of a table that was not rebuilt."""
     in_table = False
     for block, below in zip(blocks, [*blocks[1:], Block("")], strict=True):
         named = block.level and (_PREFIX.match(block.text) or roles_of(block.text))
         text = below if block.level else block
-        ends = named or (_is_paragraph(text) and _reads(text.text))
+        ends = named or (_is_paragraph(text) and _is_running_text(text.text))
         in_table = block.is_remark or (in_table and not ends)
         yield replace(block, level=0) if in_table else block
 
 
 def _is_paragraph(block: Block) -> bool:
-    """Whether a block is as long as only paragraphs are."""
+    """Return whether a block is long enough to be a paragraph."""
     return not block.level and len(block.text.split()) >= _PARAGRAPH_WORDS
 
 
-def without_advertisements(blocks: Iterable[Block]) -> Iterator[Block]:
-    """No headings behind the references but such as papers have there."""
+def demote_advertisements(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks without unusual headings behind the references."""
     is_behind = False
     for block in blocks:
         if not block.level:
@@ -320,8 +324,8 @@ def without_advertisements(blocks: Iterable[Block]) -> Iterator[Block]:
         yield replace(block, level=0) if is_behind and not is_named else block
 
 
-def _key(block: Block) -> str:
-    """What a heading says; nothing where several sections of a paper may be called that."""
+def _to_key(block: Block) -> str:
+    """Return the key of a heading; empty where several sections may have the title."""
     return "" if roles_of(block.text) else "".join(folded(block.text))
 
 
@@ -332,8 +336,8 @@ def _begins_text(block: Block) -> bool:
     return bool(ABSTRACT.match(block.text)) or _is_paragraph(block)
 
 
-def with_small_print(blocks: list[Block]) -> Iterator[Block]:
-    """*Conflict of interest: The authors …* below a heading of its own, behind the text."""
+def split_small_print(blocks: list[Block]) -> Iterator[Block]:
+    """Yield blocks with *Conflict of interest: …* as a heading and text behind the text."""
     for at, block in enumerate(blocks):
         may_be = not block.level and 2 * at > len(blocks) and not SIDEBAR.match(block.text)
         match = _SMALL_PRINT.match(block.text) if may_be else None
@@ -344,7 +348,7 @@ def with_small_print(blocks: list[Block]) -> Iterator[Block]:
             yield block
 
 
-def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
+def promote_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
     """Make 2.1, 2.2, 2.2.1 headings, whatever they look like, where each follows the one before.
 
     Their numbers say how deep headings stand, better than fonts do.
@@ -354,7 +358,7 @@ def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
         match = NUMBERED_TITLE.match(block.text)
         number = tuple(map(int, match[1].split("."))) if match else ()
         deep = min(6, 1 + len(number))
-        goes_on = bool(number) and (number == (1,) or _follows(number, last))
+        goes_on = bool(number) and (number == (1,) or _is_next_number(number, last))
         if block.level and number:
             last = number
             yield replace(block, level=deep) if goes_on or len(number) > 1 else block
@@ -365,7 +369,7 @@ def with_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
             yield block
 
 
-def _follows(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
+def _is_next_number(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
     shorter = last[: len(number)]
     return number == (*last, 1) or (
         number[:-1] == shorter[:-1]
@@ -378,20 +382,20 @@ def _is_title(text: str) -> bool:
     return len(text.split()) <= HEADING_WORDS and not text.endswith((".", ",", ";", ":"))
 
 
-def continues(previous: Line, line: Line) -> bool:
-    """Whether *line* is in the same font right below, so that both are heading, or none."""
-    together = same_style(previous, line) and is_below(previous, line)
+def continues_heading(previous: Line, line: Line) -> bool:
+    """Return whether *line* is right below in the same font."""
+    together = is_same_size(previous, line) and is_below(previous, line)
     alike = previous.font == line.font != "" or (previous.bold and line.bold)
     return together and alike and not is_next_title(previous, line)
 
 
 def is_next_title(previous: Line, line: Line) -> bool:
-    """Whether a heading right below a heading is another: *Methods*, *2.1 Animals*."""
+    """Return whether a heading right below a heading is another: *Methods*, *2.1 Animals*."""
     if _PREFIX.match(line.text) or is_canonical(line.text):
         return True
-    if names_part(line.text, "abstract", "references"):
+    if is_part_title(line.text, "abstract", "references"):
         return True
-    if not begins_large(line.text):
+    if not begins_with_capital(line.text):
         return False
     is_capital = len(previous.text) > 3 and previous.text.isupper() and not line.text.isupper()
     is_other = "" != previous.font != line.font != "" and previous.bold != line.bold
@@ -399,25 +403,25 @@ def is_next_title(previous: Line, line: Line) -> bool:
 
 
 def is_broken_off(previous: Line, line: Line) -> bool:
-    """Whether a line ends though the first word of the next would have had room behind it."""
-    if not begins_large(line.text) or abs(previous.left - line.left) > line.size / 2:
+    """Return whether a line ends although the next word would have had room."""
+    if not begins_with_capital(line.text) or abs(previous.left - line.left) > line.size / 2:
         return False
     width = (line.right - line.left) / max(1, len(line.text))
     return previous.right + width * (len(line.text.split()[0]) + 2) < line.right
 
 
-def goes_on(text: str) -> bool:
-    """Whether a text goes on with a sentence or a list, by how it begins."""
+def continues_sentence(text: str) -> bool:
+    """Return whether a text begins like the continuation of a sentence or list."""
     return bool(_GOES_ON.match(text))
 
 
-def without_lettering(blocks: list[Block]) -> Iterator[Block]:
-    """No headings by font or size above what is no text: words of figures, cells, formulas."""
+def demote_lettering(blocks: list[Block]) -> Iterator[Block]:
+    """Yield blocks without headings above words of figures, cells and formulas."""
     is_text = False  # whether what follows is, other headings aside
     kept: list[Block] = []
     for block in reversed(blocks):
         if not block.level:
-            is_text = is_text if block.is_aside else _reads(block.text)
+            is_text = is_text if block.is_aside else _is_running_text(block.text)
             kept.append(block)
             continue
         named = _PREFIX.match(block.text) or roles_of(block.text) or part_of(block.text) != "body"
@@ -428,9 +432,9 @@ def without_lettering(blocks: list[Block]) -> Iterator[Block]:
     yield from reversed(kept)
 
 
-def _reads(text: str) -> bool:
-    """Whether a block is running text."""
-    if goes_on(text) or _CAPTION.match(text):
+def _is_running_text(text: str) -> bool:
+    """Return whether a block is running text."""
+    if continues_sentence(text) or _CAPTION.match(text):
         return False
     words, small = text.split(), len(_SMALL_WORD.findall(text))
     if text.endswith(ENDS) and len(words) >= _TEXT_WORDS:

@@ -8,53 +8,54 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product, takewhile
 
-from .rows import FULL, Area, Cells, Row, column_of, parts_of, right_of
+from .rows import FULL, Area, Cells, Row, find_column, get_right, split_piece
 from .words import Word
 
 _BESIDE = 12  # columns to each side that a title may span
 
 
-def head_of(rows: list[Row], cuts: Sequence[float], area: Area) -> Cells:
-    """One row of all head rows: what spans columns, then what each is called."""
+def build_head(rows: list[Row], cuts: Sequence[float], area: Area) -> Cells:
+    """Return one row for all head rows: spanning titles, then column names."""
     columns: list[list[tuple[bool, list[Word]]]] = [[] for _ in range(len(cuts) + 1)]
-    for spans in reversed(list(_spans_upwards(rows, cuts, area))):
+    for spans in reversed(list(_find_spans(rows, cuts, area))):
         for covered, part in spans:
             for column in covered:
                 columns[column].append((len(covered) > 1, part))
-    return [list(_titles(parts)) for parts in columns]
+    return [list(_split_titles(parts)) for parts in columns]
 
 
-def _spans_upwards(
+def _find_spans(
     rows: list[Row], cuts: Sequence[float], area: Area
 ) -> Iterator[list[tuple[list[int], list[Word]]]]:
-    """The parts of each row, the lowest first, with the columns that each belongs to."""
+    """Yield the parts of each row, the lowest first, with their columns."""
     names: dict[int, tuple[float, float]] = {}  # from where to where each column's lowest goes
     for row in reversed(rows):
-        parts = [part for piece in row.pieces for part in parts_of(piece, cuts, row.size)]
-        ruled = _ruled_alone([_ruled(part, row, cuts, area) for part in parts])
+        parts = [part for piece in row.pieces for part in split_piece(piece, cuts, row.size)]
+        ruled = _drop_shared_rules([_find_ruled(part, row, cuts, area) for part in parts])
         above = [
-            by or _covered(part, row, cuts, area) for by, part in zip(ruled, parts, strict=True)
+            by or _find_covered(part, row, cuts, area)
+            for by, part in zip(ruled, parts, strict=True)
         ]
         free = names.keys() - {column for covered in above for column in covered}
         yield [
-            (covered if by else _centred(part, covered, free, names), part)
+            (covered if by else _find_centred_span(part, covered, free, names), part)
             for by, covered, part in zip(ruled, above, parts, strict=True)
         ]
         for covered, part in zip(above, parts, strict=True):
             if len(covered) == 1:
-                names.setdefault(covered[0], (part[0].left, right_of(part)))
+                names.setdefault(covered[0], (part[0].left, get_right(part)))
 
 
-def _centred(
+def _find_centred_span(
     part: list[Word], covered: list[int], free: set[int], names: dict[int, tuple[float, float]]
 ) -> list[int]:
-    """The columns that a title spans if it stands in the middle above their names."""
+    """Return the columns that a title spans if it is centred above their names."""
     if any(column not in names for column in covered):
         return covered
     first, last = covered[0], covered[-1]
     lows = list(takewhile(free.__contains__, range(first - 1, first - _BESIDE, -1)))
     highs = list(takewhile(free.__contains__, range(last + 1, last + _BESIDE)))
-    middle = (part[0].left + right_of(part)) / 2
+    middle = (part[0].left + get_right(part)) / 2
 
     def off(span: tuple[int, int]) -> float:
         return abs(names[span[0]][0] + names[span[1]][1] - 2 * middle) / 2
@@ -66,8 +67,8 @@ def _centred(
     return list(range(low, high + 1))
 
 
-def _titles(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
-    """The lines of a head's cell; a word that is a bar stands between its levels."""
+def _split_titles(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
+    """Yield the lines of a head's cell; a bar separates its levels."""
     for at, (spans, words) in enumerate(parts):
         yield words
         if spans and at + 1 < len(parts):
@@ -75,24 +76,24 @@ def _titles(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
             yield [Word("/", last.left, last.bottom, last.right, last.top, -1, -1)]
 
 
-def _covered(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
-    """The columns below a part of the head."""
+def _find_covered(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
+    """Return the columns below a part of the head."""
     slack = 0.3 * row.size
-    start, end = part[0].left + slack, right_of(part) - slack
+    start, end = part[0].left + slack, get_right(part) - slack
     edges = pairwise([area.left, *cuts, area.right])
     return [at for at, (a, b) in enumerate(edges) if start < b and end > a] or [
-        column_of(part, cuts)
+        find_column(part, cuts)
     ]
 
 
-def _ruled_alone(ruled: list[list[int]]) -> list[list[int]]:
-    """Without the columns of a rule that runs below several titles, which is nobody's own."""
+def _drop_shared_rules(ruled: list[list[int]]) -> list[list[int]]:
+    """Return the columns without those of a rule below several titles."""
     return [[] if ruled.count(columns) > 1 else columns for columns in ruled]
 
 
-def _ruled(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
-    """The columns that a part of the head spans by its own rule, right below it; none without."""
-    middle = (part[0].left + right_of(part)) / 2
+def _find_ruled(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
+    """Return the columns that a part spans by its own rule, right below it."""
+    middle = (part[0].left + get_right(part)) / 2
     centers = [(a + b) / 2 for a, b in pairwise([area.left, *cuts, area.right])]
     for rule in area.rules:
         below = -0.4 * row.size < row.bottom - rule.top < 1.0 * row.size

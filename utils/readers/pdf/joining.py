@@ -24,8 +24,8 @@ _ADDRESS_CHARS = 220
 _PATH = re.compile(r"[\d/=_]|\.\w")
 
 
-def text_of_lines(lines: list[str], spoken: set[str]) -> str:
-    """Lines as one text; a word broken at a line's end is joined.
+def join_lines(lines: list[str], spoken: set[str]) -> str:
+    """Join lines into one text; a word broken at a line's end is joined.
 
     The hyphen stays where the paper writes the word with one elsewhere (*double-blind*).
     """
@@ -45,7 +45,7 @@ def text_of_lines(lines: list[str], spoken: set[str]) -> str:
 
 
 def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
-    """Whether the paper has the word with a hyphen, or has both its halves and not the whole.
+    """Return whether the paper spells the word with a hyphen, or only its halves.
 
     Nobody parts a word behind its first letter: a capital there is a name's (*D-limonene*), as in
     *PCR-amplified*.
@@ -63,7 +63,7 @@ def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
 
 
 def _is_cut(text: str, rest: str) -> bool:
-    """Whether a line ends in the middle of a range, a compound or an address."""
+    """Return whether a line ends in the middle of a range, compound or address."""
     if _DASHED.search(text[-2:]):
         return rest[:1].isalnum()
     if not text.endswith("/") or not rest:

@@ -18,8 +18,8 @@ from statistics import median
 from ...outline.sections import part_of
 from ...outline.words import folded
 from .captions import CAPTION, TITLED
-from .contents import without_contents
-from .contributions import without_roles
+from .contents import drop_contents
+from .contributions import merge_roles
 from .headings import (
     ABSTRACT,
     BULLETS,
@@ -29,36 +29,36 @@ from .headings import (
     LONGEST,
     Block,
     Look,
-    before_references,
-    begins_large,
-    continues,
-    goes_on,
+    begins_with_capital,
+    continues_heading,
+    continues_sentence,
+    demote_advertisements,
+    demote_banners,
+    demote_column_heads,
+    demote_lettering,
+    guess_level,
     is_broken_off,
     is_canonical,
     is_next_title,
-    level_of,
-    with_numbered,
-    with_small_print,
-    without_advertisements,
-    without_banners,
-    without_column_heads,
-    without_lettering,
+    promote_numbered,
+    split_small_print,
+    take_before_references,
 )
-from .joining import text_of_lines
-from .lettering import with_lettering_together
+from .joining import join_lines
+from .lettering import merge_lettering
 from .lines import (
     Line,
     Page,
-    composed,
+    compose_accents,
     is_below,
     is_mark,
-    same_style,
+    is_same_size,
 )
-from .margins import with_margins, with_masthead, without_line_numbers, without_running_lines
-from .parts import with_whole_tables
-from .references import begins_entry, with_entries
-from .run_ins import with_numbered_run_ins, with_run_ins
-from .titles import with_mixed_titles
+from .margins import drop_line_numbers, drop_running_lines, mark_margins, mark_masthead
+from .parts import merge_table_parts
+from .references import begins_entry, mark_entries
+from .run_ins import split_numbered_run_ins, split_run_ins
+from .titles import unify_titles
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
 _MANY = 0.5  # of the characters in the most frequent size
@@ -85,30 +85,30 @@ _FEW_WORDS = 5
 
 
 def to_blocks(pages: list[Page], title: str) -> list[Block]:
-    """Headings and paragraphs of the whole text, in reading order, without the title."""
-    ordered = [replace(page, lines=tuple(_in_order(page))) for page in _with_accents(pages)]
-    clean = without_running_lines([without_line_numbers(page) for page in ordered])
-    clean = with_masthead(with_margins(clean), title)
-    lines = with_whole_tables([line for page in clean for line in page.lines])
+    """Return headings and paragraphs of the whole text, in reading order, without the title."""
+    ordered = [replace(page, lines=tuple(_order_lines(page))) for page in _attach_accents(pages)]
+    clean = drop_running_lines([drop_line_numbers(page) for page in ordered])
+    clean = mark_masthead(mark_margins(clean), title)
+    lines = merge_table_parts([line for page in clean for line in page.lines])
     if not lines:
         return []
-    body = _body_size(before_references(lines) or lines)
-    look = Look.of(lines, body)
-    leading = _leading(lines)
-    lines = list(with_mixed_titles(lines, look, leading))
-    told = list(with_entries(list(with_run_ins(lines, look)), look, leading))
-    blocks = list(without_lettering(list(_blocks(told, look, leading))))
-    rejoined = list(_rejoined(with_lettering_together(blocks), body))
-    numbered = with_numbered(with_numbered_run_ins(rejoined))
-    says = _saying(title)
+    body = _find_body_size(take_before_references(lines) or lines)
+    look = Look.measure(lines, body)
+    leading = _measure_leading(lines)
+    lines = list(unify_titles(lines, look, leading))
+    told = list(mark_entries(list(split_run_ins(lines, look)), look, leading))
+    blocks = list(demote_lettering(list(_build_blocks(told, look, leading))))
+    rejoined = list(_rejoin_paragraphs(merge_lettering(blocks), body))
+    numbered = promote_numbered(split_numbered_run_ins(rejoined))
+    says = _make_title_test(title)
     found = (block for block in numbered if block.rows or not says(block.text))
-    headed = without_column_heads(list(without_banners(list(found))))
-    text = with_small_print(list(without_advertisements(headed)))
-    return list(_with_abstract(without_roles(without_contents(list(text)))))
+    headed = demote_column_heads(list(demote_banners(list(found))))
+    text = split_small_print(list(demote_advertisements(headed)))
+    return list(_mark_abstract(merge_roles(drop_contents(list(text)))))
 
 
-def _saying(title: str) -> Callable[[str], bool]:
-    """Whether a text is the title, the type of the article before it or not."""
+def _make_title_test(title: str) -> Callable[[str], bool]:
+    """Return a test whether a text is the title, with or without the article type."""
     words, small = folded(title), title.casefold()
     wanted = "".join(words)
     telling = max((word for word in words if word in small), key=len, default="")
@@ -121,8 +121,8 @@ def _saying(title: str) -> Callable[[str], bool]:
     return says
 
 
-def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
-    """Put a paragraph together again that a footnote, a table or a caption stands in.
+def _rejoin_paragraphs(blocks: Iterable[Block], body: float) -> Iterator[Block]:
+    """Yield blocks with paragraphs rejoined around footnotes, tables and captions.
 
     They stand aside or are set smaller than the text, which goes on in the middle of its sentence.
     """
@@ -130,14 +130,16 @@ def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
     for block in blocks:
         is_small = block.is_aside or (not block.level and block.size < _SMALL * body)
         if open_ and is_small and not (between or block.is_aside) and block.text[:1].islower():
-            open_ = replace(open_, text=_continued(open_.text, block.text))  # small by its formulas
+            open_ = replace(
+                open_, text=_append_text(open_.text, block.text)
+            )  # small by its formulas
             continue
         if open_ and is_small and len(between) < _MOST_BETWEEN:
             between.append(block)
             continue
         goes_on = not block.level and block.text[:1].islower() and _are_words(between[joined:])
         if open_ and between and goes_on:
-            open_, joined = replace(open_, text=_continued(open_.text, block.text)), len(between)
+            open_, joined = replace(open_, text=_append_text(open_.text, block.text)), len(between)
         else:
             yield from (*([open_] if open_ else []), *between)
             open_, between, joined = block, [], 0
@@ -148,20 +150,20 @@ def _rejoined(blocks: Iterable[Block], body: float) -> Iterator[Block]:
 
 
 def _are_words(blocks: list[Block]) -> bool:
-    """Whether blocks stand aside or say something, unlike the pieces of a formula."""
+    """Return whether blocks are asides or text, unlike the pieces of a formula."""
     if any(block.is_aside for block in blocks):
         return True
     return sum(len(_WORD.findall(block.text)) for block in blocks) >= _FEW_WORDS
 
 
-def _continued(text: str, rest: str) -> str:
+def _append_text(text: str, rest: str) -> str:
     return text[:-1] + rest if re.search(r"[^\W\d_]-$", text) else f"{text} {rest}"
 
 
-def _with_accents(pages: list[Page]) -> Iterator[Page]:
-    """The pages with accents on their letters."""
-    said = [text for page in pages for line in page.lines for text in _said(line)]
-    accented = composed(said)
+def _attach_accents(pages: list[Page]) -> Iterator[Page]:
+    """Yield the pages with accents on their letters."""
+    said = [text for page in pages for line in page.lines for text in _yield_texts(line)]
+    accented = compose_accents(said)
     if accented == said:
         yield from pages
         return
@@ -176,13 +178,13 @@ def _with_accents(pages: list[Page]) -> Iterator[Page]:
         yield replace(page, lines=tuple(lines))
 
 
-def _said(line: Line) -> Iterator[str]:
+def _yield_texts(line: Line) -> Iterator[str]:
     yield line.text
     for row in line.rows:
         yield from row
 
 
-def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
+def _mark_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
     """Give a run-in *Abstract:* the heading other papers give theirs."""
     seen = False
     for block in blocks:
@@ -194,20 +196,20 @@ def _with_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
         yield replace(block, text=block.text[match.end() :]) if match else block
 
 
-def markdown_of(title: str, blocks: Iterable[Block]) -> str:
+def to_markdown(title: str, blocks: Iterable[Block]) -> str:
     """Write the blocks down; text that would read as markup is escaped."""
-    written = [f"# {_escaped(title)}"] if title else []
+    written = [f"# {_escape_text(title)}"] if title else []
     for block in blocks:
         if block.rows:
-            written.append(_pipe_table(block.rows))
+            written.append(_format_table(block.rows))
             continue
-        text = _escaped(block.text)
-        written.append(f"{'#' * block.level} {text}" if block.level else _captioned(text))
+        text = _escape_text(block.text)
+        written.append(f"{'#' * block.level} {text}" if block.level else _format_caption(text))
     return "\n\n".join(written)
 
 
-def _captioned(text: str) -> str:
-    """A caption with its label in bold, as other readers write it; any other text as it is."""
+def _format_caption(text: str) -> str:
+    """Return a caption with its label in bold; any other text as it is."""
     found = CAPTION.match(text)
     if not found or not TITLED.match(found["rest"]):
         return text
@@ -215,29 +217,29 @@ def _captioned(text: str) -> str:
     return f"**{text[:end]}**{text[end:]}"
 
 
-def _pipe_table(rows: tuple[tuple[str, ...], ...]) -> str:
-    """A markdown table; the first row is its head."""
-    lines = ["| " + " | ".join(map(_in_cell, row)) + " |" for row in rows]
+def _format_table(rows: tuple[tuple[str, ...], ...]) -> str:
+    """Return a markdown table; the first row is its head."""
+    lines = ["| " + " | ".join(map(_escape_cell, row)) + " |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
 
 
-def _in_cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
     return text.replace("|", r"\|")
 
 
-def largest_title(page: Page) -> str:
-    """The first page's title: its largest text of several words, if it stands out at all."""
+def find_title(page: Page) -> str:
+    """Return the first page's title: its largest text of several words."""
     groups: list[list[Line]] = []
-    for line in _in_order(page):
-        if groups and same_style(groups[-1][-1], line) and is_below(groups[-1][-1], line):
+    for line in _order_lines(page):
+        if groups and is_same_size(groups[-1][-1], line) and is_below(groups[-1][-1], line):
             groups[-1].append(line)
         else:
             groups.append([line])
     runs = [
         (group[0].size, " ".join(line.text for line in group), group[0].bold) for group in groups
     ]
-    usual = _sizes(list(page.lines)).most_common(1)[0][0] if page.lines else 0.0
+    usual = _count_sizes(list(page.lines)).most_common(1)[0][0] if page.lines else 0.0
     worded = [
         (size, text)
         for size, text, bold in runs
@@ -254,18 +256,18 @@ def largest_title(page: Page) -> str:
     return _TYPE.sub("", worded[0][1]) if worded else ""
 
 
-def _in_order(page: Page) -> list[Line]:
-    """The page's rows in reading order: as they came, unless the columns got mixed."""
+def _order_lines(page: Page) -> list[Line]:
+    """Return the page's rows in reading order, corrected where columns got mixed."""
     upright = [line for line in page.lines if line.upright]
     lines = upright if 2 * len(upright) >= len(page.lines) else list(page.lines)
-    gutter = _gutter(lines, page.width)
+    gutter = _find_gutter(lines, page.width)
     if gutter and _is_mixed(lines, gutter):
-        return _by_column(lines, gutter)
-    return list(_rows(lines))
+        return _order_columns(lines, gutter)
+    return list(_merge_rows(lines))
 
 
-def _mended(lines: list[Line]) -> Iterator[Line]:
-    """Lines that PDFium tore before or behind raised, lowered or foreign letters, as one."""
+def _mend_lines(lines: list[Line]) -> Iterator[Line]:
+    """Yield lines that PDFium split at raised, lowered or foreign letters, joined."""
     last: Line | None = None
     for line in lines:
         if last and _is_torn(last, line):
@@ -283,7 +285,7 @@ def _mended(lines: list[Line]) -> Iterator[Line]:
 
 
 def _is_torn(last: Line, line: Line) -> bool:
-    """Whether a line goes on right beside the one before, of which one is short."""
+    """Return whether a line continues right beside the line before, and one is short."""
     is_note = not any(map(str.isalpha, last.text))  # 1 before an address, * before a remark
     if line.row == last.row or not last.kind == line.kind == "text" or is_note:
         return False
@@ -299,19 +301,19 @@ def _is_torn(last: Line, line: Line) -> bool:
     )
 
 
-def _rows(lines: list[Line]) -> Iterator[Line]:
+def _merge_rows(lines: list[Line]) -> Iterator[Line]:
     """Put the pieces of each row together again."""
     row: list[Line] = []
-    for line in _mended(lines):
+    for line in _mend_lines(lines):
         if row and line.row != row[0].row:
-            yield _joined(row)
+            yield _join_row(row)
             row = []
         row.append(line)
     if row:
-        yield _joined(row)
+        yield _join_row(row)
 
 
-def _joined(row: list[Line]) -> Line:
+def _join_row(row: list[Line]) -> Line:
     if len(row) == 1:
         return row[0]
     return replace(
@@ -324,8 +326,8 @@ def _joined(row: list[Line]) -> Line:
     )
 
 
-def _gutter(lines: list[Line], width: float) -> float:
-    """Where hardly any text crosses from left to right; 0 when there is no such place."""
+def _find_gutter(lines: list[Line], width: float) -> float:
+    """Return where hardly any text crosses from left to right; 0 if there is no such place."""
     total = sum(len(line.text) for line in lines)
     ends = sorted((line.right, len(line.text)) for line in lines)
     starts = sorted((-line.left, len(line.text)) for line in lines)
@@ -343,28 +345,28 @@ def _gutter(lines: list[Line], width: float) -> float:
 
 
 def _is_mixed(lines: list[Line], gutter: float) -> bool:
-    """Whether rows run across both columns, or the order jumps between them line by line."""
+    """Return whether rows run across both columns, or the order jumps between them."""
     rows: dict[int, set[bool]] = {}
-    sides = [line.left >= gutter for line in lines if not _crosses(line, gutter)]
+    sides = [line.left >= gutter for line in lines if not _crosses_position(line, gutter)]
     for line in lines:
-        if not _crosses(line, gutter):
+        if not _crosses_position(line, gutter):
             rows.setdefault(line.row, set()).add(line.left >= gutter)
     across = sum(len(seen) == 2 for seen in rows.values())
     jumps = sum(a != b for a, b in pairwise(sides))
     return across > _MIXED * len(rows) or jumps > _MIXED * len(sides)
 
 
-def _crosses(line: Line, x: float) -> bool:
+def _crosses_position(line: Line, x: float) -> bool:
     return line.left < x < line.right
 
 
-def _by_column(lines: list[Line], gutter: float) -> list[Line]:
-    """Top to bottom; between two lines across the page first the left column, then the right."""
+def _order_columns(lines: list[Line], gutter: float) -> list[Line]:
+    """Return lines top to bottom; between full-width lines the left column comes first."""
     ordered: list[Line] = []
     left: list[Line] = []
     right: list[Line] = []
     for line in sorted(lines, key=lambda line: (-round(line.top), line.left)):
-        if _crosses(line, gutter):
+        if _crosses_position(line, gutter):
             ordered += [*left, *right, line]
             left, right = [], []
         else:
@@ -372,48 +374,48 @@ def _by_column(lines: list[Line], gutter: float) -> list[Line]:
     return [*ordered, *left, *right]
 
 
-def _body_size(lines: list[Line]) -> float:
-    """The size the text is set in: the largest of those that many characters are set in.
+def _find_body_size(lines: list[Line]) -> float:
+    """Return the largest size that many characters are set in.
 
     Notes, tables and references are set smaller, and may be longer than the text.
     """
-    sizes = _sizes(lines)
+    sizes = _count_sizes(lines)
     most = max(sizes.values())
     return max(size for size, count in sizes.items() if count >= _MANY * most)
 
 
-def _sizes(lines: list[Line]) -> Counter[float]:
-    """How many characters are set in each size."""
+def _count_sizes(lines: list[Line]) -> Counter[float]:
+    """Return the number of characters in each size."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size * 2) / 2] += len(line.text)
     return sizes
 
 
-def _blocks(lines: list[Line], look: Look, leading: float) -> Iterator[Block]:
+def _build_blocks(lines: list[Line], look: Look, leading: float) -> Iterator[Block]:
     """Gather lines into headings and paragraphs."""
     gathered: list[Line] = []
     level = 0
     part = "lead"
-    said = "\n".join(text for line in lines for text in _said(line))
+    said = "\n".join(text for line in lines for text in _yield_texts(line))
     spoken = set(re.findall(r"[\w-]+", said.lower()))
     for line in lines:
         if line.kind in ("table", "remark"):
             if gathered:
-                yield _block(gathered, level, spoken)
-            rows = _with_cells(line.rows, spoken)
+                yield _make_block(gathered, level, spoken)
+            rows = _join_cells(line.rows, spoken)
             yield Block(line.text, rows=rows, is_remark=not rows, is_aside=True)
             gathered, level = [], 0
             continue
-        this = level_of(line, look)
+        this = guess_level(line, look)
         if this == BY_FONT and part == "references":
             this = 0  # titles of works in another font
         if gathered and level and _is_paragraph(gathered, line, this):
             level = 0
         if gathered:
-            this = _level_below(gathered[-1], level, line, this, leading)
-        if gathered and (this != level or _starts_anew(gathered, line, leading, this, part)):
-            yield (block := _block(gathered, level, spoken))
+            this = _guess_level_below(gathered[-1], level, line, this, leading)
+        if gathered and (this != level or _starts_block(gathered, line, leading, this, part)):
+            yield (block := _make_block(gathered, level, spoken))
             named = part_of(block.text) if level else "body"
             # The title and a banner are headings, too; the text begins under a name of its own.
             if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
@@ -422,74 +424,76 @@ def _blocks(lines: list[Line], look: Look, leading: float) -> Iterator[Block]:
         gathered.append(line)
         level = this
     if gathered:
-        yield _block(gathered, level, spoken)
+        yield _make_block(gathered, level, spoken)
 
 
-def _level_below(previous: Line, level: int, line: Line, this: int, leading: float) -> int:
-    """The level of a line that looks like *this*, below another of *level*."""
+def _guess_level_below(previous: Line, level: int, line: Line, this: int, leading: float) -> int:
+    """Return the level of a line that looks like *this*, below a line of *level*."""
     if line.kind == "title":
         return this
-    if (this == BY_FONT or (level and not begins_large(line.text))) and continues(previous, line):
+    if (this == BY_FONT or (level and not begins_with_capital(line.text))) and continues_heading(
+        previous, line
+    ):
         return level
     if not level and this >= BY_FONT and _is_in_sentence(previous, line, leading):
         return 0
     is_second = level and is_below(previous, line)
-    return 0 if this and not is_second and goes_on(line.text) else this
+    return 0 if this and not is_second and continues_sentence(line.text) else this
 
 
 def _is_paragraph(gathered: list[Line], line: Line, this: int) -> bool:
-    """Whether lines that look like a heading begin a text that is all set like them."""
+    """Return whether lines that look like a heading begin a text set entirely like them."""
     last = gathered[-1]
     fills = last.right > line.right - 2 * line.size and abs(last.left - line.left) < 2 * line.size
     words = sum(len(one.text.split()) for one in (*gathered, line))
     most = LONGEST if this else HEADING_WORDS
     may_be = words > most and this in (0, BY_FONT) and last.kind == line.kind
-    return may_be and fills and not last.text.endswith(ENDS) and continues(last, line)
+    return may_be and fills and not last.text.endswith(ENDS) and continues_heading(last, line)
 
 
 def _is_in_sentence(previous: Line, line: Line, leading: float) -> bool:
-    """Whether the line right above breaks off in the middle of a sentence."""
+    """Return whether the line right above ends in the middle of a sentence."""
     step = previous.top - line.top
     is_near = 0 < step < 1.2 * leading and previous.left < line.right and line.left < previous.right
     wide = previous.right - previous.left > _WIDE * (line.right - line.left)
     return is_near and wide and not previous.text.endswith(ENDS) and previous.kind == line.kind
 
 
-def _block(lines: list[Line], level: int, spoken: set[str]) -> Block:
-    text = text_of_lines([line.text for line in lines], spoken)
+def _make_block(lines: list[Line], level: int, spoken: set[str]) -> Block:
+    text = join_lines([line.text for line in lines], spoken)
     if level:
         text = text.lstrip(BULLETS) or text
     return Block(text, level, lines[0].size, is_aside=lines[0].kind == "margin")
 
 
-def _with_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tuple[str, ...], ...]:
-    """A table with the lines of each cell as one text."""
-    return tuple(tuple(text_of_lines(cell.split("\n"), spoken) for cell in row) for row in rows)
+def _join_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tuple[str, ...], ...]:
+    """Return a table with the lines of each cell as one text."""
+    return tuple(tuple(join_lines(cell.split("\n"), spoken) for cell in row) for row in rows)
 
 
-def _leading(lines: list[Line]) -> float:
-    """The usual distance between the tops of two lines."""
+def _measure_leading(lines: list[Line]) -> float:
+    """Return the usual distance between the tops of two lines."""
     steps = [a.top - b.top for a, b in pairwise(lines)]
     close = [step for a, step in zip(lines, steps, strict=False) if 0 < step < 3 * a.size]
     return median(close) if close else 12.0
 
 
-def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
-    """Whether a line begins another block than the lines before it, all of one level."""
+def _starts_block(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
+    """Return whether a line begins another block than the lines before it."""
     previous = gathered[-1]
     if line.kind in ("entry", "cited") and previous.kind in ("entry", "cited"):
         return line.kind == "entry"
     if previous.kind != line.kind:
         return True
     if level:
-        together = same_style(previous, line) and is_below(previous, line)
+        together = is_same_size(previous, line) and is_below(previous, line)
         if part != "lead" and line.kind == "text" and is_broken_off(previous, line):
             return True
         return not together or is_next_title(previous, line)
     if part == "lead" and ABSTRACT.match(line.text):
         return True
     telling = next((text for text in reversed(gathered) if not is_mark(text)), previous)
-    if part != "references" and not same_style(telling, line):
+    if part != "references" and not is_same_size(telling, line):
         return True
     step = previous.top - line.top
     ended = previous.text.endswith(ENDS)
@@ -503,10 +507,10 @@ def _starts_anew(gathered: list[Line], line: Line, leading: float, level: int, p
 
 
 def _is_indented(previous: Line, line: Line) -> bool:
-    """Whether the last line before a jump was short, as the end of a paragraph is."""
+    """Return whether the last line before a jump was short, as the end of a paragraph is."""
     return (previous.right - previous.left) < 0.9 * (line.right - line.left)
 
 
-def _escaped(text: str) -> str:
+def _escape_text(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
     return re.sub(r"^(#{1,6}(?:\s|$)|[-+>]\s|```)", r"\\\1", text)

@@ -15,8 +15,8 @@ _MOST_WORDS = 3  # of a piece
 _MATHS = re.compile(r"[=\u2211\u222b\u221a\u2264\u2265\u2248\u00d7\u220f\u2202]")
 
 
-def with_lettering_together(blocks: list[Block]) -> Iterator[Block]:
-    """The blocks; pieces in a row as one line.
+def merge_lettering(blocks: list[Block]) -> Iterator[Block]:
+    """Yield the blocks, with pieces in a row as one line.
 
     Labels of a figure stand aside, so that they tear no sentence; formulas are part of the text.
     """
@@ -30,7 +30,7 @@ def with_lettering_together(blocks: list[Block]) -> Iterator[Block]:
 
 
 def _is_scattered(block: Block) -> bool:
-    """Whether a block is so short that it is no text."""
+    """Return whether a block is too short to be text."""
     if block.level or block.is_aside or block.rows or not block.text:
         return False
     is_short = len(block.text.split()) <= _MOST_WORDS and not block.text.endswith(ENDS)

@@ -19,7 +19,7 @@ _CLIPPED = re.compile(rf"(?<!\S)[(\[\u201c]?([^\w\s.,;:()\[\]\u2018-\u201d\"'-])
 _SPELLED = re.compile(rf"\bTh(?={_ENDINGS})")
 
 
-def with_ligatures(pages: list[Page]) -> list[Page]:
+def restore_ligatures(pages: list[Page]) -> list[Page]:
     """Spell the ligature *Th* where a font of the PDF has another sign for it."""
     signs: Counter[str] = Counter()
     spelled = 0
@@ -32,11 +32,12 @@ def with_ligatures(pages: list[Page]) -> list[Page]:
         return pages
     clipped = re.compile(rf"(?<![^\W_]){re.escape(sign)}(?=[a-z])")
     return [
-        replace(page, lines=tuple(_spelled(line, clipped) for line in page.lines)) for page in pages
+        replace(page, lines=tuple(_spell_line(line, clipped) for line in page.lines))
+        for page in pages
     ]
 
 
-def _spelled(line: Line, clipped: re.Pattern[str]) -> Line:
+def _spell_line(line: Line, clipped: re.Pattern[str]) -> Line:
     rows = tuple(tuple(clipped.sub("Th", cell) for cell in row) for row in line.rows)
     return replace(
         line, text=clipped.sub("Th", line.text), lead=clipped.sub("Th", line.lead), rows=rows

@@ -63,8 +63,8 @@ _VOWELS = frozenset("aeiouyAEIOUYıȷ")
 _OTHERS = {"¸": "cCsStT", "˜": "nNoOaA", "ˇ": "cCdDeEnNrRsStTzZ", "˚": "aAuU"}
 
 
-class _Shown(dict[int, str]):
-    """What print shows for a code: nothing where it is no character."""
+class _PrintedForms(dict[int, str]):
+    """The printed form of each code; empty for a code that is not a character."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
@@ -72,7 +72,7 @@ class _Shown(dict[int, str]):
         return shown
 
 
-_SHOWN = _Shown(
+_SHOWN = _PrintedForms(
     {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st"}
     | dict.fromkeys((*BROKEN, 0x2010), "-")
 )
@@ -81,7 +81,7 @@ _SHOWN = _Shown(
 _OTHERWISE = re.compile(f"[{''.join(map(chr, _SHOWN))}]")
 
 
-def _shown(found: re.Match[str]) -> str:
+def _get_printed(found: re.Match[str]) -> str:
     return _SHOWN[ord(found[0])]
 
 
@@ -135,35 +135,37 @@ class Page:
     height: float
 
 
-def lines_of(page: Characters) -> list[Line]:
-    """The lines of an open page, in the order of its content stream."""
-    solid = page.solid()
-    pieces = list(_pieces(page))
-    probes = [_probes(solid, start, end) for start, end, _ in pieces]
-    boxes = page.boxes(list(chain.from_iterable(probes)))
-    faces = page.faces([at for places in probes for at in places[::2]])
+def read_lines(page: Characters) -> list[Line]:
+    """Return the lines of an open page, in the order of its content stream."""
+    solid = page.find_inked()
+    pieces = list(_split_pieces(page))
+    probes = [_choose_probes(solid, start, end) for start, end, _ in pieces]
+    boxes = page.get_boxes(list(chain.from_iterable(probes)))
+    faces = page.get_faces([at for places in probes for at in places[::2]])
     return [
-        _line(page, piece, probes[at], boxes[5 * at : 5 * at + 5], faces[3 * at : 3 * at + 3])
+        _make_line(page, piece, probes[at], boxes[5 * at : 5 * at + 5], faces[3 * at : 3 * at + 3])
         for at, piece in enumerate(pieces)
     ]
 
 
-def line_of(page: Characters, start: int, end: int, row: int) -> Line:
-    """The characters from *start* to *end* as one piece of a line."""
+def read_line(page: Characters, start: int, end: int, row: int) -> Line:
+    """Return the characters from *start* to *end* as one piece of a line."""
     solid = [at for at in range(start, end) if page.text[at] > _SPACE]
-    probes = _probes(solid, start, end)
-    return _line(page, (start, end, row), probes, page.boxes(probes), page.faces(probes[::2]))
+    probes = _choose_probes(solid, start, end)
+    return _make_line(
+        page, (start, end, row), probes, page.get_boxes(probes), page.get_faces(probes[::2])
+    )
 
 
-def _rows(page: Characters) -> Iterator[tuple[int, int]]:
-    """Where each line of the page begins and ends."""
+def _split_lines(page: Characters) -> Iterator[tuple[int, int]]:
+    """Yield where each line of the page begins and ends."""
     count = len(page.text)
     start = 0
     for found in _LINE_ENDS.finditer(page.text):
         at = found.start()
         if found[0] in "\r\n":
             yield start, at
-        elif start < at < count - 1 and _turns(page, at):
+        elif start < at < count - 1 and _breaks_after_hyphen(page, at):
             yield start, at + 1
         else:
             continue
@@ -171,18 +173,18 @@ def _rows(page: Characters) -> Iterator[tuple[int, int]]:
     yield start, count
 
 
-def _turns(page: Characters, index: int) -> bool:
-    """Whether the text goes on in another line after a hyphen, which PDFium does not say."""
-    left, bottom, right, top = page.box(index - 1)
-    next_left, next_bottom, _, next_top = page.box(index + 1)
+def _breaks_after_hyphen(page: Characters, index: int) -> bool:
+    """Return whether the text continues in another line after a hyphen; PDFium does not say so."""
+    left, bottom, right, top = page.get_box(index - 1)
+    next_left, next_bottom, _, next_top = page.get_box(index + 1)
     is_next_column = next_left - right > _GAP * max(top - bottom, _LEAST_HEIGHT)
     return is_next_column or next_left < left or next_top < bottom or next_bottom > top
 
 
-def _pieces(page: Characters) -> Iterator[tuple[int, int, int]]:
-    """Where each piece begins and ends, and its row, cut where a hole is wider than any space."""
-    holes = _holes(page)
-    for row, (start, end) in enumerate(_rows(page)):
+def _split_pieces(page: Characters) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and row of each piece, cut at gaps wider than any space."""
+    holes = _find_holes(page)
+    for row, (start, end) in enumerate(_split_lines(page)):
         begin = start
         for hole in holes[bisect_left(holes, start + 1) : bisect_left(holes, end - 1)]:
             yield begin, hole, row
@@ -191,22 +193,22 @@ def _pieces(page: Characters) -> Iterator[tuple[int, int, int]]:
             yield begin, end, row
 
 
-def _holes(page: Characters) -> list[int]:
-    """The blanks of a page that are wider than any space between two words."""
+def _find_holes(page: Characters) -> list[int]:
+    """Return the blanks of a page that are wider than any space between two words."""
     blanks = [found.start() for found in _BLANK.finditer(page.text, 1, len(page.text) - 1)]
-    before, after = (page.edges(list(map(add, blanks, repeat(aside)))) for aside in (-1, 1))
+    before, after = (page.get_edges(list(map(add, blanks, repeat(aside)))) for aside in (-1, 1))
     gaps, heights = map(sub, after[0::4], before[2::4]), map(sub, before[1::4], before[3::4])
     placed = zip(blanks, gaps, heights, strict=True)
     least = _GAP * _LEAST_HEIGHT
     return [at for at, gap, height in placed if gap > least and gap > _GAP * height]
 
 
-def _height(box: Box) -> float:
+def _get_height(box: Box) -> float:
     return box[3] - box[1]
 
 
-def _probes(solid: Sequence[int], start: int, end: int) -> tuple[int, int, int, int, int]:
-    """The first, the last and three characters between them, of those that are no blanks."""
+def _choose_probes(solid: Sequence[int], start: int, end: int) -> tuple[int, int, int, int, int]:
+    """Return the first, the last and three characters between, without blanks."""
     first = bisect_left(solid, start)
     count = bisect_left(solid, end) - first
     if not count:
@@ -215,7 +217,7 @@ def _probes(solid: Sequence[int], start: int, end: int) -> tuple[int, int, int, 
     return solid[first], solid[quarter], solid[half], solid[later], solid[first + count - 1]
 
 
-def _line(
+def _make_line(
     page: Characters,
     piece: tuple[int, int, int],
     probes: tuple[int, int, int, int, int],
@@ -226,14 +228,14 @@ def _line(
     first, _, middle, _, last = boxes
     if any(face.is_tall for face in fonts):
         placed = zip(fonts, (first, middle, last), strict=True)
-        boxes = [face.plain(box) for face, box in placed]
+        boxes = [face.normalize_box(box) for face, box in placed]
     # The median, which is no raised footnote mark, nor the index of a formula.
-    _, bottom, _, top = sorted(boxes, key=_height)[len(boxes) // 2]
+    _, bottom, _, top = sorted(boxes, key=_get_height)[len(boxes) // 2]
     is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
     faces = set(fonts)
     begins = fonts[0] if len(faces) > 1 else None
     return Line(
-        text=text_of(page, start, end, faces),
+        text=get_text(page, start, end, faces),
         left=min(first[0], middle[0], last[0]),
         bottom=bottom,
         right=max(first[2], middle[2], last[2]),
@@ -241,27 +243,27 @@ def _line(
         size=top - bottom,
         row=row,
         bold=_are_bold(faces),
-        upright=is_level or abs(math.sin(page.angle(probes[2]))) < 0.1,
+        upright=is_level or abs(math.sin(page.get_angle(probes[2]))) < 0.1,
         font="" if begins else faces.pop().name,
         span=(start, end),
-        lead=_lead(page, start, end, begins) if begins else "",
+        lead=_find_lead(page, start, end, begins) if begins else "",
         lead_font=begins.name if begins else "",
         end_font=fonts[-1].name if begins else "",
     )
 
 
-def _lead(page: Characters, start: int, end: int, begins: Face) -> str:
-    """The words at the beginning that are in its font, or as bold as it; none if all are."""
+def _find_lead(page: Characters, start: int, end: int, begins: Face) -> str:
+    """Return the first words in the line's first font or weight; empty if all words are."""
     is_bold = _is_heavy(begins)
     for found in _WORD.finditer(page.text, start, end):
-        face = page.face(found.start())
+        face = page.get_face(found.start())
         if not (_is_heavy(face) if is_bold else face.name == begins.name):
-            return text_of(page, start, found.start(), (begins,))
+            return get_text(page, start, found.start(), (begins,))
     return ""
 
 
 def _are_bold(faces: set[Face]) -> bool:
-    """Whether fonts are all bold by their weight, or all by their name."""
+    """Return whether fonts are all bold by weight, or all by name."""
     if len(faces) == 1:
         return all(map(_is_heavy, faces))
     by_weight = all(face.weight >= _BOLD for face in faces)
@@ -275,75 +277,75 @@ def _is_heavy(face: Face) -> bool:
 
 @cache
 def is_bold_font(font: str) -> bool:
-    """Whether a font is bold by its name."""
+    """Return whether a font is bold by its name."""
     return bool(_BOLD_NAME.search(font))
 
 
 def is_mark(line: Line) -> bool:
-    """Whether a line is as short as a footnote's mark or a power, whose size says nothing."""
+    """Return whether a line is as short as a footnote mark, so that its size says nothing."""
     return len(line.text) <= _MARK_CHARS
 
 
-def same_style(a: Line, b: Line) -> bool:
-    """Whether both are of one size, as far as their length says so."""
+def is_same_size(a: Line, b: Line) -> bool:
+    """Return whether both lines are of one size, as far as their length tells."""
     if is_mark(a) or is_mark(b):
         return True
     return abs(a.size - b.size) < 0.06 * max(a.size, b.size)
 
 
 def is_below(a: Line, b: Line) -> bool:
-    """Whether *b* is the next line below *a*, at most one line apart."""
+    """Return whether *b* is the next line below *a*, at most one line apart."""
     return 0 < a.top - b.top < 2.2 * a.size
 
 
-def text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
-    """The text of the characters from *start* to *end*; *faces* are some of its fonts."""
-    thin = page.thin_spaces()
+def get_text(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
+    """Return the text of the characters from *start* to *end*; *faces* are some of its fonts."""
+    thin = page.find_thin_spaces()
     first = bisect_left(thin, start + 1)
     if cuts := thin[first : bisect_left(thin, end, first)]:
         edges = pairwise((start, *cuts, end))
-        return " ".join(_text_of(page, first, last, faces) for first, last in edges)
-    return _text_of(page, start, end, faces)
+        return " ".join(_compute_text(page, first, last, faces) for first, last in edges)
+    return _compute_text(page, start, end, faces)
 
 
-def _text_of(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
+def _compute_text(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
     text = page.text[start:end]
     if not (text.isascii() and text.isprintable()):
-        text = _OTHERWISE.sub(_shown, text)
+        text = _OTHERWISE.sub(_get_printed, text)
         if not text.isprintable():
             text = text.translate(_SHOWN)
-    is_plain = len(text) == end - start and not _holds_signs(page, text, start, faces)
-    if not is_plain or (_MAY_BE_POWER.search(text) and _holds_power(page, text, start)):
-        text = "".join(_as_printed(page, start, end, faces))
+    is_plain = len(text) == end - start and not _has_signs(page, text, start, faces)
+    if not is_plain or (_MAY_BE_POWER.search(text) and _has_power(page, text, start)):
+        text = "".join(_to_printed(page, start, end, faces))
     return " ".join(text.split())
 
 
-def _holds_signs(page: Characters, text: str, start: int, faces: Iterable[Face]) -> bool:
-    """Whether letters of a text, which begins at the character *start*, stand for signs."""
+def _has_signs(page: Characters, text: str, start: int, faces: Iterable[Face]) -> bool:
+    """Return whether letters of a text, which begins at *start*, represent signs."""
     may_hold = "¼" in text or "þ" in text or any("Adv" in face.name for face in faces)
     places = _MAY_BE_SIGN.finditer(text) if may_hold else ()
-    return any(_are_signs(page.face(start + found.start()).name) for found in places)
+    return any(_are_signs(page.get_face(start + found.start()).name) for found in places)
 
 
-def _holds_power(page: Characters, text: str, start: int) -> bool:
-    """Whether what may be a power is raised; *text* begins at the character *start*."""
+def _has_power(page: Characters, text: str, start: int) -> bool:
+    """Return whether a possible power is raised; *text* begins at *start*."""
     return any(_is_raised(page, start + found.start("power")) for found in _POWER.finditer(text))
 
 
-def _as_printed(page: Characters, start: int, end: int, faces: Iterable[Face]) -> list[str]:
-    """The characters from *start* to *end* as print shows them, some as several or none."""
+def _to_printed(page: Characters, start: int, end: int, faces: Iterable[Face]) -> list[str]:
+    """Return the characters as printed, some as several or none."""
     written = page.text[start:end]
     chars = list(map(_SHOWN.__getitem__, map(ord, written)))
     if "" in chars:
-        chars = list(_with_pairs(chars, [ord(char) for char in written]))
+        chars = list(_join_pairs(chars, [ord(char) for char in written]))
     if _MAY_BE_SIGN.search("".join(chars)):
-        chars = list(_with_signs(page, chars, start))
+        chars = list(_replace_signs(page, chars, start))
     if _POWER.search("".join(chars)):
-        chars = list(_with_powers(page, chars, start))
+        chars = list(_raise_powers(page, chars, start))
     return chars
 
 
-def _with_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
+def _join_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
     """Letters of mathematical alphabets, which come as two codes, as the plain ones."""
     for at, char in enumerate(chars):
         high, low = codes[at], codes[at + 1] if at + 1 < len(chars) else 0
@@ -354,14 +356,14 @@ def _with_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
             yield char
 
 
-def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]:
+def _replace_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]:
     """Letters and digits that stand for signs, by their font, as what they are."""
     firsts = "".join([char[:1] or " " for char in chars])  # a ligature is several letters
     places = {match.start() for match in _MAY_BE_SIGN.finditer(firsts)}
     is_sign = False
     for at, char in enumerate(chars):
         if at in places or (is_sign and char in _GREEK):
-            sign = _sign(char, page.face(start + at).name)
+            sign = _get_sign(char, page.get_face(start + at).name)
             is_sign = sign != char
             yield sign
         else:
@@ -371,12 +373,12 @@ def _with_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]
 
 @cache
 def _are_signs(font: str) -> bool:
-    """Whether letters and digits of a font stand for signs."""
+    """Return whether letters and digits of a font represent signs."""
     return bool(_DASHES_FONT.match(font) or _SIGNS_FONT.match(font))
 
 
-def _sign(char: str, font: str) -> str:
-    """What a character of a font of signs shows; of any other font, the character."""
+def _get_sign(char: str, font: str) -> str:
+    """Return what a character of a font of signs shows; of any other font, the character."""
     if _DASHES_FONT.match(font):
         return "\u2013" if char == "e" else char
     if not _SIGNS_FONT.match(font):
@@ -384,8 +386,8 @@ def _sign(char: str, font: str) -> str:
     return _SIGNS.get(char) or _NAMED_SIGNS.get(char) or _GREEK.get(char) or char
 
 
-def _with_powers(page: Characters, chars: list[str], start: int) -> Iterator[str]:
-    """Powers of ten and of units raised, 10⁴ and g⁻¹. Other raised digits may be citations."""
+def _raise_powers(page: Characters, chars: list[str], start: int) -> Iterator[str]:
+    """Yield raised powers of ten and of units, 10⁴ and g⁻¹; others may be citations."""
     is_raised = False
     for at, char in enumerate(chars):
         if char not in _RAISED:
@@ -400,17 +402,19 @@ def _with_powers(page: Characters, chars: list[str], start: int) -> Iterator[str
 
 
 def _is_raised(page: Characters, index: int) -> bool:
-    _, before, _, top = page.box(index - 1)
-    _, bottom, _, here = page.box(index)
+    _, before, _, top = page.get_box(index - 1)
+    _, bottom, _, here = page.get_box(index)
     height = top - before
     return here - bottom < _SMALLER * height and bottom > before + 0.1 * height
 
 
-def composed(texts: Iterable[str]) -> list[str]:
-    """Texts with their accents on their letters, by the habit of most: before or after them.
+def compose_accents(texts: Iterable[str]) -> list[str]:
+    """Return texts with accents on their letters, by the majority: before or after them.
 
-    >>> composed(["Rene´ De`gnon", "Gale´oides"]), composed(["Schr¨odinger, Poincar´e, No¨el"])
-    (['René Dègnon', 'Galéoides'], ['Schrödinger, Poincaré, Noël'])
+    >>> compose_accents(["Rene´ De`gnon", "Gale´oides"])
+    ['René Dègnon', 'Galéoides']
+    >>> compose_accents(["Schr¨odinger, Poincar´e, No¨el"])
+    ['Schrödinger, Poincaré, Noël']
     """
     originals = list(texts)
     accented = {text for text in originals if _ACCENT.search(text)}
@@ -418,38 +422,46 @@ def composed(texts: Iterable[str]) -> list[str]:
         place
         for text in accented
         for match in _ACCENTED.finditer(text)
-        if (place := _only_place(*match.groups())) is not None
+        if (place := _find_only_place(*match.groups())) is not None
     )
     return [
-        _ACCENTED.sub(lambda match: _placed(match, places), text) if text in accented else text
+        _ACCENTED.sub(lambda match: _place_accent(match, places), text)
+        if text in accented
+        else text
         for text in originals
     ]
 
 
-def _only_place(before: str | None, accent: str, after: str | None) -> int | None:
-    """1 or 3, the group of the one letter that can carry the accent; none if both can or none."""
-    fits = [bool(letter) and _fits(str(letter), accent) for letter in (before, after)]
+def _find_only_place(before: str | None, accent: str, after: str | None) -> int | None:
+    """Return 1 or 3, the group of the one letter that can carry the accent; else None."""
+    fits = [bool(letter) and _can_carry(str(letter), accent) for letter in (before, after)]
     return None if fits[0] == fits[1] else 1 if fits[0] else 3
 
 
-def _fits(letter: str, accent: str) -> bool:
+def _can_carry(letter: str, accent: str) -> bool:
     if letter not in _OTHERS.get(accent, "") and letter not in _VOWELS:
         return False
-    return len(unicodedata.normalize("NFC", _bare(letter) + _ACCENTS[accent])) == 1
+    return len(unicodedata.normalize("NFC", _strip_dot(letter) + _ACCENTS[accent])) == 1
 
 
-def _bare(letter: str) -> str:
+def _strip_dot(letter: str) -> str:
     return {"ı": "i", "ȷ": "j"}.get(letter, letter)
 
 
-def _placed(match: re.Match[str], places: Counter[int]) -> str:
+def _place_accent(match: re.Match[str], places: Counter[int]) -> str:
     before, accent, after = match.groups()
-    place = _only_place(before, accent, after)
-    if place is None and before and after and _fits(before, accent) and _fits(after, accent):
+    place = _find_only_place(before, accent, after)
+    if (
+        place is None
+        and before
+        and after
+        and _can_carry(before, accent)
+        and _can_carry(after, accent)
+    ):
         place = 3 if after in "ıȷ" or places[3] > places[1] else 1
     if place is None or (accent == "´" and place == 1 and after == "s"):  # an apostrophe
         return match[0]
     if accent == "`" and not (before and after):  # a quotation mark
         return match[0]
-    letter = unicodedata.normalize("NFC", _bare(match[place]) + _ACCENTS[accent])
+    letter = unicodedata.normalize("NFC", _strip_dot(match[place]) + _ACCENTS[accent])
     return f"{letter}{after or ''}" if place == 1 else f"{before or ''}{letter}"

@@ -25,54 +25,56 @@ _TOUCHES = 0.2  # of a line's height may be beyond where the text ends
 _TWICE_WORDS = 3  # of a line that is a running head if it stands on two pages only
 
 
-def without_line_numbers(page: Page) -> Page:
-    """Drop what manuscripts print in the margin: 1, 2, 3 … or 5, 10, 15 …."""
+def drop_line_numbers(page: Page) -> Page:
+    """Drop the line numbers that manuscripts print in the margin."""
     alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
-    if _counts_up([int(line.text) for line in alone]):
+    if _is_counting([int(line.text) for line in alone]):
         named = {id(line) for line in alone}
         page = replace(page, lines=tuple(line for line in page.lines if id(line) not in named))
     leading = [re.match(r"(\d{1,4})\s+(?=\S)", line.text) for line in page.lines]
     numbers = [int(match[1]) for match in leading if match]
-    if len(numbers) > 0.7 * len(page.lines) and _counts_up(numbers):
+    if len(numbers) > 0.7 * len(page.lines) and _is_counting(numbers):
         lines = zip(page.lines, leading, strict=True)
         cut = (replace(line, text=line.text[m.end() :]) if m else line for line, m in lines)
         page = replace(page, lines=tuple(cut))
     return page
 
 
-def _counts_up(numbers: list[int]) -> bool:
+def _is_counting(numbers: list[int]) -> bool:
     steps = Counter(b - a for a, b in pairwise(numbers))
     return len(numbers) >= _NUMBERED and max(steps[1], steps[5]) > 0.8 * (len(numbers) - 1)
 
 
-def pages_to_come(pages: list[Page]) -> tuple[int, int]:
-    """The last page's number and the number of pages, as a margin says; zeros if none does.
+def read_page_count(pages: list[Page]) -> tuple[int, int]:
+    """Return the last page's number and the number of pages in a margin; zeros without one.
 
     Of a whole file they are the same. Pages after the one that says so are counted on.
     """
     for after, page in enumerate(reversed(pages)):
-        for line in _marginal(page):
+        for line in _find_marginal(page):
             if found := _PAGE_OF.search(line.text):
                 number, count = (int(text) for text in found.groups() if text)
                 return number + after, count
     return 0, 0
 
 
-def without_running_lines(pages: list[Page]) -> list[Page]:
-    """Drop page numbers, and what stands in the margin of most pages."""
-    seen = Counter(key for page in pages for key in {_key(line) for line in _marginal(page)})
-    places = Counter(one for page in pages for one in set(map(_place, _marginal(page))))
+def drop_running_lines(pages: list[Page]) -> list[Page]:
+    """Drop page numbers, and lines in the margin of most pages."""
+    seen = Counter(
+        key for page in pages for key in {_to_key(line) for line in _find_marginal(page)}
+    )
+    places = Counter(one for page in pages for one in set(map(_get_place, _find_marginal(page))))
     often = max(3, _REPEATED * len(pages))
     cleaned = []
     for page in pages:
-        marginal = {id(line) for line in _marginal(page)}
+        marginal = {id(line) for line in _find_marginal(page)}
         kept = [
             line
             for line in page.lines
             if id(line) not in marginal
             or not (
-                _runs(_key(line), seen, often)
-                or _stays(line, places)
+                _is_running_line(_to_key(line), seen, often)
+                or _is_at_same_place(line, places)
                 or _PAGE_NUMBER.fullmatch(line.text)
             )
         ]
@@ -80,7 +82,7 @@ def without_running_lines(pages: list[Page]) -> list[Page]:
     return cleaned
 
 
-def with_margins(pages: list[Page]) -> list[Page]:
+def mark_margins(pages: list[Page]) -> list[Page]:
     """Say of the first pages' lines above and below where other pages' text ends: marginal.
 
     Such are mastheads and notices; the text goes on behind them.
@@ -92,10 +94,10 @@ def with_margins(pages: list[Page]) -> list[Page]:
     top = sorted((max(line.top for line in lines) for lines in shown), reverse=True)[_FEW_PAGES]
     bottom = sorted(min(line.bottom for line in lines) for lines in shown)[_FEW_PAGES]
     first, rest = pages[:_FEW_PAGES], pages[_FEW_PAGES:]
-    return [*(_with_margin(page, top, bottom) for page in first), *rest]
+    return [*(_mark_margin(page, top, bottom) for page in first), *rest]
 
 
-def with_masthead(pages: list[Page], title: str) -> list[Page]:
+def mark_masthead(pages: list[Page], title: str) -> list[Page]:
     """Say of the first page's lines above the title: marginal."""
     first = pages[0] if pages else Page((), 0, 0)
     wanted = " ".join(folded(title))
@@ -119,8 +121,8 @@ def _begins_title(line: Line, title: str) -> bool:
     return len(words) >= _TITLE_WORDS and f"{title} ".startswith(f"{said} ")
 
 
-def _with_margin(page: Page, top: float, bottom: float) -> Page:
-    """The page's lines, those beyond *top* and *bottom* marginal where white parts them."""
+def _mark_margin(page: Page, top: float, bottom: float) -> Page:
+    """Return the page with lines beyond *top* and *bottom* marked as marginal."""
     text = [line for line in page.lines if line.kind == "text"]
     above = [line for line in text if line.bottom > top - _TOUCHES * line.size]
     below = [line for line in text if line.top < bottom + _TOUCHES * line.size]
@@ -137,26 +139,26 @@ def _with_margin(page: Page, top: float, bottom: float) -> Page:
     return replace(page, lines=tuple(lines))
 
 
-def _runs(key: str, seen: Counter[str], often: float) -> bool:
-    """Whether a marginal line runs through the pages; a long one does if it stands on two."""
+def _is_running_line(key: str, seen: Counter[str], often: float) -> bool:
+    """Return whether a marginal line is on most pages; two pages suffice for a long one."""
     return seen[key] >= often or (seen[key] > 1 and len(key.split()) >= _TWICE_WORDS)
 
 
-def _stays(line: Line, places: Counter[tuple[str, int, int]]) -> bool:
-    """Whether the line stands on another page in the very same place, as a journal's sign does."""
-    return places[_place(line)] > 1 and not _NAMED.match(line.text)
+def _is_at_same_place(line: Line, places: Counter[tuple[str, int, int]]) -> bool:
+    """Return whether the line is at the very same place on another page, like a logo."""
+    return places[_get_place(line)] > 1 and not _NAMED.match(line.text)
 
 
-def _place(line: Line) -> tuple[str, int, int]:
-    return _key(line), round(line.left), round(line.bottom)
+def _get_place(line: Line) -> tuple[str, int, int]:
+    return _to_key(line), round(line.left), round(line.bottom)
 
 
-def _marginal(page: Page) -> list[Line]:
+def _find_marginal(page: Page) -> list[Line]:
     low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
     lines = (line for line in page.lines if line.kind == "text")
     return [line for line in lines if line.top < low or line.bottom > high]
 
 
-def _key(line: Line) -> str:
-    """What a line says, but for the number of the page before or after it."""
+def _to_key(line: Line) -> str:
+    """Return the text of a line without the page number before or after it."""
     return re.sub(r"\d+", "#", " ".join(line.text.lower().split())).strip("# ")

@@ -14,22 +14,22 @@ from typing import Any
 NUMBER, REAL, POINTER = ctypes.c_int, ctypes.c_float, ctypes.c_void_p
 
 
-def functions(**kinds: tuple[Any, ...]) -> dict[str, Any]:
-    """PDFium's functions by their names without ``FPDF``, from the types of answer and arguments.
+def load_functions(**kinds: tuple[Any, ...]) -> dict[str, Any]:
+    """Return PDFium's functions by their names without ``FPDF``, from their types.
 
     Pointers are plain numbers, None where there is nothing.
     """
     import pypdfium2.raw as pdfium
 
     return {
-        name: _by_address(getattr(pdfium, f"FPDF{name}"), *kind) for name, kind in kinds.items()
+        name: _make_function(getattr(pdfium, f"FPDF{name}"), *kind) for name, kind in kinds.items()
     }
 
 
-def address_of(thing: Any) -> int:
-    """Where a page or a page's text is, as those functions want it."""
+def get_address(thing: Any) -> int:
+    """Return the address of a page or a page's text, as those functions take it."""
     return ctypes.cast(thing, POINTER).value or 0
 
 
-def _by_address(function: Any, result: Any, *arguments: Any) -> Any:
-    return ctypes.CFUNCTYPE(result, *arguments)(address_of(function))
+def _make_function(function: Any, result: Any, *arguments: Any) -> Any:
+    return ctypes.CFUNCTYPE(result, *arguments)(get_address(function))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from .rows import Area, Row, right_of, rows_of
+from .rows import Area, Row, get_right, group_rows
 
 CONTINUES = re.compile(  # what only says that a table goes on, or went before
     r"\W*(?:table\s?\w{1,4}\W{0,3})?continue[sd](?:\s(?:on|from|in|overleaf)\b.{0,30})?\W*", re.I
@@ -23,13 +23,13 @@ _FAR = 1.8  # of the usual distance of rows
 _SMALL = 0.94  # of the size of the other rows
 
 
-def without_notes(area: Area) -> Area:
-    """The area down to the last row that is none, and without what only says that it goes on."""
-    rows = rows_of(area.words)
-    said = {word for row in rows if CONTINUES.fullmatch(_said(row, 2)) for word in row.words}
+def drop_notes(area: Area) -> Area:
+    """Return the area down to its last table row, without "continued" lines."""
+    rows = group_rows(area.words)
+    said = {word for row in rows if CONTINUES.fullmatch(_join_pieces(row, 2)) for word in row.words}
     if said:
         area = replace(area, words=tuple(word for word in area.words if word not in said))
-        rows = rows_of(area.words)
+        rows = group_rows(area.words)
     single = len(rows)
     while single and _is_single(rows[single - 1]):
         single -= 1
@@ -53,23 +53,25 @@ def without_notes(area: Area) -> Area:
     return replace(area, words=words, bottom=max(area.bottom, rows[first].top))
 
 
-def goes_on(area: Area) -> bool:
-    """Whether a line of it says that the table goes on elsewhere."""
-    return any(CONTINUES.fullmatch(_said(row, 2)) for row in rows_of(area.words))
+def is_continued(area: Area) -> bool:
+    """Return whether a line says that the table continues elsewhere."""
+    return any(CONTINUES.fullmatch(_join_pieces(row, 2)) for row in group_rows(area.words))
 
 
 def _is_single(row: Row) -> bool:
-    """Whether a row is one line without a hole, but for one behind the mark of a note."""
-    return len(row.pieces) == 1 or (len(row.pieces) == 2 and bool(_MARK.fullmatch(_said(row, 1))))
+    """Return whether a row is one line without a gap, except behind the mark of a note."""
+    return len(row.pieces) == 1 or (
+        len(row.pieces) == 2 and bool(_MARK.fullmatch(_join_pieces(row, 1)))
+    )
 
 
-def _said(row: Row, count: int) -> str:
+def _join_pieces(row: Row, count: int) -> str:
     return " ".join(word.text for piece in row.pieces[:count] for word in piece)
 
 
 def _is_note(row: Row, size: float, wide: float) -> bool:
     return (
-        right_of(row.pieces[-1]) - row.pieces[0][0].left > wide
+        get_right(row.pieces[-1]) - row.pieces[0][0].left > wide
         or row.size < _SMALL * size
-        or bool(_NOTE.match(_said(row, 2)))
+        or bool(_NOTE.match(_join_pieces(row, 2)))
     )

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ..child_processes import ChildFailed, Children, serve_with
 from .lines import Line, Page
 
-__all__ = ["MOST_PAGES", "available", "recognise"]
+__all__ = ["MOST_PAGES", "is_installed", "recognise_text"]
 
 log = logging.getLogger(__name__)
 MOST_PAGES = 100
@@ -46,12 +46,12 @@ Box = list[tuple[float, float]]
 CHILDREN = Children(__name__, most=1)
 
 
-def available() -> bool:
-    """Whether the extra ``ocr`` is installed."""
+def is_installed() -> bool:
+    """Return whether the extra ``ocr`` is installed."""
     return bool(find_spec("rapidocr") and find_spec("onnxruntime"))
 
 
-def recognise(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, Any] | None:
+def recognise_text(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, Any] | None:
     """Read the pictures of a PDF's pages, at most *deadline* seconds each.
 
     Returns
@@ -73,45 +73,45 @@ def recognise(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, A
         return None
     finally:
         CHILDREN.stop_idle()  # it holds half a gigabyte
-    return _text(read)
+    return _join_pages(read)
 
 
-def _text(read: list[dict[str, Any]]) -> dict[str, Any]:
-    """The pages as one text."""
-    from .layout import largest_title, markdown_of, to_blocks
+def _join_pages(read: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the pages as one text."""
+    from .layout import find_title, to_blocks, to_markdown
 
     found = [[Recognised(*row) for row in page.get("lines", ())] for page in read]
     heights = [line.bottom - line.top for lines in found for line in lines]
     usual = median(heights) if heights else 1.0
     sizes = [(page.get("width", 1.0), page.get("height", 1.0)) for page in read]
     pages = [
-        Page(tuple(in_order(lines, width, height, usual)), width, height)
+        Page(tuple(order_lines(lines, width, height, usual)), width, height)
         for lines, (width, height) in zip(found, sizes, strict=True)
     ]
-    title = largest_title(pages[0]) if pages and pages[0].lines else ""
-    letters, sure = _letters(chain.from_iterable(found))
+    title = find_title(pages[0]) if pages and pages[0].lines else ""
+    letters, sure = _count_letters(chain.from_iterable(found))
     return {
         "pages": len(read),
         "title": title,
-        "markdown": markdown_of(title, to_blocks(pages, title)),
+        "markdown": to_markdown(title, to_blocks(pages, title)),
         "opening": "\n".join(line.text for page in pages[:2] for line in page.lines)[:20_000],
         "numbered": (0, 0),
         "confidence": sure / max(letters, 1),
-        "doubts": {"pages": [_doubts(lines) for lines in found], "foreign": {}},
+        "doubts": {"pages": [_measure_doubts(lines) for lines in found], "foreign": {}},
         "engine": f"rapidocr {metadata.version('rapidocr')}",
         "unread": [number for number, page in enumerate(read, 1) if "lines" not in page],
     }
 
 
-def _letters(lines: Iterable[Recognised]) -> tuple[int, float]:
-    """How many letters lines have, and how many of them the engine is sure of."""
+def _count_letters(lines: Iterable[Recognised]) -> tuple[int, float]:
+    """Return the number of letters in lines, and how many the engine is sure of."""
     counted = [(len(line.text), line.confidence) for line in lines]
     return sum(count for count, _ in counted), sum(count * sure for count, sure in counted)
 
 
-def _doubts(lines: Sequence[Recognised]) -> dict[str, Any]:
-    """How sure the engine is of a page; not at all of one that it gave up or saw no word in."""
-    letters, sure = _letters(lines)
+def _measure_doubts(lines: Sequence[Recognised]) -> dict[str, Any]:
+    """Return the engine's confidence in a page; 0 for a page without words."""
+    letters, sure = _count_letters(lines)
     return {"letters": max(letters, 1), "recognised": sure / max(letters, 1)}
 
 
@@ -126,50 +126,50 @@ class Recognised(NamedTuple):
     confidence: float
 
 
-def in_order(
+def order_lines(
     found: Sequence[Recognised], width: float, height: float, usual: float
 ) -> Iterator[Line]:
-    """The lines as those of a PDF, column by column; *usual* is how high a line is."""
+    """Yield the lines like those of a PDF, column by column; *usual* is the line height."""
     row, last = 0, None
-    for line in _by_column(found, width):
+    for line in _order_columns(found, width):
         if (
             last is None
             or (line.top + line.bottom) / 2 > last.bottom
             or line.top < last.top - usual
         ):
             row += 1
-        size = _size(line.bottom - line.top, usual)
+        size = _get_size(line.bottom - line.top, usual)
         last = line
         yield Line(
             line.text, line.left, height - line.bottom, line.right, height - line.top, size, row
         )
 
 
-def _size(height: float, usual: float) -> float:
-    """The size of a line's letters, in steps: the box of one line is as high as its letters."""
+def _get_size(height: float, usual: float) -> float:
+    """Return the size of a line's letters, in steps: a line's box is as high as its letters."""
     if _LOW * usual < height < _HIGH * usual:
         return usual
     return usual * _STEP ** round(math.log(max(height, 0.1) / usual, _STEP))
 
 
-def _by_column(found: Sequence[Recognised], width: float, depth: int = 0) -> list[Recognised]:
-    """Left column before right, between lines that cross both; columns may hold columns."""
-    gutter = _gutter(found, width) if depth < _COLUMNS else 0.0
+def _order_columns(found: Sequence[Recognised], width: float, depth: int = 0) -> list[Recognised]:
+    """Return the left column before the right, between lines that cross both."""
+    gutter = _find_gutter(found, width) if depth < _COLUMNS else 0.0
     if not gutter:
-        return _rows(found)
+        return _merge_rows(found)
     ordered: list[Recognised] = []
     sides: tuple[list[Recognised], list[Recognised]] = ([], [])
     for line in sorted(found, key=lambda line: line.top):
         if line.left < gutter < line.right:
-            ordered += [*chain(*(_by_column(side, width, depth + 1) for side in sides)), line]
+            ordered += [*chain(*(_order_columns(side, width, depth + 1) for side in sides)), line]
             sides = ([], [])
         else:
             sides[line.left >= gutter].append(line)
-    return [*ordered, *chain(*(_by_column(side, width, depth + 1) for side in sides))]
+    return [*ordered, *chain(*(_order_columns(side, width, depth + 1) for side in sides))]
 
 
-def _rows(found: Sequence[Recognised]) -> list[Recognised]:
-    """Row by row; lines that stand beside each other are of one."""
+def _merge_rows(found: Sequence[Recognised]) -> list[Recognised]:
+    """Return lines row by row; lines next to each other form one row."""
     ordered: list[Recognised] = []
     row: list[Recognised] = []
     for line in sorted(found, key=lambda line: line.top + line.bottom):
@@ -180,8 +180,8 @@ def _rows(found: Sequence[Recognised]) -> list[Recognised]:
     return [*ordered, *sorted(row, key=lambda line: line.left)]
 
 
-def _gutter(found: Sequence[Recognised], width: float) -> float:
-    """Where hardly any line crosses, between two columns of running text; 0 if nowhere.
+def _find_gutter(found: Sequence[Recognised], width: float) -> float:
+    """Return where hardly any line crosses, between two columns; 0 if nowhere.
 
     Lines of text are long; the cells of a table are not, and stay in their rows.
     """
@@ -206,7 +206,7 @@ def _is_text(lengths: list[int]) -> bool:
 
 
 def serve() -> None:
-    """What the child runs."""
+    """Serve requests in the child process."""
     engine: list[Any] = []
 
     def read(job: bytes) -> dict[str, Any]:
@@ -218,7 +218,7 @@ def serve() -> None:
 
 
 def make_engine() -> Any:
-    """The engine with the models of its package, named one by one, so that none is looked for."""
+    """Make the engine with its package's models, each by name, so that none is downloaded."""
     import os
 
     import rapidocr
@@ -241,7 +241,7 @@ def make_engine() -> Any:
 
 
 def read_page(job: bytes, engine: Any) -> dict[str, Any]:
-    """The lines of one page: text, left, top, right, bottom (points from above), confidence."""
+    """Read the lines of one page: text, left, top, right, bottom (points), confidence."""
     import pypdfium2
 
     [number] = _HEADER.unpack_from(job)
@@ -251,17 +251,17 @@ def read_page(job: bytes, engine: Any) -> dict[str, Any]:
     found = engine(page.render(scale=scale, rev_byteorder=False).to_numpy())
     if found.txts is None:
         return {"lines": [], "width": width, "height": height}
-    turned = _turned([[(float(x), float(y)) for x, y in box] for box in found.boxes])
+    turned = _straighten([[(float(x), float(y)) for x, y in box] for box in found.boxes])
     lines = [
-        (said, *(value / scale for value in _bounds(box)), float(score))
+        (said, *(value / scale for value in _get_bounds(box)), float(score))
         for said, box, score in zip(found.txts, turned, found.scores, strict=True)
         if said.strip()
     ]
     return {"lines": lines[:_MOST_LINES], "width": width, "height": height}
 
 
-def _turned(boxes: list[Box]) -> list[Box]:
-    """The boxes of a page that lay askew, straightened by how the widest of them lean."""
+def _straighten(boxes: list[Box]) -> list[Box]:
+    """Return the boxes of a skewed page, straightened by the slope of the widest."""
     wide = sorted(boxes, key=lambda box: box[0][0] - box[1][0])[: max(1, len(boxes) // 2)]
     leaning = median(math.atan2(b[1] - a[1], b[0] - a[0]) for a, b, *_ in wide)
     if abs(leaning) > _MOST_LEANING:
@@ -270,7 +270,7 @@ def _turned(boxes: list[Box]) -> list[Box]:
     return [[(x * cos + y * sin, y * cos - x * sin) for x, y in box] for box in boxes]
 
 
-def _bounds(box: Box) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of a quadrangle."""
+def _get_bounds(box: Box) -> tuple[float, float, float, float]:
+    """Return left, top, right and bottom of a quadrangle."""
     across, down = [point[0] for point in box], [point[1] for point in box]
     return min(across), min(down), max(across), max(down)

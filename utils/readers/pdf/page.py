@@ -15,9 +15,9 @@ from .captions import CAPTION, TITLED
 from .characters import Characters
 from .ciphers import Ciphers
 from .doubts import NotedDoubts
-from .lines import Line, line_of, lines_of, text_of
-from .tables import Table, tables_of
-from .words import DOTTED, Word, sheets_of
+from .lines import Line, get_text, read_line, read_lines
+from .tables import Table, find_tables
+from .words import DOTTED, Word, to_sheets
 
 # With a caption, and without one.
 _NOT_REBUILT = (
@@ -32,30 +32,30 @@ _MANY = 20  # short lines
 _SHORT = 0.35  # of the page's width: lines of two columns are longer
 
 
-def page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
+def read_page_lines(page: Any, doubts: NotedDoubts, ciphers: Ciphers) -> list[Line]:
     """Read the lines and tables of an open pypdfium2 page, in the order of its content stream.
 
     What its fonts leave in doubt is added to *doubts*, and those that are deciphered to *ciphers*.
     """
     text_page = page.get_textpage()
     try:
-        characters = ciphers.characters_of(text_page.raw)
+        characters = ciphers.read_characters(text_page.raw)
         doubts.add(characters)
-        lines = [line for line in lines_of(characters) if line.text and not _is_rule(line)]
-        if any(map(_may_caption, lines)) or _may_be_cells(lines, page.get_width()):
-            sheets = sheets_of(page, characters)
-            tables = [table for sheet in sheets for table in tables_of(sheet)]
+        lines = [line for line in read_lines(characters) if line.text and not _is_rule(line)]
+        if any(map(_may_begin_caption, lines)) or _may_be_cells(lines, page.get_width()):
+            sheets = to_sheets(page, characters)
+            tables = [table for sheet in sheets for table in find_tables(sheet)]
             doubted = (table for table in tables if table.doubtful or not table.rows)
             lost = (word for table in doubted for word in table.words)
             doubts.add_unplaced(sum(len(word.text) for word in lost))
-            return list(_with_tables(characters, lines, tables)) if tables else lines
+            return list(_insert_tables(characters, lines, tables)) if tables else lines
         return lines
     finally:
         text_page.close()
 
 
-def _may_caption(line: Line) -> bool:
-    """Whether a table's caption may begin here; PDFium runs lines that go up a page together."""
+def _may_begin_caption(line: Line) -> bool:
+    """Return whether a table's caption may begin in a line; PDFium joins vertical lines."""
     found = CAPTION.match(line.text)
     if found or line.upright:
         return bool(found and found["kind"] and TITLED.match(found["rest"]))
@@ -63,26 +63,26 @@ def _may_caption(line: Line) -> bool:
 
 
 def _is_rule(line: Line) -> bool:
-    """Whether a line is a rule that is written as dots."""
+    """Return whether a line is a rule made of dots."""
     return line.text[0] in "._\u2026-" and bool(DOTTED.fullmatch(line.text.replace(" ", "")))
 
 
 def _may_be_cells(lines: list[Line], width: float) -> bool:
-    """Whether so many lines are short that they may be cells of a table without its caption."""
+    """Return whether enough lines are short to be cells of a table without its caption."""
     short = sum(line.right - line.left < _SHORT * width for line in lines)
     return short >= max(_MANY, len(lines) // 3)
 
 
-def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> Iterator[Line]:
-    """The lines that are in no table, and each table beside its caption."""
+def _insert_tables(page: Characters, lines: list[Line], tables: list[Table]) -> Iterator[Line]:
+    """Yield the lines outside tables, and each table at its caption."""
     taken = bytearray(len(page.text))
     for table in tables:
         for word in table.words if table.rows else ():
             taken[word.start : word.end] = b"\1" * (word.end - word.start)
-    kept = [one for line in lines for one in _outside(page, line, taken)]
-    below, (left, right) = _below(kept, tables), _edges(kept)
+    kept = [one for line in lines for one in _cut_tables(page, line, taken)]
+    below, (left, right) = _place_tables(kept, tables), _find_edges(kept)
     for table in below.get(-1, ()):
-        yield from _table(page, table, replace(lines[0], upright=True))
+        yield from _write_table(page, table, replace(lines[0], upright=True))
     for at, line in enumerate(kept):
         named = any(_is_in(line, table) for table in tables)
         is_aside = not (named or line.upright) and (line.right <= left or line.left >= right)
@@ -91,19 +91,19 @@ def _with_tables(page: Characters, lines: list[Line], tables: list[Table]) -> It
         if not is_aside:
             yield shown
         for table in below.get(at, ()):
-            yield from _table(page, table, shown)
+            yield from _write_table(page, table, shown)
 
 
-def _edges(lines: list[Line]) -> tuple[float, float]:
-    """From where to where the text of an upright page goes; nowhere on one turned aside."""
+def _find_edges(lines: list[Line]) -> tuple[float, float]:
+    """Return the left and right end of an upright page's text."""
     upright = [line for line in lines if line.upright]
     if 2 * len(upright) < max(1, len(lines)):
         return float("-inf"), float("inf")
     return min(line.left for line in upright), max(line.right for line in upright)
 
 
-def _below(lines: list[Line], tables: list[Table]) -> dict[int, list[Table]]:
-    """The tables by the number of the line that each is told below: the last of its caption.
+def _place_tables(lines: list[Line], tables: list[Table]) -> dict[int, list[Table]]:
+    """Return the tables by the number of the line after which each is inserted.
 
     Those that have none stand where they are printed.
     """
@@ -120,8 +120,8 @@ def _is_in(line: Line, table: Table) -> bool:
     return line.span[0] < table.caption[1] and table.caption[0] < line.span[1]
 
 
-def _outside(page: Characters, line: Line, taken: bytearray) -> Iterator[Line]:
-    """What of a line is in no table."""
+def _cut_tables(page: Characters, line: Line, taken: bytearray) -> Iterator[Line]:
+    """Yield the parts of a line that are in no table."""
     start, end = line.span
     if not any(taken[start:end]):
         yield line
@@ -130,13 +130,13 @@ def _outside(page: Characters, line: Line, taken: bytearray) -> Iterator[Line]:
     for is_taken, run in groupby(solid, key=lambda at: taken[at]):
         if not is_taken:
             places = list(run)
-            part = line_of(page, places[0], places[-1] + 1, line.row)
+            part = read_line(page, places[0], places[-1] + 1, line.row)
             if part.text:
                 yield part
 
 
-def _table(page: Characters, table: Table, caption: Line) -> Iterator[Line]:
-    """The table, and a remark before it if it is in doubt; the remark alone if there is none."""
+def _write_table(page: Characters, table: Table, caption: Line) -> Iterator[Line]:
+    """Yield the table, with a remark before a doubtful one; the remark alone without a table."""
     row = -1 - (table.caption[0] if table.label else table.words[0].start)  # one of its own
     plain = replace(caption, row=row, font="", lead="", lead_font="", end_font="")
     if table.doubtful or not table.rows:
@@ -145,15 +145,15 @@ def _table(page: Characters, table: Table, caption: Line) -> Iterator[Line]:
         yield replace(plain, text=said, kind="remark", row=row - len(page.text))
     if table.rows:
         rows = tuple(
-            tuple("\n".join(_said(page, line) for line in cell) for cell in row)
+            tuple("\n".join(_get_printed(page, line) for line in cell) for cell in row)
             for row in table.rows
         )
         shown = replace(plain, text="", rows=rows, kind="table", label=table.label)
-        yield replace(shown, columns=tuple(_columns(table)))
+        yield replace(shown, columns=tuple(_find_columns(table)))
 
 
-def _columns(table: Table) -> Iterator[tuple[float, float]]:
-    """Where each column begins and ends, from the left of the table."""
+def _find_columns(table: Table) -> Iterator[tuple[float, float]]:
+    """Yield where each column begins and ends, from the left of the table."""
     left = min(word.left for word in table.words)
     for cells in zip(*table.rows, strict=True):
         words = [word for cell in cells[1:] for line in cell for word in line] or [
@@ -165,10 +165,10 @@ def _columns(table: Table) -> Iterator[tuple[float, float]]:
         )
 
 
-def _said(page: Characters, words: Sequence[Word]) -> str:
-    """Words as print shows them."""
+def _get_printed(page: Characters, words: Sequence[Word]) -> str:
+    """Return words as printed."""
     said = (
-        text_of(page, word.start, word.end, (page.face(word.start),))
+        get_text(page, word.start, word.end, (page.get_face(word.start),))
         if word.start >= 0
         else word.text
         for word in words

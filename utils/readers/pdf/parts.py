@@ -13,19 +13,19 @@ _ASIDE = ("caption", "margin", "remark")
 Rows = tuple[tuple[str, ...], ...]
 
 
-def with_whole_tables(lines: list[Line]) -> list[Line]:
-    """The lines, each table once; what only says that a table goes on is left out."""
+def merge_table_parts(lines: list[Line]) -> list[Line]:
+    """Return the lines, each table once, without "continued" lines."""
     told = [line for line in lines if line.kind != "text" or not CONTINUES.fullmatch(line.text)]
     gone: set[int] = set()
     last: int | None = None
     for at, line in enumerate(told):
         if line.kind != "table":
             continue
-        rows = _together(told[last], line, told[last + 1 : at]) if last is not None else None
+        rows = _join_parts(told[last], line, told[last + 1 : at]) if last is not None else None
         if last is None or rows is None:
             last = at
         elif told[last].label:
-            gone |= {at, *_caption_of(told, at)}
+            gone |= {at, *_find_caption_lines(told, at)}
             told[last] = replace(told[last], rows=rows)
         else:
             gone.add(last)
@@ -34,11 +34,11 @@ def with_whole_tables(lines: list[Line]) -> list[Line]:
     return [line for at, line in enumerate(told) if at not in gone]
 
 
-def _together(first: Line, second: Line, between: list[Line]) -> Rows | None:
-    """The rows of two parts of one table; none of two tables."""
+def _join_parts(first: Line, second: Line, between: list[Line]) -> Rows | None:
+    """Return the rows of two parts of one table; None for two tables."""
     if first.label and second.label and first.label != second.label:
         return None
-    same = _bare(first.rows[0]) == _bare(second.rows[0])
+    same = _fold_row(first.rows[0]) == _fold_row(second.rows[0])
     is_one = bool(first.label) and first.label == second.label
     if not _are_alike(first, second) or not (same or len(first.columns) >= _FEW):
         return None
@@ -47,20 +47,20 @@ def _together(first: Line, second: Line, between: list[Line]) -> Rows | None:
     return None
 
 
-def _bare(row: tuple[str, ...]) -> str:
+def _fold_row(row: tuple[str, ...]) -> str:
     return "".join("".join(row).split()).casefold()
 
 
 def _are_alike(first: Line, second: Line) -> bool:
-    """Whether two tables have their columns at the same places."""
+    """Return whether two tables have their columns at the same positions."""
     return len(first.columns) == len(second.columns) and all(
         max(a[0], b[0]) < min(a[1], b[1])
         for a, b in zip(first.columns, second.columns, strict=True)
     )
 
 
-def _caption_of(lines: list[Line], table: int) -> Iterator[int]:
-    """Where the caption lines right above a table are; a remark stays."""
+def _find_caption_lines(lines: list[Line], table: int) -> Iterator[int]:
+    """Yield the positions of the caption lines right above a table; a remark stays."""
     at = table - 1
     while at >= 0 and lines[at].kind in ("caption", "remark"):
         if lines[at].kind == "caption":

@@ -58,8 +58,8 @@ def read(fetched: Fetched) -> Document:
     if found.get("error"):
         msg = f"The PDF from {fetched.source} is broken."
         raise BadContent(msg, "Another source may have a whole one.", verdict="not_a_paper")
-    if _is_scan(found) and ocr.available():
-        found = _recognised(fetched, found)
+    if _is_scan(found) and ocr.is_installed():
+        found = _recognise_scan(fetched, found)
     markdown, title, opening = found["markdown"], found["title"], found["opening"]
     counted = measure(markdown)
     number, count = found["numbered"]
@@ -71,7 +71,7 @@ def read(fetched: Fetched) -> Document:
         markdown=markdown,
         title=title,
         abstract=counted.abstract,
-        ids=_ids(opening, markdown),
+        ids=_find_ids(opening, markdown),
         license=fetched.license or (licence[0] if licence else ""),
         retracted=bool(re.match(r"\W*retracted\b", title, re.I)),
         body_words=counted.body_words,
@@ -81,12 +81,12 @@ def read(fetched: Fetched) -> Document:
         verdict="partial" if lost else "full_text",
         evidence=lost,
         extractor=found.get("extractor", ""),
-        doubts=_doubts(found["doubts"]),
+        doubts=_parse_doubts(found["doubts"]),
     )
 
 
-def _doubts(told: dict[str, Any]) -> Doubts:
-    """What the child is not sure of."""
+def _parse_doubts(told: dict[str, Any]) -> Doubts:
+    """Return the doubts that the child reported."""
     foreign = {
         word: {at: (font, letter) for at, font, letter in places}
         for word, places in told["foreign"].items()
@@ -95,14 +95,14 @@ def _doubts(told: dict[str, Any]) -> Doubts:
 
 
 def _is_scan(found: dict[str, Any]) -> bool:
-    """Whether a PDF's pages hold hardly a word, as pictures do."""
+    """Return whether a PDF's pages hold hardly a word, like pictures."""
     return bool(
         found["pages"] and count_words(found["markdown"]) < SCAN_MAX_WORDS_PER_PAGE * found["pages"]
     )
 
 
-def _recognised(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
-    """What text recognition reads in a scan; *found*, what is there without it, if it cannot run.
+def _recognise_scan(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
+    """Return the recognised text of a scan, or *found* if recognition cannot run.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def _recognised(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
     if pages > ocr.MOST_PAGES:
         msg = f"The PDF from {fetched.source} is a scan of {pages} pages; {ocr.MOST_PAGES} are read"
         raise BadContent(f"{msg} by text recognition.", _BY_HAND, verdict="scanned")
-    read_ = ocr.recognise(fetched.body, pages)
+    read_ = ocr.recognise_text(fetched.body, pages)
     if read_ is None:
         return found
     if _is_scan(read_):
@@ -128,8 +128,8 @@ def _recognised(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
     return {**read_, "extractor": made_by}
 
 
-def _ids(opening: str, markdown: str) -> Ids:
-    """Identifiers on the first pages: the DOI printed most often, the others where alone.
+def _find_ids(opening: str, markdown: str) -> Ids:
+    """Return identifiers on the first pages: the DOI printed most often, others if unique.
 
     A first page also cites; the paper's own DOI stands there at least as often as any other, and
     first.

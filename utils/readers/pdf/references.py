@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .headings import ENDS, Look, level_of, references_at
+from .headings import ENDS, Look, find_references, guess_level
 from .lines import Line, is_mark
 
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
@@ -23,13 +23,13 @@ _SPACED = 1.45  # of the distance of lines: more sets what follows apart
 _OTHER = 0.2  # of the size: lines that differ more are no part of an entry
 
 
-def with_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line]:
-    """The lines; those that begin the entries of a numbered list, and those that go on, said so.
+def mark_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line]:
+    """Yield the lines, with beginnings and continuations of numbered entries marked.
 
     Numbers say best where entries begin, whatever stands between two pages of them.
     """
-    begin = references_at(lines)
-    starts = _starts(lines, len(lines) if begin is None else begin)
+    begin = find_references(lines)
+    starts = _find_starts(lines, len(lines) if begin is None else begin)
     end = _end_of_list(lines, starts[-1], look, leading) if starts else 0
     if len(starts) < _FEWEST or end - starts[-1] > _LONGEST:  # its numbers are not all read
         yield from lines
@@ -38,14 +38,14 @@ def with_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line
     for at, line in enumerate(lines):
         if at in begins:
             yield replace(line, kind="entry")
-        elif starts[0] < at < end and _may_go_on(line, lines[starts[0]], look):
+        elif starts[0] < at < end and _may_continue_entry(line, lines[starts[0]], look):
             yield replace(line, kind="cited")
         else:
             yield line
 
 
-def _starts(lines: list[Line], begin: int) -> list[int]:
-    """The lines below *begin* whose numbers count up from one."""
+def _find_starts(lines: list[Line], begin: int) -> list[int]:
+    """Return the lines below *begin* whose numbers count up from one."""
     starts, last = list[int](), 0
     for at in range(begin + 1, len(lines)):
         found = _NUMBERED.match(lines[at].text) if lines[at].kind == "text" else None
@@ -57,23 +57,23 @@ def _starts(lines: list[Line], begin: int) -> list[int]:
 
 
 def _end_of_list(lines: list[Line], last: int, look: Look, leading: float) -> int:
-    """Where the last entry ends."""
+    """Return where the last entry ends."""
     for at in range(last + 1, len(lines)):
         previous, line = lines[at - 1], lines[at]
         is_apart = previous.top - line.top > _SPACED * leading and previous.text.endswith(ENDS)
-        if is_apart or not _may_go_on(line, lines[last], look):
+        if is_apart or not _may_continue_entry(line, lines[last], look):
             return at
     return len(lines)
 
 
-def _may_go_on(line: Line, entry: Line, look: Look) -> bool:
-    """Whether a line may be part of an entry by how it is set."""
+def _may_continue_entry(line: Line, entry: Line, look: Look) -> bool:
+    """Return whether a line may be part of an entry, by its typography."""
     alike = is_mark(line) or abs(line.size - entry.size) <= _OTHER * entry.size
-    return line.kind == "text" and (alike or not level_of(line, look))
+    return line.kind == "text" and (alike or not guess_level(line, look))
 
 
 def begins_entry(previous: Line, line: Line, leading: float) -> bool:
-    """Whether a line begins an entry: by its number, its hanging indent, space or authors."""
+    """Return whether a line begins an entry: by number, hanging indent, space or authors."""
     if _ENTRY.match(line.text):
         return True
     step = previous.top - line.top

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .rules import Rule, merged
+from .rules import Rule, merge_rules
 from .words import Sheet, Word
 
 _SAME_LINE = 0.36  # of the height: how far the middles of words of one line are apart at most
@@ -22,7 +22,7 @@ _PROSE_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Where a table stands: its box, and what is in it.
+    """The area of a table: its box, and what is in the box.
 
     ``joints`` are the places where flat rules are put together of shorter ones, cell by cell.
     """
@@ -38,7 +38,7 @@ class Area:
 
 @dataclass(slots=True)
 class Row:
-    """Words on one height, in pieces that wide gaps part."""
+    """Words at one height, in pieces separated by wide gaps."""
 
     pieces: list[list[Word]]
     middle: float
@@ -51,20 +51,20 @@ class Row:
 
     @property
     def top(self) -> float:
-        """Upper edge."""
+        """The upper edge."""
         return self.middle + self.size / 2
 
     @property
     def bottom(self) -> float:
-        """Lower edge."""
+        """The lower edge."""
         return self.middle - self.size / 2
 
 
 Cells = list[list[list[Word]]]  # column by column the lines of a cell
 
 
-def rows_of(words: Iterable[Word]) -> list[Row]:
-    """Words by the height they stand on, from the top, each row from left to right."""
+def group_rows(words: Iterable[Word]) -> list[Row]:
+    """Return words grouped by height, from the top, each row from left to right."""
     lines: list[list[Word]] = []
     tallest: Word | None = None
     for word in sorted(words, key=lambda word: -(word.bottom + word.top)):
@@ -76,10 +76,10 @@ def rows_of(words: Iterable[Word]) -> list[Row]:
         else:
             lines.append([word])
             tallest = word
-    return [_row(line) for line in lines]
+    return [_make_row(line) for line in lines]
 
 
-def _row(words: list[Word]) -> Row:
+def _make_row(words: list[Word]) -> Row:
     words.sort(key=lambda word: word.left)
     tallest = max(words, key=lambda word: word.size)
     pieces = [[words[0]]]
@@ -90,13 +90,13 @@ def _row(words: list[Word]) -> Row:
     return Row(pieces, (tallest.bottom + tallest.top) / 2, tallest.size)
 
 
-def right_of(piece: list[Word]) -> float:
-    """Where a piece ends."""
+def get_right(piece: list[Word]) -> float:
+    """Return the right end of a piece."""
     return max(word.right for word in piece)
 
 
-def parts_of(piece: list[Word], cuts: Sequence[float], size: float) -> Iterator[list[Word]]:
-    """A piece in two where a column ends in a gap of it."""
+def split_piece(piece: list[Word], cuts: Sequence[float], size: float) -> Iterator[list[Word]]:
+    """Yield a piece in two parts if a column border is in one of its gaps."""
     part = [piece[0]]
     for before, word in pairwise(piece):
         gap = word.left - before.right
@@ -108,26 +108,26 @@ def parts_of(piece: list[Word], cuts: Sequence[float], size: float) -> Iterator[
     yield part
 
 
-def column_of(part: list[Word], cuts: Sequence[float]) -> int:
-    """The column that most of some words is in."""
+def find_column(part: list[Word], cuts: Sequence[float]) -> int:
+    """Return the column that holds most of some words."""
     edges = [float("-inf"), *cuts, float("inf")]
-    start, end = part[0].left, right_of(part)
+    start, end = part[0].left, get_right(part)
     shared = [min(end, b) - max(start, a) for a, b in pairwise(edges)]
     return shared.index(max(shared))
 
 
-def area_of(sheet: Sheet, box: Rule) -> Area | None:
-    """All that stands in a box."""
+def make_area(sheet: Sheet, box: Rule) -> Area | None:
+    """Return everything in a box as an area."""
     words = tuple(
         word
         for word in sheet.words
-        if box.left <= word.middle <= box.right and box.bottom < height_of(word) < box.top
+        if box.left <= word.middle <= box.right and box.bottom < get_middle(word) < box.top
     )
-    return area_with(sheet, box, words) if words else None
+    return make_area_with(sheet, box, words) if words else None
 
 
-def area_with(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> Area:
-    """A box with these words and the rules inside it."""
+def make_area_with(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> Area:
+    """Return a box with these words and the rules inside it."""
     flat = [rule for rule in sheet.rules if rule.is_flat and _is_inside(rule, box)]
     upright = (rule for rule in sheet.rules if not rule.is_flat and _is_inside(rule, box))
     flat.sort(key=lambda rule: (round(rule.top), rule.left))
@@ -136,7 +136,7 @@ def area_with(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> Area:
         for a, b in pairwise(flat)
         if abs(a.top - b.top) < 1 and abs(a.right - b.left) < _JOINT
     }
-    rules = (*merged(flat), *upright)
+    rules = (*merge_rules(flat), *upright)
     return Area(box.left, box.bottom, box.right, box.top, words, rules, tuple(sorted(joints)))
 
 
@@ -149,13 +149,13 @@ def _is_inside(rule: Rule, box: Rule) -> bool:
     )
 
 
-def height_of(word: Word) -> float:
-    """Where the middle of a word is, from below."""
+def get_middle(word: Word) -> float:
+    """Return the height of a word's middle, from below."""
     return (word.bottom + word.top) / 2
 
 
 def is_prose(rows: list[Row], width: float) -> bool:
-    """Whether lines are running text: several long ones without a hole, one below the other."""
+    """Return whether lines are running text: several long ones without a gap."""
     run = 0
     for row in rows:
         filled = sum(max(w.right for w in piece) - piece[0].left for piece in row.pieces)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from .characters import Box
-from .native import NUMBER, POINTER, REAL, address_of, functions
+from .native import NUMBER, POINTER, REAL, get_address, load_functions
 
 _MOST_OBJECTS = 40_000  # of a page, with the sides of paths; a figure of points may have millions
 _MOST_SEGMENTS = 500
@@ -33,20 +33,20 @@ class Rule:
 
     @property
     def is_flat(self) -> bool:
-        """Whether it runs from left to right."""
+        """True if the rule is horizontal."""
         return self.right - self.left >= self.top - self.bottom
 
 
-def rule_of(box: Box) -> Rule:
-    """A thin box as a line through its middle."""
+def to_rule(box: Box) -> Rule:
+    """Return a thin box as a line through its middle."""
     left, bottom, right, top = box
     if right - left >= top - bottom:
         return Rule(left, (bottom + top) / 2, right, (bottom + top) / 2)
     return Rule((left + right) / 2, bottom, (left + right) / 2, top)
 
 
-def merged(rules: Iterable[Rule]) -> list[Rule]:
-    """Flat rules, those that continue each other as one."""
+def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
+    """Return flat rules, with those that continue each other as one."""
     made: list[Rule] = []
     for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
         last = made[-1] if made else None
@@ -61,34 +61,34 @@ def merged(rules: Iterable[Rule]) -> list[Rule]:
     return made
 
 
-def drawn_on(page: Any) -> Iterator[Box]:
-    """The straight lines that are drawn on a page along its edges, and the edges of fields."""
+def find_drawn_lines(page: Any) -> Iterator[Box]:
+    """Yield the straight lines drawn along a page's edges, and the edges of fields."""
     work = _MOST_OBJECTS
-    for kind, thing, placing in _things(address_of(page.raw)):
+    for kind, thing, placing in _walk_objects(get_address(page.raw)):
         work -= 1
         if work < 0:
             return
         if kind not in (_PATH, _IMAGE):
             continue
-        box = _bounds(thing, placing)
+        box = _get_bounds(thing, placing)
         if min(box[2] - box[0], box[3] - box[1]) < _THIN:
             parts = [box]
         elif kind == _PATH:
-            parts = list(_sides(thing, placing))
+            parts = list(_find_sides(thing, placing))
             work -= len(parts)
         else:
             continue
         yield from (part for part in parts if _is_straight(part))
 
 
-def _things(
+def _walk_objects(
     holder: int, depth: int = 0, placing: Matrix = _AS_IT_IS
 ) -> Iterator[tuple[int, int, Matrix]]:
-    """What is painted on a page, and in the forms on it.
+    """Yield the objects painted on a page, and in its forms.
 
     Its kind, where PDFium has it, and how its coordinates become the page's.
     """
-    ask = _functions()
+    ask = _load_functions()
     count, get = (
         ("FormObj_CountObjects", "FormObj_GetObject")
         if depth
@@ -99,77 +99,77 @@ def _things(
         kind = ask["PageObj_GetType"](thing)
         yield kind, thing, placing
         if kind == _FORM and depth + 1 < _DEEP:
-            yield from _things(thing, depth + 1, _within(_matrix(thing), placing))
+            yield from _walk_objects(thing, depth + 1, _multiply(_get_matrix(thing), placing))
 
 
-def _matrix(thing: int) -> Matrix:
+def _get_matrix(thing: int) -> Matrix:
     numbers = (REAL * 6)()
-    _functions()["PageObj_GetMatrix"](thing, numbers)
+    _load_functions()["PageObj_GetMatrix"](thing, numbers)
     return tuple(numbers)
 
 
-def _within(inner: Matrix, outer: Matrix) -> Matrix:
-    """The one matrix that does what *inner* does and then *outer*."""
+def _multiply(inner: Matrix, outer: Matrix) -> Matrix:
+    """Return the matrix that applies *inner* and then *outer*."""
     a, b, c, d, e, f = inner
     g, h, i, j, *_ = outer
     return (
         *(a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j),
-        *_placed((e, f), outer),
+        *_transform((e, f), outer),
     )
 
 
-def _placed(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
+def _transform(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
     (x, y), (a, b, c, d, e, f) = point, matrix
     return a * x + c * y + e, b * x + d * y + f
 
 
-def _bounds(thing: int, placing: Matrix) -> Box:
+def _get_bounds(thing: int, placing: Matrix) -> Box:
     edges = (REAL * 4)()
     begin = ctypes.addressof(edges)
-    _functions()["PageObj_GetBounds"](thing, *range(begin, begin + 16, 4))
+    _load_functions()["PageObj_GetBounds"](thing, *range(begin, begin + 16, 4))
     left, bottom, right, top = edges
     if placing is _AS_IT_IS:
         return left, bottom, right, top
-    return _between(_placed((left, bottom), placing), _placed((right, top), placing))
+    return _to_box(_transform((left, bottom), placing), _transform((right, top), placing))
 
 
-def _sides(path: int, placing: Matrix) -> Iterator[Box]:
-    """The straight lines of a path."""
-    ask = _functions()
+def _find_sides(path: int, placing: Matrix) -> Iterator[Box]:
+    """Yield the straight lines of a path."""
+    ask = _load_functions()
     count = ask["Path_CountSegments"](path)
     if count > _MOST_SEGMENTS:  # a curve
         return
     place = (REAL * 2)()
-    matrix = _within(_matrix(path), placing)
+    matrix = _multiply(_get_matrix(path), placing)
     at_x = ctypes.addressof(place)
     first = last = (0.0, 0.0)
     for at in range(count):
         segment = ask["Path_GetPathSegment"](path, at)
         ask["PathSegment_GetPoint"](segment, at_x, at_x + 4)
-        point = _placed((place[0], place[1]), matrix)
+        point = _transform((place[0], place[1]), matrix)
         kind = ask["PathSegment_GetType"](segment)
         if kind == _MOVE:
             first = point
         elif kind == _LINE:
-            yield _between(last, point)
+            yield _to_box(last, point)
         last = point
         if ask["PathSegment_GetClose"](segment):
-            yield _between(last, first)
+            yield _to_box(last, first)
 
 
-def _between(a: tuple[float, float], b: tuple[float, float]) -> Box:
+def _to_box(a: tuple[float, float], b: tuple[float, float]) -> Box:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
 
 
 def _is_straight(box: Box) -> bool:
-    """Whether a box is a line along the page's edges, and longer than a letter's."""
+    """Return whether a box is a horizontal or vertical line longer than a letter's."""
     wide, high = box[2] - box[0], box[3] - box[1]
     return min(wide, high) < _THIN and max(wide, high) >= _SHORT
 
 
 @cache
-def _functions() -> dict[str, Any]:
-    return functions(
+def _load_functions() -> dict[str, Any]:
+    return load_functions(
         Page_CountObjects=(NUMBER, POINTER),
         Page_GetObject=(POINTER, POINTER, NUMBER),
         FormObj_CountObjects=(NUMBER, POINTER),

@@ -21,9 +21,9 @@ from .headings import (
     SIDEBAR,
     Block,
     Look,
-    begins_large,
+    begins_with_capital,
+    guess_level,
     is_canonical,
-    level_of,
 )
 from .lines import Line, is_below, is_bold_font
 
@@ -50,15 +50,15 @@ class _RunIn:
     is_numbered: bool
 
 
-def with_run_ins(lines: list[Line], look: Look) -> Iterator[Line]:
-    """The lines, with titles that their font tells from the text behind them as lines of their own.
+def split_run_ins(lines: list[Line], look: Look) -> Iterator[Line]:
+    """Yield the lines, with titles in another font than their text as separate lines.
 
     Those of an abstract stay in their paragraph, and so does what stands behind the paper's text.
     """
-    body = [at for at in _of_body(lines) if lines[at].size >= _NO_NOTE * look.body]
+    body = [at for at in _find_body_lines(lines) if lines[at].size >= _NO_NOTE * look.body]
     leads = [at for at in body if _begins_paragraph(lines, at, look)]
     titles = [_run_in(lines, at) for at in leads if _is_title(lines, at)]
-    paragraphs = Counter(_font(lines[at]) for at in leads if lines[at].lead)
+    paragraphs = Counter(_get_font(lines[at]) for at in leads if lines[at].lead)
     counts = Counter(title.font for title in titles if lines[title.last].lead)
     numbered = Counter(one.font for one in titles if one.is_numbered)
     usual = {
@@ -81,8 +81,8 @@ def with_run_ins(lines: list[Line], look: Look) -> Iterator[Line]:
             yield replace(line, kind="title") if at in parts else line
 
 
-def _of_body(lines: list[Line]) -> Iterator[int]:
-    """The places of the lines between abstract and small print, by the titles among them."""
+def _find_body_lines(lines: list[Line]) -> Iterator[int]:
+    """Yield the positions of the lines between abstract and small print."""
     canonical = [at for at, line in enumerate(lines) if _is_heading_of_body(line)]
     # Papers without an introduction begin with their text, right behind the abstract.
     is_plain = not canonical or 3 * canonical[0] > len(lines)
@@ -102,22 +102,22 @@ def _is_heading_of_body(line: Line) -> bool:
     return line.kind == "text" and not line.holes and is_canonical(line.text)
 
 
-def _font(line: Line) -> str:
-    """The font that a line begins in."""
+def _get_font(line: Line) -> str:
+    """Return the font that a line begins in."""
     return line.font or line.lead_font
 
 
 def _begins_paragraph(lines: list[Line], at: int, look: Look) -> bool:
-    """Whether the line, or the title that it ends, does not go on with the sentence above."""
-    above = lines[_first_of_title(lines, at) - 1]
+    """Return whether the line, or the title that it ends, begins a new sentence."""
+    above = lines[_find_title_start(lines, at) - 1]
     goes_on = is_below(above, lines[at]) and not above.text.endswith(ENDS)
-    return not goes_on or above.kind != "text" or level_of(above, look) > 0
+    return not goes_on or above.kind != "text" or guess_level(above, look) > 0
 
 
-def _first_of_title(lines: list[Line], at: int) -> int:
-    """The line in which the title begins that ends in the line *at*."""
-    first, font = at, _font(lines[at])
-    if (numbered := _numbered_above(lines, at)) < at:
+def _find_title_start(lines: list[Line], at: int) -> int:
+    """Return the line in which the title that ends in the line *at* begins."""
+    first, font = at, _get_font(lines[at])
+    if (numbered := _find_number_above(lines, at)) < at:
         return numbered
     while first > max(1, at - _MOST_LINES + 1):
         above, line = lines[first - 1], lines[first]
@@ -131,8 +131,8 @@ def _first_of_title(lines: list[Line], at: int) -> int:
     return first
 
 
-def _numbered_above(lines: list[Line], at: int) -> int:
-    """The line right above in which a numbered title begins in the same font, else *at*."""
+def _find_number_above(lines: list[Line], at: int) -> int:
+    """Return the line right above that begins a numbered title in the same font, else *at*."""
     if NUMBERED_TITLE.match(lines[at].text):
         return at
     for first in range(at - 1, max(0, at - _MOST_LINES), -1):
@@ -140,7 +140,7 @@ def _numbered_above(lines: list[Line], at: int) -> int:
         is_near = line.kind == "text" and not line.holes and is_below(line, lines[first + 1])
         if not is_near or is_canonical(line.text):
             break
-        if NUMBERED_TITLE.match(line.text) and _font(line) == _font(lines[at]):
+        if NUMBERED_TITLE.match(line.text) and _get_font(line) == _get_font(lines[at]):
             return first
         if line.text.endswith(ENDS):
             break
@@ -148,7 +148,7 @@ def _numbered_above(lines: list[Line], at: int) -> int:
 
 
 def _is_title(lines: list[Line], at: int) -> bool:
-    """Whether what a line begins with may be a title, or the end of one, and text follows it."""
+    """Return whether the beginning of a line may be a title, or its end, before text."""
     line = lines[at]
     title, text = line.lead or line.text, line.text.removeprefix(line.lead).strip()
     if not line.lead:
@@ -168,16 +168,16 @@ def _is_title(lines: list[Line], at: int) -> bool:
 
 
 def _run_in(lines: list[Line], at: int) -> _RunIn:
-    first, line = _first_of_title(lines, at), lines[at]
+    first, line = _find_title_start(lines, at), lines[at]
     said = " ".join(one.text for one in lines[first:at]) + " " + (line.lead or line.text)
     is_numbered = bool(NUMBERED_TITLE.match(said.strip()))
     most = _LONG_TITLE if is_numbered else HEADING_WORDS
-    fits = begins_large(said.strip()) and len(said.split()) <= most and not LABEL.match(said)
-    return _RunIn(first, at, _font(lines[first]) if fits else "", is_numbered)
+    fits = begins_with_capital(said.strip()) and len(said.split()) <= most and not LABEL.match(said)
+    return _RunIn(first, at, _get_font(lines[first]) if fits else "", is_numbered)
 
 
-def with_numbered_run_ins(blocks: list[Block]) -> Iterator[Block]:
-    """Numbered headings by themselves in papers where the text follows them in the same line."""
+def split_numbered_run_ins(blocks: list[Block]) -> Iterator[Block]:
+    """Yield blocks with numbered run-in headings separated from their text."""
     titles = [match[1] for block in blocks if (match := _NUMBERED.match(block.text))]
     usual = sum(len(title.split()) <= HEADING_WORDS for title in titles) >= FEWEST_HEADINGS
     at = 0

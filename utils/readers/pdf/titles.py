@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .headings import HEADING_WORDS, LABEL, Look, begins_large, level_of
+from .headings import HEADING_WORDS, LABEL, Look, begins_with_capital, guess_level
 from .lines import Line, is_below, is_bold_font
 
 _APART = 1.2  # of the distance of lines: more above it sets a title apart
 _SHORTER = 2  # sizes: how far before the text below it a title ends
 
 
-def with_mixed_titles(lines: list[Line], look: Look, leading: float) -> Iterator[Line]:
-    """The lines; titles that begin or end as other titles are set said to be set so throughout."""
+def unify_titles(lines: list[Line], look: Look, leading: float) -> Iterator[Line]:
+    """Yield the lines, with titles that begin or end like other titles set throughout."""
     for at, line in enumerate(lines):
-        font = _font_of_title(line, look)
+        font = _find_title_font(line, look)
         alone = font and 0 < at < len(lines) - 1 and _is_alone(lines, at, look, leading)
         yield replace(line, font=font, bold=is_bold_font(font), lead="") if alone else line
 
 
-def _font_of_title(line: Line, look: Look) -> str:
-    """The font in which a mixed line begins or ends, if titles are set in it."""
+def _find_title_font(line: Line, look: Look) -> str:
+    """Return the font in which a mixed line begins or ends, if titles have it."""
     if line.kind != "text" or line.holes or not line.lead_font:
         return ""
     fonts = (line.lead_font, line.end_font)
@@ -30,10 +30,10 @@ def _font_of_title(line: Line, look: Look) -> str:
 
 
 def _is_alone(lines: list[Line], at: int, look: Look, leading: float) -> bool:
-    """Whether a line stands apart from what is above, and ends before the text below it does."""
+    """Return whether a line is apart from the text above, and ends before the text below."""
     above, line, below = lines[at - 1 : at + 2]
     step = above.top - line.top
-    is_apart = step < 0 or step > _APART * leading or level_of(above, look) > 0
+    is_apart = step < 0 or step > _APART * leading or guess_level(above, look) > 0
     is_short = line.right < below.right - _SHORTER * line.size and line.left < below.right
     is_title = len(line.text.split()) <= HEADING_WORDS and not LABEL.match(line.text)
     ends = line.text.endswith((".", ",", ";", ":"))
@@ -43,5 +43,5 @@ def _is_alone(lines: list[Line], at: int, look: Look, leading: float) -> bool:
         and is_title
         and is_below(line, below)
         and not ends
-        and begins_large(line.text)
+        and begins_with_capital(line.text)
     )

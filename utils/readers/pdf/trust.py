@@ -17,7 +17,7 @@ _HUNDREDS = re.compile(r"\d{3}(?:[.,]\d+)?")
 
 
 def is_credible(cells: list[Cells]) -> bool:
-    """Whether it looks like a table: several cells in most rows, none as long as a page."""
+    """Return whether cells look like a table: several in most rows, none as long as a page."""
     filled = [sum(bool(cell) for cell in row) for row in cells]
     letters = sum(len(w.text) for row in cells for cell in row for line in cell for w in line)
     several = sum(count > 1 for count in filled)
@@ -29,10 +29,10 @@ def is_credible(cells: list[Cells]) -> bool:
 
 
 def is_doubtful(cells: list[Cells]) -> bool:
-    """Whether columns or rows may be run together: cells hold two numbers where others hold one."""
+    """Return whether columns or rows may be merged: two numbers where others hold one."""
     body = cells[1:]
     for column in zip(*body, strict=True):
-        counts = [max(map(_numbers, cell), default=0) for cell in column]
+        counts = [max(map(_count_numbers, cell), default=0) for cell in column]
         double = sum(count > 1 for count in counts)
         if double >= _LEAST and double > _OFTEN * sum(count > 0 for count in counts):
             return True
@@ -40,16 +40,16 @@ def is_doubtful(cells: list[Cells]) -> bool:
     return heaped >= _LEAST and heaped > _OFTEN * len(body)
 
 
-def _numbers(line: list[Word]) -> int:
-    """How many numbers stand beside each other with nothing between; *1 234* is one."""
+def _count_numbers(line: list[Word]) -> int:
+    """Return how many numbers follow each other directly; *1 234* is one."""
     most = 0
-    for run in _runs([word.text for word in line]):
+    for run in _split_runs([word.text for word in line]):
         most = max(most, 1 + sum(not _HUNDREDS.fullmatch(after) for _, after in pairwise(run)))
     return most
 
 
-def _runs(words: list[str]) -> Iterator[list[str]]:
-    """The numbers that follow each other."""
+def _split_runs(words: list[str]) -> Iterator[list[str]]:
+    """Yield the numbers that follow each other."""
     run: list[str] = []
     for word in [*words, ""]:
         if _NUMBER.fullmatch(word):
@@ -60,5 +60,5 @@ def _runs(words: list[str]) -> Iterator[list[str]]:
 
 
 def _is_heap(cell: list[list[Word]]) -> bool:
-    """Whether a cell has a number in each of several lines."""
+    """Return whether a cell has a number in each of several lines."""
     return len(cell) > 1 and all(line and _NUMBER.fullmatch(line[0].text) for line in cell)

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from .frames import boxes_of
-from .notes import goes_on
-from .rows import Area, Row, area_of, height_of, is_prose, rows_of
+from .frames import find_boxes
+from .notes import is_continued
+from .rows import Area, Row, get_middle, group_rows, is_prose, make_area
 from .rules import Rule
 from .words import Sheet, Word
 
@@ -24,19 +24,19 @@ _NOTHING = frozenset("-\u2212\u2013\u2014")
 _NUMBER = re.compile(r"[-\u2212\u2013\u2014]$|[-\u2212\u2013<>\u2264\u2265~=+\xb1(]?\s?[.\d]")
 
 
-def unnamed(sheet: Sheet, framed: Sequence[Area], figures: Sequence[Word]) -> Iterator[Area]:
-    """Where they may stand, the surest first; *figures* are the first words of their captions."""
+def find_unnamed(sheet: Sheet, framed: Sequence[Area], figures: Sequence[Word]) -> Iterator[Area]:
+    """Yield areas of tables without captions, the surest first; *figures* begin their captions."""
     if any("ontinue" in word.text for word in sheet.words):
-        boxed = (area_of(sheet, box) for box in boxes_of(sheet.rules))
-        yield from (area for area in boxed if area and goes_on(area))
+        boxed = (make_area(sheet, box) for box in find_boxes(sheet.rules))
+        yield from (area for area in boxed if area and is_continued(area))
     for area in framed:
         if not _is_picture(sheet, area, figures) and _is_whole(sheet, area):
             yield area
 
 
-def in_columns(sheet: Sheet, taken: set[int], figures: Sequence[Word]) -> Iterator[Area]:
-    """Lines in columns, most of them of numbers, that are in no table and in no figure."""
-    rows = rows_of(word for word in sheet.words if word.start not in taken)
+def find_columns(sheet: Sheet, taken: set[int], figures: Sequence[Word]) -> Iterator[Area]:
+    """Yield lines in columns, most of them numbers, outside all tables and figures."""
+    rows = group_rows(word for word in sheet.words if word.start not in taken)
     start = 0
     while start < len(rows):
         end = start
@@ -51,14 +51,14 @@ def in_columns(sheet: Sheet, taken: set[int], figures: Sequence[Word]) -> Iterat
             end += 1
         words = [word for row in rows[start:end] for word in row.words]
         left, right = min(word.left for word in words), max(word.right for word in words)
-        area = area_of(sheet, Rule(left, rows[end - 1].bottom, right, rows[start].top))
+        area = make_area(sheet, Rule(left, rows[end - 1].bottom, right, rows[start].top))
         if area and not _is_picture(sheet, area, figures):
             yield area
         start = end
 
 
 def _is_near(rows: list[Row], first: int, at: int) -> bool:
-    """Whether a row is as near to the one before as lines of a table are, or is the first."""
+    """Return whether a row is as near to the one before as lines of a table are."""
     return at == first or rows[at - 1].middle - rows[at].middle < _NEAR * rows[at].size
 
 
@@ -70,47 +70,47 @@ def _is_of_cells(row: Row) -> bool:
     return len(said) >= _CELLS and 2 * numbers >= len(said) and is_varied
 
 
-def holds_text(area: Area) -> bool:
-    """Whether running text stands beside or among lines in columns."""
-    rows = rows_of(area.words)
+def has_text(area: Area) -> bool:
+    """Return whether running text is beside or among lines in columns."""
+    rows = group_rows(area.words)
     long = sum(len(piece) >= _WORDS for row in rows for piece in row.pieces)
     return long > _TEXT * len(rows)
 
 
 def _is_picture(sheet: Sheet, area: Area, figures: Sequence[Word]) -> bool:
-    """Whether words are drawn twice, or a caption says below that it is a figure."""
+    """Return whether words are drawn twice, or a caption below names a figure."""
     places = Counter((word.text, round(word.left), round(word.bottom)) for word in area.words)
     if sum(count - 1 for count in places.values()) > _TWICE * len(area.words):
         return True
     return any(
         -1 < area.bottom - word.top < _FAR * word.size
         and area.left - word.size < word.right < area.right + word.size
-        and not _parted(sheet, area, word)
+        and not _is_separated(sheet, area, word)
         for word in figures
     )
 
 
-def _parted(sheet: Sheet, area: Area, caption: Word) -> bool:
-    """Whether text stands between a field of cells and a caption below it."""
+def _is_separated(sheet: Sheet, area: Area, caption: Word) -> bool:
+    """Return whether text is between a field of cells and a caption below it."""
     between = [
         word
         for word in sheet.words
-        if area.left < word.middle < area.right and caption.top < height_of(word) < area.bottom
+        if area.left < word.middle < area.right and caption.top < get_middle(word) < area.bottom
     ]
-    return is_prose(rows_of(between), area.right - area.left)
+    return is_prose(group_rows(between), area.right - area.left)
 
 
 def _is_whole(sheet: Sheet, area: Area) -> bool:
-    """Whether rows of cells are all in a frame that no caption names, none right outside."""
-    rows = rows_of(area.words)
+    """Return whether rows of cells are all in a frame without a caption."""
+    rows = group_rows(area.words)
     near = 1.5 * rows[0].size
     inside = frozenset(area.words)
     outside = [
         word
         for word in sheet.words
         if area.left < word.middle < area.right
-        and area.bottom - near < height_of(word) < area.top + near
+        and area.bottom - near < get_middle(word) < area.top + near
         and word not in inside
     ]
-    beside = any(len(row.pieces) > 2 for row in rows_of(outside))
+    beside = any(len(row.pieces) > 2 for row in group_rows(outside))
     return len(rows) >= _ROWS and not beside and not is_prose(rows, area.right - area.left)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .characters import Box, Characters
 from .lines import BROKEN
-from .rules import Rule, drawn_on, rule_of
+from .rules import Rule, find_drawn_lines, to_rule
 
 _MOST_RULES = 1500
 _NEAR = 1.0  # points: no gap between two words of any size
@@ -59,7 +59,7 @@ class Word(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """Half way between left and right."""
+        """The position half way between left and right."""
         return (self.left + self.right) / 2
 
 
@@ -71,39 +71,39 @@ class Sheet:
     rules: tuple[Rule, ...]
 
 
-def sheets_of(page: Any, characters: Characters) -> list[Sheet]:
-    """The page as it reads upright, and as it reads turned left and right where text does."""
-    boxes = characters.boxes()
+def to_sheets(page: Any, characters: Characters) -> list[Sheet]:
+    """Return the page as it reads upright, and turned left and right where text is turned."""
+    boxes = characters.get_boxes()
     written = _UNWRITTEN.sub(lambda found: _WRITTEN[ord(found[0])], characters.text)
     by_turn: dict[int, list[Word]] = {}
-    spans = list(_spans(written, boxes))
-    faces = characters.faces([start for start, _ in spans])
+    spans = list(_split_words(written, boxes))
+    faces = characters.get_faces([start for start, _ in spans])
     for (start, end), face in zip(spans, faces, strict=True):
-        turn = _turn(characters, boxes, start, end)
-        placed = [_turned(box, turn) for box in boxes[start:end]] if turn else boxes[start:end]
+        turn = _get_turn(characters, boxes, start, end)
+        placed = [_turn_box(box, turn) for box in boxes[start:end]] if turn else boxes[start:end]
         if face.is_tall:
-            placed = list(map(face.plain, placed))
-        by_turn.setdefault(turn, []).append(_word(written, placed, start, end))
-    drawn = list(islice(drawn_on(page), _MOST_RULES)) if by_turn else []
+            placed = list(map(face.normalize_box, placed))
+        by_turn.setdefault(turn, []).append(_make_word(written, placed, start, end))
+    drawn = list(islice(find_drawn_lines(page), _MOST_RULES)) if by_turn else []
     return [
         Sheet(
             tuple(word for word in words if not DOTTED.fullmatch(word.text)),
             (
-                *(rule_of(_turned(box, turn)) for box in drawn),
-                *(_dotted(word) for word in words if DOTTED.fullmatch(word.text)),
+                *(to_rule(_turn_box(box, turn)) for box in drawn),
+                *(_to_dotted_rule(word) for word in words if DOTTED.fullmatch(word.text)),
             ),
         )
         for turn, words in by_turn.items()
     ]
 
 
-def _dotted(word: Word) -> Rule:
-    """A rule that is written as dots or dashes."""
+def _to_dotted_rule(word: Word) -> Rule:
+    """Return a rule made of dots or dashes."""
     return Rule(word.left, word.bottom, word.right, word.bottom)
 
 
-def _spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
-    """Where each word begins and ends."""
+def _split_words(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
+    """Yield where each word begins and ends."""
     for found in _UNBROKEN.finditer(written):
         start, end = found.span()
         for index in range(start + 1, end):
@@ -116,7 +116,7 @@ def _spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
 
 
 def _is_apart(before: Box, here: Box) -> bool:
-    """Whether two neighbouring characters belong to two words though no space is written."""
+    """Return whether two neighbouring characters belong to two words without a space."""
     left, bottom, right, top = before
     height = max(min(top - bottom, right - left + 8), 4)
     beside = max(here[0] - right, left - here[2])
@@ -124,11 +124,11 @@ def _is_apart(before: Box, here: Box) -> bool:
     return beside > _WORD_GAP * height or above > _WORD_GAP * height
 
 
-def _turn(characters: Characters, boxes: Sequence[Box], start: int, end: int) -> int:
-    """0 for upright words, 1 for those that read upwards, -1 for those that read downwards."""
+def _get_turn(characters: Characters, boxes: Sequence[Box], start: int, end: int) -> int:
+    """Return 0 for upright words, 1 for upward ones, -1 for downward ones."""
     if end - start > 1 and boxes[start][1] == boxes[end - 1][1]:
         return 0  # as nearly always
-    angle = characters.angle(start)
+    angle = characters.get_angle(start)
     if abs(math.sin(angle)) < 0.7:
         return 0
     if end - start > 1:
@@ -136,14 +136,14 @@ def _turn(characters: Characters, boxes: Sequence[Box], start: int, end: int) ->
     return -1 if math.sin(angle) > 0 else 1
 
 
-def _turned(box: Box, turn: int) -> Box:
+def _turn_box(box: Box, turn: int) -> Box:
     left, bottom, right, top = box
     if turn == 1:
         return bottom, -right, top, -left
     return (-top, left, -bottom, right) if turn else box
 
 
-def _word(written: str, placed: Sequence[Box], start: int, end: int) -> Word:
+def _make_word(written: str, placed: Sequence[Box], start: int, end: int) -> Word:
     lefts, bottoms, rights, tops = zip(*placed, strict=True)
     heights = list(map(sub, tops, bottoms))
     tallest = heights.index(max(heights))
