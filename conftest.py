@@ -139,7 +139,7 @@ def mocked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     # What the package takes for granted of the adapter that it stands in for.
     monkeypatch.setattr(Transport, "max_retries", Retry(0), raising=False)
     monkeypatch.setattr(Transport, "build_response", built, raising=False)
-    sends = "utils.http.transport.Transport._send"
+    sends = "utils.http.transport.Transport._open_response"
     with responses.RequestsMock(assert_all_requests_are_fired=False, target=sends) as mock:
         yield mock
 

@@ -55,13 +55,13 @@ def manifest() -> dict[str, Any]:
     The tools are those of the toolsets that the bundle offers by default. ``tools_generated`` says
     that there may be more: the user can choose further toolsets.
     """
-    from utils.system.process import version
+    from utils.system.process import get_version
 
     path = ROOT / "packaging" / "manifest.json"
     written: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     toolsets = written["user_config"]["toolsets"]["default"].split(",")
     tools = asyncio.run(_list_tools(toolsets))
-    return {**written, "version": version(), "tools": tools, "tools_generated": True}
+    return {**written, "version": get_version(), "tools": tools, "tools_generated": True}
 
 
 async def _list_tools(toolsets: list[str]) -> list[dict[str, str]]:

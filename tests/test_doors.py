@@ -229,7 +229,7 @@ def test_the_server_ends_when_the_host_hangs_up_in_the_middle_of_a_call(environm
     world.mood("drip", "eutils")
     brief = (
         f"import runpy, sys; sys.path.insert(0, {str(Path(SERVER).parent)!r})\n"
-        "import utils.http.work; utils.http.work.LONGEST_ANSWER_S = 600\n"
+        "import utils.http.work; utils.http.work.MAX_ANSWER_S = 600\n"
         f"runpy.run_path({SERVER!r}, run_name='__main__')"
     )
     call = calling(2, "search_pubmed", query="coral")

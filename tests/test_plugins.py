@@ -119,8 +119,8 @@ async def called():
 
 print(json.dumps({
     "came": [done.stored.kind, done.stored.via, route_label("glade")],
-    "pace": dict((rate.bucket, seconds) for rate, seconds in limiter.intervals())["glade"],
-    "bucket": limiter.bucket(settings.address("glade") + "/x"),
+    "pace": dict((rate.bucket, seconds) for rate, seconds in limiter.list_intervals())["glade"],
+    "bucket": limiter.find_bucket(settings.address("glade") + "/x"),
     "planned": places.get("glade"),
     "ladder": settings.papers_sources[-1],
     "setting": [settings.glade_depth, Settings.model_fields["glade_depth"].description],

@@ -14,7 +14,7 @@ from tests.world.services import SERVICES
 from utils import Library
 from utils.http import Web
 from utils.model.identifiers import Ids
-from utils.model.sites import KEYS, SITES, WITH_TEXT
+from utils.model.sites import KEYS, SITES, TEXT_SOURCES
 from utils.settings import Settings
 from utils.sources import SOURCES, Query
 
@@ -48,7 +48,7 @@ def test_every_file_in_the_room_is_in_the_list():
 
 def test_the_default_ladder_is_the_order_of_the_list():
     with_text = [source.name for source in SOURCES if source.routes]
-    assert with_text == list(WITH_TEXT)
+    assert with_text == list(TEXT_SOURCES)
 
 
 def test_routes_have_names_of_their_own():
@@ -95,7 +95,7 @@ def test_full_text_has_a_word_of_the_contract(source):
 def test_lives_at_an_address_of_the_settings_and_keeps_a_pace(source, tmp_path):
     web = Web(Settings(), source.rates)
     address = getattr(Settings(), f"{source.service}_base_url")
-    bucket = web.limiter.bucket(f"{address}/x")
+    bucket = web.limiter.find_bucket(f"{address}/x")
     assert bucket in {rate.bucket for rate in source.rates}
 
 
@@ -127,7 +127,7 @@ def test_no_record_of_it_deceives(source, settings, world):
 
 @pytest.mark.parametrize("way", sorted(Path(utils.sources.__path__[0]).glob("*.py")), ids=str)
 def test_what_a_site_says_is_read_where_it_is_cleaned(way):
-    """`Answer.json`, `safe_xml.parse` and `unescaped` clean; what is read past them is not."""
+    """`Answer.json`, `safe_xml.parse` and `unescape_text` clean; what is read past them is not."""
     passed_by = re.findall(
         r"json\.loads\(.*body|etree\.fromstring|html\.unescape", way.read_text(encoding="utf-8")
     )

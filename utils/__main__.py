@@ -1,4 +1,4 @@
-"""The command: an MCP server for a program, the shell when a verb is given."""
+"""Run the command: an MCP server without arguments, otherwise a shell command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from .system.process import end_at_once_on_signals, prepare_streams
+from .system.process import exit_on_signals, prepare_streams
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -16,7 +16,7 @@ _SERVER_OPTIONS = ("--transport", "--host", "--port")
 
 def main() -> int:
     """Start the server or run a shell command; returns the exit status."""
-    end_at_once_on_signals()  # before the imports that take a part of a second
+    exit_on_signals()  # before the imports that take a part of a second
     # Pydantic would read the metadata of all installed packages to look for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # noqa: TID251 - set, not read
     prepare_streams()
@@ -26,7 +26,7 @@ def main() -> int:
 
         complete()
     if not arguments:
-        if sys.stdin.isatty() and _is_set_to_stdio():
+        if sys.stdin.isatty() and _uses_stdio():
             from .cli.command_list import introduction
 
             sys.stdout.write(introduction())
@@ -41,8 +41,8 @@ def main() -> int:
     return shell(arguments, begin_logs=_begin_logs)
 
 
-def _is_set_to_stdio() -> bool:
-    """Whether a server would read what a person types; with faulty settings it says so itself."""
+def _uses_stdio() -> bool:
+    """Return whether MCP_TRANSPORT_TYPE is stdio; False where the settings cannot be read."""
     from .errors import PaperError
     from .settings import load_settings
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from .errors import BadRequest
-from .system.plain_text import clean_text, plain_json
+from .system.plain_text import clean_text, to_plain_json
 from .system.safe_files import exclusive_lock
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class JsonLines(logging.Formatter):
         }
         if traceback := _traceback(self, record):
             entry["error"] = traceback
-        return plain_json(self._hidden(entry))
+        return to_plain_json(self._hidden(entry))
 
     def _hidden(self, value: Any) -> Any:
         # One by one: in the finished line quotes are escaped, and harder to see through.

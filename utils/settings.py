@@ -35,9 +35,9 @@ from .command_line import IN_CHECKOUT, ROOT
 from .errors import BadRequest, NotConfigured
 from .model.site import Key
 from .model.site_list import SiteKeys
-from .model.sites import KEYS, SITES, WITH_TEXT
+from .model.sites import KEYS, SITES, TEXT_SOURCES
 from .plugins import plugins
-from .system.process import version
+from .system.process import get_version
 
 ENV_FILE: Path | None = ROOT / ".env" if IN_CHECKOUT else Path(".env")
 TOOLSETS: dict[str, tuple[str, ...]] = {
@@ -245,7 +245,7 @@ class _BaseSettings(BaseModel):
 
     papers_dir: Path = Field(default_factory=_usual_shelf, description="the shelf")
     papers_sources: Names = Field(
-        WITH_TEXT, description="order of the ladder; leave one out to switch it off"
+        TEXT_SOURCES, description="order of the ladder; leave one out to switch it off"
     )
     papers_retry_abstract_days: float = Field(
         30,
@@ -389,9 +389,9 @@ class _BaseSettings(BaseModel):
     @field_validator("papers_sources")
     @classmethod
     def _check_sources(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = set(value) - set(WITH_TEXT)
+        unknown = set(value) - set(TEXT_SOURCES)
         if unknown:
-            msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(WITH_TEXT)}"
+            msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(TEXT_SOURCES)}"
             raise ValueError(msg)
         return value
 
@@ -488,7 +488,7 @@ class _BaseSettings(BaseModel):
     def user_agent(self) -> str:
         """``User-Agent``: our name, version and the contact address."""
         contact = f" (mailto:{self.contact})" if self.contact else ""
-        return f"Papershelf/{version()}{contact}"
+        return f"Papershelf/{get_version()}{contact}"
 
 
 def _aliases(key: Key) -> dict[str, Any]:

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from utils.citations import each_bibtex  # noqa: E402
-from utils.model.paper import Paper, paper_from  # noqa: E402
+from utils.model.paper import Paper, paper_from_row  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "data"
 _DOCUMENTS = {
@@ -41,7 +41,7 @@ _DOCUMENTS = {
 
 def papers() -> Iterator[Paper]:
     gold = json.loads((ROOT / "tests" / "citations" / "gold.json").read_text("utf-8"))
-    yield from (paper_from(case["paper"]) for case in gold)
+    yield from (paper_from_row(case["paper"]) for case in gold)
     if not SHARED.exists():
         return
     from utils.readers.pubmed import read_records

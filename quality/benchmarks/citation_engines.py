@@ -31,7 +31,7 @@ import utils.citations.styles as ours
 from utils.citations import citations
 from utils.citations.items import csl_item
 from utils.citations.styles import STYLES, Style
-from utils.model.paper import Paper, paper_from
+from utils.model.paper import Paper, paper_from_row
 
 GOLD = Path(__file__).resolve().parents[2] / "tests" / "citations" / "gold.json"
 CSL = Path(ours.__file__).parent / "csl"
@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("--js", type=Path, help="folder of the npm package citeproc")
     given = parser.parse_args()
     gold = json.loads(GOLD.read_text("utf-8"))
-    papers = [paper_from(case["paper"]) for case in gold]
+    papers = [paper_from_row(case["paper"]) for case in gold]
     engines: dict[str, Engine | None] = {"papershelf": None, "citeproc-py": citeproc_py}
     if find_spec("pypandoc"):
         engines["pandoc"] = pandoc

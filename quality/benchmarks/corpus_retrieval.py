@@ -137,7 +137,7 @@ def beside(
     asked: Vectors,
 ) -> list[Order]:  # fmt: skip
     """What another's index finds, in a process and an environment of its own."""
-    texts = [one.embedded for one in passages]
+    texts = [one.embedding_text for one in passages]
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/vectors.npy", vectors)
         np.save(f"{folder}/asked.npy", asked)
@@ -221,7 +221,7 @@ def measure(given: argparse.Namespace) -> None:
     questions = sampled(all_asked, given.questions)
     evidence = {key: evidence_of(paper) for key, paper, _ in made}
     named = names_of(made, passages)
-    texts, asking = [one.embedded for one in passages], [one.text for one in questions]
+    texts, asking = [one.embedding_text for one in passages], [one.text for one in questions]
     with tempfile.TemporaryDirectory() as folder:
         model = LocalModel(given.model or str(lay_out_minilm(Path(folder))), load_settings())
         vectors, asked = model.embed(texts), np.array([model.embed_question(one) for one in asking])

@@ -148,7 +148,7 @@ def measure(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
         home = lay_out_minilm(Path(folder) / "all-MiniLM-L6-v2")
         model = LocalModel(str(home), load_settings())
-        vectors = model.embed([one.embedded for one in passages])
+        vectors = model.embed([one.embedding_text for one in passages])
         finder.prepare("MiniLM", vectors.shape[1])
         finder.upsert(passages, vectors)
 

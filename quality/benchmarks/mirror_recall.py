@@ -71,7 +71,7 @@ def _cut(path: Path) -> Iterator[tuple[str, str]]:
             if isinstance(paper, Paper):
                 for passage in _passages_of(paper) or ():
                     if passage.text and paper.title:
-                        yield paper.title, passage.embedded
+                        yield paper.title, passage.embedding_text
 
 
 def _embedded(texts: list[str]) -> tuple[np.ndarray, float]:

@@ -97,11 +97,11 @@ def _link(folder: Path, linked: Path, times: int) -> None:
         for path in index.glob(f"{name}.*"):
             os.link(path, index / f"{other.hex}{path.name.removeprefix(name)}")
         about["segments"].append({**segment, "segment_id": str(other)})
-    safe_files.write_whole(index / "meta.json", json.dumps(about).encode())
+    safe_files.write_file(index / "meta.json", json.dumps(about).encode())
     vectors = linked / "vectors"
     state = json.loads((vectors / "state.json").read_text(encoding="utf-8"))
     state["segments"] *= times  # a folder may be mapped more than once
-    safe_files.write_whole(vectors / "state.json", json.dumps(state).encode())
+    safe_files.write_file(vectors / "state.json", json.dumps(state).encode())
 
 
 def _grow(folder: Path, passages: int, dim: int) -> None:

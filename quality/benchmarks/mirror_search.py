@@ -39,7 +39,7 @@ from utils.mirror.passages import KIND, PassageIndex, key_of
 from utils.mirror.vectors import VectorStore, packed
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.model.passage import Filters, Passage, embedded
+from utils.model.passage import Filters, Passage, build_embedding_text
 
 _FILE = 30_000  # records of a source file
 MODEL = "made"
@@ -214,7 +214,9 @@ def _papers(positions: range, first: int, chance: np.random.Generator, words: Wo
 def _passage(paper: Paper) -> Passage:
     """The one passage of a record, as it is cut."""
     text, start = paper.abstract, len(paper.title) + 2
-    digest = hashlib.sha256(embedded(paper.title, "Abstract", text).encode()).hexdigest()
+    digest = hashlib.sha256(
+        build_embedding_text(paper.title, "Abstract", text).encode()
+    ).hexdigest()
     key = f"pmid:{paper.ids.pmid}"
     return Passage(
         *(key, "abstract-1", "Abstract", 0, text, start, start + len(text), "abstract"),

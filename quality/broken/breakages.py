@@ -66,8 +66,8 @@ BREAKAGES = (
     Breakage(
         "a site is not asked faster than its rate limit",
         "utils/http/rate_limiter.py",
-        "        sleep(self._book(name, interval))\n",
-        "        self._book(name, interval)\n",
+        "        sleep(self._book_turn(name, interval))\n",
+        "        self._book_turn(name, interval)\n",
         _HTTP,
     ),
     Breakage(
@@ -80,7 +80,7 @@ BREAKAGES = (
     Breakage(
         "a redirect to another host does not carry a key",
         "utils/http/address_policy.py",
-        "    if not _same_server(hop.url, target):\n",
+        "    if not _is_same_server(hop.url, target):\n",
         "    if False:\n",
         _HTTP,
     ),
@@ -94,7 +94,7 @@ BREAKAGES = (
     Breakage(
         "an address that is shown contains no key",
         "utils/http/messages.py",
-        "    if names_secrets(query):\n",
+        "    if has_secrets(query):\n",
         "    if False:\n",
         (*_HTTP, "tests/test_key_leaks.py"),
     ),
@@ -115,7 +115,7 @@ BREAKAGES = (
     Breakage(
         "an answer in the journal is not requested again",
         "utils/http/session.py",
-        "answer = self.journal.fresh(name)",
+        "answer = self.journal.find_fresh(name)",
         "answer = None",
         (*_HTTP, "tests/harvest"),
     ),
@@ -213,7 +213,7 @@ BREAKAGES = (
     Breakage(
         "a title does not run as a formula in a spreadsheet",
         "utils/system/plain_text.py",
-        'return f"\'{text}" if text.startswith(_FORMULA) else text',
+        'return f"\'{text}" if text.startswith(_FORMULA_STARTS) else text',
         "return text",
         (*_SHELF, "tests/reports"),
     ),

@@ -46,7 +46,7 @@ from quality.conformance.settings import secret, setting
 from tests.own_words import paper as whole
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.model.sites import WITH_TEXT
+from utils.model.sites import TEXT_SOURCES
 from utils.settings import Settings
 from utils.shelf.paper_file import body_of
 from utils.sources.jina import read
@@ -215,7 +215,7 @@ ITEMS = (
     item("§1", "one library for notebooks", "library", that(lambda v: v >= 3), {"does": lambda library: library.list_papers()[0]}),
     # -- §2: settings
     item("§2", "defaults", "settings", defaults(pubmed_email="", ncbi_tool_identifier="papershelf", ncbi_max_retries=5, papers_retry_abstract_days=30, papers_offline=False, papers_allow_private_network=False, embeddings_provider="local", vector_store="embedded", weaviate_class="PubMedChunk", mcp_transport_type="stdio", mcp_http_host="127.0.0.1", mcp_http_port=3010, mcp_toolsets=("core",), mcp_log_level="info", logs_dir=None, mcp_allowed_origins=())),
-    item("§2", "the order of the ladder", "settings", setting("PAPERS_SOURCES", ", ".join(WITH_TEXT)), {}, MORE_SOURCES),
+    item("§2", "the order of the ladder", "settings", setting("PAPERS_SOURCES", ", ".join(TEXT_SOURCES)), {}, MORE_SOURCES),
     item("§2", "each site's address", "settings", base_urls),
     item("§2", "keys are not shown", "settings", all_of(secret("NCBI_API_KEY"), that(lambda v: "0123456789abcdef" not in json.dumps(v)))),
     item("§2", "every setting is shown as one would set it", "settings", all_of(setting("PAPERS_OFFLINE", "false"), setting("PAPERS_RETRY_ABSTRACT_DAYS", "30"), setting("MCP_TOOLSETS", "all"))),

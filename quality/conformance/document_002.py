@@ -40,7 +40,7 @@ from quality.conformance.items import (
 )  # fmt: skip
 from quality.conformance.settings import secret, setting
 from tests.world import Request
-from utils.system.process import version
+from utils.system.process import get_version
 
 item = partial(Item, "002")
 FIELDS = ("pmid", "title", "abstract", "authors", "year", "journal", "doi", "pmcid")
@@ -172,7 +172,7 @@ ITEMS = (
     item("Download Retry Logic", "no search without a key", "download", asked(lambda all_: not any(r.service == "jina_search" for r in all_)), {"pmid": of("captcha")}, "Jina's search wants a key"),
     # -- manners
     item("NCBI Compliance", "e-mail and tool in every request", "search", asked(lambda all_: all_ and all((r.params["email"], r.params["tool"]) == ("tester@lab.edu", "papershelf") for r in all_), "eutils"), {"query": "spleen"}),
-    item("NCBI Compliance", "the User-Agent says who asks", "search", asked(lambda all_: all(r.headers["user-agent"] == f"Papershelf/{version()} (mailto:tester@lab.edu)" for r in all_)), {"query": "acini"}, "it names this program, and the address as mailto:, which Crossref, OpenAlex and others look for"),
+    item("NCBI Compliance", "the User-Agent says who asks", "search", asked(lambda all_: all(r.headers["user-agent"] == f"Papershelf/{get_version()} (mailto:tester@lab.edu)" for r in all_)), {"query": "acini"}, "it names this program, and the address as mailto:, which Crossref, OpenAlex and others look for"),
     item("NCBI Compliance", "half a second between calls", "settings", setting("NCBI_REQUEST_DELAY_MS", ""), {}, POLITE),
     item("NCBI Compliance", "pauses of 2 to 4 and 1 to 2 s for PMC and DOIs", "download", waited(lambda naps: max(naps, default=0) < 2), {"pmid": of("publisher_multi_hop")}, POLITE),
     item("NCBI Compliance", "ten a second with a key", "system_api_key_status", is_(has_key=True, rate_limit="10 requests/second")),

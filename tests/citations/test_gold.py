@@ -12,10 +12,10 @@ import pytest
 
 from tests.citations.round_trips import read_bibtex, read_ris, told_by_bibtex, told_by_ris
 from utils.citations import citations
-from utils.model.paper import paper_from
+from utils.model.paper import paper_from_row
 
 GOLD = json.loads((Path(__file__).parent / "gold.json").read_text("utf-8"))
-PAPERS = [paper_from(case["paper"]) for case in GOLD]
+PAPERS = [paper_from_row(case["paper"]) for case in GOLD]
 FORMATS = ["ris", "bibtex", "apa_string", "mla_string", "vancouver", "csl_json"]
 each_case = pytest.mark.parametrize("case", GOLD, ids=[case["case"] for case in GOLD])
 

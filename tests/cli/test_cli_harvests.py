@@ -20,7 +20,7 @@ from utils.cli import harvest_progress, harvests
 from utils.cli.output import read_arguments
 from utils.errors import BadRequest
 from utils.harvest.run_status import Progress
-from utils.model.job import Counts, Job, Wait
+from utils.model.job import Counts, Job, SiteWait
 
 ROOT = Path(__file__).resolve().parents[2]
 RIS = "TY  - JOUR\nDO  - 10.1000/c\nTI  - Cells\nER  - \n"
@@ -396,7 +396,9 @@ def test_the_picture_tells_all():
 
 def test_the_picture_names_who_is_out_the_slowest_site_and_slow_reading():
     at = "2026-11-20T14:05:00+00:00"
-    waits = [Wait(f"site{n}.org", 9 - n, at, at, f"site{n}.org answered 503.") for n in range(4)]
+    waits = [
+        SiteWait(f"site{n}.org", 9 - n, at, at, f"site{n}.org answered 503.") for n in range(4)
+    ]
     seen = harvest_progress.picture(
         replace(BUSY, job=replace(BUSY.job, waits=tuple(waits)), unread=12), 200
     ).plain.split("\n")
@@ -405,7 +407,7 @@ def test_the_picture_names_who_is_out_the_slowest_site_and_slow_reading():
     assert "9 papers wait for it (site0.org answered 503)" in seen[4]
     assert seen[7] == "1 more site that papers wait for"
     assert seen[8].startswith("reading is what takes the time: 12 texts came faster")
-    slow = replace(BUSY.job, waits=(Wait("r.jina.ai", 41, at),))
+    slow = replace(BUSY.job, waits=(SiteWait("r.jina.ai", 41, at),))
     last = harvest_progress.picture(replace(BUSY, job=slow), 200).plain.split("\n")[-1]
     assert last.startswith("41 papers still wait for r.jina.ai until about ")
     assert last.endswith("; the report is there already")

@@ -73,7 +73,7 @@ def passage(key: str, text: str, number: int = 0, **about: Any) -> Passage:
         publication_types=("Journal Article",),
     )
     made = replace(made, **about)
-    return replace(made, digest=hashlib.sha256(made.embedded.encode()).hexdigest())
+    return replace(made, digest=hashlib.sha256(made.embedding_text.encode()).hexdigest())
 
 
 def fill(corpus: Corpus, papers: Iterable[Paper], passages: Iterable[Passage]) -> list[Passage]:
@@ -98,4 +98,4 @@ def index(corpus: Corpus, passages: Sequence[Passage]) -> None:
         corpus.finder.upsert(passages, None)
     else:
         corpus.finder.prepare(embedder.model, embedder.dim)
-        corpus.finder.upsert(passages, embedder.embed([one.embedded for one in passages]))
+        corpus.finder.upsert(passages, embedder.embed([one.embedding_text for one in passages]))

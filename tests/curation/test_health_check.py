@@ -10,13 +10,13 @@ import pytest
 from tests.world import World
 from utils import Library, cli
 from utils.sources import SOURCES
-from utils.system.process import version
+from utils.system.process import get_version
 
 
 def test_the_system_comes_first(library):
     checks = {check.what: check for check in library.doctor()}
     assert next(iter(checks)) == "system"
-    assert version() in checks["system"].detail
+    assert get_version() in checks["system"].detail
     assert "cores" in checks["system"].detail
     assert sqlite3.sqlite_version in checks["database"].detail
     assert "free" in checks["folder"].detail

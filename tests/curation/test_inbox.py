@@ -310,7 +310,7 @@ def test_links_are_not_followed_and_large_files_not_read(library, world, inbox, 
     secret.write_bytes(pdf_of(world.paper("paywall")))
     (inbox / "a.pdf").symlink_to(secret)
     (inbox / "nowhere.pdf").symlink_to(inbox / "gone")
-    monkeypatch.setattr(inbox_files, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(inbox_files, "MAX_BODY_BYTES", 10_000)
     drop(inbox, "large.pdf", b"%PDF-1.4" + b"x" * 10_000)
     drop(inbox, "movie.mp4", b"\x00\x01 no paper")
     done = taken(library)
@@ -340,8 +340,8 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
     places = [
         (type(library.shelf), "save"),
         (type(harvest.ledger), "record_brought"),
-        (safe_files, "copy"),
-        (safe_files, "remove"),
+        (safe_files, "copy_file"),
+        (safe_files, "delete_file"),
     ]
     where, what = places[step]
     with monkeypatch.context() as broken:

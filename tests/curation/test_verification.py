@@ -11,7 +11,7 @@ from tests.world.pdf import pdf_of
 from utils import Library
 from utils.cli import main
 from utils.curation import verification
-from utils.curation.inbox_files import MAX_BYTES
+from utils.curation.inbox_files import MAX_BODY_BYTES
 from utils.curation.verification import Pair, paper_of_csl, verify
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
@@ -97,7 +97,7 @@ def test_elsevier_xml_is_told_by_its_root(shared):
 
 def test_a_gzip_bomb_is_refused_before_it_is_unpacked(tmp_path):
     path = tmp_path / "bomb.html.gz"
-    path.write_bytes(gzip.compress(bytes(MAX_BYTES + 10)))
+    path.write_bytes(gzip.compress(bytes(MAX_BODY_BYTES + 10)))
     found = verify(Pair("bomb", path))
     assert (found.outcome, found.verdict) == ("not_whole", "not_a_paper")
     assert "larger than" in found.evidence[0]

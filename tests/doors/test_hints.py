@@ -27,7 +27,7 @@ from utils.mcp import build
 from utils.mcp.tool import enabled_tools
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.model.sites import WITH_TEXT
+from utils.model.sites import TEXT_SOURCES
 from utils.settings import Settings
 from utils.sources import elsevier, jina
 
@@ -245,7 +245,7 @@ def test_every_tool_and_argument_in_a_hint_exists():
     tools = schemas()
     arguments = {name for schema in tools.values() for name in properties(schema)}
     chosen = {value for schema in tools.values() for value in choices(schema)}
-    known = {*tools, *arguments, *chosen, *answered(), *Settings.model_fields, *WITH_TEXT}
+    known = {*tools, *arguments, *chosen, *answered(), *Settings.model_fields, *TEXT_SOURCES}
     named = {
         (hint.place, word)
         for hint in hints()

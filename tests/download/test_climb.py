@@ -20,7 +20,7 @@ from utils.download.climb import (
 )
 from utils.errors import NotFound, Unreachable
 from utils.model.identifiers import Ids
-from utils.model.paper import Attempt, Paper, StoredPaper, now
+from utils.model.paper import Attempt, Paper, StoredPaper, utc_now
 from utils.settings import load_settings
 from utils.sources import Route, Source
 
@@ -75,7 +75,7 @@ def test_offline_what_is_here_is_served_unless_it_was_rejected() -> None:
 
 
 def test_an_abstract_is_served_while_all_answers_are_recent_unless_it_is_retried() -> None:
-    tried = [Attempt(one.via, "not_offered", at=now()) for one in RUNGS]
+    tried = [Attempt(one.via, "not_offered", at=utc_now()) for one in RUNGS]
     abstract = stored("abstract", *tried)
     assert decide(climb(abstract)) == Serve(abstract)
     assert decide(climb(abstract, request=DownloadRequest(DOI, retry=True))) == LookUp()

@@ -342,7 +342,7 @@ def test_an_abstract_says_who_keeps_the_record(library, world):
 
 def test_a_preprints_text_is_called_one(library, world):
     done = library.download(f"arXiv:{world.paper('arxiv_published').arxiv}")
-    assert done.stored.of_preprint
+    assert done.stored.is_preprint
     assert "the preprint of" in done.message
     header = Path(done.file_path).read_text(encoding="utf-8").partition("---")[0]
     assert "- Version: preprint; the published article may differ" in header

@@ -62,11 +62,11 @@ def test_the_wait_for_the_last_site_that_may_have_a_text_is_told_by_name(
 
 def test_patience_is_spent_by_all_waits_together() -> None:
     patience = Patience(10)
-    assert patience.spend(6)
-    assert not patience.spend(5)
+    assert patience.spend_seconds(6)
+    assert not patience.spend_seconds(5)
     assert patience.needed_s == 5
-    assert patience.spend(4)
-    with patience.applied():
+    assert patience.spend_seconds(4)
+    with patience.apply():
         assert patience.needed_s == 0
 
 
@@ -74,9 +74,13 @@ def test_a_turn_that_is_refused_is_not_booked(library: Library, world: World) ->
     limiter, url = library.web.limiter, world.url("semantic_scholar")
     limiter.start_cooldown(url, 40)
     began = time.time()
-    with Patience(10).applied(), pytest.raises(Exception, match="next turn"), limiter.turn(url):
+    with (
+        Patience(10).apply(),
+        pytest.raises(Exception, match="next turn"),
+        limiter.wait_for_turn(url),
+    ):
         pytest.fail("asked in spite of the cooldown")
-    with limiter.turn(url):
+    with limiter.wait_for_turn(url):
         assert time.time() - began < 41
 
 

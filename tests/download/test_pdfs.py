@@ -113,7 +113,7 @@ def test_a_crash_after_the_facts_leaves_no_pdf_and_the_next_run_fetches_it(
     library, world, monkeypatch
 ):
     stored = download(library, world, "pmc_cloud")
-    monkeypatch.setattr(safe_files, "write_whole", break_at_a_pdf(safe_files.write_whole))
+    monkeypatch.setattr(safe_files, "write_file", break_at_a_pdf(safe_files.write_file))
     with pytest.raises(StoreFailed):
         list(library.texts.fetch_pdfs([stored]))
     monkeypatch.undo()

@@ -8,7 +8,7 @@ import pytest
 from tests.harvests import done
 from utils import Library
 from utils.download.climb import is_worth_trying_again
-from utils.model.paper import moment
+from utils.model.paper import format_timestamp
 
 HOUR, DAY = 3600.0, 86400.0
 
@@ -132,7 +132,7 @@ def test_sites_that_are_new_to_the_ladder_are_asked_at_once(settings, world):
 
 
 def test_moments_are_told_by_the_clock_that_everything_else_goes_by():
-    from utils.model.paper import now
+    from utils.model.paper import utc_now
 
     time.sleep(10 * DAY)
-    assert now() in {moment(time.time()), moment(time.time() - 1)}
+    assert utc_now() in {format_timestamp(time.time()), format_timestamp(time.time() - 1)}

@@ -57,7 +57,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     count(Shelf, "find_texts", "look-ups")
     count(record.Record, "from_row", "records read")
-    count(ledger_file, "paper_from", "papers read")
+    count(ledger_file, "paper_from_row", "papers read")
     count(listing, "cell", "cells")
     for remembered in (record._record_from, ledger_file.read_paper, listing._to_csv):
         remembered.cache_clear()

@@ -300,7 +300,7 @@ def test_a_run_waits_for_its_own_turn_however_long_that_is(field: World, tmp_pat
     limiter = library.web.limiter
     for service in ("eutils", "pmc_cloud"):
         url = field.url(service)
-        with limiter._row(limiter._name(limiter._rate(url))) as (row, now):
+        with limiter._open_state(limiter._build_row_name(limiter._find_rate(url))) as (row, now):
             row.free = now + 120
     began = time.time()
     rows = done(harvest_of(library, records))

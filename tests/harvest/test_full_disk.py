@@ -15,7 +15,7 @@ import pytest
 from tests.clients.python_clients import PatientWorld
 from tests.harvests import assert_kept, done, ended, library_of, torn
 from tests.processes import run
-from utils.system.safe_files import sweep
+from utils.system.safe_files import delete_stale_parts
 
 pytestmark = pytest.mark.slow
 
@@ -148,7 +148,7 @@ def test_a_disk_that_fills_in_mid_harvest_tears_and_loses_nothing(disk, field, m
     for part in papers.rglob("*.part"):  # beginnings of bodies, to be gone on with
         if part.parent.name != "parts":  # of a writer that was under way when the program ended
             os.utime(part, (0, 0))
-            sweep(part.parent)
+            delete_stale_parts(part.parent)
             assert not part.exists()
 
 

@@ -228,7 +228,7 @@ def test_a_harvest_nobody_began(near: Library) -> None:
 def test_all_harvests_the_newest_first(near: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     assert near.harvests.all() == []
     for number in (1, 2, 3):
-        monkeypatch.setattr("utils.harvest.jobs.now", lambda n=number: f"2026-01-0{n}T00:00:00")
+        monkeypatch.setattr("utils.harvest.jobs.utc_now", lambda n=number: f"2026-01-0{n}T00:00:00")
         near.harvest([f"6000000{number}"], title=f"list {number}")
     assert [job.title for job in near.harvests.all()] == ["list 3", "list 2", "list 1"]
 

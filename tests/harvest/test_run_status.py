@@ -14,7 +14,7 @@ from tests.world.wire import Call, Reply
 from utils import Library
 from utils.harvest.bulk import ReaderQueue
 from utils.harvest.lanes import Outages
-from utils.model.job import Wait
+from utils.model.job import SiteWait
 from utils.shelf.ledger import Ledger
 
 pytestmark = pytest.mark.slow
@@ -57,7 +57,7 @@ def test_while_a_site_is_out_everybody_can_read_its_name_and_how_many_wait(
     own = some(field, "europepmc_only", most=8)
     field.mood("down", "europepmc")
     harvest = far.harvest(map(ids_of, own))
-    seen: list[Wait] = []
+    seen: list[SiteWait] = []
     for progress in harvest:
         if progress.later == len(own) and not seen:
             seen += progress.job.waits
@@ -84,9 +84,9 @@ def test_a_wait_is_a_sentence(number: int) -> None:
     at = datetime(2026, 11, 20, 14, 5).astimezone().isoformat()
     papers = "1 paper" if number == 1 else "1,200 papers"
     verb = "waits" if number == 1 else "wait"
-    slow = Wait("r.jina.ai", number, at)
+    slow = SiteWait("r.jina.ai", number, at)
     assert str(slow) == f"{papers} still {verb} for r.jina.ai until about 14:05"
-    out = Wait("doi.org", number, at, at, "doi.org answered 503.\x1b[31m\nAgain")
+    out = SiteWait("doi.org", number, at, at, "doi.org answered 503.\x1b[31m\nAgain")
     assert str(out).startswith("doi.org has been out since 14:05, is asked again at 14:05, and")
     assert f"{papers} {verb} for it (doi.org answered 503." in str(out)
     assert str(out).isprintable()

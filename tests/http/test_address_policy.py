@@ -48,21 +48,23 @@ def test_addresses_on_the_open_internet_are_public(address: str) -> None:
 )
 def test_an_address_only_an_attacker_would_write_is_refused(url: str) -> None:
     with pytest.raises(NotAvailable):
-        address_policy.parse(url)
+        address_policy.parse_url(url)
 
 
 @pytest.mark.parametrize("url", ["http://a.org", "https://a.org:8443/x?y=z@w#f", "HTTP://[::1]/"])
 def test_an_ordinary_address_is_taken(url: str) -> None:
-    assert address_policy.parse(url).hostname
+    assert address_policy.parse_url(url).hostname
 
 
 def test_only_host_and_port_of_the_settings_are_trusted() -> None:
     policy = address_policy.AddressPolicy(Settings(doi_base_url="http://mirror.lan:8080/doi"))
-    assert policy.trusts("mirror.lan", 8080)
-    assert policy.trusts("Eutils.NCBI.nlm.nih.gov.", 443)
-    assert not policy.trusts("mirror.lan", 80)
-    assert not policy.trusts("lan", 8080)
+    assert policy.is_trusted("mirror.lan", 8080)
+    assert policy.is_trusted("Eutils.NCBI.nlm.nih.gov.", 443)
+    assert not policy.is_trusted("mirror.lan", 80)
+    assert not policy.is_trusted("lan", 8080)
 
 
 def test_everything_is_trusted_where_private_networks_are_allowed() -> None:
-    assert address_policy.AddressPolicy(Settings(papers_allow_private_network=True)).trusts("x", 1)
+    assert address_policy.AddressPolicy(Settings(papers_allow_private_network=True)).is_trusted(
+        "x", 1
+    )

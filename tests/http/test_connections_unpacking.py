@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from utils.http.connections import Damaged, Unpacker
+from utils.http.connections import DamagedBody, Unpacker
 
 TEXT = b"The paper. " * 30_000
 
@@ -14,7 +14,7 @@ def unpack(encoding: str, packed: bytes, step: int = 1000) -> bytes:
     unpacker = Unpacker(encoding)
     pieces = []
     for at in range(0, len(packed), step):
-        pieces += unpacker.feed(packed[at : at + step])
+        pieces += unpacker.unpack(packed[at : at + step])
     unpacker.finish()
     assert all(len(piece) <= 256 * 1024 for piece in pieces)
     return b"".join(pieces)
@@ -51,25 +51,25 @@ def test_deflate_without_its_wrapper_is_undone() -> None:
 def test_a_packed_body_that_stops_early_is_noticed(packed: bytes) -> None:
     encoding = "gzip" if packed.startswith(b"\x1f\x8b") else "deflate"
     for cut in (1, len(packed) // 2, len(packed) - 1):
-        with pytest.raises(Damaged, match="cut off"):
+        with pytest.raises(DamagedBody, match="cut off"):
             unpack(encoding, packed[:cut])
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "compress"])
 def test_a_packing_nobody_asked_for_is_refused(encoding: str) -> None:
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedBody):
         Unpacker(encoding)
 
 
 def test_a_body_that_is_not_packed_as_it_says_is_refused() -> None:
-    with pytest.raises(Damaged, match="not compressed"):
+    with pytest.raises(DamagedBody, match="not compressed"):
         unpack("gzip", TEXT)
 
 
 def test_a_changed_byte_is_noticed_by_the_checksum() -> None:
     packed = bytearray(gzip.compress(TEXT))
     packed[-6] ^= 1
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedBody):
         unpack("gzip", bytes(packed))
 
 

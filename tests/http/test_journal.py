@@ -10,8 +10,8 @@ import pytest
 
 from tests.http.conftest import Site, Visit
 from utils.errors import NotAvailable, StoreFailed, Unreachable
-from utils.http import Answer, Web, not_older_than
-from utils.system.bodies import Bodies
+from utils.http import Answer, Web, require_newer_than
+from utils.system.bodies import BodyStore
 
 DAY = 86400.0
 LONG = b"0123456789abcdef" * 4096
@@ -157,7 +157,7 @@ def test_who_asks_anew_is_given_what_is_new(web: Web, site: Site) -> None:
     web.get(url, kept=True)
     time.sleep(1)
     site.says("/x", b"new")
-    with not_older_than(time.time()):
+    with require_newer_than(time.time()):
         assert web.get(url, kept=True).body == b"new"
         assert web.get(url, kept=True).body == b"new"
     assert site.visits[1].headers["If-Modified-Since"] == "Wed, 21 Oct 2015 07:28:00 GMT"
@@ -241,7 +241,7 @@ def test_a_damaged_body_is_asked_for_again(web: Web, site: Site, shelf: Path, ha
     if harm == "gone":
         body.unlink()
     else:
-        Bodies(shelf / "other").put(b"another")
+        BodyStore(shelf / "other").put(b"another")
         [other] = (shelf / "other").rglob("*.gz")
         body.write_bytes(body.read_bytes()[:-9] if harm == "torn" else other.read_bytes())
     assert web.get(url, kept=True).body == LONG
@@ -256,7 +256,7 @@ def test_a_full_disk_costs_the_journal_and_no_answer(
 
     urls = [site.says(f"/{n}", LONG + b"%d" % n) for n in range(5)]
     with monkeypatch.context() as patched:
-        patched.setattr(Bodies, "put", full)
+        patched.setattr(BodyStore, "put", full)
         for url in urls:
             assert web.get(url, kept=True).body.startswith(LONG)
     assert sum("cannot be kept" in record.message for record in caplog.records) == 1
@@ -268,30 +268,30 @@ def test_a_full_disk_costs_the_journal_and_no_answer(
 
 
 def test_what_is_old_or_too_much_is_swept_the_oldest_first(tmp_path: Path, clock) -> None:
-    bodies, shelf = Bodies(tmp_path / "bodies"), tmp_path / "raw.gz"
+    bodies, shelf = BodyStore(tmp_path / "bodies"), tmp_path / "raw.gz"
     names = []
     for n in range(4):
         names.append(bodies.put(bytes([n]) * 1000 + LONG))
         at = time.time() - (10 - n) * DAY
         _set_time(bodies, names[-1], at)
-    bodies.link_to(bytes([0]) * 1000 + LONG, shelf)  # the oldest is on the shelf
+    bodies.link_or_write(bytes([0]) * 1000 + LONG, shelf)  # the oldest is on the shelf
     size = max(path.stat().st_size for path in (tmp_path / "bodies").rglob("*.gz"))
-    assert bodies.sweep(2 * size) == 1
+    assert bodies.delete_old(2 * size) == 1
     assert [bodies.get(name) is not None for name in names] == [True, False, True, True]
     time.sleep(28 * DAY)
-    assert bodies.sweep() == 4 - 1
+    assert bodies.delete_old() == 4 - 1
     assert shelf.exists()
-    assert bodies.sweep() == 0
+    assert bodies.delete_old() == 0
 
 
 def test_what_came_within_the_hour_is_never_swept(tmp_path: Path) -> None:
-    bodies = Bodies(tmp_path)
+    bodies = BodyStore(tmp_path)
     name = bodies.put(LONG)
-    assert bodies.sweep(0) == 0
+    assert bodies.delete_old(0) == 0
     assert bodies.get(name) == LONG
 
 
-def _set_time(bodies: Bodies, name: str, at: float) -> None:
+def _set_time(bodies: BodyStore, name: str, at: float) -> None:
     import os
 
     [path] = bodies.folder.rglob(f"{name}.gz")
@@ -299,10 +299,10 @@ def _set_time(bodies: Bodies, name: str, at: float) -> None:
 
 
 def test_the_same_bytes_lie_there_once(tmp_path: Path) -> None:
-    bodies = Bodies(tmp_path / "bodies")
+    bodies = BodyStore(tmp_path / "bodies")
     assert bodies.put(LONG) == bodies.put(LONG)
     [path] = (tmp_path / "bodies").rglob("*.gz")
-    bodies.link_to(LONG, tmp_path / "raw.gz")
+    bodies.link_or_write(LONG, tmp_path / "raw.gz")
     assert path.samefile(tmp_path / "raw.gz")
 
 

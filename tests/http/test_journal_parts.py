@@ -10,9 +10,9 @@ import pytest
 from tests.http.conftest import Site, Visit
 from utils.errors import BadContent, Unreachable
 from utils.http import Web
-from utils.http.cache import LARGE
+from utils.http.cache import MIN_RESUMABLE_BYTES
 
-BODY = bytes(range(256)) * (LARGE // 128)  # two megabytes
+BODY = bytes(range(256)) * (MIN_RESUMABLE_BYTES // 128)  # two megabytes
 HALF = len(BODY) // 2
 OLD = "Wed, 21 Oct 2015 07:28:00 GMT"
 Behaviour = Callable[[Visit], None]

@@ -24,12 +24,12 @@ from utils.http import Web
 from utils.http.transport import Transport
 
 url, shelf, pace, key, times = sys.argv[1:]
-carry = Transport.carry
+send = Transport.send
 
 def stamped(self, hop, *rest):
-    return carry(self, replace(hop, headers={**hop.headers, "X-Left": repr(time.time())}), *rest)
+    return send(self, replace(hop, headers={**hop.headers, "X-Left": repr(time.time())}), *rest)
 
-Transport.carry = stamped
+Transport.send = stamped
 settings = Settings(
     papers_dir=Path(shelf),
     papers_pace_dir=Path(pace),

@@ -23,7 +23,7 @@ A, B = "http://a.lab:1", "http://b.lab:2"
 
 
 def way(url: str, **settings: str) -> str:
-    found = ProxyRules(Settings(**settings)).proxy_for(url)
+    found = ProxyRules(Settings(**settings)).find_proxy(url)
     return found.url if found else ""
 
 
@@ -115,12 +115,12 @@ def test_what_is_no_proxy_is_named_and_not_shown(text: str) -> None:
 
 
 def test_a_password_is_decoded_and_never_shown() -> None:
-    found = ProxyRules(Settings(https_proxy="http://me:p%40ss%2F@a.lab:1")).proxy_for(
+    found = ProxyRules(Settings(https_proxy="http://me:p%40ss%2F@a.lab:1")).find_proxy(
         "https://doi.org/"
     )
     assert (found.user, found.password) == ("me", "p@ss/")
-    assert "p@ss" not in f"{found!r} {found.shown} {found.url}"
-    assert found.shown == "http://***@a.lab:1 (HTTPS_PROXY)"
+    assert "p@ss" not in f"{found!r} {found.description} {found.url}"
+    assert found.description == "http://***@a.lab:1 (HTTPS_PROXY)"
 
 
 # Who may be asked through one
@@ -174,7 +174,7 @@ def test_a_name_with_a_private_address_is_not_asked_through_a_proxy(
         behind.get("https://evil.org/x")
     allowed = behind.settings.model_copy(update={"papers_allow_private_network": True})
     with pytest.raises(Unreachable):
-        Web(allowed, []).transport.carry(proxied_hop(), 5, 9, bool)
+        Web(allowed, []).transport.send(proxied_hop(), 5, 9, bool)
 
 
 def proxied_hop():

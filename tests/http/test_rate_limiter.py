@@ -39,7 +39,10 @@ def leave(limiter: RateLimiter, url: str, times: int = 1) -> list[float]:
     """When each turn left by the pace's own book: our clock reads later, by as much as we wait."""
     left = []
     for _ in range(times):
-        with limiter.turn(url), limiter._row(limiter._name(limiter._rate(url))) as (row, _now):
+        with (
+            limiter.wait_for_turn(url),
+            limiter._open_state(limiter._build_row_name(limiter._find_rate(url))) as (row, _now),
+        ):
             left.append(row.left)
     return left
 
@@ -68,14 +71,14 @@ def gaps(left: list[float]) -> list[float]:
 def test_the_bucket_is_the_very_path_the_longest_base_url_or_the_host(
     limiter: RateLimiter, url: str, bucket: str
 ):
-    assert limiter.bucket(url) == bucket
+    assert limiter.find_bucket(url) == bucket
 
 
 def test_of_two_base_urls_on_one_host_the_longer_one_counts():
     base = "http://127.0.0.1:8000"
     limiter = pace_of(doi_base_url=base, eutils_base_url=base + "/eutils")
-    assert limiter.bucket(base + "/eutils/esearch.fcgi") == "ncbi"
-    assert limiter.bucket(base + "/10.1/x") == "doi"
+    assert limiter.find_bucket(base + "/eutils/esearch.fcgi") == "ncbi"
+    assert limiter.find_bucket(base + "/10.1/x") == "doi"
 
 
 @pytest.mark.parametrize(
@@ -137,9 +140,9 @@ def test_who_would_wait_more_than_a_minute_books_nothing(limiter: RateLimiter, c
 
 
 def test_a_hold_reaches_those_who_booked_before_it(limiter: RateLimiter):
-    limiter._book("doi", 30.0)
+    limiter._book_turn("doi", 30.0)
     limiter.start_cooldown(DOI, 20)
-    assert limiter._leave("doi", 30.0) == pytest.approx(20, abs=0.5)
+    assert limiter._confirm_turn("doi", 30.0) == pytest.approx(20, abs=0.5)
 
 
 def test_a_shorter_hold_does_not_shorten_a_longer_one(limiter: RateLimiter):
@@ -158,12 +161,12 @@ def test_no_hold_is_longer_than_a_day(limiter: RateLimiter):
 
 def test_a_process_that_woke_late_is_not_followed_too_closely(limiter: RateLimiter):
     """Three booked 1 s apart; the first leaves 0.9 s late."""
-    waits = [limiter._book("doi", 1.0) for _ in range(3)]
+    waits = [limiter._book_turn("doi", 1.0) for _ in range(3)]
     assert waits[2] >= 2.0
     time.sleep(0.9)
-    assert limiter._leave("doi", 1.0) <= 0
+    assert limiter._confirm_turn("doi", 1.0) <= 0
     time.sleep(waits[1] - 0.9)
-    assert limiter._leave("doi", 1.0) > 0.5
+    assert limiter._confirm_turn("doi", 1.0) > 0.5
 
 
 def test_a_clock_set_back_costs_no_wait(limiter: RateLimiter, monkeypatch, clock):
@@ -202,7 +205,7 @@ def test_most_sites_have_a_brief_pause_that_nobody_is_told_of(limiter: RateLimit
     leave(limiter, DOI)
     assert sum(clock.naps) == pytest.approx(1, abs=0.1)
     for _ in range(9):
-        with limiter.turn(DOI):
+        with limiter.wait_for_turn(DOI):
             limiter.record_rejection(DOI)
     assert max(clock.naps) == pytest.approx(30, abs=0.1)
 
@@ -210,10 +213,10 @@ def test_most_sites_have_a_brief_pause_that_nobody_is_told_of(limiter: RateLimit
 def test_an_answer_ends_the_doubling(limiter: RateLimiter):
     url, limiter.longest = "https://export.arxiv.org/api/query", 3600.0
     for pause in (60, 120):
-        with limiter.turn(url):
+        with limiter.wait_for_turn(url):
             assert limiter.record_rejection(url) == pause
     leave(limiter, url)
-    with limiter.turn(url):
+    with limiter.wait_for_turn(url):
         assert limiter.record_rejection(url) == 60
 
 
@@ -232,10 +235,10 @@ def test_a_shared_pool_is_left_alone_and_slowed_less_than_an_allowance_of_ones_o
     limiter.longest = 3600.0
     told = []
     for _ in pauses:
-        with limiter.turn(SCHOLAR):
+        with limiter.wait_for_turn(SCHOLAR):
             told.append(round(limiter.record_rejection(SCHOLAR)))
     assert told == pauses
-    assert limiter.slowdowns() == {"semantic_scholar": factor}
+    assert limiter.list_slowdowns() == {"semantic_scholar": factor}
 
 
 def test_where_only_one_may_ask_the_next_waits_for_the_answer(limiter: RateLimiter):
@@ -244,10 +247,10 @@ def test_where_only_one_may_ask_the_next_waits_for_the_answer(limiter: RateLimit
     second = pace_of()
 
     def ask() -> None:
-        with second.turn(url):
+        with second.wait_for_turn(url):
             inside.append("second")
 
-    with limiter.turn(url):
+    with limiter.wait_for_turn(url):
         other = threading.Thread(target=ask)
         other.start()
         other.join(0.3)
@@ -260,7 +263,7 @@ def test_where_only_one_may_ask_nobody_queues_for_ever(limiter: RateLimiter):
     url = "https://export.arxiv.org/pdf/1"
     second = pace_of()
     second.longest = 0.05
-    with limiter.turn(url):
+    with limiter.wait_for_turn(url):
         time.sleep(10)
         with pytest.raises(Unreachable, match="next turn at arxiv"):
             leave(second, url)
@@ -270,7 +273,7 @@ def test_where_only_one_may_ask_nobody_queues_for_ever(limiter: RateLimiter):
 
 def test_a_failed_request_ends_its_turn(limiter: RateLimiter):
     url = "https://export.arxiv.org/pdf/1"
-    with pytest.raises(KeyError), limiter.turn(url):
+    with pytest.raises(KeyError), limiter.wait_for_turn(url):
         raise KeyError
     leave(limiter, url)
 

@@ -7,7 +7,7 @@ import pytest
 from tests.http.conftest import Site, Visit
 from utils.errors import NotAvailable
 from utils.http import Answer, Rate, Web
-from utils.http.address_policy import follow
+from utils.http.address_policy import build_redirect
 from utils.http.messages import Request
 
 
@@ -103,12 +103,12 @@ def answer_to(location: str) -> Answer:
 )
 def test_a_key_never_goes_over_plain_http(hop: Request, location: str) -> None:
     with pytest.raises(NotAvailable, match="plain HTTP"):
-        follow(hop, answer_to(location))
+        build_redirect(hop, answer_to(location))
 
 
 def test_plain_http_is_followed_without_keys() -> None:
     hop = Request("GET", "https://a.org/x", headers={"Authorization": "s"})
-    target = follow(hop, answer_to("http://b.org/y"))
+    target = build_redirect(hop, answer_to("http://b.org/y"))
     assert (target.url, target.headers) == ("http://b.org/y", {})
 
 

@@ -11,7 +11,7 @@ from tests.http.conftest import Site
 from tests.world.eutils import KEY
 from utils import Library
 from utils.errors import NotAvailable, Unreachable
-from utils.http.messages import Request, shown_address
+from utils.http.messages import Request, to_loggable_url
 
 LOGGER = "utils.http.messages"
 
@@ -87,7 +87,7 @@ def test_no_key_is_in_an_address_wherever_it_was_put(name, secret, place):
         hop = Request("GET", f"{url}&{name}={quote(secret, safe='')}&last=1")
     else:
         hop = Request("POST", url, **{place: {name: secret, "last": 1}})
-    shown = shown_address(hop)
+    shown = to_loggable_url(hop)
     assert "db=pmc" in shown
     assert "last=1" in shown
     assert not any(spelled in shown for spelled in (secret, quote(secret), quote_plus(secret)))

@@ -86,7 +86,7 @@ def test_a_planted_pickled_key_is_refused(cache: ResponseCache, folder: Path):
     tamper(folder, "UPDATE Cache SET raw = 0, key = ?", planted)
     assert cache.get("a", "b") is None
     with pytest.raises(ValueError, match="pickled cache key refused"):
-        list(cache._open())
+        list(cache._get_cache())
     assert RAN == []
 
 

@@ -7,21 +7,23 @@ from itertools import islice
 import pytest
 
 from utils.errors import NotAvailable, Unreachable
-from utils.http.retry import doubling_pauses, retry_after, with_retries
+from utils.http.retry import generate_pauses, parse_retry_after, with_retries
 
 
 def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
-    assert retry_after("120") == 120
-    assert retry_after(formatdate(time.time() + 30, usegmt=True)) == pytest.approx(30, abs=1.5)
+    assert parse_retry_after("120") == 120
+    assert parse_retry_after(formatdate(time.time() + 30, usegmt=True)) == pytest.approx(
+        30, abs=1.5
+    )
 
 
 @pytest.mark.parametrize("value", [None, "", "soon", "-5", "nan", "inf", "1e999", "9" * 400])
 def test_a_retry_after_that_means_nothing_is_no_wait(value: str | None) -> None:
-    assert retry_after(value) == 0
+    assert parse_retry_after(value) == 0
 
 
 def test_pauses_double_and_jitter_only_adds() -> None:
-    pauses = doubling_pauses()
+    pauses = generate_pauses()
     next(pauses)
     got = [pauses.send(Unreachable("x")) for _ in range(8)]
     least = [1, 2, 4, 8, 16, 30, 30, 30]
@@ -29,7 +31,7 @@ def test_pauses_double_and_jitter_only_adds() -> None:
 
 
 def test_no_pause_is_shorter_than_the_site_asked_for() -> None:
-    pauses = doubling_pauses()
+    pauses = generate_pauses()
     next(pauses)
     assert pauses.send(Unreachable("x", retry_after=17.0)) == 17.0
     assert list(islice(pauses, 0)) == []

@@ -255,6 +255,6 @@ def test_after_a_refusal_that_names_no_time_nobody_follows_at_once(
         web.get("https://doi.org/10.1/x")
     assert not caught.value.retry_after  # our guess, no word of the site
     began = time.time()
-    with web.limiter.turn("https://doi.org/10.1/y"):
+    with web.limiter.wait_for_turn("https://doi.org/10.1/y"):
         assert time.time() - began == pytest.approx(held_s, abs=0.1)
-    assert bool(web.limiter.slowdowns()) == (status == 429)
+    assert bool(web.limiter.list_slowdowns()) == (status == 429)

@@ -48,13 +48,13 @@ def test_a_failure_nobody_waited_for_is_no_news():
 def test_nothing_is_remembered_of_what_was_handed_over():
     patience = SharedWork()
     for number in range(50):
-        assert patience.wait(number, lambda number=number: number + 1) == number + 1
+        assert patience.wait_for_result(number, lambda number=number: number + 1) == number + 1
     assert not patience._jobs
 
 
 def test_errors_are_raised_where_one_waits():
     with pytest.raises(Unreachable):
-        SharedWork().wait("x", counted([], "x", error=Unreachable("down")))
+        SharedWork().wait_for_result("x", counted([], "x", error=Unreachable("down")))
 
 
 def test_a_process_that_has_its_answer_does_not_stay_for_the_rest():

@@ -12,7 +12,7 @@ from tests.http.conftest import Site, Visit
 from tests.processes import Process, eventually
 from utils.errors import Unreachable
 from utils.http import Rate, RateLimiter
-from utils.http.locks import Slots, slots_in
+from utils.http.locks import Slots, get_slots
 from utils.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,9 +147,9 @@ def test_two_paces_of_one_process_share_the_slots(tmp_path: Path) -> None:
         RateLimiter(settings.papers_pace_dir, settings, rates, longest=0.05) for _ in range(2)
     )
     with (
-        one.turn("https://doi.org/1"),
+        one.wait_for_turn("https://doi.org/1"),
         pytest.raises(Unreachable, match="next turn at doi"),
-        other.turn("https://doi.org/2"),
+        other.wait_for_turn("https://doi.org/2"),
     ):
         pass
 
@@ -163,12 +163,12 @@ def test_a_forked_child_neither_holds_nor_frees_what_its_parent_holds(path: str)
 
     def taken() -> int:
         try:
-            with slots_in(path).hold("site", 1, 0.01):
+            with get_slots(path).hold("site", 1, 0.01):
                 return 0
         except TimeoutError:
             return 7
 
-    with slots_in(path).hold("site", 1, 0):
+    with get_slots(path).hold("site", 1, 0):
         assert in_child(taken) == 7
         assert in_child(taken) == 7  # the first child's end freed nothing
     assert in_child(taken) == 0

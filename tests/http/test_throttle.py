@@ -35,7 +35,7 @@ def ask(limiter: RateLimiter, times: int, seconds: float = 0.0) -> list[float]:
     """The distances at which requests leave whose answers take so many seconds."""
     left = []
     for _ in range(times):
-        with limiter.turn(DOI):
+        with limiter.wait_for_turn(DOI):
             left.append(time.time())
             if seconds:
                 time.sleep(seconds)
@@ -47,36 +47,36 @@ def test_refused_again_and_again_it_doubles_each_time_and_comes_back_slowly(limi
     for _ in range(3):
         limiter.record_rejection(DOI)
         time.sleep(40)
-    assert limiter.slowdowns() == {"doi": 8.0}
+    assert limiter.list_slowdowns() == {"doi": 8.0}
     gaps = ask(limiter, 200)
     assert 7.5 < gaps[1] < 8.2
     assert all(later <= earlier + 0.06 for earlier, later in pairwise(gaps))  # never faster down
     assert gaps[20] > 6.5
     assert gaps[-1] == pytest.approx(EVERY, abs=0.06)
-    assert limiter.slowdowns() == {}
+    assert limiter.list_slowdowns() == {}
 
 
 def test_those_under_way_when_the_first_was_refused_count_once(limiter: RateLimiter):
     for _ in range(4):
         limiter.record_rejection(DOI, 10)
-    assert limiter.slowdowns() == {"doi": 2.0}
+    assert limiter.list_slowdowns() == {"doi": 2.0}
 
 
 def test_no_site_is_slowed_without_end(limiter: RateLimiter):
     for _ in range(12):
         limiter.record_rejection(DOI)
         time.sleep(40)
-    assert limiter.slowdowns() == {"doi": 16.0}
+    assert limiter.list_slowdowns() == {"doi": 16.0}
 
 
 def test_where_answers_take_far_longer_than_they_used_to_the_interval_grows(limiter: RateLimiter):
     ask(limiter, 30, 0.5)
-    assert limiter.slowdowns() == {}
+    assert limiter.list_slowdowns() == {}
     ask(limiter, 10, 6.0)
-    assert limiter.slowdowns()["doi"] > 1.4
+    assert limiter.list_slowdowns()["doi"] > 1.4
     assert ask(limiter, 3, 0.5)[0] > 1.4 * EVERY
     ask(limiter, 60, 0.5)
-    assert limiter.slowdowns() == {}
+    assert limiter.list_slowdowns() == {}
 
 
 @pytest.mark.parametrize("usual", [0.3, 8.0])
@@ -84,7 +84,7 @@ def test_what_was_always_slow_and_one_slow_answer_are_no_news(limiter: RateLimit
     ask(limiter, 20, usual)
     ask(limiter, 1, 100.0)
     ask(limiter, 20, usual)
-    assert limiter.slowdowns() == {}
+    assert limiter.list_slowdowns() == {}
 
 
 def test_it_is_never_faster_than_published(limiter: RateLimiter):
@@ -94,7 +94,7 @@ def test_it_is_never_faster_than_published(limiter: RateLimiter):
 def test_another_process_hears_of_it(limiter: RateLimiter):
     limiter.record_rejection(DOI, 1)
     time.sleep(2)
-    assert pace_of().slowdowns() == {"doi": 2.0}
+    assert pace_of().list_slowdowns() == {"doi": 2.0}
     gaps = ask(pace_of(), 3)
     assert min(gaps) > 1.8
 
@@ -102,7 +102,7 @@ def test_another_process_hears_of_it(limiter: RateLimiter):
 def test_what_was_an_hour_ago_says_nothing_about_today(limiter: RateLimiter):
     limiter.record_rejection(DOI)
     time.sleep(3601)
-    assert limiter.slowdowns() == {}
+    assert limiter.list_slowdowns() == {}
     assert ask(limiter, 3)[-1] < 1.1
 
 
@@ -131,7 +131,7 @@ def test_a_file_of_an_older_version_is_kept_and_still_serves_it(tmp_path: Path):
         row = ("doi", now, now, now + 20, 0.0, now)
         db.execute("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?)", row)
     limiter = pace_of()
-    assert limiter.slowdowns() == {}
+    assert limiter.list_slowdowns() == {}
     ask(limiter, 1)
     assert time.time() - now >= 20
     with sqlite3.connect(file) as db:

@@ -53,7 +53,7 @@ def test_a_connection_is_used_again(site: Site, web: Web) -> None:
 def test_a_refusal_whose_body_never_comes_is_still_a_refusal(
     site: Site, web: Web, monkeypatch
 ) -> None:
-    monkeypatch.setattr("utils.http.transport._SHORT", 0.1)
+    monkeypatch.setattr("utils.http.transport._DRAIN_MAX_S", 0.1)
     url = site.says("/x", b"", 404, Content_Length="10")
     with pytest.raises(NotAvailable, match="answered 404"):
         web.get(url)
@@ -77,7 +77,7 @@ def test_connections_are_shared_by_threads_but_never_used_by_two_at_once(
         visit.reply(b"1")
 
     met, url = site.on("/meet", meet), site.says("/x", b"1")
-    at_once(3, lambda: web.transport.carry(Request("GET", met), 60, 9, lambda _: True))
+    at_once(3, lambda: web.transport.send(Request("GET", met), 60, 9, lambda _: True))
     assert len({visit.client_address for visit in site.visits}) == 3
     for _ in range(5):
         at_once(1, lambda: web.get(url))  # each in a thread of its own
@@ -101,7 +101,7 @@ def test_no_more_than_sixteen_idle_connections_to_a_site_are_kept(site: Site, we
 
     met = site.on("/meet", meet)
     for seen in (20, 24):
-        at_once(20, lambda: web.transport.carry(Request("GET", met), 60, 9, lambda _: True))
+        at_once(20, lambda: web.transport.send(Request("GET", met), 60, 9, lambda _: True))
         assert len({visit.client_address for visit in site.visits}) == seen
 
 

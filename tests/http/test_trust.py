@@ -128,9 +128,9 @@ def test_nothing_that_is_named_takes_anything_away(authority, tmp_path, monkeypa
     """requests would believe the last one only."""
     other = Authority(tmp_path / "other", "Other")
     monkeypatch.setenv("SSL_CERT_FILE", str(other.cert))
-    usual = len(network.tls_context(Settings(ssl_cert_file="")).get_ca_certs())
+    usual = len(network.get_tls_context(Settings(ssl_cert_file="")).get_ca_certs())
     both = Settings(papers_ca_bundle=authority.cert)
-    believed = network.tls_context(both).get_ca_certs()
+    believed = network.get_tls_context(both).get_ca_certs()
     assert usual > 50
     assert len(believed) == usual + 2
     names = {str(one["subject"]) for one in believed}
@@ -150,14 +150,14 @@ def test_what_is_named_need_not_be_a_root(new_site, web_for, tmp_path) -> None:
 
 
 def test_verification_is_as_strict_as_curls_and_never_off() -> None:
-    made = network.tls_context(Settings())
+    made = network.get_tls_context(Settings())
     assert made.verify_mode is ssl.CERT_REQUIRED
     assert made.check_hostname
     assert made.minimum_version >= ssl.TLSVersion.TLSv1_2
     assert not made.verify_flags & ssl.VerifyFlags.VERIFY_X509_STRICT
 
 
-@pytest.mark.parametrize("variable", network.VARIABLES)
+@pytest.mark.parametrize("variable", network.BUNDLE_SETTINGS)
 @pytest.mark.parametrize(
     "content", [None, b"", b"no certificate", b"-----BEGIN CERTIFICATE-----\n"]
 )
@@ -181,13 +181,13 @@ def test_an_empty_folder_is_no_bundle(secure, web_with, tmp_path) -> None:
 
 def test_all_threads_and_libraries_of_a_process_share_one_context(authority) -> None:
     named = Settings(papers_ca_bundle=authority.cert)
-    assert network.tls_context(named) is network.tls_context(named.model_copy())
-    assert network.tls_context(named) is not network.tls_context(Settings())
+    assert network.get_tls_context(named) is network.get_tls_context(named.model_copy())
+    assert network.get_tls_context(named) is not network.get_tls_context(Settings())
 
 
 def test_where_the_system_judges_no_site_waits_for_anothers_handshake(monkeypatch) -> None:
     monkeypatch.setattr(network, "_SYSTEM_VERIFIES", True)
-    assert network.tls_context(Settings()) is not network.tls_context(Settings())
+    assert network.get_tls_context(Settings()) is not network.get_tls_context(Settings())
 
 
 def test_a_certificate_that_changes_in_mid_run(new_site, authority, web_for, tmp_path) -> None:

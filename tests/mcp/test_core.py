@@ -186,10 +186,10 @@ def test_what_takes_too_long_goes_on_and_is_picked_up():
         gate.wait(LAST_RESORT_S)
         return "done"
 
-    assert patience.wait("x", work) is None
+    assert patience.wait_for_result("x", work) is None
     gate.set()
     patience._longest = LAST_RESORT_S
-    assert patience.wait("x", work) == "done"
+    assert patience.wait_for_result("x", work) == "done"
     assert len(runs) == 1
 
 

@@ -12,7 +12,7 @@ from tests.processes import eventually
 from utils import Library
 from utils.mcp import build
 from utils.mcp.harvests import Status
-from utils.model.job import Counts, Coverage, Job, Wait
+from utils.model.job import Counts, Coverage, Job, SiteWait
 from utils.reports.coverage import Page
 
 pytestmark = pytest.mark.anyio
@@ -35,8 +35,10 @@ def numbers(status):
 
 
 def test_who_is_waited_for_and_until_when_is_said():
-    out = Wait("doi.org", 3, "2026-11-24T10:05:00+00:00", "2026-11-24T10:00:00+00:00", "said 503.")
-    slow = Wait("r.jina.ai", 1200, "2026-11-24T11:00:00+00:00")
+    out = SiteWait(
+        "doi.org", 3, "2026-11-24T10:05:00+00:00", "2026-11-24T10:00:00+00:00", "said 503."
+    )
+    slow = SiteWait("r.jina.ai", 1200, "2026-11-24T11:00:00+00:00")
     job = Job("cells-1", "cells", counts=Counts(requested=2000, pending=1203), waits=(out, slow))
     status = Status(job, "running", Coverage(), 3700.4, "", "", Page([], None))
     assert status.row()["waits"] == [
@@ -72,7 +74,7 @@ def test_many_sources_and_reasons_are_bounded_and_add_up():
 
 async def test_another_process_tells_what_it_waits_for(library, world):
     harvest = library.harvest([world.paper("pmc_cloud").pmid])
-    wait = Wait("doi.org", 1, "2026-11-24T10:05:00+00:00")
+    wait = SiteWait("doi.org", 1, "2026-11-24T10:05:00+00:00")
     with harvest.ledger.exclusive_lock():
         harvest.ledger.record_waits([wait])
         status = await call(library, "harvest_status", {"job_id": harvest.job_id})

@@ -117,7 +117,7 @@ async def test_papers_that_come_later_are_read_by_the_cursor_and_none_twice(
     library, world, monkeypatch
 ):
     """A call that answered with some papers was followed by one that sent all of them again."""
-    monkeypatch.setattr(tool, "LONGEST_ANSWER_S", 0.2)
+    monkeypatch.setattr(tool, "MAX_ANSWER_S", 0.2)
     monkeypatch.setattr(tool, "_STEP_S", 0.05)
     here = [world.paper("pmc_cloud").pmid]
     later = [world.paper(branch).pmid for branch in ("publisher_pdf", "europepmc_only")]

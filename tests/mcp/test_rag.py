@@ -395,7 +395,7 @@ async def test_waiting_for_another_sync_is_said_and_a_search_beside_it_answers(
     monkeypatch.setattr("utils.corpus.sync._PATIENCE_S", 1e9)  # of a clock that waiting moves on
     for name, seconds in (("rag._SYNC_S", 1e9), ("rag._CALL_S", 200.0)):
         monkeypatch.setattr(f"utils.mcp.{name}", seconds)
-    monkeypatch.setattr("utils.mcp.tool.LONGEST_ANSWER_S", 200.0)
+    monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 200.0)
     heard, other = [], ExitStack()
     other.enter_context(library.corpus.database.alone("all", 0))
 

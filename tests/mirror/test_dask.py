@@ -23,7 +23,7 @@ from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.mirror import pmc
 from utils.mirror.engines import Lost, cluster, engine_of
 from utils.mirror.pmc import Choice
-from utils.system.process import INTERRUPTED, version
+from utils.system.process import INTERRUPTED_EXIT_STATUS, get_version
 
 pytestmark = [
     pytest.mark.extras("pyarrow", "duckdb", "distributed"),
@@ -263,7 +263,7 @@ def test_a_worker_that_is_not_ours_is_named_with_what_to_do(tmp_path, amiss, why
     nodes = Nodes(tmp_path, amiss=amiss).start()
     with pytest.raises(NotConfigured, match=re.escape(why)) as raised:
         done(nodes, squared, [1])
-    assert f"papershelf[mirror]=={version()}" in raised.value.hint
+    assert f"papershelf[mirror]=={get_version()}" in raised.value.hint
 
 
 @pytest.mark.parametrize("where", ["ours", "theirs", "theirs, which hangs"])
@@ -282,7 +282,7 @@ def test_a_signal_ends_it_and_leaves_no_process(world, settings, tmp_path, where
             kill(nodes.scheduler, signal.SIGSTOP)
         process.send_signal(signal.SIGTERM)
         told = process.stderr.read()
-        assert process.wait() == INTERRUPTED
+        assert process.wait() == INTERRUPTED_EXIT_STATUS
         assert "Traceback" not in told
         assert process.nothing_left()
     assert where == "ours" or is_there(nodes.scheduler)

@@ -17,7 +17,7 @@ from tests.world import World
 from utils import Library
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper, StoredPaper
-from utils.model.versions import meant, only_a_preprint, serves
+from utils.model.versions import infer_version, is_only_preprint, satisfies_request
 from utils.reports import read_lock
 from utils.shelf import Shelf
 from utils.shelf.ledger_file import VERSION, migrate
@@ -72,7 +72,7 @@ def test_after_its_preprint_a_paper_is_looked_for_by_its_doi(library, world):
     assert asked_of(world, "publisher") > before  # the rungs of the published version, at once
     assert (article.row()["version"], article.cached) == ("preprint", True)
     assert "the preprint of" in article.message
-    assert "stands in for the published version" in article.message
+    assert "The published version was not found, so this is used instead" in article.message
     assert story(article.stored)["arxiv"] == "other_version"
     assert sum(r.service == "arxiv" and "/pdf/" in r.path for r in world.requests) <= 1
 
@@ -156,8 +156,8 @@ def test_offline_what_stands_in_is_served(library, world, tmp_path):
 def test_what_serves_a_request(asked: Ids, version: Any, serving: bool) -> None:
     about = Paper(Ids(doi="10.1/a", pmid="7", pmcid="PMC7", arxiv="2601.00001"))
     stored = StoredPaper(about, "full_text", "a.txt", "PMC", "pmc_cloud", "", version=version)
-    assert serves(meant(asked), stored) is serving
-    assert not serves(meant(asked), replace(stored, kind="abstract"))
+    assert satisfies_request(infer_version(asked), stored) is serving
+    assert not satisfies_request(infer_version(asked), replace(stored, kind="abstract"))
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_what_serves_a_request(asked: Ids, version: Any, serving: bool) -> None:
     ],
 )
 def test_a_paper_that_is_a_preprint_only_is_served_as_that(about: Paper) -> None:
-    assert only_a_preprint(about)
+    assert is_only_preprint(about)
     stored = StoredPaper(about, "full_text", "a.txt", "DOI", "unpaywall", "", version="preprint")
-    assert serves("published", stored)
+    assert satisfies_request("published", stored)
 
 
 # -- what the texts say ------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def test_each_version_has_a_place_of_its_own_and_an_abstract_gives_way_to_any(sh
     for wants in ("preprint", "accepted", "published"):
         found = shelf.find(about.ids, wants)
         assert found
-        assert serves(wants, found)
+        assert satisfies_request(wants, found)
         kept_bytes = shelf.raw(found)
         assert kept_bytes
         assert kept_bytes.fetched.version == found.version

@@ -30,8 +30,8 @@ from tests.world.pdf import pdf_of
 from tests.world.pubmed_xml import pubmed_article
 from utils import readers as formats
 from utils.errors import BadRequest, PaperError
-from utils.http.messages import SECRETS, redact
-from utils.http.retry import retry_after
+from utils.http.messages import SECRET_PARAMETERS, redact
+from utils.http.retry import parse_retry_after
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Notice, Paper, StoredPaper
 from utils.readers import html, jats, plain_markdown
@@ -733,7 +733,7 @@ def test_any_address_can_be_redacted(url: str) -> None:
 
 @often(60, **SAME)
 @given(
-    name=st.sampled_from(sorted(SECRETS)),
+    name=st.sampled_from(sorted(SECRET_PARAMETERS)),
     spelled=st.sampled_from([str, str.upper, str.title, lambda name: name.replace("e", "%65")]),
     before=address_texts,
     after=address_texts,
@@ -761,4 +761,4 @@ weekdays = st.builds(
 @often(60, **SAME)
 @given(any_.texts | st.text() | weekdays | st.floats().map(str) | st.integers().map(str))
 def test_any_retry_after_is_a_time_to_wait(value: str) -> None:
-    assert 0 <= retry_after(value) < math.inf
+    assert 0 <= parse_retry_after(value) < math.inf

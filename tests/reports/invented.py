@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from utils.model.identifiers import Ids
-from utils.model.job import Counts, Harvested, Job, State
+from utils.model.job import Counts, Harvested, Job, PaperState
 from utils.model.paper import Attempt, Notice, Paper
 
 JOURNALS = (
@@ -58,13 +58,13 @@ def rows(n: int, seed: int = 1, pending: float = 0.0) -> Iterator[Harvested]:
         year = min(2026, 2026 - int(dice.expovariate(1 / 11)))
         open_ = 0.35 + 0.55 * max(0, year - 1995) / 31
         roll = dice.random()
-        state: State = "full_text" if roll < open_ else "abstract" if roll < 0.97 else "failed"
+        state: PaperState = "full_text" if roll < open_ else "abstract" if roll < 0.97 else "failed"
         if dice.random() < pending:
             state = "pending"
         yield row(number, state, dice, year)
 
 
-def row(number: int, state: State, dice: random.Random, year: int) -> Harvested:
+def row(number: int, state: PaperState, dice: random.Random, year: int) -> Harvested:
     """One paper that ended as *state*."""
     ids = Ids(pmid=str(10_000_000 + number), doi=f"10.1016/j.cell.{year}.{number:06d}")
     if state == "full_text":

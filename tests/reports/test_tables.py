@@ -14,7 +14,7 @@ from utils.model.identifiers import Ids
 from utils.model.job import Harvested, Job
 from utils.model.paper import Paper
 from utils.reports import write_report
-from utils.system.plain_text import cell
+from utils.system.plain_text import to_cell
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -62,8 +62,8 @@ def test_no_cell_begins_a_formula(sign: str, tmp_path: Path) -> None:
 
 
 def test_a_cell_is_one_line_without_hidden_characters() -> None:
-    assert cell("A\u202etitle\x1b[2J\nof  two\u2028lines ") == "Atitle[2J of two lines"
-    assert cell("  ") == ""
+    assert to_cell("A\u202etitle\x1b[2J\nof  two\u2028lines ") == "Atitle[2J of two lines"
+    assert to_cell("  ") == ""
 
 
 def test_a_failure_leaves_the_files_as_they_were(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_what_did_not_change_is_not_written_again(
         return {name: (one.st_ino, one.st_mtime_ns) for name, one in stats.items()}
 
     before = seen()
-    monkeypatch.setattr("utils.reports.now", lambda: "2031-01-01T00:00:00+00:00")
+    monkeypatch.setattr("utils.reports.utc_now", lambda: "2031-01-01T00:00:00+00:00")
     write_report(invented.job(), lambda: iter(rows), tmp_path)
     assert seen() == before
     other = [replace(row, reason="captcha") if row.reason == "paywall" else row for row in rows]

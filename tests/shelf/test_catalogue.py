@@ -208,7 +208,7 @@ def test_what_is_written_to_a_catalogue_that_was_set_aside_is_written_again(
         enter(self, record, same)
         if self is shelf._writer:
             monkeypatch.setattr(ShelfWriter, "enter", enter)
-            sqlite.set_aside(catalogue(shelf), sqlite.aside_of(catalogue(shelf)))
+            sqlite.move_aside(catalogue(shelf), sqlite.build_damaged_path(catalogue(shelf)))
             Path(record.stored.path).rename(kept := shelf.folder / "not yet written")
             assert other.counts()["papers"] == 1
             kept.rename(record.stored.path)

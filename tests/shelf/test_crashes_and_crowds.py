@@ -22,7 +22,7 @@ from utils.model.paper import Paper
 from utils.shelf import Shelf, body_of
 from utils.shelf.catalogue import Catalogue
 from utils.shelf.paper_file import NO_FULL_TEXT
-from utils.system.safe_files import write_part, write_whole
+from utils.system.safe_files import write_file, write_part
 
 pytestmark = pytest.mark.slow
 
@@ -276,7 +276,7 @@ def test_an_unfinished_change_of_a_dead_process_is_finished(shelf: Shelf) -> Non
     ended.wait()
     shelf._catalogue.begin("10.1000_x.txt", "register", 0.0)
     for part in ("10.1000_x.txt", ".papershelf/records/10.1000_x.json"):
-        write_whole(shelf.folder / part, (other.folder / part).read_bytes())
+        write_file(shelf.folder / part, (other.folder / part).read_bytes())
     shelf.close()
     found = shelf.find(Ids(pmid="7"))
     assert found is not None

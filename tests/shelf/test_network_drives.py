@@ -27,9 +27,9 @@ _SHIM = fixture_text("shelf/network_drives_shim.c")
 @pytest.fixture
 def drive(monkeypatch: pytest.MonkeyPatch) -> None:
     """All folders lie on NFS, and none was examined yet."""
-    monkeypatch.setattr(locks, "file_system_of", lambda _: "nfs4")
-    monkeypatch.setattr(locks, "_examined", set())
-    monkeypatch.setattr(locks, "_held", {})
+    monkeypatch.setattr(locks, "find_file_system", lambda _: "nfs4")
+    monkeypatch.setattr(locks, "_checked_folders", set())
+    monkeypatch.setattr(locks, "_held_files", {})
 
 
 def locks_that(fault: str, tmp_path: Path) -> str:
@@ -79,7 +79,7 @@ import sys
 from pathlib import Path
 from utils.system import locks
 from utils.errors import StoreFailed
-locks.file_system_of = lambda _: "nfs4"
+locks.find_file_system = lambda _: "nfs4"
 if sys.argv[2]:
     locks.platform.node = lambda: sys.argv[2]
 try:
@@ -101,14 +101,14 @@ def test_a_shelf_on_a_network_drive_is_for_one_machine_at_a_time(tmp_path: Path)
     assert other(tmp_path, "") == "let in\n"
     told = other(tmp_path, "elsewhere")
     assert f"the machine {locks.platform.node()} is using it" in told
-    locks._held.pop(tmp_path).close()  # this process has ended
+    locks._held_files.pop(tmp_path).close()  # this process has ended
     assert other(tmp_path, "elsewhere") == "let in\n"
     assert other(tmp_path, "") == "let in\n"
 
 
 def test_a_local_disk_is_not_even_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "_examined", set())
+    monkeypatch.setattr(locks, "_checked_folders", set())
     monkeypatch.setattr(locks.subprocess, "run", None)
-    assert locks.file_system_of(tmp_path) in locks._LOCAL
+    assert locks.find_file_system(tmp_path) in locks._LOCAL_FILE_SYSTEMS
     locks.require_locks(tmp_path)
-    assert locks.file_system_of(Path("/proc/self")) == "proc"
+    assert locks.find_file_system(Path("/proc/self")) == "proc"

@@ -13,7 +13,7 @@ from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper, StoredPaper
 from utils.shelf import Shelf
-from utils.system.safe_files import sweep, write_new, write_whole
+from utils.system.safe_files import delete_stale_parts, write_file, write_new_file
 
 REFUSED = [
     "../x.txt", "sub/../../x.txt", "sub/../x.txt", "/etc/x.txt", "/x.txt", ".papershelf/x.txt",
@@ -89,13 +89,13 @@ def test_only_names_are_looked_up_as_files(shelf: Shelf, tmp_path: Path) -> None
 
 def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
-    write_whole(path, b"old")
+    write_file(path, b"old")
     with path.open("rb") as reader:
-        write_whole(path, b"new and longer")
+        write_file(path, b"new and longer")
         assert reader.read() == b"old"
     assert path.read_bytes() == b"new and longer"
-    assert not write_new(path, b"newest")
-    assert write_new(tmp_path / "y.txt", b"y")
+    assert not write_new_file(path, b"newest")
+    assert write_new_file(tmp_path / "y.txt", b"y")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.txt", "y.txt"]
 
 
@@ -105,7 +105,7 @@ def test_leftovers_are_swept_when_old(tmp_path: Path) -> None:
     hours_ago = time.time() - 7200
     for name in (".a.txt.1.ff.part", "mine.part", ".keep"):
         os.utime(tmp_path / name, (hours_ago, hours_ago))
-    assert sweep(tmp_path) == 1
+    assert delete_stale_parts(tmp_path) == 1
     left = sorted(p.name for p in tmp_path.iterdir())
     assert left == [".b.txt.1.ff.part", ".keep", "mine.part"]
 

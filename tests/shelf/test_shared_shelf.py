@@ -119,7 +119,7 @@ def test_all_that_one_person_writes_the_others_can_read_and_change(
         needed = 0o2770 if stat.S_ISDIR(status.st_mode) else 0o660
         assert status.st_mode & needed == needed, path
         assert status.st_gid == LAB, path
-        if stat.S_ISDIR(status.st_mode) and safe_files.PRIVATE in path.parts:
+        if stat.S_ISDIR(status.st_mode) and safe_files.PRIVATE_FOLDER in path.parts:
             assert not status.st_mode & 0o007, path
     assert owners == {ANNA, BEN}
 
@@ -195,7 +195,7 @@ def test_handing_over_leaves_logs_hidden_files_and_links_alone(
     for path in (outside, folder / ".env", folder / "papershelf.log"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
     assert (folder / "a.txt").stat().st_mode & 0o060 == 0o060
-    assert safe_files.is_group(folder / ".papershelf" / "raw")
+    assert safe_files.is_group_folder(folder / ".papershelf" / "raw")
 
 
 def test_people_who_share_a_shelf_share_one_pace_unless_they_chose_a_place(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.sources.reader import ANY_JSON, article_of
 from utils.errors import NotAvailable, NotConfigured, Unreachable
-from utils.http.retry import LONGEST
+from utils.http.retry import MAX_WAIT_S
 from utils.sources.core import SOURCE, _is_own, _links, full_text, stay_away
 
 PAPER = article_of("10.1000/a")
@@ -140,7 +140,7 @@ def test_a_spent_day_is_told_at_once_and_to_everybody(client, web, mocked):
         with pytest.raises(Unreachable) as caught:
             list(full_text(PAPER, reader))
         assert caught.value.code == "RATE_LIMIT"
-        assert caught.value.retry_after > LONGEST
+        assert caught.value.retry_after > MAX_WAIT_S
     assert len(mocked.calls) == 1
 
 

@@ -83,8 +83,8 @@ def test_a_copy_at_arxiv_is_asked_of_the_host_for_programs(web, mocked):
 def test_preprint_servers_are_asked_slowly_and_left_alone_when_they_refuse(web):
     limiter = web.limiter
     pages = "https://www.biorxiv.org/content/10.1101/1v1", "https://www.medrxiv.org/content/2v1"
-    assert {limiter.bucket(page) for page in pages} == {"biorxiv"}
-    assert {rate.bucket: every for rate, every in limiter.intervals()}["biorxiv"] == 3.0
+    assert {limiter.find_bucket(page) for page in pages} == {"biorxiv"}
+    assert {rate.bucket: every for rate, every in limiter.list_intervals()}["biorxiv"] == 3.0
     assert limiter.record_rejection(pages[0]) == 100
-    with pytest.raises(Unreachable, match="next turn at biorxiv"), limiter.turn(pages[1]):
+    with pytest.raises(Unreachable, match="next turn at biorxiv"), limiter.wait_for_turn(pages[1]):
         pass

@@ -131,7 +131,7 @@ def test_below_nohup_a_closed_terminal_does_not_end_it():
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 from utils.system import process
-process.end_at_once_on_signals()
+process.exit_on_signals()
 with process.interruptible():
     os.kill(os.getpid(), signal.SIGHUP)
 print("still here")

@@ -18,9 +18,9 @@ from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import quote
 
-from ..model.identifiers import arxiv_version
+from ..model.identifiers import find_arxiv_version
 from ..model.paper import Author, Notice, Paper
-from ..system.plain_text import lowered, one_line, raised
+from ..system.plain_text import one_line, to_subscript, to_superscript
 
 _TAG = re.compile(
     r"</?(?:i|b|u|em|strong|su[bp]|sc|scp|tt|span|p|br|italic|bold|title|inf|(?:mml|jats):[\w-]+)"
@@ -90,7 +90,7 @@ def csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any]:
     if _is_of_preprint(paper):
         article, paper = one_line(_published_in(paper)), _as_preprint(paper)
     ids, arxiv = paper.ids, one_line(paper.ids.arxiv)
-    if arxiv and version and not arxiv_version(arxiv):
+    if arxiv and version and not find_arxiv_version(arxiv):
         arxiv = f"{arxiv}v{version}"
     bookshelf = paper.pages if paper.pages.startswith("NBK") else ""
     kind = _kind(paper, bookshelf)
@@ -113,7 +113,7 @@ def csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any]:
         "PMCID": one_line(ids.pmcid),
         "archive": "arXiv" if arxiv else "",
         "archive_location": arxiv,
-        "URL": _arxiv_url(arxiv) if arxiv_version(arxiv) else _url(paper, bookshelf),
+        "URL": _arxiv_url(arxiv) if find_arxiv_version(arxiv) else _url(paper, bookshelf),
         "language": _language(paper),
         "keyword": "; ".join(_keywords(paper)),
         "abstract": plain(paper.abstract),
@@ -177,7 +177,7 @@ def plain(text: str) -> str:
 
 def _raise_or_lower(found: re.Match[str]) -> str:
     """Digits of a superscript or subscript as such characters: 10³ is not 103."""
-    return (lowered if found[1].lower() == "sub" else raised)(found[2])
+    return (to_subscript if found[1].lower() == "sub" else to_superscript)(found[2])
 
 
 def plain_title(text: str) -> str:

@@ -13,8 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
-from ..system.process import INTERRUPTED, interruptible, note_replaced, prepare_streams, version
-from ..system.safe_files import access_error
+from ..system.process import (
+    INTERRUPTED_EXIT_STATUS,
+    get_version,
+    interruptible,
+    prepare_streams,
+    warn_replaced_letters,
+)
+from ..system.safe_files import find_access_error
 from .command_list import COMMANDS as COMMANDS
 from .command_list import help_of
 from .commands import Verb
@@ -61,7 +67,7 @@ def main(
     as_json = "--json" in words
     try:
         if words[:1] == ["--version"]:
-            sys.stdout.write(f"Papershelf {version()}\n")
+            sys.stdout.write(f"Papershelf {get_version()}\n")
             return 0
         words = [*words[1:], "--help"] if words[:1] == ["help"] else words
         if (shown := help_of(words)) is not None:
@@ -80,12 +86,12 @@ def main(
         leave(0)
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted. What was saved stays; run the same command to go on.\n")
-        leave(INTERRUPTED)
+        leave(INTERRUPTED_EXIT_STATUS)
     except OSError as error:
-        if error.filename and (barred := access_error(Path(error.filename))):
+        if error.filename and (barred := find_access_error(Path(error.filename))):
             return complain(barred, as_json)
         what = f"{error.filename} cannot be used" if error.filename else _OUTPUT_FAILED
         sys.stderr.write(f"{what}: {error.strerror}.\n")
         leave(NO_FULL_TEXT)
     finally:
-        note_replaced()
+        warn_replaced_letters()

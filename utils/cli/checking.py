@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..system.plain_text import one_line, plain_json, shortened
-from ..system.safe_files import write_whole
+from ..system.plain_text import one_line, shorten, to_plain_json
+from ..system.safe_files import write_file
 from .commands import Commands, command
 from .options import output_option, require_suffix
 from .output import counted, note, say, warn
@@ -80,8 +80,8 @@ def _write(path: Path, checked: Check) -> None:
     from ..manuscript.page import render_check_page
 
     is_page = path.suffix == ".html"
-    made = render_check_page(checked.row()) if is_page else f"{plain_json(checked.row())}\n"
-    write_whole(path, made.encode())
+    made = render_check_page(checked.row()) if is_page else f"{to_plain_json(checked.row())}\n"
+    write_file(path, made.encode())
     note(f"Written: {path}")
 
 
@@ -134,14 +134,14 @@ def _of_reference(one: CheckedReference, *, everything: bool) -> Iterator[tuple[
 
 def _of_claim(claim: Claim) -> Iterator[str]:
     if claim.outcome == "verified":
-        yield f"✓ {claim.place}: {claim.kind} {shortened(one_line(claim.what), 60)} {claim.said}"
+        yield f"✓ {claim.place}: {claim.kind} {shorten(one_line(claim.what), 60)} {claim.said}"
         return
     sign = "?" if claim.outcome in ("weak", "no_full_text", "uncited") else "!"
-    what = f" “{shortened(one_line(claim.what), 80)}”" if claim.what else ""
+    what = f" “{shorten(one_line(claim.what), 80)}”" if claim.what else ""
     yield f"{sign} {claim.place}: {claim.kind}{what} {_OUTCOME[claim.outcome]}: {claim.said}"
-    yield f"    {shortened(one_line(claim.sentence), _SENTENCE)}"
+    yield f"    {shorten(one_line(claim.sentence), _SENTENCE)}"
     if claim.passage:
-        yield f"    nearest, {claim.handle}: {shortened(one_line(claim.passage), _PASSAGE)}"
+        yield f"    nearest, {claim.handle}: {shorten(one_line(claim.passage), _PASSAGE)}"
 
 
 def _summary(checked: Check) -> str:

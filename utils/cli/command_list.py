@@ -13,7 +13,7 @@ from shutil import get_terminal_size
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..plugins import OWN, Command, plugins
-from ..system.process import version
+from ..system.process import get_version
 
 _CORE = {
     "search": Command(".cli.searching", "search PubMed, or several sources at once",
@@ -258,7 +258,7 @@ def _section(heading: str, rows: Sequence[tuple[str, str]], width: int = 0) -> s
 
 def introduction() -> str:
     """Return what a person reads who runs the command without any words."""
-    return f"""Papershelf {version()}
+    return f"""Papershelf {get_version()}
 {SLOGAN}
 
   {command_line("setup demo")}

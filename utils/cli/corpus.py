@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
-from ..model.versions import STAND_INS
+from ..model.versions import UNPUBLISHED_VERSIONS
 from ..outline import terms
 from ..system.plain_text import clean_text, one_line
 from .commands import CommandParser, Commands, command
@@ -221,7 +221,7 @@ def _print(hits: tuple[ScoredPassage, ...], query: str) -> None:
 def _entry(number: int, found: ScoredPassage, query: str) -> str:
     passage = found.passage
     flag = "[RETRACTED] " if passage.retracted else ""
-    flag += f"[{found.version}] " if found.version in STAND_INS else ""
+    flag += f"[{found.version}] " if found.version in UNPUBLISHED_VERSIONS else ""
     about = [one_line(passage.journal), str(passage.year or "")]
     ranked = f"quality {found.quality.total}  score {found.score:.4f}"
     lines = [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..harvest.jobs import Harvest
     from ..harvest.run_status import Progress
-    from ..model.job import Counts, Wait
+    from ..model.job import Counts, SiteWait
 
 _EVERY_S = 10.0
 _NAMES = {
@@ -110,7 +110,7 @@ def _reasons_to_wait(progress: Progress) -> list[str]:
     return reasons
 
 
-def _wait_text(wait: Wait) -> str:
+def _wait_text(wait: SiteWait) -> str:
     return str(wait) if wait.since else f"{wait}; the report is there already"
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound
-from ..model.versions import NAMES, STAND_INS
+from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES
 from ..system.plain_text import one_line
-from ..system.process import INTERRUPTED
+from ..system.process import INTERRUPTED_EXIT_STATUS
 from .commands import Commands, command
 from .harvest_plans import plan_text, space_text
 from .harvest_progress import outcomes_text, watch
@@ -265,7 +265,7 @@ def _leave_interrupted(harvest: Harvest, as_json: bool) -> None:
         say({**_row(job), "state": "interrupted"}, as_json=True)
     note(f"\nInterrupted: {done:,} of {counted(job.counts.requested, 'paper')} are done, and stay.")
     note(f"Run the same command to go on, or: {command_line(f'harvest --job {job.job_id}')}")
-    leave(INTERRUPTED)
+    leave(INTERRUPTED_EXIT_STATUS)
 
 
 def _inbox(args: argparse.Namespace, library: Library) -> int:
@@ -299,7 +299,7 @@ def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoR
                 say(one.row() if args.json else _received_line(one), args.json)
     except KeyboardInterrupt:
         note(f"\nNo longer watching. Filed: {filed:,}.")
-    leave(INTERRUPTED)
+    leave(INTERRUPTED_EXIT_STATUS)
 
 
 def _received_line(one: InboxResult) -> str:
@@ -321,7 +321,7 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
             watch(harvest, plain=args.json)
     except KeyboardInterrupt:
         note("\nInterrupted. The stand-in is gone; nothing of the demo is needed any more.")
-        leave(INTERRUPTED)
+        leave(INTERRUPTED_EXIT_STATUS)
     _show(harvest, args.json, advise=False)
     harvest_plan = command_line("harvest 'CXCL12 AND CXCR4' --plan")
     note(f"With real papers: set PUBMED_EMAIL, then: {harvest_plan}")
@@ -406,7 +406,7 @@ def show_page(page: Path) -> None:
 
 
 def _row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
-    state = job.standing(running=bool(harvest and harvest.ledger.running()))
+    state = job.get_status(running=bool(harvest and harvest.ledger.running()))
     return {
         "job_id": job.job_id,
         "title": job.title,
@@ -461,7 +461,9 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
 
 def _stand_ins(counts: Mapping[str, int]) -> str:
     """How many full texts are not the published version; empty where all are."""
-    versions = [f"{counts[one]:,} {NAMES[one]}" for one in STAND_INS if counts[one]]
+    versions = [
+        f"{counts[one]:,} {VERSION_NAMES[one]}" for one in UNPUBLISHED_VERSIONS if counts[one]
+    ]
     text = ", ".join(versions)
     return f"of the full texts, not the published version: {text}" if text else ""
 

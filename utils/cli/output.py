@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import BadRequest, NothingFound, PaperError
-from ..system.plain_text import clean_text, one_line, plain_json
+from ..system.plain_text import clean_text, one_line, to_plain_json
 from .progress import LINE
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def say(what: dict[str, Any] | str, as_json: bool = False) -> None:
     """Write an answer to standard output."""
     # JSON is escaped where the console cannot show a letter: a program reads the same.
     ascii_only = not speaks_unicode()
-    text = plain_json(what, ascii_only) if as_json else clean_text(str(what))
+    text = to_plain_json(what, ascii_only) if as_json else clean_text(str(what))
     LINE.clear()
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

@@ -15,7 +15,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.paper import Kind, StoredPaper
 from ..model.passage import Anchor
-from ..model.versions import STAND_INS, serves
+from ..model.versions import UNPUBLISHED_VERSIONS, satisfies_request
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import (
@@ -219,7 +219,7 @@ def _row(stored: StoredPaper) -> dict[str, Any]:
 
 def _list_entry(stored: StoredPaper) -> str:
     description = f"\n  {describe_text(stored)}" if stored.shows_evidence else ""
-    version = f" ({stored.version})" if stored.version in STAND_INS else ""
+    version = f" ({stored.version})" if stored.version in UNPUBLISHED_VERSIONS else ""
     head = f"{_MARKS[stored.kind]} {stored.paper.ids}{version}  {one_line(stored.paper.title)}"
     return f"{head}{description}\n  {stored.path}"
 
@@ -253,7 +253,11 @@ def _download_line(ids: Ids, download: Download) -> str:
         stand_in = {"preprint": ", preprint", "accepted": ", accepted manuscript"}
         version = stand_in.get(download.stored.version, "")
         origin = "on the shelf already" if download.cached else f"{download.stored.via}{license_}"
-        origin += version if serves(download.wants, download.stored) else f"{version}, stands in"
+        origin += (
+            version
+            if satisfies_request(download.wants, download.stored)
+            else f"{version}, stands in"
+        )
         return f"● {ids}: {download.file_path} ({origin})"
     tried = [a for a in download.stored.attempts if a.outcome != "skipped"]
     reasons = ", ".join(f"{a.source} {a.outcome}" for a in tried)

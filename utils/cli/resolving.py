@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Paper
-from ..system.plain_text import cell, one_line
-from ..system.safe_files import replacing
+from ..system.plain_text import one_line, to_cell
+from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import output_option
 from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, read_arguments, say
@@ -113,7 +113,7 @@ def _write(
     for entry, one in zip(entries, found, strict=True):
         record = known.get(one.ids)
         papers.append(record if isinstance(record, Paper) else entry.paper or Paper(one.ids))
-    with replacing(path) as file:
+    with replace_text_file(path) as file:
         if style := _REFERENCES.get(path.suffix.lower()):
             file.writelines(row[style] for row in library.references.citations(papers, [style]))
         else:
@@ -127,7 +127,7 @@ def _cells(papers: Sequence[Paper], found: Sequence[Resolution]) -> Iterable[lis
         ids, may_be = one.ids, "; ".join(map(str, one.candidates))
         arxiv = f"arXiv:{ids.arxiv}" if ids.arxiv else ""
         yield [
-            cell(value)
+            to_cell(value)
             for value in (
                 *(number, one.status, ids.pmid, ids.pmcid, ids.doi, arxiv, one.confidence or ""),
                 *(paper.title, "; ".join(author.name for author in paper.authors), paper.year),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..citations import STYLES, find_style
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
-from ..model.identifiers import Ids, arxiv_version
+from ..model.identifiers import Ids, find_arxiv_version
 from ..system.plain_text import one_line
 from .command_list import nearest
 from .commands import CommandParser, Commands, command
@@ -296,7 +296,7 @@ def _cite(args: argparse.Namespace, library: Library) -> int:
 
 def _in_version_asked(entry: Entry) -> str | Ids:
     """A paper of a list; of one at arXiv, the version that stands there, too."""
-    version = arxiv_version(entry.asked) if entry.ids.arxiv else ""
+    version = find_arxiv_version(entry.asked) if entry.ids.arxiv else ""
     return f"arXiv:{entry.ids.arxiv}v{version}" if version else entry.ids
 
 

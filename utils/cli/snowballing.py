@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..citations import to_ris
 from ..errors import BadRequest
 from ..model.paper import Paper
-from ..system.plain_text import cell, one_line
-from ..system.safe_files import replacing
+from ..system.plain_text import one_line, to_cell
+from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import natural, output_option, require_suffix
 from .output import NO_FULL_TEXT, counted, note, read_arguments, say
@@ -83,10 +83,10 @@ def _snowball(args: argparse.Namespace, library: Library) -> int:
     if args.output:
         _write(args.output, found)
     if args.unmatched:
-        with replacing(args.unmatched) as file:
+        with replace_text_file(args.unmatched) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(("cited_by", "reference"))
-            writer.writerows([cell(seed), cell(line)] for seed, line in found.unmatched)
+            writer.writerows([to_cell(seed), to_cell(line)] for seed, line in found.unmatched)
     for one in found.candidates:
         say(_row(one) if args.json else _line(one), args.json)
     _note_what_was_asked(found)
@@ -166,7 +166,7 @@ def _line(one: Candidate) -> str:
 
 
 def _write(path: Path, found: Snowball) -> None:
-    with replacing(path) as file:
+    with replace_text_file(path) as file:
         if path.suffix == ".ris":
             file.writelines(to_ris(one.paper) for one in found.candidates)
             return
@@ -175,4 +175,4 @@ def _write(path: Path, found: Snowball) -> None:
         for one in found.candidates:
             row = _row(one)
             lists = {name: "; ".join(row[name]) for name in ("led_to_by", "indexes")}
-            writer.writerow([cell(str((row | lists)[name])) for name in _COLUMNS])
+            writer.writerow([to_cell(str((row | lists)[name])) for name in _COLUMNS])

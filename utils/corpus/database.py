@@ -32,9 +32,9 @@ from sqlalchemy import (
 )
 
 from ..errors import BadRequest, InvariantFailed
-from ..model.paper import Paper, now, paper_from
+from ..model.paper import Paper, paper_from_row, utc_now
 from ..model.passage import Passage
-from ..system.plain_text import encodable
+from ..system.plain_text import replace_surrogates
 from .names import NameTables
 from .schema import Connections
 from .schema import checkpoints as _checkpoints
@@ -243,7 +243,7 @@ def _is_text(value: object) -> bool:
 
 def _text(text: str) -> str:
     """Replace what cannot be stored; the same object where nothing has to be."""
-    clean = encodable(text).replace("\0", "\ufffd")
+    clean = replace_surrogates(text).replace("\0", "\ufffd")
     return text if clean == text else clean
 
 
@@ -368,7 +368,7 @@ class CorpusDatabase(PassageTables, NameTables):
         if not query_key.strip():
             raise BadRequest("query_key is empty.", "Name the question whose watermark moves.")
         day = day_of(last_edat)
-        if day > (today := now()[: len(day)]):
+        if day > (today := utc_now()[: len(day)]):
             msg = f"{day} lies in the future: papers that come in until then would be left out."
             raise BadRequest(msg, f"Set the watermark to {today} or a day before it.")
         with self.writing() as connection:
@@ -401,7 +401,7 @@ def move_watermark(
     if not manual and before and day < before:
         msg = f"The watermark of {query_key} is {before}; {day} lies before it."
         raise InvariantFailed(msg, "Only a move by hand may go backwards.")
-    at = now()
+    at = utc_now()
     if checkpoint:
         change = update(_checkpoints).where(_checkpoints.c.query_key == query_key)
         connection.execute(change.values(last_edat=day, updated_at=at))
@@ -449,7 +449,7 @@ def put_staged(connection: Connection, these: ColumnElement[bool]) -> UpsertResu
     columns = [_staged.c.pmid, *(_staged.c[name] for name in STAGED)]
     is_stored = exists().where(_records.c.pmid == _staged.c.pmid)
     stored = connection.execute(select(*columns).where(these, is_stored)).mappings().all()
-    version = {"version": literal(1), "gone": false(), "synced_at": literal(now())}
+    version = {"version": literal(1), "gone": false(), "synced_at": literal(utc_now())}
     new = select(*columns, *version.values()).where(these, ~is_stored)
     into = insert(_records).from_select([*(c.name for c in columns), *version], new)
     inserted = connection.execution_options(preserve_rowcount=True).execute(into).rowcount
@@ -469,7 +469,7 @@ def _stored_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, 
 
 
 def _version(row: Mapping[str, Any], version: int) -> dict[str, Any]:
-    return {**row, "version": version, "gone": False, "synced_at": now()}
+    return {**row, "version": version, "gone": False, "synced_at": utc_now()}
 
 
 def _update_by_pmid() -> Update:
@@ -479,7 +479,7 @@ def _update_by_pmid() -> Update:
 
 def _record(row: RowMapping) -> CorpusRecord:
     return CorpusRecord(
-        paper=paper_from(json.loads(row["paper"])),
+        paper=paper_from_row(json.loads(row["paper"])),
         version=row["version"],
         content_hash=row["content_hash"],
         edat=row["edat"],

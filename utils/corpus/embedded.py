@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from ..outline.terms import asked
-from ..system.safe_files import disk, inherit_group, make_folder
+from ..system.safe_files import disk_errors, inherit_group, make_folder
 from .embedded_schema import (
     FORMAT,
     HINT,
@@ -423,7 +423,7 @@ class WordIndex:
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
         try:
-            with disk(self.folder, "use"):
+            with disk_errors(self.folder, "use"):
                 yield
         except (ValueError, RuntimeError) as error:  # all that tantivy raises
             self._index = None

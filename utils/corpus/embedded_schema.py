@@ -25,8 +25,8 @@ from ..errors import StoreFailed
 from ..model.passage import Filters, Passage
 from ..outline.terms import indexed
 from ..system import sqlite
-from ..system.plain_text import encodable
-from ..system.safe_files import disk, make_folder
+from ..system.plain_text import replace_surrogates
+from ..system.safe_files import disk_errors, make_folder
 
 FORMAT = 2
 NAME = "words.db"
@@ -105,8 +105,10 @@ class About(NamedTuple):
     @classmethod
     def of(cls, passage: Passage) -> About:
         """The fields of a passage."""
-        types = "".join(f"{encodable(name).casefold()}\n" for name in passage.publication_types)
-        journal = encodable(passage.journal).casefold().strip()
+        types = "".join(
+            f"{replace_surrogates(name).casefold()}\n" for name in passage.publication_types
+        )
+        journal = replace_surrogates(passage.journal).casefold().strip()
         year = passage.year or 0
         return cls(year, journal, f"\n{types}", passage.kind, int(passage.retracted))
 
@@ -123,9 +125,9 @@ def condition(filters: Filters) -> tuple[str, list[Any]]:
         values.append(filters.year_to)
     if names := filters.journal_names:
         clauses.append("journal IN (SELECT value FROM json_each(?))")
-        values.append(json_list([encodable(name).casefold().strip() for name in names]))
+        values.append(json_list([replace_surrogates(name).casefold().strip() for name in names]))
     if filters.publication_types:
-        types = [f"\n{encodable(name).casefold()}\n" for name in filters.publication_types]
+        types = [f"\n{replace_surrogates(name).casefold()}\n" for name in filters.publication_types]
         clauses.append(f"({' OR '.join(['instr(types, ?)'] * len(types))})")
         values.extend(types)
     if filters.kind:
@@ -191,10 +193,10 @@ class IndexDatabase:
         if self._db is not None and self._inode != self._inode_now():
             self._disconnect()  # another process set the file aside
         if self._db is None:
-            db = sqlite.connect(self.path, _BUSY_S)
+            db = sqlite.open_database(self.path, _BUSY_S)
             self._db, self._inode = db, self._inode_now()
             # A lost last commit is indexed again; a torn file there is none in WAL either way.
-            sqlite.use_wal(db, self.path, "NORMAL")
+            sqlite.enable_wal(db, self.path, "NORMAL")
             db.execute("PRAGMA mmap_size = 268435456")
         return self._db
 
@@ -211,7 +213,7 @@ class IndexDatabase:
     @contextmanager
     def _explain_errors(self, action: str) -> Iterator[None]:
         try:
-            with disk(self.path, action):
+            with disk_errors(self.path, action):
                 yield
         except sqlite3.Error as error:
             if not sqlite.is_damaged(error):
@@ -224,10 +226,10 @@ class IndexDatabase:
 
     def _set_aside(self) -> Path:
         self._disconnect()
-        aside = sqlite.aside_of(self.path)
+        aside = sqlite.build_damaged_path(self.path)
         # Another process may have done so, and what is there now is new and sound.
         if self._inode == self._inode_now():
-            sqlite.set_aside(self.path, aside)
+            sqlite.move_aside(self.path, aside)
         return aside
 
 

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from ..model.passage import Filters
 from ..system import sqlite
-from ..system.safe_files import disk, inherit_group, sync_folder
+from ..system.safe_files import disk_errors, inherit_group, sync_folder
 from .embedded_schema import condition, fact, set_facts
 
 EXACT = 20_000
@@ -193,7 +193,7 @@ class VectorFile:
         data = vectors.astype(_LITTLE, copy=False).tobytes()
         path = self.path(int(fact(db, "generation")))
         fresh = not path.exists()
-        with disk(path), path.open("ab") as file:
+        with disk_errors(path), path.open("ab") as file:
             inherit_group(path)
             if file.tell() < start * dim * 4:
                 msg = f"{path.name} is shorter than it was"
@@ -235,7 +235,7 @@ class VectorFile:
             return
         view = self.view(db)
         living = np.flatnonzero(view.abouts)
-        with disk(target := self.path(view.generation + 1)), target.open("wb") as file:
+        with disk_errors(target := self.path(view.generation + 1)), target.open("wb") as file:
             inherit_group(target)
             stretches = []
             for block in _blocks(living):
@@ -262,8 +262,8 @@ class VectorFile:
 
     def set_aside(self, generation: int) -> Path:
         """Rename a damaged file; returns its new name."""
-        aside = sqlite.aside_of(self.path(generation))
-        with disk(self.path(generation), "set aside"), suppress(FileNotFoundError):
+        aside = sqlite.build_damaged_path(self.path(generation))
+        with disk_errors(self.path(generation), "set aside"), suppress(FileNotFoundError):
             self.path(generation).rename(aside)
         return aside
 
@@ -336,7 +336,7 @@ class BinaryCodesFile:
         """Write the codes of rows behind those of the rows before *start*."""
         codes = binary_codes(vectors)
         path = self.path(generation)
-        with disk(path), path.open("ab") as file:
+        with disk_errors(path), path.open("ab") as file:
             inherit_group(path)
             if file.tell() < start * codes.shape[1] * 8:
                 return  # made before there were codes: `repair` makes all of it
@@ -359,7 +359,7 @@ class BinaryCodesFile:
         ):
             return
         # A new file: a process that has the old one mapped is killed if it becomes shorter.
-        with disk(self.path(generation)):
+        with disk_errors(self.path(generation)):
             self.path(generation).unlink(missing_ok=True)
         for at in blocks:
             self.append(generation, at, vectors[at : at + _SIGN_BLOCK])

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from ..http.address_policy import leads_here
+from ..http.address_policy import is_this_machine
 from ..model.passage import Filters, Hit, Passage
-from ..system.safe_files import PRIVATE
+from ..system.safe_files import PRIVATE_FOLDER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -201,7 +201,7 @@ def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: Sho
         return PgvectorFinder(engine)
     from .embedded import EmbeddedFinder
 
-    return EmbeddedFinder(shelf_folder / PRIVATE / "corpus")
+    return EmbeddedFinder(shelf_folder / PRIVATE_FOLDER / "corpus")
 
 
 def hosts_of(settings: Settings) -> list[str]:
@@ -211,7 +211,7 @@ def hosts_of(settings: Settings) -> list[str]:
         services.append(settings.weaviate_url)
     if settings.embeddings_provider == "openai":
         services.append(settings.openai_base_url)
-    others = [url for url in services if url and not leads_here(url)]
+    others = [url for url in services if url and not is_this_machine(url)]
     return [urlsplit(url).hostname or "" for url in others]
 
 

@@ -281,7 +281,7 @@ class _Run:
             bare = [passage for passage in passages if passage.uuid in missing]
             for start in range(0, len(bare), _EMBEDDED):
                 some = bare[start : start + _EMBEDDED]
-                vectors = embedder.embed([passage.embedded for passage in some])
+                vectors = embedder.embed([passage.embedding_text for passage in some])
                 self.finder.upsert(some, vectors)
                 self._count("vectors", len(some))
                 yield self.progress

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EmbeddingsFailed
-from ..system.plain_text import encodable
+from ..system.plain_text import replace_surrogates
 from .model_files import ModelFiles, ModelSource
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class _Encoder:
             model, (before_question, before_passage) = self._loaded
         whole = (before_question if question else before_passage) + text
         try:
-            [row] = model.embed([encodable(whole[:_MAX_CHARACTERS])], batch_size=1)
+            [row] = model.embed([replace_surrogates(whole[:_MAX_CHARACTERS])], batch_size=1)
         except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
             raise EmbeddingsFailed(f"The embedding model failed: {first_line(error)}") from None
         vector: Vector = np.asarray(row, np.float32)
@@ -269,11 +269,11 @@ class Reranker:
 
         with self._lock:
             model = self._model
-        asked = encodable(question[:_PASSAGE_MAX_CHARACTERS])
+        asked = replace_surrogates(question[:_PASSAGE_MAX_CHARACTERS])
 
         def logit(passage: str) -> float:
             [found] = model.rerank(
-                asked, [encodable(passage[:_PASSAGE_MAX_CHARACTERS])], batch_size=1
+                asked, [replace_surrogates(passage[:_PASSAGE_MAX_CHARACTERS])], batch_size=1
             )
             return float(found)
 

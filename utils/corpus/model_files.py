@@ -31,7 +31,7 @@ from urllib.parse import quote, urlsplit
 from ..errors import BadContent, EmbeddingsFailed, PaperError, SourceMiss, StoreFailed
 from ..http import Answer, Rate, Web
 from ..http.session import download_to_disk
-from ..system.safe_files import make_folder, replace_file, write_whole
+from ..system.safe_files import make_folder, replace_file, write_file
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -274,7 +274,7 @@ class HubRepository:
         pin = _Pin(commit, graph, {path: digests.get(path, "") for path in paths})
         with suppress(StoreFailed):  # a pin that cannot be written is asked for again next time
             make_folder(self._cache)
-            write_whole(self._pin_file, json.dumps(asdict(pin)).encode())
+            write_file(self._pin_file, json.dumps(asdict(pin)).encode())
         return pin
 
     def _choose(self, there: Collection[str]) -> tuple[str, list[str]]:

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 from ..errors import EmbeddingsFailed, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
-from ..http.address_policy import leads_here
-from ..http.retry import retry_after
-from ..system.plain_text import encodable
+from ..http.address_policy import is_this_machine
+from ..http.retry import parse_retry_after
+from ..system.plain_text import replace_surrogates
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -77,7 +77,7 @@ class OpenAI:
 
     def available(self) -> str:
         """Why no vectors can be made; see `Embedder.available`."""
-        if self._key and not self._base.startswith("https:") and not leads_here(self._base):
+        if self._key and not self._base.startswith("https:") and not is_this_machine(self._base):
             return (
                 f"OPENAI_API_KEY would go to {_host(self._base)} unencrypted. Use https, a tunnel "
                 "to this machine, or no key."
@@ -169,7 +169,7 @@ def _numbers(packed: Any) -> Any:
 def _require_patience(answer: Answer) -> None:
     """Have a 429 tried again, unless the money is spent."""
     if answer.status == 429 and _SPENT not in answer.text():
-        pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
+        pause = parse_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         told: dict[str, Any] = {"retry_after": pause} if pause else {}
         raise Unreachable(f"{answer.host} answered 429.", status=429, **told)
 
@@ -183,7 +183,7 @@ def _require_success(answer: Answer) -> None:
 
 def _sendable(text: str) -> str:
     """*text* as the API takes it: not empty, not too long, in UTF-8."""
-    cut = encodable(text).encode()[:_MOST_BYTES].decode("utf-8", "ignore")
+    cut = replace_surrogates(text).encode()[:_MOST_BYTES].decode("utf-8", "ignore")
     return cut if cut.strip() else "-"
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..command_line import command_line
 from ..errors import InvariantFailed
 from ..model.passage import Hit
-from ..system.plain_text import encodable
+from ..system.plain_text import replace_surrogates
 
 if TYPE_CHECKING:
     from ..model.passage import Passage
@@ -36,7 +36,7 @@ _LENGTH_TOLERANCE = 1e-2  # some servers round what they send to half precision
 
 def plain(text: str) -> str:
     """*text* without what databases refuse: NUL, and halves of surrogate pairs."""
-    return encodable(text).replace("\0", " ")
+    return replace_surrogates(text).replace("\0", " ")
 
 
 def key(name: str) -> str:

@@ -51,17 +51,17 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from ..errors import BadRequest, StoreBusy, StoreFailed
-from ..model.paper import moment
+from ..model.paper import format_timestamp
 from ..settings import Settings
 from ..system import sqlite
-from ..system.locks import UNKNOWN, describe_process, read_holder, sign_holder
+from ..system.locks import UNKNOWN_HOLDER, describe_process, read_holder, record_holder
 from ..system.plain_text import one_line
 from ..system.safe_files import (
-    PRIVATE,
-    access_error,
+    PRIVATE_FOLDER,
     create_shared,
-    disk,
+    disk_errors,
     exclusive_lock,
+    find_access_error,
     inherit_group,
     make_folder,
 )
@@ -294,7 +294,7 @@ class Connections:
         BadRequest
             ``DATABASE_URL`` is not that of a PostgreSQL.
         """
-        folder = shelf_folder / PRIVATE / "corpus"
+        folder = shelf_folder / PRIVATE_FOLDER / "corpus"
         if address := settings.key("database_url"):
             return cls(_postgresql(address), folder)
         return cls(URL.create("sqlite", database=str(folder / "corpus.db")), folder)
@@ -426,18 +426,18 @@ class Connections:
         make_folder(self._folder, 0o700)
         path = self._folder / f"sync-{digest.hex()[:16]}.lock"
         signed = path.with_suffix(".holder")
-        with disk(path, "lock"):
+        with disk_errors(path, "lock"):
             path.touch(mode=0o600)
             inherit_group(path)
-        with closing(sqlite.connect(path, patience_s=0)) as db:
+        with closing(sqlite.open_database(path, patience_s=0)) as db:
 
             def acquire() -> bool:
                 try:
-                    return sqlite.lock(db)
+                    return sqlite.try_lock_file(db)
                 except sqlite3.Error as error:
                     raise self._store_error(error) from error
 
-            yield Lock(acquire, partial(sign_holder, signed), partial(read_holder, signed))
+            yield Lock(acquire, partial(record_holder, signed), partial(read_holder, signed))
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -449,7 +449,7 @@ class Connections:
 
     def _store_error(self, error: Exception) -> StoreFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
-        if not self.is_postgresql and (closed := access_error(self._folder / "corpus.db")):
+        if not self.is_postgresql and (closed := find_access_error(self._folder / "corpus.db")):
             return closed
         reason = " ".join(str(cause).split("\n", 1)[0].split())[:300]
         password = self._url.password
@@ -539,6 +539,6 @@ def holder_at_server(connection: Connection, key: int) -> str:
     halves = {"high": str(key >> 32 & 0xFFFFFFFF), "low": str(key & 0xFFFFFFFF)}
     row = connection.execute(_HOLDER, halves).first()
     if row is None or not row.application_name:
-        return UNKNOWN
+        return UNKNOWN_HOLDER
     name = one_line(row.application_name[:_LONGEST]).removeprefix("papershelf: ")
-    return f"{name}, since {moment(float(row.since))}" if row.since else name
+    return f"{name}, since {format_timestamp(float(row.since))}" if row.since else name

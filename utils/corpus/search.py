@@ -37,7 +37,7 @@ from ..model.paper import Paper, Version
 from ..model.passage import Filters
 from ..model.tabular import Table, Tabular
 from ..outline.terms import asked
-from ..system.plain_text import sendable
+from ..system.plain_text import prepare_query_text
 from .names import Wording, combined, wordings
 from .quality import Quality, evidence_of, quality_of, today
 from .stored_records import CorpusRecord
@@ -157,7 +157,7 @@ def find(
     EmbeddingsFailed
         Only meaning was asked for, and there are no vectors.
     """
-    text = sendable(query, "query", _LONGEST_QUERY).strip()
+    text = prepare_query_text(query, "query", _LONGEST_QUERY).strip()
     _check(text, top_k, filters)
     contents = corpus.finder.status()
     if not contents.passages:
@@ -217,7 +217,7 @@ def _reranked(
     found = sorted(found, key=_rank)
     best, rest = found[:_RERANKED], found[_RERANKED:]
     try:
-        scores = reranker.scores(question, [one.passage.embedded for one in best])
+        scores = reranker.scores(question, [one.passage.embedding_text for one in best])
     except EmbeddingsFailed as trouble:
         return found, [f"Not put in order once more: {trouble}"]
     scale = _BEHIND * min(scores) / rest[0].score if rest and rest[0].score > 0 else 0.0

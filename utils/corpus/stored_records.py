@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import BadRequest
-from ..model.paper import Paper, field_names
+from ..model.paper import Paper, get_field_names
 from ..model.passage import Passage
 
 T = TypeVar("T")
@@ -169,7 +169,7 @@ def timestamp(day: str | None) -> str | None:
 
 def _non_empty(value: Any) -> dict[str, Any]:
     """The members of a dataclass that are not empty."""
-    if not (names := field_names(value)):
+    if not (names := get_field_names(value)):
         raise TypeError(f"{type(value)} is no part of a paper")
     return {name: content for name in names if (content := getattr(value, name))}
 
@@ -178,7 +178,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=_non_empty).encode
 
 
 def as_json(paper: Paper) -> tuple[str, str]:
-    """A paper as JSON for `paper_from`, and its content hash.
+    """A paper as JSON for `paper_from_row`, and its content hash.
 
     What is empty is left out, so that a member that Papershelf learns about later changes no hash.
     """

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest, SourceMiss
-from ..model.paper import now
+from ..model.paper import utc_now
 from ..search.pubmed.search import sweep
 from ..sources import Query
 from ..sources.eutils import BATCH
@@ -105,7 +105,7 @@ def _may_be_behind(job: SyncJob, done: SyncResult, longest_s: float | None) -> b
     looks again; where time is limited not, since calls that never get to an end would never end.
     """
     counts_differ = done.members_at_pubmed not in (None, done.members)
-    is_old = job.last_day.replace("/", "-") < now()[:10]
+    is_old = job.last_day.replace("/", "-") < utc_now()[:10]
     return is_old or counts_differ or (job.taken_up and longest_s is None)
 
 

@@ -36,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy import literal as constant
 
 from ..errors import BadRequest, InvariantFailed
-from ..model.paper import Paper, now
+from ..model.paper import Paper, utc_now
 from .database import CorpusDatabase, checkpoint_of, move_watermark, put_staged
 from .schema import checkpoints as _checkpoints
 from .schema import jobs as _jobs
@@ -347,7 +347,7 @@ def _free_name(connection: Connection, at: datetime) -> str:
 
 def _create(connection: Connection, job: Job, revised_since: date | None) -> None:
     row = {name: getattr(job, name) for name in Job.__slots__}
-    connection.execute(insert(_jobs).values(**row, state="open", begun_at=now()))
+    connection.execute(insert(_jobs).values(**row, state="open", begun_at=utc_now()))
     first, last = _date(job.first), _date(job.last)
     stretches = [Stretch("edat", first, last)]
     if job.everything:
@@ -372,7 +372,7 @@ def _close(connection: Connection, job_id: str, state: str) -> None:
     for table in (_staged, _stretches):
         connection.execute(delete(table).where(table.c.job_id == job_id))
     this = update(_jobs).where(_jobs.c.job_id == job_id)
-    connection.execute(this.values(state=state, ended_at=now()))
+    connection.execute(this.values(state=state, ended_at=utc_now()))
 
 
 def _result(connection: Connection, job_id: str) -> SyncResult:
@@ -461,7 +461,7 @@ class Merge:
         these = self._pmids(deleted, limit=_PAGE)
         for some in batches(these):
             gone = update(_records).where(_records.c.pmid.in_(some), _records.c.gone.is_(False))
-            change = gone.values(gone=True, synced_at=now())
+            change = gone.values(gone=True, synced_at=utc_now())
             self._count(updated=self.connection.execute(change).rowcount)
             self.connection.execute(delete(_members).where(_members.c.pmid.in_(some)))
             self.connection.execute(delete(_staged).where(deleted, _staged.c.pmid.in_(some)))
@@ -536,7 +536,7 @@ class Merge:
         elif watermark and watermark > (self.job.begun_from or ""):
             move_watermark(self.connection, key, watermark, manual=False, by=self.job.job_id)
         stale = self.job.everything and self.job.begun_from and "found" in failed_from
-        values = {"term": self.job.term, "updated_at": now()}
+        values = {"term": self.job.term, "updated_at": utc_now()}
         if "changed" not in failed_from and not stale:
             values["last_mdat"] = self.job.last
         this = update(_checkpoints).where(_checkpoints.c.query_key == key).values(values)

@@ -21,8 +21,8 @@ from ..errors import NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Paper, StoredPaper
 from ..model.passage import Passage
-from ..model.sites import terms_of
-from ..model.versions import fitness
+from ..model.sites import get_keeping_terms
+from ..model.versions import rank_text
 from ..outline.cut import RULES, cut
 from .finders import Shown, hosts_of
 from .stored_records import timestamp
@@ -138,14 +138,14 @@ class Texts:
 
     def _consider(self, stored: StoredPaper) -> None:
         """Note a full text as the one to cut, if it is the best of its paper so far."""
-        fit = fitness("published", stored)
+        fit = rank_text("published", stored)
         for name in stored.paper.ids.names():
             if fit >= self._fits.get(name, fit):
                 self._files[name], self._fits[name] = name_of(stored), fit
 
     def _is_superseded(self, stored: StoredPaper) -> bool:
         """Whether there is a better text of the same paper."""
-        fit = fitness("published", stored)
+        fit = rank_text("published", stored)
         return any(self._fits.get(name, fit) > fit for name in stored.paper.ids.names())
 
     def __iter__(self) -> Iterator[Text | None]:
@@ -209,7 +209,7 @@ class Texts:
 
     def _full(self, stored: StoredPaper) -> StoredPaper | None:
         """The stored paper, if it is a full text that may go where the corpus is kept."""
-        bound = self.hosts and terms_of(stored.via, stored.license)
+        bound = self.hosts and get_keeping_terms(stored.via, stored.license)
         return stored if stored.kind == "full_text" and not bound else None
 
 

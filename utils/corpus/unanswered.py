@@ -57,7 +57,7 @@ def doubt(question: str, found: Sequence[ScoredPassage], model: str = "", more: 
         return ""
     enough, most, seen = min(len(words) / 2, _FEW), 0, set[str]()
     for one in found:
-        held = set(indexed(one.passage.embedded).split()).intersection(words)
+        held = set(indexed(one.passage.embedding_text).split()).intersection(words)
         if len(held) > enough:
             return ""
         seen |= held

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ..errors import BadRequest
 from ..outline.blocks import body_start
 from ..outline.words import count_words, folded
-from ..system.plain_text import sendable
+from ..system.plain_text import prepare_query_text
 
 LEAST_WORDS = 4
 _LONGEST = 5000
@@ -86,7 +86,7 @@ def parse(text: str) -> Quoted:
     BadRequest
         It is too short to be told from other words, or too long.
     """
-    sendable(text, "quotation", _LONGEST)
+    prepare_query_text(text, "quotation", _LONGEST)
     if count_words(text) < LEAST_WORDS:
         msg = f"{text.strip()[:80]!r} has fewer than {LEAST_WORDS} words; they may stand anywhere."
         raise BadRequest(msg, "Quote a whole clause or sentence.")

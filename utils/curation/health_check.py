@@ -27,7 +27,7 @@ from ..settings import Settings
 from ..shelf import Shelf
 from ..shelf.verdicts import describe_due
 from ..sources import Source
-from ..system.process import version
+from ..system.process import get_version
 
 _BUSY = "RATE_LIMIT"
 _REQUIRED = frozenset({"pubmed", "pmc"})
@@ -79,7 +79,7 @@ def _led_away(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) -> Ser
 
 def _slow_sites(web: Web) -> Iterator[Check]:
     """Sites that are asked less often than their limit allows: they refused, or became slow."""
-    for name, times in web.limiter.slowdowns().items():
+    for name, times in web.limiter.list_slowdowns().items():
         detail = f"{name} struggled of late: it is asked {times:.1f} times less often than it may"
         yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
 
@@ -88,7 +88,7 @@ def _system() -> Iterator[Check]:
     """Versions of Papershelf, Python, the system and SQLite."""
     python = f"Python {platform.python_version()} ({platform.machine()})"
     system = f"{platform.system()} {platform.release()}"
-    detail = f"Papershelf {version()}, {python}, {system}, {os.cpu_count() or 1} cores"
+    detail = f"Papershelf {get_version()}, {python}, {system}, {os.cpu_count() or 1} cores"
     yield Check("system", "ok", detail)
     with closing(sqlite3.connect(":memory:")) as database:
         options = {row[0] for row in database.execute("PRAGMA compile_options")}
@@ -241,7 +241,7 @@ def check_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
     NotConfigured
         A proxy or a bundle of certificates is named that cannot be used.
     """
-    web.transport.check()
+    web.transport.check_configuration()
     yield _check_proxies(web, urls)
     from ..http import network
 
@@ -272,7 +272,7 @@ def summarize(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:
 def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
     proxies: dict[str, list[str]] = {}
     for url in urls:
-        proxies.setdefault(web.transport.proxy_for(url).shown, []).append(url.split("/")[2])
+        proxies.setdefault(web.transport.find_proxy(url).description, []).append(url.split("/")[2])
     if list(proxies) == ["direct"]:
         if web.settings.http_proxy and any(url.startswith("https:") for url in urls):
             advice = "The services are asked by https: export HTTPS_PROXY=http://HOST:PORT"

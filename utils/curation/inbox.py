@@ -25,7 +25,7 @@ from ..errors import BadContent, BadRequest, NotFound, PaperError
 from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Paper
-from ..model.versions import text_slot
+from ..model.versions import get_shelf_version
 from ..shelf import Shelf
 from ..shelf.paper_file import ENDINGS, ids_from
 from ..system.plain_text import one_line
@@ -348,7 +348,7 @@ class Inbox:
         version = document.version or "published"
         present = self.shelf.find(paper.ids, version)
         detail = document.evidence
-        complete = present and present.kind == "full_text" and text_slot(present) == version
+        complete = present and present.kind == "full_text" and get_shelf_version(present) == version
         if present and complete and present.verdict == "full_text" and present.via != VIA:
             # Nothing is replaced unasked: a PDF is seldom better than what PMC sends.
             stored = present

@@ -26,12 +26,12 @@ from typing import NamedTuple
 
 from .. import readers as formats
 from ..errors import BadContent
-from ..http import MAX_BYTES
+from ..http import MAX_BODY_BYTES
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Media
 from ..shelf import paper_file
 from ..system import safe_files
-from ..system.plain_text import encodable, one_line
+from ..system.plain_text import one_line, replace_surrogates
 
 FILED = "filed"
 VIA = "manual"
@@ -64,7 +64,7 @@ class InboxFile(NamedTuple):
 
 def display_name(path: Path) -> str:
     """The name of a file, safe to show."""
-    return one_line(encodable(path.name))
+    return one_line(replace_surrogates(path.name))
 
 
 def is_candidate(entry: os.DirEntry[str]) -> bool:
@@ -82,7 +82,7 @@ def may_be_paper(entry: os.DirEntry[str]) -> bool:
         found = entry.stat(follow_symlinks=False)
     except OSError:  # gone meanwhile
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BYTES
+    return stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BODY_BYTES
 
 
 def list_files(
@@ -92,7 +92,7 @@ def list_files(
 
     Hidden files, downloads under way and folders are left out.
     """
-    with safe_files.disk(folder, "read"):
+    with safe_files.disk_errors(folder, "read"):
         if not folder.is_dir():
             return [], []
         names = sorted(entry.name for entry in os.scandir(folder) if fits(entry))
@@ -155,10 +155,10 @@ def _read_bytes(path: Path) -> bytes:
         raise
     except OSError as error:
         raise _refusal(f"It could not be opened: {error.strerror}", "Check its rights.") from error
-    with safe_files.disk(path, "read"), os.fdopen(descriptor, "rb") as file:
+    with safe_files.disk_errors(path, "read"), os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise _refusal("It is no file")
-        body = file.read(MAX_BYTES + 1)
+        body = file.read(MAX_BODY_BYTES + 1)
     return _unpack_gzip(body)
 
 
@@ -167,11 +167,11 @@ def _unpack_gzip(body: bytes) -> bytes:
     if body[:2] == _GZIP:
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(body)) as packed:
-                body = packed.read(MAX_BYTES + 1)
+                body = packed.read(MAX_BODY_BYTES + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise _refusal("It is a damaged gzip file") from error
-    if len(body) > MAX_BYTES:
-        raise _refusal(f"It is larger than {MAX_BYTES >> 20} MB")
+    if len(body) > MAX_BODY_BYTES:
+        raise _refusal(f"It is larger than {MAX_BODY_BYTES >> 20} MB")
     return body
 
 
@@ -232,14 +232,14 @@ def move_to_filed(path: Path) -> None:
     if path.exists():  # another process may have been faster
         # Copied, then removed: a run that is killed in between finds the copy and goes on.
         copy_beside(path, path.parent / FILED / path.name)
-        safe_files.remove(path)
+        safe_files.delete_file(path)
 
 
 def copy_beside(path: Path, target: Path) -> Path:
     """Copy a file to *target*, with a number where that name is taken; returns the copy."""
     safe_files.make_folder(target.parent)
     copy, number = target, 1
-    while not safe_files.copy(path, copy):
+    while not safe_files.copy_file(path, copy):
         number += 1
         copy = target.with_name(f"{target.stem} ({number}){target.suffix}")
     return copy
@@ -273,7 +273,7 @@ class LookedAt:
     @classmethod
     def in_folder(cls, folder: Path, shelf: Path) -> LookedAt:
         """What *shelf* remembers of a folder that is not its own."""
-        return cls(shelf / safe_files.PRIVATE / "looked_at" / f"{fingerprint(folder)}.json")
+        return cls(shelf / safe_files.PRIVATE_FOLDER / "looked_at" / f"{fingerprint(folder)}.json")
 
     def fresh(self, marks: Mapping[Path, str], wanted: Container[str] = ()) -> dict[Path, str]:
         """Those of the files to look at: new, changed, or by now what is *wanted*."""
@@ -314,7 +314,7 @@ class LookedAt:
         marks = set(marks_of(present).values())
         self._names = {mark: names for mark, names in self._names.items() if mark in marks}
         safe_files.make_folder(self._file.parent, 0o700)
-        safe_files.write_whole(self._file, json.dumps(self._names).encode())
+        safe_files.write_file(self._file, json.dumps(self._names).encode())
         self._changed = False
 
 

@@ -22,7 +22,7 @@ from ..judges.titles import telling_words, title_words
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system import safe_files
-from ..system.plain_text import encodable, one_line
+from ..system.plain_text import one_line, replace_surrogates
 from .inbox import FOLDER, Inbox, InboxResult, Match, take_in
 from .inbox_files import LookedAt, fingerprint, list_files, marks_of, may_be_paper, status
 
@@ -49,7 +49,7 @@ class Wanted:
         if not at_once and 0 <= time.time() - self._asked_at < _RENEWED_S:
             return
         self._asked_at = time.time()
-        private = self.ladder.shelf.folder / safe_files.PRIVATE
+        private = self.ladder.shelf.folder / safe_files.PRIVATE_FOLDER
         files = [*private.glob("catalogue.db*"), *private.glob("jobs/*.db*")]
         as_of = tuple((path, status(path)) for path in sorted(files))
         if as_of == self._as_of:
@@ -172,7 +172,9 @@ class ForeignFolder:
             self.wanted.forget(Ids.maybe(done.paper))
         again = done is not None and done.outcome == "postponed"
         news = self.looked_at.is_news(mark, others, again=again)
-        return replace(done, file=one_line(encodable(str(path)))) if done and news else None
+        return (
+            replace(done, file=one_line(replace_surrogates(str(path)))) if done and news else None
+        )
 
 
 def take_in_from(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:

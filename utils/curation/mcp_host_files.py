@@ -29,7 +29,7 @@ from typing import Any
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..settings import program_folders
-from ..system.safe_files import disk, make_folder, replace_file
+from ..system.safe_files import disk_errors, make_folder, replace_file
 from .mcp_hosts import HOSTS, NAME, McpHost, Server, toml_table
 
 _BACKUP = ".before-papershelf"
@@ -155,7 +155,7 @@ def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
         make_folder(file.parent)
         known = undoable.get(str(file))
         if not known or known["written"] != _digest(change.before):
-            with disk(backup):
+            with disk_errors(backup):
                 if change.before is None:
                     backup.unlink(missing_ok=True)
                 else:
@@ -200,7 +200,7 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
     if not file.exists():
         return f"{file} is gone already."
     if _digest(file.read_bytes().decode("utf-8", "replace")) == entry["written"]:
-        with disk(file):
+        with disk_errors(file):
             if backup.exists():
                 replace_file(backup, file)
                 return f"{file} is as it was before."
@@ -219,13 +219,13 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
 
 def read_text(file: Path) -> str | None:
     """Return a file's text; None where there is no file."""
-    with disk(file, "read"):
+    with disk_errors(file, "read"):
         return file.read_bytes().decode("utf-8-sig") if file.exists() else None
 
 
 def _write(file: Path, text: str) -> None:
     """Replace a file, all or nothing; it may hold keys, so a new one is for its owner only."""
-    with disk(file):
+    with disk_errors(file):
         mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
         number, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:

@@ -23,7 +23,7 @@ from ..shelf import Shelf
 from ..shelf.pdf_files import get_pdf_path
 from ..shelf.record import RawAnswer
 from ..system import safe_files
-from ..system.plain_text import plain_json, shortened
+from ..system.plain_text import shorten, to_plain_json
 from .reading import find
 
 FILE = "places.json"
@@ -60,7 +60,7 @@ class Places:
         if over:
             return over[0]
         raise BadRequest(
-            f"Nothing in {self.stored.paper.ids} is called {shortened(wanted, 60)!r}.",
+            f"Nothing in {self.stored.paper.ids} is called {shorten(wanted, 60)!r}.",
             f"See the names: {command_line(f'read {self.stored.paper.ids} --source')}",
         )
 
@@ -128,4 +128,4 @@ def _keep(file: Path, stored: StoredPaper, anchors: Iterable[Anchor]) -> None:
     row = {"rules": _RULES, "sha256": stored.sha256, "places": places}
     with suppress(StoreFailed):  # a shelf that may only be read is read all the same
         safe_files.make_folder(file.parent)
-        safe_files.write_whole(file, plain_json(row).encode())
+        safe_files.write_file(file, to_plain_json(row).encode())

@@ -36,7 +36,7 @@ from ..outline.blocks import anchors_of
 from ..outline.sections import stretch_end
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
-from ..system.plain_text import shortened
+from ..system.plain_text import shorten
 
 _MOST_OPEN = 16
 log = logging.getLogger(__name__)
@@ -307,7 +307,7 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     roles = dict.fromkeys(role for part in parts for role in part.roles)
     headings = "; ".join(part.title for part in parts[:30])
     raise BadRequest(
-        f"There is no section {shortened(wanted, 60)!r}.",
+        f"There is no section {shorten(wanted, 60)!r}.",
         f"The sections are: {headings or 'none'}."
         + (f" By role: {', '.join(roles)}." if roles else ""),
     )

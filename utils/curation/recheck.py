@@ -22,9 +22,9 @@ from typing import Any, Literal, NamedTuple
 
 from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotFound, PaperError, Unreachable
-from ..http import Web, not_older_than
+from ..http import Web, require_newer_than
 from ..model.identifiers import Ids
-from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, now
+from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, utc_now
 from ..shelf import Shelf, known_by_name_only
 from ..sources import Source
 from ..sources.crossref import SOURCE as CROSSREF
@@ -162,7 +162,7 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
     """
     unknown = [paper for paper in _all_entries(shelf) if paper.by_name]
     for batch in _batches(unknown, BATCH):
-        with not_older_than(time.time()):  # what is new is asked for
+        with require_newer_than(time.time()):  # what is new is asked for
             found = look_up(list({paper.ids: None for paper in batch}), web, sources)
         for file, ids, _ in batch:
             record, stored = found[ids], shelf.find_by_file(file)
@@ -234,7 +234,7 @@ class _Recheck:
             return [(paper, silent) for paper in batch]
         key = "pmid" if self.source is PUBMED_ANEW else "doi"
         ids_of = {paper.file: Ids(**{key: getattr(paper.ids, key)}) for paper in batch}
-        with not_older_than(time.time()):
+        with require_newer_than(time.time()):
             found = look_up(list(dict.fromkeys(ids_of.values())), self.web, [self.source])
         outcomes = [(paper, found[ids_of[paper.file]]) for paper in batch]
         troubles = [o for _, o in outcomes if not isinstance(o, Paper | NotFound)]
@@ -292,7 +292,7 @@ def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
         yield outcome, f"{_WORDS[outcome]}{f' ({where})' * bool(where)}."
     if _waits_in_pmc(stored, paper):
         pmcid = paper.ids.pmcid or old.ids.pmcid
-        here = "only the preprint is" if stored.of_preprint else "its full text is not"
+        here = "only the preprint is" if stored.is_preprint else "its full text is not"
         yield "new_copy", f"PMC has a copy, {pmcid}; {here} here."
 
 
@@ -302,8 +302,8 @@ def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
     True until somebody does: a change that was overlooked is reported again.
     """
     pmcid = paper.ids.pmcid or stored.paper.ids.pmcid
-    lacking = stored.kind != "full_text" or stored.of_preprint or stored.is_doubtful
-    if not lacking or not pmcid or paper.released > now()[:10]:
+    lacking = stored.kind != "full_text" or stored.is_preprint or stored.is_doubtful
+    if not lacking or not pmcid or paper.released > utc_now()[:10]:
         return False
     return not any(a.source in _IN_PMC and a.outcome != "skipped" for a in stored.attempts)
 

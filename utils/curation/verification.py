@@ -26,8 +26,8 @@ from ..judges.identity import Answer, judge_identity
 from ..lists.described import to_paper
 from ..lists.documents import get_csl_fields, get_csl_ids
 from ..model.identifiers import Ids
-from ..model.paper import Document, Fetched, Paper, Verdict, paper_from, to_row
-from ..model.verdicts import Outcome, outcome_of
+from ..model.paper import Document, Fetched, Paper, Verdict, paper_from_row, to_row
+from ..model.verdicts import Outcome, to_outcome
 from ..readers.child_processes import ChildFailed, Children, serve_with
 from ..system.plain_text import one_line
 from . import inbox_files
@@ -219,7 +219,7 @@ def _to_verification(
     file: str, verdict: Verdict, identity: Answer, evidence: str, counts: Mapping[str, int]
 ) -> Verification:
     reasons = tuple(part for part in evidence.split("; ") if part)
-    return Verification(file, verdict, outcome_of(verdict), identity, reasons, counts)
+    return Verification(file, verdict, to_outcome(verdict), identity, reasons, counts)
 
 
 def _to_refusal(
@@ -264,7 +264,7 @@ def serve() -> None:
 
 def _answer_job(job: bytes) -> dict[str, Any]:
     told = json.loads(job)
-    paper = paper_from(told["paper"]) if told["paper"] else None
+    paper = paper_from_row(told["paper"]) if told["paper"] else None
     try:
         verified = verify(Pair(told["file"], Path(told["path"]), paper, told["url"]))
     except PaperError as error:

@@ -31,20 +31,20 @@ from ..model.paper import (
     Paper,
     StoredPaper,
     Version,
-    is_within,
-    now,
-    who_answered,
+    find_answered_routes,
+    is_within_seconds,
+    utc_now,
 )
 from ..model.verdicts import Copy
 from ..model.versions import (
-    NAMES,
     OTHER_VERSION,
-    best_for,
-    fits,
-    meant,
-    only_a_preprint,
-    serves,
-    text_slot,
+    VERSION_NAMES,
+    choose_best_text,
+    get_shelf_version,
+    infer_version,
+    is_accepted_version,
+    is_only_preprint,
+    satisfies_request,
 )
 from ..settings import Settings
 from ..shelf import known_by_name_only
@@ -89,7 +89,7 @@ class DownloadRequest:
     retry: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "wants", self.wants or meant(self.ids))
+        object.__setattr__(self, "wants", self.wants or infer_version(self.ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +136,13 @@ class Climb:
     @property
     def stored(self) -> StoredPaper | None:
         """The text on the shelf that is nearest to the version asked for."""
-        return best_for(self.request.wants, self._find_once())
+        return choose_best_text(self.request.wants, self._find_once())
 
     def has_text(self, version: Version) -> bool:
         """Return whether the full text of this very version is on the shelf."""
         return any(
-            one.kind == "full_text" and text_slot(one) == version for one in self._find_once()
+            one.kind == "full_text" and get_shelf_version(one) == version
+            for one in self._find_once()
         )
 
     def full_texts(self) -> list[StoredPaper]:
@@ -262,7 +263,7 @@ def find_servable(climb: Climb, rungs: Sequence[Rung], settings: Settings) -> St
         return None
     if climb.record is None and known_by_name_only(stored) and not request.offline:
         return None
-    is_served = serves(request.wants, stored)
+    is_served = satisfies_request(request.wants, stored)
     if request.retry:
         return stored if is_served else None
     if request.offline or (is_served and not stored.is_doubtful):
@@ -274,7 +275,7 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
     """Return whether a rung, or the paper's record, may have something new by now."""
     if not stored.attempts:
         return True  # shelved by a harvest or an older program, before any site was asked
-    if not is_within(_retry_s(settings), max(attempt.at for attempt in stored.attempts)):
+    if not is_within_seconds(_retry_s(settings), max(attempt.at for attempt in stored.attempts)):
         return True
     is_settled = stored.kind == "full_text" and not stored.is_doubtful
     has_version = stored.version if is_settled else None
@@ -282,7 +283,7 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
     asked_of_late |= {
         attempt.source
         for attempt in stored.attempts
-        if attempt.outcome != "skipped" and is_within(_INCONCLUSIVE_S, attempt.at)
+        if attempt.outcome != "skipped" and is_within_seconds(_INCONCLUSIVE_S, attempt.at)
     }
     return any(
         rung.via not in asked_of_late and not _explain_closed(rung, stored.paper, settings)
@@ -294,9 +295,9 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
 def find_valid_attempts(stored: StoredPaper, settings: Settings) -> dict[str, list[Attempt]]:
     """Return the attempts that need no repetition, by rung: answered, and not long ago."""
     standing: dict[str, list[Attempt]] = {}
-    answered = who_answered(stored.attempts, _NO_ANSWER)
+    answered = find_answered_routes(stored.attempts, _NO_ANSWER)
     for attempt in stored.attempts:
-        if attempt.source in answered and is_within(_retry_s(settings), attempt.at):
+        if attempt.source in answered and is_within_seconds(_retry_s(settings), attempt.at):
             standing.setdefault(attempt.source, []).append(attempt)
     return standing
 
@@ -310,7 +311,7 @@ def _sort_for_version(climb: Climb, rungs: Sequence[Rung]) -> Sequence[Rung]:
 
     All rungs have the same text of a paper that is a preprint and nothing else.
     """
-    if only_a_preprint(climb.paper):
+    if is_only_preprint(climb.paper):
         return rungs
     first = climb.request.wants == "preprint"
     return sorted(rungs, key=lambda rung: (rung.route.version == "preprint") != first)
@@ -335,7 +336,7 @@ def _explain_closed(rung: Rung, paper: Paper, settings: Settings) -> str:
         return f"the paper has no {' or '.join(route.needs)}"
     if route.key and not settings.key(route.key):
         return f"needs {route.key.upper()}"
-    if rung.source.label == "PMC" and paper.released > now()[:10]:
+    if rung.source.label == "PMC" and paper.released > utc_now()[:10]:
         return f"embargoed until {paper.released}"
     return ""
 
@@ -350,9 +351,9 @@ def _explain_needless(
     version = rung.route.version
     if climb.request.force:
         return ""
-    if version and not fits(climb.request.wants, version, climb.paper):
+    if version and not is_accepted_version(climb.request.wants, version, climb.paper):
         if climb.has_text(version):
-            return f"The {NAMES[version]} is on the shelf already."
+            return f"The {VERSION_NAMES[version]} is on the shelf already."
     elif rung.source.label == "PMC":
         routes = {one.via for one in rungs if one.source.label == "PMC"}
         others = {a.source for a in (*climb.tried, *notes) if a.outcome == OTHER_VERSION}

@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, PaperError, Unreachable
-from ..http import Patience, not_older_than
+from ..http import Patience, require_newer_than
 from ..model.identifiers import Ids
 from ..model.paper import (
     INCONCLUSIVE,
@@ -21,10 +21,10 @@ from ..model.paper import (
     Paper,
     StoredPaper,
     Version,
-    who_answered,
+    find_answered_routes,
 )
 from ..model.tabular import Table, Tabular
-from ..model.versions import NAMES, STAND_INS, serves
+from ..model.versions import VERSION_NAMES, UNPUBLISHED_VERSIONS, satisfies_request
 from .climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, Wait, find_valid_attempts
 from .ladder import Ladder, Step, get_lease_name
 from .records import look_up
@@ -70,8 +70,8 @@ class Download(Tabular):
         where = "already on the shelf" if self.cached else f"saved from {self.stored.via}"
         name = self.stored.paper.title or str(self.stored.paper.ids)
         if self.stored.kind == "full_text":
-            aside = self.stored.version in STAND_INS
-            whose = f"the {NAMES[self.stored.version]} of " if aside else ""
+            aside = self.stored.version in UNPUBLISHED_VERSIONS
+            whose = f"the {VERSION_NAMES[self.stored.version]} of " if aside else ""
             how = f", accepted by hand ({self.stored.evidence})" * self.stored.by_hand
             how += f", with doubts ({self.stored.evidence})" * self.stored.is_doubtful
             return f"Full text of {whose}“{name}” {where}{how}.{self._stand_in_note}"
@@ -85,7 +85,7 @@ class Download(Tabular):
             return f"its full text could not be asked for ({self.unreached.rstrip('.')})"
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
         routes = {attempt.source for attempt in tried}
-        if silent := routes - who_answered(tried, INCONCLUSIVE):
+        if silent := routes - find_answered_routes(tried, INCONCLUSIVE):
             return (
                 f"{len(silent)} of {len(routes)} routes to its full text could not tell "
                 f"({', '.join(sorted(silent))}). They are asked again when an hour has passed, or "
@@ -96,11 +96,11 @@ class Download(Tabular):
     @property
     def _stand_in_note(self) -> str:
         """A note on a text that stands in for another version; else empty."""
-        if serves(self.wants, self.stored):
+        if satisfies_request(self.wants, self.stored):
             return ""
         return (
-            f" It stands in for the {NAMES[self.wants]}, which nobody gave: that is asked for "
-            "again when PAPERS_RETRY_ABSTRACT_DAYS have passed, or at once with force."
+            f" The {VERSION_NAMES[self.wants]} was not found, so this is used instead. It is asked "
+            "for again when PAPERS_RETRY_ABSTRACT_DAYS have passed, or at once with force."
         )
 
     def to_row(self) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def download_many(
     if not (missing := [climb for climb in missing if not climb.request.offline]):
         return
     force = any(climb.request.force for climb in missing)
-    with not_older_than(time.time() if force else 0.0):
+    with require_newer_than(time.time() if force else 0.0):
         records = look_up([climb.request.ids for climb in missing], ladder.web, ladder.sources)
     for climb in missing:
         climb.record = records[climb.request.ids]
@@ -249,7 +249,7 @@ def _climb_for_paper(climb: Climb, ladder: Ladder, patience_s: float) -> Downloa
                 climb.standing = find_valid_attempts(before, ladder.web.settings)
             # What was tried before is tried with other answers now.
             anew = force or (before and before.attempts)
-            with not_older_than(time.time() if anew else 0.0):
+            with require_newer_than(time.time() if anew else 0.0):
                 return _climb_to_end(climb, ladder, Patience(patience_s))
     except PaperError as error:
         return error
@@ -269,7 +269,7 @@ def _climb_to_end(climb: Climb, ladder: Ladder, patience: Patience) -> Download 
             case Ask(rung, notes):
                 climb.note(notes)
                 step = ladder.begin_step(climb)
-                with patience.applied():
+                with patience.apply():
                     ladder.ask(rung, [step])
                 has_stand_in = has_stand_in or bool(step.document)
                 if patience.needed_s and not step.document:

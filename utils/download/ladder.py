@@ -26,7 +26,7 @@ from ..judges.comparison import describe_copy
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version
 from ..model.verdicts import Comparison, Copy
-from ..model.versions import NAMES, OTHER_VERSION, fits, serves
+from ..model.versions import OTHER_VERSION, VERSION_NAMES, is_accepted_version, satisfies_request
 from ..shelf import Shelf, body_of, is_foreign, judge_again, known_by_name_only
 from ..sources import Source, ask_in_halves
 from ..sources.source import local_routes
@@ -58,7 +58,7 @@ class Step:
     def served(self) -> bool:
         """Return whether a text was found, and in the version asked for."""
         found = self.document
-        return found is not None and fits(self.wants, found.version, self.paper)
+        return found is not None and is_accepted_version(self.wants, found.version, self.paper)
 
     def note(self, via: str, outcome: str, detail: str, url: str = "", status: int = 0) -> None:
         """Write an attempt down, with the time since the last one."""
@@ -213,7 +213,7 @@ class Ladder:
         step.fetched, step.document = candidate, document
         outcome, detail = "saved", document.evidence
         if not step.served:
-            outcome, detail = OTHER_VERSION, f"The {NAMES[document.version]}: {detail}"
+            outcome, detail = OTHER_VERSION, f"The {VERSION_NAMES[document.version]}: {detail}"
             step.copies.append(describe_copy(document.markdown, rung.via, document.version))
         step.note(rung.via, outcome, detail, candidate.url, candidate.status)
         return True
@@ -245,7 +245,7 @@ class Ladder:
         """
         stored = climb.stored
         if stored and stored.kind == "full_text":
-            if serves(climb.request.wants, stored):
+            if satisfies_request(climb.request.wants, stored):
                 return replace(stored, attempts=tuple(climb.tried))
             return self.shelf.record_attempts(stored, climb.tried)
         paper = climb.paper

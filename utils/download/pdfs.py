@@ -24,8 +24,8 @@ from ..model.paper import (
     Fetched,
     Paper,
     StoredPaper,
-    is_within,
-    who_answered,
+    find_answered_routes,
+    is_within_seconds,
 )
 from ..shelf import body_of
 from ..shelf.pdf_files import PdfFile
@@ -99,8 +99,8 @@ def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
 
 
 def _keep_recent_answers(attempts: Sequence[Attempt], valid_s: float) -> list[Attempt]:
-    answered = who_answered(attempts, INCONCLUSIVE | {"saved", "skipped"})
-    return [one for one in attempts if one.source in answered and is_within(valid_s, one.at)]
+    answered = find_answered_routes(attempts, INCONCLUSIVE | {"saved", "skipped"})
+    return [one for one in attempts if one.source in answered and is_within_seconds(valid_s, one.at)]
 
 
 def _find_rungs(stored: StoredPaper, ladder: Ladder) -> Iterator[Rung]:

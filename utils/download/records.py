@@ -17,9 +17,9 @@ from functools import partial
 from typing import Literal
 
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
-from ..http import Answer, Web, not_older_than
+from ..http import Answer, Web, require_newer_than
 from ..model.identifiers import Ids
-from ..model.paper import Paper, paper_from, to_row
+from ..model.paper import Paper, paper_from_row, to_row
 from ..shelf import Shelf
 from ..sources import Lookup, Source, ask_in_halves
 from ..sources.crossref import SOURCE as CROSSREF
@@ -28,7 +28,7 @@ from ..sources.eutils import BATCH
 from ..sources.pubmed import SOURCE as PUBMED
 from ..sources.pubmed import fetch
 from ..sources.source import find_records
-from ..system.plain_text import encodable, shortened
+from ..system.plain_text import replace_surrogates, shorten
 
 _ENOUGH = 3  # batches in turn without an answer: each of them was asked several times already
 _MINUTE = 1 / 1440  # days
@@ -191,7 +191,7 @@ def _ask_once(
             recalled = _recall_answers(source, lookup, mine, web)
             yield from recalled.items()
             unknown = [ids for ids in mine if ids not in recalled]
-            with not_older_than(time.time() - _HOUR * 86400):
+            with require_newer_than(time.time() - _HOUR * 86400):
                 answers = ask_in_halves(unknown, partial(_fetch_records, lookup, web), source.name)
                 outcomes = {ids: outcome for ids, outcome, _ in answers} if unknown else {}
             _keep_answers(source, lookup, outcomes, web)
@@ -213,10 +213,13 @@ def _recall_answers(
     known_before = lookup.recall(wanted, web)
     known: dict[Ids, Outcome] = {ids: known_before[ids] for ids in wanted if ids in known_before}
     for ids in wanted:
-        if ids in known or (answer := web.journal.fresh(_record_name(source, ids), _HOUR)) is None:
+        if (
+            ids in known
+            or (answer := web.journal.find_fresh(_record_name(source, ids), _HOUR)) is None
+        ):
             continue
         with suppress(LookupError, TypeError, AttributeError):  # another version wrote it
-            known[ids] = paper_from(answer.json()) if answer.status == 200 else None
+            known[ids] = paper_from_row(answer.json()) if answer.status == 200 else None
     return known
 
 
@@ -228,7 +231,7 @@ def _keep_answers(
         if ids in known or isinstance(outcome, SourceMiss | NotConfigured):
             continue
         body = json.dumps(to_row(outcome)).encode() if outcome else b""
-        web.journal.keep(_record_name(source, ids), Answer(200 if outcome else 404, "", body))
+        web.journal.store(_record_name(source, ids), Answer(200 if outcome else 404, "", body))
 
 
 def _record_name(source: Source, ids: Ids) -> str:
@@ -313,13 +316,13 @@ def _parse_identifier(text: str) -> Ids | BadRequest:
     """Read a PMID, PMCID or DOI; the error is the answer for anything else."""
     ids = Ids.try_parse(text)
     if isinstance(ids, Ids) and not (ids.pmid or ids.pmcid or ids.doi):
-        msg = f"{shortened(text, 80)!r} is not a PMID, PMCID or DOI."
+        msg = f"{shorten(text, 80)!r} is not a PMID, PMCID or DOI."
         return BadRequest(msg, "Give PMIDs, PMCIDs or DOIs.")
     return ids
 
 
 def _to_conversion(text: str, outcome: Paper | PaperError) -> Converted:
-    shown = shortened(encodable(text), 80)
+    shown = shorten(replace_surrogates(text), 80)
     if isinstance(outcome, Paper):
         return Converted(shown, "found", outcome.ids)
     if isinstance(outcome, NotFound):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from ..errors import BadRequest, StoreFailed
 from ..http import Web
 from ..sources.eutils import Contact, contact, post_ids
-from ..system.plain_text import shortened
+from ..system.plain_text import shorten
 from .databases import Database, form_of, staged_form
 from .fetching import Fetch, Summary, SummaryPage, fetch, look_up, summary
 from .paging import Pages, Progress, pages_of_records, pages_of_search
@@ -280,7 +280,7 @@ def _look_up_numbers(database: Database, uids: Sequence[str], web: Web) -> list[
     names = [uid for uid in uids if not uid.isdecimal()]
     known, unknown = look_up(database.name, names, web)
     if unknown:
-        missing = shortened(", ".join(one.id for one in unknown), 100)
+        missing = shorten(", ".join(one.id for one in unknown), 100)
         msg = f"{database.name} has no record of {missing}."
         raise BadRequest(msg, "Leave out what does not exist.", ids=[one.id for one in unknown[:5]])
     return list(dict.fromkeys(known.get(uid, uid) for uid in uids))

@@ -15,7 +15,7 @@ from ..http import Web
 from ..model.identifiers import Ids
 from ..outline.sections import stretch_end
 from ..sources.bioc import Paragraph, fetch_article
-from ..system.plain_text import shortened
+from ..system.plain_text import shorten
 
 MOST_CHARACTERS = 50_000
 _TITLE = re.compile(r"(?:abstract_)?title(?:_([1-5]))?")
@@ -69,7 +69,7 @@ def article_text(
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS:,}.")
     found = fetch_article(_bioc_ids(paper), web)
     if not found.paragraphs:
-        msg = f"BioC has no text of {shortened(paper.strip(), 40)}."
+        msg = f"BioC has no text of {shorten(paper.strip(), 40)}."
         hint = "It holds PMC's open-access articles and author manuscripts; a download asks others."
         raise NotAvailable(msg, hint)
     parts = _by_section(found.paragraphs)
@@ -90,7 +90,7 @@ def article_text(
 def _bioc_ids(paper: str) -> Ids:
     ids = Ids.parse(paper)
     if not (ids.pmcid or ids.pmid):
-        msg = f"BioC knows articles by PMCID or PMID; {shortened(paper.strip(), 80)!r} is neither."
+        msg = f"BioC knows articles by PMCID or PMID; {shorten(paper.strip(), 80)!r} is neither."
         raise BadRequest(msg, "Convert it first: convert_ids.")
     return ids
 
@@ -119,5 +119,5 @@ def _find_section(wanted: str, names: Sequence[str]) -> str:
         fitting = [name for name in names if fits(sought, name) or fits(name, sought)]
         if fitting:
             return fitting[0]
-    msg = f"There is no section {shortened(wanted.strip(), 40)!r}."
+    msg = f"There is no section {shorten(wanted.strip(), 40)!r}."
     raise BadRequest(msg, f"The sections are: {', '.join(names)}.")

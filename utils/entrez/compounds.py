@@ -31,7 +31,7 @@ from ..sources.pubchem import (
     find_related,
     find_similar_names,
 )
-from ..system.plain_text import sendable, shortened
+from ..system.plain_text import prepare_query_text, shorten
 
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 MOST_COMPOUNDS = 100
@@ -320,7 +320,7 @@ class CompoundQuery:
         return tuple(dict.fromkeys(self.text.split(","))) if self.kind == "cid" else ()
 
     def __str__(self) -> str:
-        return shortened(self.text, 80)
+        return shorten(self.text, 80)
 
 
 def compound_query(text: str, kind: str = "") -> CompoundQuery:
@@ -334,7 +334,7 @@ def compound_query(text: str, kind: str = "") -> CompoundQuery:
     BadRequest
         It can be nothing of that kind.
     """
-    words = " ".join(sendable(text, "compound", _LONGEST_STRUCTURE).split())
+    words = " ".join(prepare_query_text(text, "compound", _LONGEST_STRUCTURE).split())
     if not words:
         raise BadRequest("No compound is named.", "For example aspirin, 2244 or CC(=O)O.")
     if kind and kind not in KINDS:
@@ -380,21 +380,21 @@ def _one_cid(text: str) -> str:
     match = _CID.fullmatch(text)
     digits = match[1].lstrip("0") if match else ""
     if not digits or len(digits) > 10 or int(digits) > LARGEST_CID:
-        msg = f"{shortened(text, 40)!r} is no CID: PubChem counts its compounds from 1."
+        msg = f"{shorten(text, 40)!r} is no CID: PubChem counts its compounds from 1."
         raise BadRequest(msg, "For example 2244. If it is a name, set kind to name.")
     return digits
 
 
 def _inchi(text: str) -> str:
     if not _INCHI.fullmatch(text):
-        msg = f"{shortened(text, 40)!r} is no InChI."
+        msg = f"{shorten(text, 40)!r} is no InChI."
         raise BadRequest(msg, "It begins with InChI=1S/ and holds no blanks.")
     return text
 
 
 def _inchikey(text: str) -> str:
     if not (match := _INCHIKEY.fullmatch(text)):
-        msg = f"{shortened(text, 40)!r} is no InChIKey."
+        msg = f"{shorten(text, 40)!r} is no InChIKey."
         hint = "It has 14, 10 and 1 letters, such as BSYNRYMUTXBXSQ-UHFFFAOYSA-N."
         raise BadRequest(msg, hint)
     return match[1].upper()
@@ -402,18 +402,18 @@ def _inchikey(text: str) -> str:
 
 def _formula(text: str) -> str:
     if not _FORMULA.fullmatch(text):
-        msg = f"{shortened(text, 40)!r} is no molecular formula."
+        msg = f"{shorten(text, 40)!r} is no molecular formula."
         hint = "Elements and how many, in capitals and without brackets, such as C9H8O4."
         raise BadRequest(msg, hint)
     if unknown := [one for one in _ELEMENT.findall(text) if f" {one} " not in _ELEMENTS]:
-        msg = f"{unknown[0]} in {shortened(text, 40)!r} is no element."
+        msg = f"{unknown[0]} in {shorten(text, 40)!r} is no element."
         raise BadRequest(msg, "Check capitals: Co is cobalt, CO carbon and oxygen.")
     return text
 
 
 def _smiles(text: str) -> str:
     if " " in text:
-        msg = f"A SMILES holds no blanks; {shortened(text, 40)!r} does."
+        msg = f"A SMILES holds no blanks; {shorten(text, 40)!r} does."
         raise BadRequest(msg, "If it is a name, set kind to name.")
     for opening, closing in ("()", "[]"):
         if (at := _unbalanced(text, opening, closing)) is not None:
@@ -436,7 +436,7 @@ def _unbalanced(text: str, opening: str, closing: str) -> int | None:
 
 
 def _name(text: str) -> str:
-    return sendable(text, "name", _LONGEST_NAME)
+    return prepare_query_text(text, "name", _LONGEST_NAME)
 
 
 _READERS = {

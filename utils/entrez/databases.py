@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..errors import BadRequest
-from ..system.plain_text import one_line, shortened
+from ..system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
     from .datasets.trees import Form as PageForm
@@ -239,7 +239,7 @@ def no_such_database(name: str, others: Iterable[str] = ()) -> BadRequest:
     names = {**dict.fromkeys([*DATABASES, *others]), **titles, **_ALIASES}
     near = get_close_matches(plain.replace(" ", ""), names, 3, 0.7) if plain else []
     meant = list(dict.fromkeys(names[one] or one for one in near))
-    msg = f"Entrez has no database {shortened(one_line(name), 40)!r}." if plain else "No database."
+    msg = f"Entrez has no database {shorten(one_line(name), 40)!r}." if plain else "No database."
     hints = [f"Did you mean {one} ({title_of(one)})?" for one in meant[:3]]
     often = "pubmed, pmc, gene, protein, nuccore, taxonomy, clinvar, snp, biosample, sra"
     return BadRequest(msg, *hints, f"Often asked: {often}; info without a database lists all.")
@@ -318,4 +318,4 @@ def describe_forms(forms: Iterable[Form]) -> str:
 
 def _describe_request(rettype: str, retmode: str) -> str:
     options = (("rettype", rettype), ("retmode", retmode))
-    return " ".join(f"{name}={shortened(value, 30)}" for name, value in options if value)
+    return " ".join(f"{name}={shorten(value, 30)}" for name, value in options if value)

@@ -24,7 +24,7 @@ from ..readers.safe_xml import parse
 from ..sources.eutils import efetch
 from ..sources.eutils_services import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
-from ..system.plain_text import one_line, plain_json
+from ..system.plain_text import one_line, to_plain_json
 from .databases import Form
 from .selection import Missing, Part, Selection, explain_expiry, require_between
 
@@ -280,7 +280,7 @@ def uids_by_name(records: dict[str, dict[str, object]]) -> dict[str, str]:
 
 
 def _key(selection: Selection, part: Part, form: Form) -> str:
-    request = plain_json([selection.database.name, form.name, sorted(part.params.items())])
+    request = to_plain_json([selection.database.name, form.name, sorted(part.params.items())])
     return hashlib.sha256(request.encode()).hexdigest()
 
 
@@ -492,7 +492,7 @@ def summary(
             one = _summary_within(uid, name, found.records[uid], room if shown else max_chars)
             if shown and one.left_out:
                 break
-            room -= len(plain_json(one.fields))
+            room -= len(to_plain_json(one.fields))
             shown.append(one)
         else:
             missing.append(Missing(name, found.refused.get(name) or SILENT))
@@ -534,7 +534,7 @@ def _summary_within(uid: str, name: str, row: Mapping[str, Any], room: int) -> S
     fields: dict[str, Any] = {}
     left_out = []
     for key, value in row.items():
-        size = len(plain_json({key: value}))
+        size = len(to_plain_json({key: value}))
         if size <= room:
             fields[key] = value
             room -= size

@@ -17,7 +17,7 @@ from ..http import Web
 from ..search.pubmed.search import check_query, find_every_pmid
 from ..sources import Query
 from ..sources.eutils_services import SILENT
-from ..system.plain_text import one_line, shortened
+from ..system.plain_text import one_line, shorten
 from .databases import Database, Form
 from .datasets.trees import Page
 from .fetching import fetch_part, fetch_summaries, halved, uids_by_name
@@ -202,7 +202,7 @@ def pages_of_search(
     require_between("most", most, 1, MOST_PAGED, "Stage it in parts, for example by date.")
     found = search(database.name, term, web, most=0, keep=True)
     if not found.total:
-        msg = f"{database.name} finds nothing for {shortened(one_line(term), 100)!r}."
+        msg = f"{database.name} finds nothing for {shorten(one_line(term), 100)!r}."
         hints = [words for words in found.warnings if words != NO_HISTORY]
         raise NothingFound(msg, *hints, "Look at the spelling, or at the search fields.")
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL

@@ -27,7 +27,7 @@ from ..sources.eutils_services import (
     fetch_spelling,
 )
 from ..sources.loose_json import mappings, short_text, text, whole
-from ..system.plain_text import one_line, shortened
+from ..system.plain_text import one_line, shorten
 from .databases import DATABASES, Database, Form, generic, plain_name
 from .selection import PUBMED_WALL, History, find_database, read_ids, remember, require_between
 
@@ -151,7 +151,7 @@ class _SearchRequest:
         require_between("start", self.start, 0, wall - 1, "Narrow the search, for example by date.")
         kind = (one_line(self.date_type).lower() or "pdat") if query.min_date else ""
         if kind and not _DATE_TYPE.fullmatch(kind):
-            msg = f"date_type is {shortened(one_line(kind), 40)!r}."
+            msg = f"date_type is {shorten(one_line(kind), 40)!r}."
             raise BadRequest(msg, "pdat (published), mdat (changed) or, in PubMed, edat (entered).")
         return {
             "term": query.text.strip(),
@@ -166,7 +166,7 @@ class _SearchRequest:
 
     def _sort(self) -> str:
         if not _SORT.fullmatch(order := self.sort.strip()):
-            msg = f"sort is {shortened(one_line(order), 40)!r}."
+            msg = f"sort is {shorten(one_line(order), 40)!r}."
             raise BadRequest(msg, "relevance, pub_date, or a sort that the database's page offers.")
         return _PUBMED_SORTS.get(order.lower(), order) if self.database.name == "pubmed" else order
 
@@ -334,7 +334,7 @@ def _require_kind(home: Database, target: Database | None, name: str, web: Web) 
     hints = [f"Did you mean {', '.join(near)}?"] if near else []
     able = ", ".join(sorted(set(kinds.values())))
     if name and name not in kinds:
-        msg = f"{home.name} has no links called {shortened(one_line(name), 60)!r}."
+        msg = f"{home.name} has no links called {shorten(one_line(name), 60)!r}."
         raise BadRequest(msg, *hints, f"Links lead from {home.name} to: {able}.")
     if target and name and kinds[name] != target.name:
         msg = f"{name} leads to {kinds[name]}, not to {target.name}."
@@ -355,7 +355,7 @@ def _links(
     }
     longest = max((len(row.uids) for rows in wanted.values() for row in rows), default=0)
     unanswered = [
-        f"{uid}: {shortened(one.trouble, 200)}" for uid, one in found.items() if one.trouble
+        f"{uid}: {shorten(one.trouble, 200)}" for uid, one in found.items() if one.trouble
     ]
     unanswered += [f"{uid}: NCBI said nothing of its links" for uid in uids if uid not in found]
     records = tuple(

@@ -26,7 +26,7 @@ from ..errors import BadRequest, NotFound, PaperError, Unreachable
 from ..http import Web
 from ..sources.eutils import fetch_database_names
 from ..sources.loose_json import mapping, text, whole
-from ..system.plain_text import one_line, shortened
+from ..system.plain_text import one_line, shorten
 from .databases import DATABASES, Database, generic, no_such_database, plain_name
 
 HOURS = 8
@@ -221,7 +221,7 @@ def _database_of(word: str) -> str:
 
 
 def _unfit_error(database: Database, unfit: list[str]) -> BadRequest:
-    shown = ", ".join(repr(shortened(one_line(word), 40)) for word in unfit[:_SHOWN])
+    shown = ", ".join(repr(shorten(one_line(word), 40)) for word in unfit[:_SHOWN])
     more = f" and {len(unfit) - _SHOWN:,} more" if len(unfit) > _SHOWN else ""
     verb = "is no identifier" if len(unfit) == 1 else "are no identifiers"
     msg = f"{shown}{more} {verb} of {database.name}."
@@ -233,7 +233,7 @@ def _hints(database: Database, word: str) -> list[str]:
     """What to do with an identifier of another kind."""
     found = next(((kind, name) for pattern, kind, name in _KINDS if pattern.fullmatch(word)), None)
     if found is None:
-        plain = shortened(one_line(word), 40)
+        plain = shorten(one_line(word), 40)
         return [f"Search {database.name} for {plain!r} to find its {database.uid}."]
     kind, home = found
     hints = [f"{word[:60]} is {kind}."]
@@ -283,7 +283,7 @@ def remember(
     moment = datetime.fromtimestamp(time.time(), UTC) + timedelta(hours=HOURS)
     name = f"h_{secrets.token_hex(8)}"
     expires = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-    made = Place(History(name, database, shortened(made_by, 200), total, expires), *place)
+    made = Place(History(name, database, shorten(made_by, 200), total, expires), *place)
     web.cache.put(_KIND, name, asdict(made), HOURS / 24)
     return made if web.cache.get(_KIND, name) else None
 
@@ -300,7 +300,7 @@ def recall(name: str, database: str, web: Web) -> Place:
     """
     name = one_line(name)
     if not _HANDLE.fullmatch(name):
-        msg = f"{shortened(name, 40)!r} is no history."
+        msg = f"{shorten(name, 40)!r} is no history."
         raise BadRequest(msg, "A search with keep and post return one: h_ and 16 characters.")
     kept = _to_place(mapping(web.cache.get(_KIND, name)))
     if kept is None:

@@ -28,13 +28,13 @@ from ..download.climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Set
 from ..download.ladder import Ladder, Step, get_lease_name
 from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
-from ..http import Patience, not_older_than
+from ..http import Patience, require_newer_than
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
-from ..model.job import most_informative
-from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, who_answered
+from ..model.job import find_most_informative
+from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, find_answered_routes
 from ..model.verdicts import Copy
-from ..model.versions import OTHER_VERSION, meant, serves
+from ..model.versions import OTHER_VERSION, infer_version, satisfies_request
 from ..readers.reader_processes import read_in_child
 from ..search.resolve import Resolution, resolve
 from ..shelf import body_of, known_by_name_only
@@ -183,7 +183,7 @@ class _Harvest:
             return {}
         numbers = [number for same in wanted.values() for number in same]
         self.ledger.begin_rung(numbers, _LOOK_UP)
-        with not_older_than(self.ledger.asked_since(numbers)), Patience(inf).applied():
+        with require_newer_than(self.ledger.asked_since(numbers)), Patience(inf).apply():
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.record_answer(_LOOK_UP, "")
@@ -240,7 +240,7 @@ class _Harvest:
             self._advance(number, climb)
 
     def _remember_wanted_version(self, number: int, asked: str) -> None:
-        if (wants := meant(Ids.maybe(asked))) != "published":
+        if (wants := infer_version(Ids.maybe(asked))) != "published":
             self._wanted_versions[number] = wants
 
     def _make_request(self, number: int, ids: Ids) -> DownloadRequest:
@@ -303,7 +303,7 @@ class _Harvest:
         """Return the state of a paper's climb, from the ledger."""
         request = replace(self._make_request(number, paper.ids), retry=True)
         tried, find = self.ledger.attempts(number), self.ladder.shelf.full_texts
-        passed = who_answered(tried, _NO_ANSWER)
+        passed = find_answered_routes(tried, _NO_ANSWER)
         return Climb(request, find, paper, state, tried, passed, texts=texts)
 
     def _schedule_return(
@@ -353,7 +353,7 @@ class _Harvest:
     def _lease_papers(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
         """Lease the papers that no other process works on; queue the others again."""
         leases = self.ladder.web.leases
-        names = leases.take({get_lease_name(paper) for paper in papers.values()})
+        names = leases.take_free({get_lease_name(paper) for paper in papers.values()})
         for number, paper in papers.items():
             if get_lease_name(paper) not in names:
                 self.lanes.put(rung.via, number, _get_queue(rung, paper), after=_BUSY_S)
@@ -367,7 +367,7 @@ class _Harvest:
     def _end_if_shelved(self, number: int, climb: Climb) -> bool:
         """End a paper whose text is on the shelf by now; return whether it is."""
         stored = climb.stored
-        if stored is None or not serves(climb.request.wants, stored):
+        if stored is None or not satisfies_request(climb.request.wants, stored):
             return False
         with self._isolate_errors(number):
             self._end_paper(number, stored, self._find_unrecorded(number, stored))
@@ -386,7 +386,7 @@ class _Harvest:
         self.ledger.begin_rung(list(climbs), rung.via)
         try:
             since = self.ledger.asked_since(list(climbs))
-            with not_older_than(since), Patience(inf).applied():
+            with require_newer_than(since), Patience(inf).apply():
                 self.ladder.ask(rung, list(steps.values()))
         except (StoreFailed, NotConfigured):
             raise
@@ -456,7 +456,7 @@ class _Harvest:
         climb.tried = story = [*climb.tried[:recorded], *rest]
         # So that `--retry unreachable` finds them.
         passed_over = [attempt for attempt in rest if attempt.detail == _PASSED_OVER]
-        why = most_informative(story) or Attempt("", "not_offered", "Nobody offers it.")
+        why = find_most_informative(story) or Attempt("", "not_offered", "Nobody offers it.")
         if stored := self.ladder.settle(climb):
             embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
             if embargo and why.outcome != Unreachable.outcome:
@@ -478,7 +478,7 @@ class _Harvest:
             said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
             reason, detail = said
         else:
-            why = most_informative(stored.attempts) or _ON_SHELF if why is _ON_SHELF else why
+            why = find_most_informative(stored.attempts) or _ON_SHELF if why is _ON_SHELF else why
             reason, detail = why.outcome, why.detail
         self.outages.clear_deferred(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

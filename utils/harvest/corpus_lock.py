@@ -19,9 +19,9 @@ from ..model.identifiers import Ids
 from ..model.job import Harvested
 from ..reports import ByName, Difference, Differences, Lock, Locked, compare
 from ..shelf.ledger import Ledger
-from ..system.plain_text import cell, one_line
-from ..system.process import version
-from ..system.safe_files import make_folder, replacing, write_whole
+from ..system.plain_text import one_line, to_cell
+from ..system.process import get_version
+from ..system.safe_files import make_folder, replace_text_file, write_file
 from .jobs import Harvest, of_list
 
 TABLE, SUMMARY = "differences.csv", "differences.txt"
@@ -90,7 +90,7 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> Rebuilt:
     path = harvest.folder / TABLE
     make_folder(harvest.folder)
     reasons: Counter[str] = Counter()
-    with replacing(path) as file:
+    with replace_text_file(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for change in CHANGES:
@@ -98,10 +98,10 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> Rebuilt:
                 row = rows.get(difference.ids)
                 why = _why(change, difference, row, lock)
                 reasons[why] += change == "changed"
-                writer.writerow(map(cell, _cells(change, why, difference, row)))
+                writer.writerow(map(to_cell, _cells(change, why, difference, row)))
     sentences = (*found.sentences, *_more_sentences(reasons, still))
     text = "".join(f"{sentence}\n" for sentence in sentences)
-    write_whole(harvest.folder / SUMMARY, text.encode("utf-8", "replace"))
+    write_file(harvest.folder / SUMMARY, text.encode("utf-8", "replace"))
     return Rebuilt(found, still, sentences, path)
 
 
@@ -148,7 +148,7 @@ def _why(change: str, difference: Difference, row: Harvested | None, lock: Lock)
             return f"another version: {was.version} then, {now.version} now"
         if was.via and was.via != now.via:
             return f"another source: {was.via} then, {now.via} now"
-        if lock.made_by and lock.made_by != f"Papershelf {version()}":
+        if lock.made_by and lock.made_by != f"Papershelf {get_version()}":
             return f"another reader ({lock.made_by} then), or the source sends another text"
         return "the source sends another text" if was.via else "not known"
     if change == "retracted" and row:

@@ -26,10 +26,10 @@ from ..download.ladder import Ladder
 from ..errors import BadRequest, NothingFound, StoreFailed
 from ..lists.pasted import Entry, build_unread_error, merge_entries
 from ..model.identifiers import Ids
-from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, Search, Which
-from ..model.paper import Paper, StoredPaper, Verdict, moment, now
+from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, PaperSelection, Search
+from ..model.paper import Paper, StoredPaper, Verdict, format_timestamp, utc_now
 from ..model.tabular import ResultList, Table, Tabular
-from ..model.versions import STAND_INS
+from ..model.versions import UNPUBLISHED_VERSIONS
 from ..search.pubmed.search import Sweep, find_every_pmid
 from ..shelf import Shelf, body_of
 from ..shelf.ledger import Ledger
@@ -37,7 +37,7 @@ from ..shelf.ledger_file import ledgers_folder
 from ..sources import Query
 from ..system.keyword_options import explain_options
 from ..system.progress_display import ProgressDisplay
-from ..system.safe_files import disk, make_folder, replacing
+from ..system.safe_files import disk_errors, make_folder, replace_text_file
 from .bulk import run_harvest
 from .run_status import Progress
 from .searches import Collected, Wanted, collect, wanted_searches
@@ -118,7 +118,7 @@ class Harvest(Tabular):
         """Return where the full texts came from, and why other papers have none."""
         return self.ledger.coverage()
 
-    def papers(self, which: Which = "all") -> ResultList[Harvested]:
+    def papers(self, which: PaperSelection = "all") -> ResultList[Harvested]:
         """Return the papers and their outcomes.
 
         Parameters
@@ -168,7 +168,7 @@ class Harvest(Tabular):
             return 0
         if by_hand:
             return self.ledger.reopen_unresolved()
-        return self.ledger.reopen_unresolved(moment(time.time() - _SINCE_S))
+        return self.ledger.reopen_unresolved(format_timestamp(time.time() - _SINCE_S))
 
     def retry(self, which: str) -> int:
         """Open papers again that ended so (``failed``, ``abstract``, ``record``, or an outcome).
@@ -193,7 +193,7 @@ class Harvest(Tabular):
 
         What is done stays done.
         """
-        self.ledger.record_cancelled(now())
+        self.ledger.record_cancelled(utc_now())
 
     def report(self, drawings: Iterable[str] = ()) -> Path:
         """Write the report of what there is by now; the page to look at.
@@ -319,7 +319,7 @@ def parse_outcomes(which: str) -> list[str]:
         No paper can.
     """
     words = [word.strip() for word in which.split(",")]
-    choices = OUTCOMES.union(STAND_INS)
+    choices = OUTCOMES.union(UNPUBLISHED_VERSIONS)
     if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
         raise BadRequest(msg, f"Choose among {', '.join(sorted(choices))}.")
@@ -363,7 +363,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
         query=query.text,
         effective_query=found.effective_query,
         hits=found.total,
-        begun_at=now(),
+        begun_at=utc_now(),
         notes=tuple(notes),
         searches=(_in_pubmed(query, found),),
     )
@@ -372,7 +372,7 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
 
 def _in_pubmed(query: Query, found: Sweep) -> Search:
     hits = found.total
-    return Search("pubmed", "PubMed", query.text, found.effective_query, hits, hits, now())
+    return Search("pubmed", "PubMed", query.text, found.effective_query, hits, hits, utc_now())
 
 
 def _add_new_hits(
@@ -431,9 +431,9 @@ def of_list(entries: Iterable[Entry], title: str, ladder: Ladder, *, most: int =
         title,
         hits=len(entries),
         duplicates=once.duplicates,
-        begun_at=now(),
+        begun_at=utc_now(),
         notes=tuple(notes),
-        searches=(Search("", title, hits=len(entries), taken=len(entries), searched_at=now()),),
+        searches=(Search("", title, hits=len(entries), taken=len(entries), searched_at=utc_now()),),
     )
     return Ledger.create(path, job, papers)
 
@@ -494,7 +494,7 @@ def _job_of(job_id: str, title: str, found: Collected, taken: int, notes: Iterab
         effective_query="\n".join(f"{search.name}: {search.effective_query}" for search in asked),
         hits=taken,
         duplicates=found.duplicates,
-        begun_at=now(),
+        begun_at=utc_now(),
         notes=tuple(notes),
         searches=found.searches,
     )
@@ -527,7 +527,7 @@ def of_id(job_id: str, ladder: Ladder) -> Ledger:
 def every_job(ladder: Ladder) -> list[Job]:
     """All jobs of the shelf, the newest first."""
     jobs = []
-    with disk(_folder(ladder), "read"):
+    with disk_errors(_folder(ladder), "read"):
         paths = [*_folder(ladder).glob("*.db")]
     for path in paths:
         try:
@@ -623,7 +623,7 @@ def of_shelf(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
 
 def _lies_aside(one: StoredPaper, shelf: Shelf) -> bool:
     """Return whether a text is of another version than the one that stands for the paper."""
-    beside = one.version in STAND_INS or one.kind == "rejected"
+    beside = one.version in UNPUBLISHED_VERSIONS or one.kind == "rejected"
     best = shelf.find(one.paper.ids) if beside else None
     return best is not None and best.path != one.path
 
@@ -651,5 +651,5 @@ def write_references(papers: Papers, folder: Path) -> list[Path]:
     targets = {folder / RIS: each_ris, folder / BIBTEX: each_bibtex}
     with ExitStack() as files:
         for path, lines in targets.items():
-            files.enter_context(replacing(path)).writelines(lines(papers()))
+            files.enter_context(replace_text_file(path)).writelines(lines(papers()))
     return list(targets)

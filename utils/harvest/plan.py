@@ -28,7 +28,7 @@ from ..lists.pasted import Entry
 from ..media import best_forms, is_image, kept_before
 from ..model.identifiers import Ids
 from ..model.paper import ObjectKind, Paper
-from ..model.versions import meant, serves
+from ..model.versions import infer_version, satisfies_request
 from ..search.pubmed.search import count_by_filter, search
 from ..sources import Query, Source
 from ..sources.pmc import sizes_of
@@ -225,9 +225,9 @@ def _known(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _Kn
 
 
 def _held(entry: Entry, ladder: Ladder) -> bool:
-    wants = meant(Ids.maybe(entry.asked))
+    wants = infer_version(Ids.maybe(entry.asked))
     held = ladder.shelf.find(entry.ids, wants)
-    return held is not None and serves(wants, held)
+    return held is not None and satisfies_request(wants, held)
 
 
 def _dois(papers: Sequence[Paper]) -> tuple[float, float]:
@@ -254,7 +254,7 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
     climbed = [_opened(source, ladder) for source in ladder.sources if source.name in order]
     requests, texts = _expected(known, order, climbed)
-    every = {rate.bucket: seconds for rate, seconds in ladder.web.limiter.intervals()}
+    every = {rate.bucket: seconds for rate, seconds in ladder.web.limiter.list_intervals()}
     publisher_s = _PUBLISHER_S * (known.largest or _LARGEST)
     hosts = [
         AtHost(site, math.ceil(number), math.ceil(number) * every.get(site, publisher_s))

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from ..download.climb import Rung
 from ..http import Web
-from ..model.job import Job, Wait
-from ..model.paper import moment
+from ..model.job import Job, SiteWait
+from ..model.paper import format_timestamp
 from ..shelf.ledger import Ledger
 from .lanes import BY_PUBLISHER, Lanes, Outage, Outages
 
@@ -49,9 +49,9 @@ class StatusReporter:
         self._outages = outages
         self._services = {rung.via: rung.source.service for rung in rungs}
         self._settings = web.settings
-        self._every = {rate.bucket: seconds for rate, seconds in web.limiter.intervals()}
+        self._every = {rate.bucket: seconds for rate, seconds in web.limiter.list_intervals()}
         self._meter = ProgressMeter(self._every)
-        self._published: tuple[Wait, ...] = ()
+        self._published: tuple[SiteWait, ...] = ()
         self._done_at = 0.0
 
     def now(self) -> Progress:
@@ -68,7 +68,7 @@ class StatusReporter:
         job = replace(job, waits=self._published)
         return replace(progress, job=job, only_waits=bool(slow) or parked)
 
-    def _slow_site(self, progress: Progress) -> list[Wait]:
+    def _slow_site(self, progress: Progress) -> list[SiteWait]:
         """The one site that has all that remains, but for what waits for sites that are out."""
         waiting = progress.waiting or {}
         if len(waiting) != 1:
@@ -80,14 +80,20 @@ class StatusReporter:
         through = time.time() + eta_s
         if abs(through - self._done_at) > _SOON_S:  # else it would be another one with every look
             self._done_at = through
-        return [Wait(self._site_name(via), papers, moment(self._done_at))]
+        return [SiteWait(self._site_name(via), papers, format_timestamp(self._done_at))]
 
-    def _wait_for(self, outage: Outage, due_s: float) -> Wait:
+    def _wait_for(self, outage: Outage, due_s: float) -> SiteWait:
         """The wait for a site that is out: until a paper comes back to it."""
         now = time.time()
         again = outage.again if outage.again > now else now + due_s
         site = self._site_name(outage.via, outage.tag)
-        return Wait(site, outage.papers, moment(again), moment(outage.since), outage.said)
+        return SiteWait(
+            site,
+            outage.papers,
+            format_timestamp(again),
+            format_timestamp(outage.since),
+            outage.said,
+        )
 
     def _site_name(self, via: str, tag: str = "") -> str:
         """Return the name of a rung's site."""

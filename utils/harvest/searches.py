@@ -18,7 +18,7 @@ from ..lists.described import paper_to_entry
 from ..lists.pasted import Entry, merge_entries
 from ..model.identifiers import Ids
 from ..model.job import Search
-from ..model.paper import Paper, SearchResult, now
+from ..model.paper import Paper, SearchResult, utc_now
 from ..search.fused_results import group_records
 from ..search.pubmed.search import find_every_pmid
 from ..search.search import strip_field_tags
@@ -161,7 +161,7 @@ class _Hits:
         if taken < hits:
             self.notes.append(f"{site} hands out {taken:,} of its {hits:,} hits.")
         self.notes += [f"{site}: {warning}" for warning in wanted.warnings]
-        query, day = wanted.query.text, now()
+        query, day = wanted.query.text, utc_now()
         self.searches.append(
             Search(wanted.source.name, site, query, understood, hits, taken, searched_at=day)
         )
@@ -190,7 +190,7 @@ class _Hits:
         for entry in entries:
             self._add(entry, entry.paper)
         taken = len(entries)
-        self.searches.append(Search("", name, "", "", taken, taken, searched_at=now()))
+        self.searches.append(Search("", name, "", "", taken, taken, searched_at=utc_now()))
 
     def _add(self, entry: Entry, paper: Paper | None) -> None:
         self.entries.append(entry)

@@ -1,4 +1,4 @@
-"""Polite and safe HTTP: the only door to the network.
+"""Send HTTP requests for the whole program: rate limits, retries, redirects and the journal.
 
 Every request keeps to its site's rate limit (`RateLimiter`, shared by all processes of this user),
 names us in ``User-Agent``, pauses when the site asks for it, follows no link into a private
@@ -9,13 +9,13 @@ long they are ready to wait) and `Cancellation` (end the work).
 Importing this room is cheap: requests, urllib3, backoff and diskcache load with the first request.
 """
 
-from .messages import MAX_BYTES, Answer, not_older_than, redact
+from .messages import MAX_BODY_BYTES, Answer, redact, require_newer_than
 from .rate_limiter import Cooldown, Rate, RateLimiter
 from .session import Web
 from .work import Cancellation, Patience
 
 __all__ = [
-    "MAX_BYTES",
+    "MAX_BODY_BYTES",
     "Answer",
     "Cancellation",
     "Cooldown",
@@ -23,6 +23,6 @@ __all__ = [
     "Rate",
     "RateLimiter",
     "Web",
-    "not_older_than",
     "redact",
+    "require_newer_than",
 ]

@@ -1,18 +1,18 @@
-"""The address policy: hosts that may be connected to, and redirects that may be followed.
+"""Decide which hosts may be connected to, and which redirects may be followed.
 
-Links and redirects are written by strangers. One that leads to ``localhost``, to the router or to a
-cloud's metadata service would make us fetch, and pass to a reader, what the stranger cannot reach
-(server-side request forgery). So a host that no ``*_base_url`` names must have a public address,
-judged on the address we really connect to, and URLs that only an attacker would write are refused.
-A redirect carries only the headers and keys that its new host may see.
+Strangers write links and redirects. A link to ``localhost``, to the router or to a cloud's metadata
+service would make us fetch, and pass to a reader, data that the stranger cannot reach (server-side
+request forgery). So a host that no ``*_base_url`` names must have a public address, checked on the
+address that we really connect to, and URLs that only an attacker would write are rejected. A
+redirect carries only the headers and keys that its new host may see.
 
-Behind a proxy it is the proxy that looks up the name and connects. Then the *name* is judged, at
-every redirect: private numbers, ``localhost`` and names that only a local network has are refused,
-and so is a name that has a private address here. Many such networks cannot look up the internet's
-names at all, so not knowing is no reason to refuse: keeping a stranger's name from resolving to
-something private is the proxy's part there.
+Behind a proxy, the proxy resolves the name and connects. Then the *name* is checked, at every
+redirect: private numbers, ``localhost`` and names of local networks are rejected, and so is a name
+that resolves to a private address here. Many such networks cannot resolve names of the internet at
+all, so an unknown name is accepted: the proxy must keep such names from resolving to private
+addresses.
 
-Address ranges: IANA's special-purpose registries, as `ipaddress` knows them.
+Address ranges: IANA's special-purpose registries, as implemented by `ipaddress`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, urldefrag, urljoin, urlsplit
 
 from ..errors import NotAvailable
-from .messages import KEYS, Answer, Request, names_secrets
+from .messages import KEY_PARAMETERS, Answer, Request, has_secrets
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
-PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443}
 # Sites that allow programs on their interfaces only, and call scripted reading of their pages a
 # breach of their terms (NLM KA-05510, PMC and Europe PMC copyright pages, arXiv's robots page).
 _INTERFACES_ONLY = ("ncbi.nlm.nih.gov", "europepmc.org", "arxiv.org")
@@ -44,17 +44,18 @@ _AZURE_HOST = IPv4Address("168.63.129.16")  # public by number, the hypervisor b
 # RFC 6761, 6762, 8375; what routers and companies hand out (IANA, "name collision").
 _LOCAL_NAMES = ("localhost", "local", "internal", "localdomain", "home.arpa", "lan", "intranet",
                 "corp", "home", "private", "in-addr.arpa", "ip6.arpa")  # fmt: skip
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.I)
+_NUMBER_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.I)
 _LOCAL_DNS_S = 2.0  # seconds we wait for the local DNS where a proxy has its own
 _KNOWN_S, _KNOWN = 600.0, 4096  # how long, and how many, names that may be asked for are remembered
 _NETLOC = re.compile(r"[^\s\\@\x00-\x20\x7f]+")
-MOST = 10
+MAX_REDIRECTS = 10
 """Redirects we follow for one request."""
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# What may be told to a stranger; every other header may be a key, whatever a publisher calls it.
-_HARMLESS = frozenset({"accept", "accept-encoding", "accept-language", "user-agent", "range",
-                       "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
-                       "if-range"})  # fmt: skip
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+# Headers that any site may see; every other header may be a key, whatever a publisher calls it.
+_HARMLESS_HEADERS = frozenset({
+    "accept", "accept-encoding", "accept-language", "user-agent", "range", "if-match",
+    "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
+})  # fmt: skip
 
 
 def is_public(address: str) -> bool:
@@ -78,13 +79,13 @@ def is_public(address: str) -> bool:
     return ip.is_global and not unusual
 
 
-def parse(url: str) -> SplitResult:
-    """The parts of a URL we are ready to ask for.
+def parse_url(url: str) -> SplitResult:
+    """Return the parts of a URL that may be requested.
 
     Raises
     ------
     NotAvailable
-        Not ``http(s)``, no host, a user name in it, or spelled to be read in two ways.
+        The URL is not ``http(s)``, has no host, has a user name, or is ambiguous.
     """
     try:
         parts = urlsplit(url)
@@ -92,7 +93,7 @@ def parse(url: str) -> SplitResult:
     except ValueError:
         msg = "A link could not be read as an address."
         raise NotAvailable(msg) from None
-    if parts.scheme not in PORTS:
+    if parts.scheme not in DEFAULT_PORTS:
         msg = f"A link uses {parts.scheme[:20] or 'no'}: where only http and https are followed."
         raise NotAvailable(msg, blocked=True)
     if not sound:
@@ -102,7 +103,7 @@ def parse(url: str) -> SplitResult:
 
 
 def is_local_name(host: str) -> bool:
-    """Return whether *host* can only mean something on the network it is asked in, or is a number.
+    """Return whether *host* is a name of a local network, or a number.
 
     Numbers count unless they are a public address in its usual spelling: ``127.1`` and
     ``2130706433`` are loopback to most resolvers (WHATWG URL: a last label that is a number).
@@ -119,13 +120,13 @@ def is_local_name(host: str) -> bool:
         pass
     last = name.rpartition(".")[2]
     local = any(name == end or name.endswith(f".{end}") for end in _LOCAL_NAMES)
-    return local or last == name or bool(_NUMBER.fullmatch(last))
+    return local or last == name or bool(_NUMBER_LABEL.fullmatch(last))
 
 
-def leads_here(url: str) -> bool:
-    """Return whether *url* leads to this machine; one without a host does.
+def is_this_machine(url: str) -> bool:
+    """Return whether *url* leads to this machine, or has no host.
 
-    >>> leads_here("http://[::1]:11434/v1"), leads_here("postgresql://db.lab.edu/papers")
+    >>> is_this_machine("http://[::1]:11434/v1"), is_this_machine("postgresql://db.lab.edu/papers")
     (True, False)
     """
     host = urlsplit(url).hostname or "localhost"
@@ -135,14 +136,14 @@ def leads_here(url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def site(url: str) -> tuple[str, int]:
-    """Host (lower case) and port of a URL.
+def get_host_and_port(url: str) -> tuple[str, int]:
+    """Return the host (lower case) and port of a URL.
 
-    >>> site("https://A.org/x"), site("http://a.org:8080")
+    >>> get_host_and_port("https://A.org/x"), get_host_and_port("http://a.org:8080")
     (('a.org', 443), ('a.org', 8080))
     """
     parts = urlsplit(url)
-    return (parts.hostname or "").rstrip("."), parts.port or PORTS.get(parts.scheme, 0)
+    return (parts.hostname or "").rstrip("."), parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
 
 
 class AddressPolicy:
@@ -159,60 +160,63 @@ class AddressPolicy:
         self._lock = threading.Lock()
 
     @cached_property
-    def _trusted(self) -> frozenset[tuple[str, int]]:
+    def _trusted_sites(self) -> frozenset[tuple[str, int]]:
+        """The hosts and ports of the settings, which may have private addresses."""
         fields = type(self._settings).model_fields
         named = [getattr(self._settings, name) for name in fields if name.endswith("_base_url")]
-        return frozenset(map(site, named))
+        return frozenset(map(get_host_and_port, named))
 
-    def trusts(self, host: str, port: int) -> bool:
+    def is_trusted(self, host: str, port: int) -> bool:
         """Return whether *host* may have any address."""
         free = self._settings.papers_allow_private_network
-        return free or (host.lower().rstrip("."), port) in self._trusted
+        return free or (host.lower().rstrip("."), port) in self._trusted_sites
 
     @cached_property
-    def _interfaces(self) -> tuple[str, ...]:
+    def _api_addresses(self) -> tuple[str, ...]:
+        """The addresses of the sites' interfaces, which programs may use."""
         fields = type(self._settings).model_fields
         return tuple(getattr(self._settings, name) for name in fields if name.endswith("_base_url"))
 
-    def open_to_programs(self, url: str) -> bool:
+    def is_open_to_programs(self, url: str) -> bool:
         """Return whether the site of *url* lets programs read it; PMC's pages do not."""
-        host = site(url)[0].lower()
+        host = get_host_and_port(url)[0].lower()
         closed = any(host == name or host.endswith(f".{name}") for name in _INTERFACES_ONLY)
         return not closed or any(
-            url == base or url.startswith((f"{base}/", f"{base}?")) for base in self._interfaces
+            url == base or url.startswith((f"{base}/", f"{base}?")) for base in self._api_addresses
         )
 
     def require_open_to_programs(self, url: str) -> None:
-        """Refuse *url* if its site closes its pages to programs.
+        """Reject *url* if its site closes its pages to programs.
 
         Raises
         ------
         NotAvailable
             The page is for people; the site's interface is asked elsewhere on the ladder.
         """
-        if not self.open_to_programs(url):
-            msg = f"{site(url)[0]} does not let programs read its pages; it was not asked."
+        if not self.is_open_to_programs(url):
+            host = get_host_and_port(url)[0]
+            msg = f"{host} does not let programs read its pages; it was not asked."
             raise NotAvailable(msg, "Its interface is asked in its own place on the ladder.")
 
     def require_public_name(
         self, host: str, port: int, look_up: Callable[[str, int, float], list[Any]]
     ) -> None:
-        """Refuse a name, to be resolved by a proxy, that leads into a private network.
+        """Reject a name, to be resolved by a proxy, that leads into a private network.
 
         Parameters
         ----------
         look_up
-            Asks the local DNS, for so many seconds at most; it may know nothing.
+            Asks the local DNS, with a timeout in seconds; the name may be unknown there.
 
         Raises
         ------
         NotAvailable
-            It is a local name, or has a private address in the local DNS.
+            The name is local, or has a private address in the local DNS.
         """
-        if self.trusts(host, port):
+        if self.is_trusted(host, port):
             return
         if is_local_name(host):
-            raise self.refuse(host)
+            raise self.build_refusal(host)
         with self._lock:
             if self._known.get(host, 0.0) > time.monotonic():
                 return
@@ -221,14 +225,14 @@ class AddressPolicy:
         except (OSError, UnicodeError):  # a TimeoutError is one
             found = []
         if not all(map(is_public, found)):
-            raise self.refuse(host)
+            raise self.build_refusal(host)
         with self._lock:
             if len(self._known) >= _KNOWN:
                 self._known.clear()
             self._known[host] = time.monotonic() + _KNOWN_S
 
-    def refuse(self, host: str) -> NotAvailable:
-        """The error for a host that turned out to be private."""
+    def build_refusal(self, host: str) -> NotAvailable:
+        """Return the error for a host with a private address."""
         return NotAvailable(
             f"A link or redirect to {host} led into a private network; it was not followed.",
             "Set PAPERS_ALLOW_PRIVATE_NETWORK=true if that is your own mirror.",
@@ -238,55 +242,58 @@ class AddressPolicy:
 
 def is_redirect(answer: Answer) -> bool:
     """Return whether *answer* is a redirect with an address."""
-    return answer.status in _REDIRECTS and "location" in answer.headers
+    return answer.status in _REDIRECT_STATUSES and "location" in answer.headers
 
 
-def follow(hop: Request, answer: Answer) -> Request:
-    """The next request.
+def build_redirect(hop: Request, answer: Answer) -> Request:
+    """Return the next request after a redirect.
 
     Raises
     ------
     NotAvailable
-        It would resend a form, show a key over plain HTTP, or leave the web.
+        The redirect would resend a form, show a key over plain HTTP, or leave the web.
     """
     host = urlsplit(hop.url).netloc
     if hop.method != "GET":
         msg = f"{host} redirected a {hop.method} request; it was not sent again."
         raise NotAvailable(msg, status=answer.status)
-    target = _target(hop.url, answer.headers["location"])
-    parts = parse(target)
+    target = _parse_location(hop.url, answer.headers["location"])
+    parts = parse_url(target)
     headers = dict(hop.headers)
-    if not _same_server(hop.url, target):
+    if not _is_same_server(hop.url, target):
         headers = {name: v for name, v in headers.items() if _is_harmless(name)}
-    carries = not all(map(_is_harmless, headers)) or names_secrets(parts.query)
+    carries = not all(map(_is_harmless, headers)) or has_secrets(parts.query)
     if carries and urlsplit(hop.url).scheme == "https" and parts.scheme == "http":
         msg = f"{host} redirected a request with a key to plain HTTP; it was not followed."
         raise NotAvailable(msg, status=answer.status)
     return replace(hop, url=target, params=None, headers=headers)
 
 
-def carries_key(hop: Request) -> bool:
-    """Return whether *hop* holds what only the site itself may see."""
+def has_key(hop: Request) -> bool:
+    """Return whether *hop* holds data that only the site itself may see."""
     names = {*(hop.params or ()), *(hop.form or ()), *dict(parse_qsl(urlsplit(hop.url).query))}
-    return not all(map(_is_harmless, hop.headers)) or not KEYS.isdisjoint(map(str.lower, names))
+    return not all(map(_is_harmless, hop.headers)) or not KEY_PARAMETERS.isdisjoint(
+        map(str.lower, names)
+    )
 
 
 def _is_harmless(header: str) -> bool:
-    return header.lower() in _HARMLESS
+    """Return whether a header may be sent to any site."""
+    return header.lower() in _HARMLESS_HEADERS
 
 
-def _same_server(one: str, other: str) -> bool:
-    """Return whether two URLs lead to one server; its usual plain and encrypted ports are one."""
-    here, there = site(one), site(other)
+def _is_same_server(one: str, other: str) -> bool:
+    """Return whether two URLs have the same host, on the same or the usual ports."""
+    here, there = get_host_and_port(one), get_host_and_port(other)
     return here[0] == there[0] and (here[1] == there[1] or {here[1], there[1]} == {80, 443})
 
 
-def _target(base: str, location: str) -> str:
+def _parse_location(base: str, location: str) -> str:
     """Return the target of a Location header, which http.client decodes as Latin-1."""
     with suppress(UnicodeError):
         location = location.encode("latin-1").decode()
     try:
         return urldefrag(urljoin(base, location.strip())).url
     except ValueError:
-        msg = f"{urlsplit(base).netloc} redirected to something that is no address."
+        msg = f"{urlsplit(base).netloc} redirected to something that is not an address."
         raise NotAvailable(msg) from None

@@ -1,16 +1,15 @@
-"""urllib3 connections with address checks, deadlines and cancellation; their pools; unpacking.
+"""Connect with urllib3: address checks, deadlines, cancellation, pools, and unpacking.
 
-urllib3 has no options for these, so its connections are subclassed: the address is checked when it
-is connected to (a name that resolves differently the second time gains nothing), every read from
-the socket ends at the deadline (also where a server drips a byte a second, even in its headers),
-another thread can end the request, and a proxy's refusal keeps its status and headers.
+urllib3 has no options for these, so its connections are subclassed. The address is checked on
+connecting, so that a name that resolves differently the second time gains nothing. Every read from
+the socket ends at the deadline, even if a server sends one byte a second. Another thread can end
+the request, and a proxy's refusal keeps its status and headers.
 
-Pools are shared by all threads; what belongs to one request, its `RequestContext`, travels in the
-context.
+All threads share the pools; the `RequestContext` of one request travels in the context.
 
-A gzip of 64 kB can unfold to 64 MB. zlib is therefore asked for bounded pieces, so that the reader
-can stop after any of them; and the end is checked, because a compressed body that stops early
-without a length header looks complete to everybody else.
+A gzip of 64 kB can unpack to 64 MB. zlib is therefore asked for bounded pieces, so that the reader
+can stop after each piece. The end of the stream is checked, because a compressed body that stops
+early without a length header would look complete otherwise.
 """
 
 from __future__ import annotations
@@ -39,20 +38,20 @@ from .address_policy import AddressPolicy, is_public
 from .network import Proxy
 from .work import Cancellation
 
-CONNECT_S = 10.0
-QUIET_S = 60.0
+CONNECT_TIMEOUT_S = 10.0
+READ_TIMEOUT_S = 60.0
 """Seconds without a single byte."""
-_POLL_S = 0.2  # between two checks for a cancellation, where no socket can be shut
+_RESOLVE_POLL_S = 0.2  # between two checks for a cancellation, where no socket can be shut
 _HOSTS, _IDLE = 32, 16  # pools, and idle connections of each: the most any site is asked at once
 _request_context: ContextVar[RequestContext] = ContextVar("papershelf_request_context")
-_PIECE = 256 * 1024
-_PLAIN = 31  # gzip header and checksum
+_PIECE_BYTES = 256 * 1024
+_GZIP_BITS = 31  # gzip header and checksum
 _WRAPPED, _RAW = 15, -15  # the two things servers mean by "deflate"
-_FOREIGN = frozenset({"br", "zstd", "compress", "x-compress"})
+_UNSUPPORTED_ENCODINGS = frozenset({"br", "zstd", "compress", "x-compress"})
 
 
 class ProxyRefused(OSError):
-    """A proxy was asked for a tunnel and said no."""
+    """A proxy refused to open a tunnel."""
 
     def __init__(self, status: int, headers: Any) -> None:
         super().__init__(f"the proxy answered {status}")
@@ -66,16 +65,16 @@ class RequestContext:
     Parameters
     ----------
     guard : Guard
-        Says which hosts may have a private address.
+        Decides which hosts may have a private address.
     seconds : float
-        Until the deadline.
+        The seconds until the deadline.
     cancellations
-        Those that can end it.
+        The cancellations that can end the request.
 
     Attributes
     ----------
     status : int
-        What was answered; 0 before there is an answer.
+        The status of the answer; 0 before the answer.
     """
 
     def __init__(
@@ -92,27 +91,27 @@ class RequestContext:
         self._lock = threading.Lock()
 
     @contextmanager
-    def active(self) -> Iterator[None]:
-        """Inside, connections of this thread use it, and its cancellations can end it."""
+    def activate(self) -> Iterator[None]:
+        """Inside, connections of this thread use the context, and its cancellations can end it."""
         token = _request_context.set(self)
         try:
             with ExitStack() as stack:
                 for cancellation in self._cancellations:
-                    stack.enter_context(cancellation.registered(self))
+                    stack.enter_context(cancellation.register(self))
                 yield
         finally:
             _request_context.reset(token)
             self._close_socket()
 
-    def seconds_left(self) -> float:
-        """Seconds until the deadline.
+    def get_seconds_left(self) -> float:
+        """Return the seconds until the deadline.
 
         Raises
         ------
         Cancelled
             The work was cancelled.
         TimeoutError
-            There are none.
+            The deadline has passed.
         """
         self.raise_if_cancelled()
         seconds = self.until - time.monotonic()
@@ -126,39 +125,41 @@ class RequestContext:
             raise Cancelled
 
     def watch_socket(self, sock: Any) -> None:
-        """Remember the socket to shut: a copy, because a TLS handshake detaches the original."""
+        """Remember a copy of the socket to shut, because a TLS handshake detaches the original."""
         with self._lock:
             self._close_socket()
             self._socket = socket.fromfd(sock.fileno(), socket.AF_INET, socket.SOCK_STREAM)
         self.raise_if_cancelled()
 
     def hang_up(self) -> None:
-        """End it at the socket; whoever reads, writes or connects there wakes up."""
+        """Shut the socket, which wakes the thread that reads, writes or connects."""
         with self._lock, suppress(OSError):
             if self._socket:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
-    def look_up(self, host: str, port: int, patience: float = float("inf")) -> list[Any]:
-        """The addresses of a name, as `socket.getaddrinfo` gives them.
+    def resolve_host(self, host: str, port: int, patience: float = float("inf")) -> list[Any]:
+        """Return the addresses of a host, as `socket.getaddrinfo` returns them.
 
         The system's resolver can be neither timed nor interrupted, so it runs in its own thread.
         """
         found: concurrent.futures.Future[list[Any]] = concurrent.futures.Future()
-        threading.Thread(target=_look_up, args=(found, host, port), daemon=True).start()
+        threading.Thread(target=_resolve_into, args=(found, host, port), daemon=True).start()
         until = time.monotonic() + patience
         while not found.done():
             if time.monotonic() > until:
                 raise TimeoutError("nobody knew the name in time")
-            concurrent.futures.wait([found], min(_POLL_S, self.seconds_left()))
+            concurrent.futures.wait([found], min(_RESOLVE_POLL_S, self.get_seconds_left()))
         return found.result()
 
     def _close_socket(self) -> None:
+        """Close our copy of the socket."""
         if self._socket:
             self._socket.close()
             self._socket = None
 
 
-def _look_up(found: concurrent.futures.Future[list[Any]], host: str, port: int) -> None:
+def _resolve_into(found: concurrent.futures.Future[list[Any]], host: str, port: int) -> None:
+    """Resolve a host, and put the addresses into a future."""
     try:
         found.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
     except (OSError, UnicodeError) as error:
@@ -173,27 +174,32 @@ class _DeadlineReader(io.RawIOBase):
         self._sock = sock
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
+        """Read into a buffer, within the deadline."""
         context = _request_context.get()
-        self._sock.settimeout(min(QUIET_S, context.seconds_left()))
+        self._sock.settimeout(min(READ_TIMEOUT_S, context.get_seconds_left()))
         return self._raw.readinto(buffer)
 
     def close(self) -> None:
+        """Close the reader and the wrapped reader."""
         if not self.closed:
             self._raw.close()
         super().close()
 
 
 class _DeadlineResponse(http.client.HTTPResponse):
+    """A response whose reads end at the deadline."""
+
     def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         raw = self.fp.detach()
         self.fp = io.BufferedReader(_DeadlineReader(raw, sock))
 
 
-class _Guarded:
+class _GuardedConnection:
     """Mixin for urllib3's connections: checked addresses, deadlines, cancellation."""
 
     response_class: Any = _DeadlineResponse
@@ -203,15 +209,17 @@ class _Guarded:
         self._proxy = proxy
 
     def _new_conn(self) -> socket.socket:
+        """Connect to a permitted address, or through a SOCKS proxy."""
         assert isinstance(self, HTTPConnection)
         try:
-            if self._proxy.socks:
+            if self._proxy.is_socks:
                 return _connect_through_socks(self._proxy, self.host, self.port)
-            return _connect(self, trusted=bool(self._proxy))
+            return _connect_permitted(self, trusted=bool(self._proxy))
         except OSError as error:
             raise NewConnectionError(self, str(error)) from error
 
     def request(self, *args: Any, **options: Any) -> None:
+        """Send a request over a socket that a cancellation can shut."""
         assert isinstance(self, HTTPConnection)
         if self.sock is not None:
             _request_context.get().watch_socket(self.sock)
@@ -236,24 +244,24 @@ class _Guarded:
             raise ProxyRefused(response.status, response.headers)
 
 
-class _GuardedHTTP(_Guarded, HTTPConnection):
+class _GuardedHTTP(_GuardedConnection, HTTPConnection):
     pass
 
 
-class _GuardedHTTPS(_Guarded, HTTPSConnection):
+class _GuardedHTTPS(_GuardedConnection, HTTPSConnection):
     pass
 
 
-def _connect(connection: HTTPConnection, trusted: bool) -> socket.socket:
-    """A connection to a permitted address of the host and to no other; *trusted*: to any."""
+def _connect_permitted(connection: HTTPConnection, trusted: bool) -> socket.socket:
+    """Connect to a permitted address of the host; if *trusted*, to any address."""
     context, host, port = _request_context.get(), connection.host, connection.port
     failure = OSError("no address")
-    for family, kind, number, _, address in _permitted_addresses(context, host, port, trusted):
+    for family, kind, number, _, address in _resolve_permitted(context, host, port, trusted):
         sock = socket.socket(family, kind, number)
         try:
             for option in connection.socket_options or ():
                 sock.setsockopt(*option)
-            sock.settimeout(min(CONNECT_S, context.seconds_left()))
+            sock.settimeout(min(CONNECT_TIMEOUT_S, context.get_seconds_left()))
             context.watch_socket(sock)
             sock.connect(address)
         except OSError as error:
@@ -267,34 +275,35 @@ def _connect(connection: HTTPConnection, trusted: bool) -> socket.socket:
     raise failure
 
 
-def _permitted_addresses(context: RequestContext, host: str, port: int, trusted: bool) -> list[Any]:
+def _resolve_permitted(context: RequestContext, host: str, port: int, trusted: bool) -> list[Any]:
+    """Return the addresses of a host that may be connected to."""
     try:
-        found = context.look_up(host, port)
+        found = context.resolve_host(host, port)
     except UnicodeError:
         msg = f"{host[:100]} is not a usable host name."
         raise NotAvailable(msg) from None
-    if trusted or context.address_policy.trusts(host, port):
+    if trusted or context.address_policy.is_trusted(host, port):
         return found
     public = [info for info in found if is_public(str(info[4][0]))]
     if found and not public:
-        raise context.address_policy.refuse(host)
+        raise context.address_policy.build_refusal(host)
     return public
 
 
 def _connect_through_socks(proxy: Proxy, host: str, port: int) -> socket.socket:
-    """A connection through a SOCKS proxy, to the name or to a permitted address."""
+    """Connect through a SOCKS proxy, to the name or to a permitted address."""
     import socks
 
     context = _request_context.get()
     target = host
     if not proxy.resolves_names:
-        target = str(_permitted_addresses(context, host, port, trusted=False)[0][4][0])
+        target = str(_resolve_permitted(context, host, port, trusted=False)[0][4][0])
     sock: socket.socket = socks.socksocket()
     try:
         kind = socks.SOCKS4 if proxy.scheme.startswith("socks4") else socks.SOCKS5
         login = (proxy.user or None, proxy.password or None)
         sock.set_proxy(kind, proxy.host, proxy.port, True, *login)  # type: ignore[attr-defined]
-        sock.settimeout(min(CONNECT_S, context.seconds_left()))
+        sock.settimeout(min(CONNECT_TIMEOUT_S, context.get_seconds_left()))
         context.watch_socket(sock)
         sock.connect((target, port))
     except BaseException:
@@ -305,7 +314,7 @@ def _connect_through_socks(proxy: Proxy, host: str, port: int) -> socket.socket:
 
 def require_socks(proxy: Proxy) -> None:
     """Raise `NotConfigured` if *proxy* is a SOCKS proxy and PySocks is missing."""
-    if not proxy.socks:
+    if not proxy.is_socks:
         return
     try:
         import socks  # noqa: F401 - whether it is there
@@ -315,16 +324,16 @@ def require_socks(proxy: Proxy) -> None:
         raise NotConfigured(msg, hint) from None
 
 
-def pools(proxy: Proxy, context: Callable[[], ssl.SSLContext]) -> urllib3.PoolManager:
-    """The pools of connections through one *proxy*, for all threads.
+def create_pools(proxy: Proxy, context: Callable[[], ssl.SSLContext]) -> urllib3.PoolManager:
+    """Return the pools of connections through one *proxy*, for all threads.
 
     Parameters
     ----------
     context
-        Makes the TLS context of a new pool.
+        Creates the TLS context of a new pool.
     """
     options: dict[str, Any] = {"num_pools": _HOSTS, "maxsize": _IDLE}
-    if not proxy or proxy.socks:
+    if not proxy or proxy.is_socks:
         return _DirectPools(proxy, context, **options)
     headers = {}
     if proxy.user or proxy.password:
@@ -344,6 +353,7 @@ class _GuardedPools:
         self._context = context
 
     def _new_pool(self, scheme: str, *args: Any, **options: Any) -> Any:
+        """Create a pool that makes guarded connections."""
         pool: Any = super()._new_pool(scheme, *args, **options)  # type: ignore[misc]
         if scheme == "https":
             pool.conn_kw["ssl_context"] = self._context()
@@ -360,8 +370,8 @@ class _ProxyPools(_GuardedPools, urllib3.ProxyManager):
     pass
 
 
-class Damaged(Exception):
-    """The body is not what its Content-Encoding says, or stops too early."""
+class DamagedBody(Exception):
+    """The body does not match its Content-Encoding, or stops too early."""
 
 
 class Unpacker:
@@ -370,59 +380,62 @@ class Unpacker:
     Parameters
     ----------
     encoding : str
-        The header's value. Words that are no compression (``identity``, ``utf-8``) mean none.
+        The header's value. Words that name no compression (``identity``, ``utf-8``) are ignored.
 
     Raises
     ------
-    Damaged
-        Compressed in a way we did not ask for, or more than once.
+    DamagedBody
+        The body is compressed in a way that was not requested, or more than once.
     """
 
     def __init__(self, encoding: str) -> None:
         codes = [code.strip().lower() for code in encoding.split(",")]
-        packed = [c for c in codes if c in _FOREIGN or c in ("gzip", "x-gzip", "deflate")]
-        if len(packed) > 1 or _FOREIGN.intersection(packed):
-            raise Damaged(f"compressed as {', '.join(packed)[:60]}, which was not asked for")
-        self._bits = (_WRAPPED if packed == ["deflate"] else _PLAIN) if packed else 0
+        packed = [
+            c for c in codes if c in _UNSUPPORTED_ENCODINGS or c in ("gzip", "x-gzip", "deflate")
+        ]
+        if len(packed) > 1 or _UNSUPPORTED_ENCODINGS.intersection(packed):
+            raise DamagedBody(f"compressed as {', '.join(packed)[:60]}, which was not asked for")
+        self._bits = (_WRAPPED if packed == ["deflate"] else _GZIP_BITS) if packed else 0
         self._zip = zlib.decompressobj(self._bits) if packed else None
         self._begun = False
 
-    def feed(self, block: bytes) -> Iterator[bytes]:
-        """The pieces (each at most 256 kB) that *block* unfolds to."""
+    def unpack(self, block: bytes) -> Iterator[bytes]:
+        """Yield the unpacked pieces of *block*, each at most 256 kB."""
         if self._zip is None:
             yield block
             return
         while True:
-            piece, block = self._step(block)
+            piece, block = self._unpack_piece(block)
             if piece:
                 yield piece
             if self._zip.eof:
-                block = self._next_member()
-            if not block and len(piece) < _PIECE:
+                block = self._start_next_member()
+            if not block and len(piece) < _PIECE_BYTES:
                 return
 
     def finish(self) -> None:
-        """Check that the compressed stream came to its end."""
+        """Check that the compressed stream is complete."""
         if self._zip is not None and self._begun and not self._zip.eof:
-            raise Damaged("cut off in the middle")
+            raise DamagedBody("cut off in the middle")
 
-    def _step(self, block: bytes) -> tuple[bytes, bytes]:
+    def _unpack_piece(self, block: bytes) -> tuple[bytes, bytes]:
+        """Return the next unpacked piece, and the rest of the block."""
         assert self._zip is not None
         try:
-            piece = self._zip.decompress(block, _PIECE)
+            piece = self._zip.decompress(block, _PIECE_BYTES)
         except zlib.error:
             if self._begun or self._bits != _WRAPPED:
-                raise Damaged("not compressed the way it says") from None
+                raise DamagedBody("not compressed the way it says") from None
             self._bits, self._zip = _RAW, zlib.decompressobj(_RAW)
-            return self._step(block)
+            return self._unpack_piece(block)
         self._begun = self._begun or bool(block)
         return piece, self._zip.unconsumed_tail
 
-    def _next_member(self) -> bytes:
-        """Begin the next gzip of a chain of them; other bytes after the end mean nothing."""
+    def _start_next_member(self) -> bytes:
+        """Start the next member of a gzip stream; ignore other bytes after the end."""
         assert self._zip is not None
         rest = self._zip.unused_data
-        if self._bits == _PLAIN and rest.startswith(b"\x1f\x8b"):
-            self._zip = zlib.decompressobj(_PLAIN)
+        if self._bits == _GZIP_BITS and rest.startswith(b"\x1f\x8b"):
+            self._zip = zlib.decompressobj(_GZIP_BITS)
             return rest
         return b""

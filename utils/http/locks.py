@@ -1,15 +1,15 @@
-"""Locks among all threads and processes: leases on papers and addresses, slots at a site.
+"""Lock among all threads and processes: leases on papers and addresses, slots at a site.
 
-A lease lets one at a time work on a paper or an address. It is a row in a small SQLite file that
-names its holder. A holder keeps an operating-system lock on a file of its own for as long as it
-lives; whoever finds that file unlocked takes over its leases. Threads of one process are kept apart
-by a set of names and a condition. Deadlocks are excluded by an order: papers before records before
-addresses, and nobody waits for a paper while holding anything.
+A lease lets one thread at a time work on a paper or an address. A lease is a row in a small SQLite
+file that names its holder. Each holder process locks a file of its own as long as it lives; a
+process that finds this file unlocked takes over the leases of the dead holder. Threads of one
+process are separated by a set of names and a condition. The order of leases excludes deadlocks:
+papers before records before addresses, and no thread waits for a paper while it holds a lease.
 
-A slot limits how many requests are under way at a site at once. It is one byte of a file that all
-processes share, locked while a request is under way; the system frees it with its process, however
-that ends. Such locks do not tell the threads of one process apart (POSIX), so `Slots` counts these
-itself. Nothing is ever written into that file.
+A slot limits the number of simultaneous requests to a site. A slot is one byte of a file that all
+processes share, locked during a request; the system unlocks the byte when the process ends. Such
+locks do not separate the threads of one process (POSIX), so `Slots` counts these itself. Nothing
+is ever written into that file.
 """
 
 from __future__ import annotations
@@ -30,20 +30,27 @@ from pathlib import Path
 
 from ..errors import StoreFailed, Unreachable
 from ..system.safe_files import create_folder, inherit_group
-from ..system.sqlite import connect, file_transaction, is_damaged, lock, set_aside, try_lock
-from .work import POLL_S, raise_if_cancelled
+from ..system.sqlite import (
+    file_transaction,
+    is_damaged,
+    move_aside,
+    open_database,
+    try_lock,
+    try_lock_file,
+)
+from .work import CANCEL_POLL_S, raise_if_cancelled
 
 log = logging.getLogger(__name__)
 
-LONGEST_S = 900.0
+MAX_LEASE_WAIT_S = 900.0
 """Seconds after which waiting for a lease fails."""
 
-_POLL_S = 0.1  # between two looks at whether another process is done
-_FILE = "leases.sqlite"
-_SCHEMA = """CREATE TABLE IF NOT EXISTS leases (
+_LEASE_POLL_S = 0.1  # between two looks at whether another process is done
+_LEASES_FILE = "leases.sqlite"
+_LEASES_SCHEMA = """CREATE TABLE IF NOT EXISTS leases (
     name TEXT PRIMARY KEY, holder TEXT NOT NULL, pid INTEGER NOT NULL) WITHOUT ROWID"""
-_PATIENCE_S = 5.0
-_YOUNG_S = 60.0  # the owner of a younger file may be about to lock it
+_DB_TIMEOUT_S = 5.0
+_MIN_DEAD_AGE_S = 60.0  # the owner of a younger file may be about to lock it
 
 
 class Leases:
@@ -52,15 +59,15 @@ class Leases:
     Parameters
     ----------
     folder : Path
-        Made (0700) with the first lease. Where it cannot be, only threads are kept apart.
+        Created (0700) with the first lease. If that fails, only threads are separated.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._begin()
+        self._reset_state()
 
-    def take(self, names: Collection[str]) -> set[str]:
-        """Take those of *names* that nobody holds; they are ours until `release`. Does not wait."""
+    def take_free(self, names: Collection[str]) -> set[str]:
+        """Take the free leases in *names*, without waiting; they are ours until `release`."""
         self._renew_after_fork()
         with self._changed:
             free = set(names) - self._ours
@@ -69,17 +76,17 @@ class Leases:
             return free
         mine: set[str] = set()
         try:
-            mine = self._enter_all(free)
+            mine = self._record_leases(free)
         finally:
-            self._forget(free - mine)
+            self._remove_names(free - mine)
         return mine
 
     def release(self, names: Collection[str]) -> None:
-        """Give back leases, and wake the threads that wait for them."""
+        """Return leases, and wake the threads that wait for them."""
         if not names:
             return
         try:
-            with self._transaction() as db:
+            with self._open_transaction() as db:
                 db.executemany(
                     "DELETE FROM leases WHERE name = ? AND holder = ?",
                     [(name, self._holder) for name in names],
@@ -88,7 +95,7 @@ class Leases:
             self._degrade(error)
             self._drop_alive_file()  # else others would wait for us as long as we live
         finally:
-            self._forget(names)
+            self._remove_names(names)
 
     @contextmanager
     def hold(self, name: str, about: str) -> Iterator[None]:
@@ -98,25 +105,25 @@ class Leases:
         ----------
         name : str
         about : str
-            What is waited for, in words.
+            A description of the work, for the error.
 
         Raises
         ------
         Unreachable
-            Somebody else has held it for a quarter of an hour.
+            Another thread or process has held the lease for a quarter of an hour.
         """
         with self.hold_any([name], about):
             yield
 
     @contextmanager
     def hold_any(self, names: Collection[str], about: str) -> Iterator[set[str]]:
-        """Wait until at least one of *names* is free, and hold those that are inside."""
+        """Wait until at least one of *names* is free, and hold all that are free."""
         began = time.monotonic()
-        while not (mine := self.take(names)):
-            if time.monotonic() - began > LONGEST_S:
+        while not (mine := self.take_free(names)):
+            if time.monotonic() - began > MAX_LEASE_WAIT_S:
                 raise self._too_long_error(names, about)
             with self._changed:
-                self._changed.wait(_POLL_S)
+                self._changed.wait(_LEASE_POLL_S)
             raise_if_cancelled()
         try:
             yield mine
@@ -125,7 +132,8 @@ class Leases:
 
     # -- ourselves ---------------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def _reset_state(self) -> None:
+        """Start without leases, under a new holder name."""
         self._pid = os.getpid()
         self._holder = f"{self._pid}-{secrets.token_hex(8)}"
         self._ours: set[str] = set()
@@ -134,45 +142,49 @@ class Leases:
         self._warned = False
 
     def _renew_after_fork(self) -> None:
-        """Start without leases after a fork: those of the parent, and its lock, are not ours."""
+        """Start without leases after a fork: the parent's leases and lock are not ours."""
         if self._pid != os.getpid():
             if self._alive_file:
                 self._alive_file.detach()
-            self._begin()
+            self._reset_state()
 
-    def _forget(self, names: Collection[str]) -> None:
+    def _remove_names(self, names: Collection[str]) -> None:
+        """Remove leases from our set, and wake waiting threads."""
         with self._changed:
             self._ours -= set(names)
             self._changed.notify_all()
 
     def _drop_alive_file(self) -> None:
+        """Delete the file that marks this process as alive, and take a new holder name."""
         with self._changed:
             if self._alive_file:
                 self._alive_file()
             self._alive_file, self._holder = None, f"{self._pid}-{secrets.token_hex(8)}"
 
     def _too_long_error(self, names: Collection[str], about: str) -> Unreachable:
+        """Return the error for a lease that another thread or process holds too long."""
         who = "another thread"
-        with suppress(OSError, sqlite3.Error), self._transaction() as db:
+        with suppress(OSError, sqlite3.Error), self._open_transaction() as db:
             for name in names:
                 for (pid,) in db.execute("SELECT pid FROM leases WHERE name = ?", (name,)):
                     who = f"process {pid}" if pid != self._pid else who
-        msg = f"Waited {LONGEST_S / 60:.0f} minutes for {about}, which {who} is working on."
+        msg = f"Waited {MAX_LEASE_WAIT_S / 60:.0f} minutes for {about}, which {who} is working on."
         return Unreachable(msg, "Ask again when that one is through, or end it.", lasting=True)
 
     # -- the others --------------------------------------------------------------------------
 
-    def _enter_all(self, names: Collection[str]) -> set[str]:
-        """Enter those as ours that no other process holds; which they are."""
+    def _record_leases(self, names: Collection[str]) -> set[str]:
+        """Record the leases that no other process holds; return their names."""
         try:
             self._lock_alive_file()
-            with self._transaction() as db:
-                return {name for name in names if self._enter(db, name)}
+            with self._open_transaction() as db:
+                return {name for name in names if self._record_lease(db, name)}
         except (OSError, sqlite3.Error) as error:
             self._degrade(error)
             return set(names)
 
-    def _enter(self, db: sqlite3.Connection, name: str) -> bool:
+    def _record_lease(self, db: sqlite3.Connection, name: str) -> bool:
+        """Record a lease as ours; return False if a living process holds it."""
         row = db.execute("SELECT holder FROM leases WHERE name = ?", (name,)).fetchone()
         if row and row[0] != self._holder:
             if self._is_alive(row[0]):
@@ -183,21 +195,21 @@ class Leases:
         return True
 
     def _lock_alive_file(self) -> None:
-        """Lock a file of our own, which the system frees when we end, however we do."""
+        """Lock a file of our own, which the system unlocks when this process ends."""
         with self._changed:
             if self._alive_file:
                 return
             create_folder(self._folder, 0o700)
             self._remove_dead()
-            path = self._path(self._holder)
-            taken = lock(db := connect(path, _PATIENCE_S))
-            self._alive_file = weakref.finalize(self, _end, db, path)
+            path = self._build_alive_path(self._holder)
+            taken = try_lock_file(db := open_database(path, _DB_TIMEOUT_S))
+            self._alive_file = weakref.finalize(self, _close_alive_file, db, path)
             if not (taken and path.exists()):  # taken for dead before it was locked
                 raise FileNotFoundError(path)
 
     def _is_alive(self, holder: str) -> bool:
-        """Return whether the process of this name lives; deletes the file of one that does not."""
-        path = self._path(holder)
+        """Return whether a holder's process lives; delete the file of a dead process."""
+        path = self._build_alive_path(holder)
         if not path.exists():
             return False
         with try_lock(path) as dead:
@@ -207,28 +219,32 @@ class Leases:
             return not dead
 
     def _remove_dead(self) -> None:
+        """Delete the files of dead processes."""
         for path in self._folder.glob("*.alive"):
             with suppress(OSError, sqlite3.Error):
-                if time.time() - path.stat().st_mtime > _YOUNG_S:
+                if time.time() - path.stat().st_mtime > _MIN_DEAD_AGE_S:
                     self._is_alive(path.stem)
 
-    def _path(self, holder: str) -> Path:
+    def _build_alive_path(self, holder: str) -> Path:
+        """Return the path of the file that marks a holder as alive."""
         return self._folder / f"{holder}.alive"
 
-    def _transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        return file_transaction(self._folder / _FILE, [_SCHEMA])
+    def _open_transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Return a transaction on the file of leases."""
+        return file_transaction(self._folder / _LEASES_FILE, [_LEASES_SCHEMA])
 
     def _degrade(self, error: Exception) -> None:
-        """Warn once that only threads are kept apart; set a damaged file aside."""
+        """Warn once that only threads are separated; move a damaged file aside."""
         if not self._warned:
             log.warning("Processes cannot keep apart what they fetch (%s).", error)
             self._warned = True
         if is_damaged(error):
             with suppress(StoreFailed):
-                set_aside(self._folder / _FILE, self._folder / "leases.damaged")
+                move_aside(self._folder / _LEASES_FILE, self._folder / "leases.damaged")
 
 
-def _end(db: sqlite3.Connection, path: Path) -> None:
+def _close_alive_file(db: sqlite3.Connection, path: Path) -> None:
+    """Close and delete the file that marks a process as alive."""
     with suppress(OSError, sqlite3.Error):
         db.close()
         path.unlink(missing_ok=True)
@@ -240,17 +256,17 @@ else:
     import fcntl
 
 
-SLOTS_MAX = 64
+MAX_SLOTS = 64
 """Slots a site can have."""
 
-_SITES_MAX = (
+_MAX_SITES = (
     2**24
 )  # places for sites in the file; below 2**31 bytes, which is all that Windows locks
 _SLOT_POLL_S = 0.02  # another process gives no sign when it is done
 
 
 class Slots:
-    """The slots of all sites; made by `slots_in`, one for a file in each process.
+    """The slots of all sites; created by `get_slots`, one object for a file in each process.
 
     Parameters
     ----------
@@ -272,49 +288,52 @@ class Slots:
         Raises
         ------
         TimeoutError
-            All were taken for *patience_s* seconds.
+            All slots were taken for *patience_s* seconds.
         OSError
             The file cannot be opened.
         """
-        slot = self._wait_for(name, min(most, SLOTS_MAX), patience_s)
+        slot = self._wait_for(name, min(most, MAX_SLOTS), patience_s)
         try:
             yield
         finally:
-            self._free(name, slot)
+            self._free_slot(name, slot)
 
     def _wait_for(self, name: str, most: int, patience_s: float) -> int:
+        """Return the number of a free slot, after waiting for one."""
         until = time.monotonic() + patience_s
         with self._changed:
-            while (slot := self._take(name, most)) is None:
+            while (slot := self._take_slot(name, most)) is None:
                 left = until - time.monotonic()
                 if left <= 0:
                     raise TimeoutError(name)
                 # Where all are ours, whoever is done rings; else a process may be done unheard.
                 all_ours = len(self._ours[name]) >= most
-                self._changed.wait(min(left, POLL_S if all_ours else _SLOT_POLL_S))
+                self._changed.wait(min(left, CANCEL_POLL_S if all_ours else _SLOT_POLL_S))
                 raise_if_cancelled()
         return slot
 
-    def _take(self, name: str, most: int) -> int | None:
+    def _take_slot(self, name: str, most: int) -> int | None:
+        """Return the number of a free slot, which is now ours; None if all are taken."""
         ours = self._ours[name]
         for slot in range(most):
-            if slot not in ours and self._try_lock(_first_byte(name) + slot):
+            if slot not in ours and self._try_lock_byte(_find_first_byte(name) + slot):
                 ours.add(slot)
                 return slot
         return None
 
-    def _free(self, name: str, slot: int) -> None:
+    def _free_slot(self, name: str, slot: int) -> None:
+        """Return a slot, and wake waiting threads."""
         with self._changed:
             self._ours[name].discard(slot)
             if not self._ours[name]:
                 del self._ours[name]
             with suppress(OSError):
-                _unlock_byte(self._file, _first_byte(name) + slot)
+                _unlock_byte(self._file, _find_first_byte(name) + slot)
             self._changed.notify_all()
 
-    def _try_lock(self, place: int) -> bool:
-        """Return whether we locked a byte; without locks, this process counts alone."""
-        self._open()
+    def _try_lock_byte(self, place: int) -> bool:
+        """Return whether this process locked a byte; True if the file supports no locks."""
+        self._open_file()
         if self._lockable:
             try:
                 return _lock_byte(self._file, place)
@@ -325,8 +344,8 @@ class Slots:
                 )
         return True
 
-    def _open(self) -> None:
-        """Open the file, again where somebody took it away: others would lock another one."""
+    def _open_file(self) -> None:
+        """Open the file, and reopen it if it was replaced: other processes lock the new file."""
         with suppress(OSError):
             if self._file >= 0 and os.path.samestat(os.fstat(self._file), self._path.stat()):
                 return
@@ -337,22 +356,22 @@ class Slots:
         inherit_group(self._path)
 
 
-def slots_in(path: str) -> Slots:
-    """The slots kept in the file *path* (no link): all threads of a process must share them."""
-    return _known.get(path) or _known.setdefault(path, Slots(path))
+def get_slots(path: str) -> Slots:
+    """Return the slots in the file *path* (not a link), shared by all threads of a process."""
+    return _slots_by_path.get(path) or _slots_by_path.setdefault(path, Slots(path))
 
 
-_known: dict[str, Slots] = {}
+_slots_by_path: dict[str, Slots] = {}
 
 # After a fork the locks stay with the parent, and so does what it counted.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_known.clear)
+    os.register_at_fork(after_in_child=_slots_by_path.clear)
 
 
-def _first_byte(name: str) -> int:
+def _find_first_byte(name: str) -> int:
     """Return the first byte of a site's slots."""
     digest = hashlib.sha256(name.encode()).digest()
-    return int.from_bytes(digest[:8], "big") % _SITES_MAX * SLOTS_MAX
+    return int.from_bytes(digest[:8], "big") % _MAX_SITES * MAX_SLOTS
 
 
 if sys.platform == "win32":

@@ -1,7 +1,7 @@
-"""What is sent to a site and what comes back: requests, answers, and their line in the log.
+"""Represent requests and answers, and log them without keys, tokens and personal addresses.
 
-Addresses are shown without keys, tokens and addresses of people (`redact`). A caller that wants no
-earlier answer (``force``, ``--retry``, another round of a harvest) sets `not_older_than`; the limit
+`redact` removes keys, tokens and e-mail addresses from URLs. A caller that does not accept earlier
+answers (``force``, ``--retry``, another round of a harvest) sets `require_newer_than`; the limit
 travels in the context of the work.
 """
 
@@ -19,30 +19,32 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ..errors import Unreachable
-from ..system.plain_text import clean_text, clean_values, shortened
+from ..system.plain_text import clean_text, clean_values, shorten
 
 if TYPE_CHECKING:
     from .connections import RequestContext
 
-MAX_BYTES = 64 * 1024 * 1024
-"""The largest answer we take, in bytes after decompression."""
-_OURSELVES = frozenset({"email", "mailto", "tool"})
-SECRETS = frozenset({"api_key", "apikey", "key", "token", "access_token"}) | _OURSELVES
-"""Query parameters that say who we are; `redact` removes them."""
-KEYS = SECRETS - _OURSELVES
-"""Those that somebody else could use."""
-DAYS = 1.0
-"""Days for which an answer is given again to the same request."""
-_DAY = 86400.0
+MAX_BODY_BYTES = 64 * 1024 * 1024
+"""The largest body that is accepted, in bytes after decompression."""
+_CLIENT_PARAMETERS = frozenset({"email", "mailto", "tool"})
+SECRET_PARAMETERS = (
+    frozenset({"api_key", "apikey", "key", "token", "access_token"}) | _CLIENT_PARAMETERS
+)
+"""Query parameters that identify us; `redact` removes them."""
+KEY_PARAMETERS = SECRET_PARAMETERS - _CLIENT_PARAMETERS
+"""The secret parameters that another person could use."""
+ANSWER_DAYS = 1.0
+"""Days for which a stored answer is reused for the same request."""
+_DAY_S = 86400.0
 _ESCAPE = re.compile(r"\\[ubf]")
 _since: ContextVar[float] = ContextVar("papershelf_since", default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it will be sent.
+    """One request, before it is sent.
 
-    ``cookies`` live as long as the chain of the request's redirects.
+    ``cookies`` are kept for the chain of the request's redirects.
     """
 
     method: str
@@ -58,9 +60,9 @@ class Request:
 class Answer:
     """One answer of one site, read to its end.
 
-    ``url`` is where it finally came from, without secrets; ``body`` is decompressed; ``media`` is
-    the MIME type in lower case without parameters; ``charset`` is what the header said, else empty;
-    the names in ``headers`` may be spelled in any case.
+    ``url`` is the final address after redirects, without secrets; ``body`` is decompressed;
+    ``media`` is the MIME type in lower case without parameters; ``charset`` is the charset in the
+    header, else empty; the names in ``headers`` may be spelled in any case.
     """
 
     status: int
@@ -76,27 +78,28 @@ class Answer:
         return urlsplit(self.url).netloc
 
     def text(self) -> str:
-        """The body as clean text: in the charset of the header, else UTF-8, else Windows-1252."""
-        return clean_text(self._decoded())
+        """Return the body as clean text: charset of the header, else UTF-8 or Windows-1252."""
+        return clean_text(self._decode_body())
 
-    def _decoded(self) -> str:
+    def _decode_body(self) -> str:
+        """Return the body as text, before cleaning."""
         if self.charset:
             try:
                 return self.body.decode(self.charset, "replace").removeprefix("\ufeff")
             except (LookupError, ValueError):
-                pass  # a charset nobody knows, or one for something else ("idna")
+                pass  # an unknown charset, or a codec for something else ("idna")
         try:
             return self.body.decode("utf-8-sig")
         except UnicodeDecodeError:
             return self.body.decode("cp1252", "replace")
 
     def json(self) -> Any:
-        """The body as JSON with clean texts; raw newlines in them are taken, as E-utilities sends.
+        """Return the body as JSON with clean texts; accept raw newlines in strings (E-utilities).
 
         Raises
         ------
         Unreachable
-            It is not JSON: some gateway answered in the site's place.
+            The body is not JSON: a gateway answered instead of the site.
         """
         try:
             text = self.text()
@@ -109,7 +112,7 @@ class Answer:
 
 
 def redact(url: str) -> str:
-    """*url* without keys, tokens, addresses and user names.
+    """Return *url* without keys, tokens, e-mail addresses and user names.
 
     >>> redact("https://me:pw@a.org/x?db=pmc&api_key=1&email=a%40b.c&id=1%2C2#top")
     'https://a.org/x?db=pmc&id=1%2C2#top'
@@ -119,20 +122,22 @@ def redact(url: str) -> str:
     except ValueError:
         return ""
     query = parts.query
-    if names_secrets(query):
+    if has_secrets(query):
         pairs = parse_qsl(query, keep_blank_values=True)
-        query = urlencode([pair for pair in pairs if pair[0].lower() not in SECRETS])
+        query = urlencode([pair for pair in pairs if pair[0].lower() not in SECRET_PARAMETERS])
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query))
 
 
-def names_secrets(query: str) -> bool:
-    """Return whether a query string carries one of the `SECRETS`."""
-    return any(name.lower() in SECRETS for name, _ in parse_qsl(query, keep_blank_values=True))
+def has_secrets(query: str) -> bool:
+    """Return whether a query string carries one of the `SECRET_PARAMETERS`."""
+    return any(
+        name.lower() in SECRET_PARAMETERS for name, _ in parse_qsl(query, keep_blank_values=True)
+    )
 
 
 @contextmanager
-def not_older_than(at: float) -> Iterator[None]:
-    """Inside, no answer is used that was given before *at*, in seconds of `time.time`."""
+def require_newer_than(at: float) -> Iterator[None]:
+    """Inside, use no stored answer that is older than *at*, in seconds of `time.time`."""
     token = _since.set(max(at, _since.get()))
     try:
         yield
@@ -140,20 +145,20 @@ def not_older_than(at: float) -> Iterator[None]:
         _since.reset(token)
 
 
-def is_fresh(at: float, days: float = DAYS) -> bool:
-    """Return whether an answer of this time may be used, also if the clock was set back."""
-    return at >= _since.get() and abs(time.time() - at) <= days * _DAY
+def is_fresh(at: float, days: float = ANSWER_DAYS) -> bool:
+    """Return whether an answer of this time may be used, even if the clock was set back."""
+    return at >= _since.get() and abs(time.time() - at) <= days * _DAY_S
 
 
 log = logging.getLogger(__name__)
-_LONGEST = 1000
-# Links to stored objects are good for whoever has them (AWS Signature Version 4, CloudFront).
-_SIGNED = ("signature", "credential", "security-token", "policy", "key-pair-id")
+_MAX_LOGGED_CHARS = 1000
+# Signed links to stored objects work for anyone (AWS Signature Version 4, CloudFront).
+_SIGNATURE_PARAMETERS = ("signature", "credential", "security-token", "policy", "key-pair-id")
 
 
 @contextmanager
-def logged(hop: Request, context: RequestContext) -> Iterator[None]:
-    """Log what is sent inside: method, address without keys, status, milliseconds on the wire."""
+def log_request(hop: Request, context: RequestContext) -> Iterator[None]:
+    """Log the request sent inside: method, address without keys, status, milliseconds."""
     if not log.isEnabledFor(logging.DEBUG):
         yield
         return
@@ -163,7 +168,7 @@ def logged(hop: Request, context: RequestContext) -> Iterator[None]:
     finally:
         about = {
             "method": hop.method,
-            "url": shown_address(hop),
+            "url": to_loggable_url(hop),
             "status": context.status or None,
             "ms": round(1000 * (time.monotonic() - began)),
         }
@@ -171,15 +176,15 @@ def logged(hop: Request, context: RequestContext) -> Iterator[None]:
         log.debug("%s %s: %s, %d ms", *words, extra=about)
 
 
-def shown_address(hop: Request) -> str:
-    """The address of a request with its parameters, also those of a form; without any key.
+def to_loggable_url(hop: Request) -> str:
+    """Return the URL of a request with its parameters, also those of a form, without any key.
 
-    >>> shown_address(Request("POST", "https://a.org/x", form={"id": [1, 2], "api_key": "1"}))
+    >>> to_loggable_url(Request("POST", "https://a.org/x", form={"id": [1, 2], "api_key": "1"}))
     'https://a.org/x?id=1&id=2'
     """
     parts = urlsplit(hop.url)
     sent = {**(hop.params or {}), **(hop.form or {})}
     more = urlencode({name: v for name, v in sent.items() if v is not None}, doseq=True)
     pairs = parse_qsl("&".join(filter(None, (parts.query, more))), keep_blank_values=True)
-    kept = [(name, v) for name, v in pairs if not name.lower().endswith(_SIGNED)]
-    return shortened(redact(urlunsplit(parts._replace(query=urlencode(kept)))), _LONGEST)
+    kept = [(name, v) for name, v in pairs if not name.lower().endswith(_SIGNATURE_PARAMETERS)]
+    return shorten(redact(urlunsplit(parts._replace(query=urlencode(kept)))), _MAX_LOGGED_CHARS)

@@ -1,19 +1,19 @@
-"""The way through this network: proxies, and trusted certificates.
+"""Choose proxies and trusted certificates for the local network.
 
 Proxies: the variables mean what they mean to curl and requests (curl's manual page, "Environment"),
-with two liberties: ``*.lab.edu`` in ``NO_PROXY`` means what its writer meant, and a port there is
-compared with the port of the request, named or not. ``PAPERS_PROXY`` comes first, and on macOS and
+with two additions: ``*.lab.edu`` in ``NO_PROXY`` matches subdomains, and a port there is compared
+with the port of the request, explicit or not. ``PAPERS_PROXY`` comes first, and on macOS and
 Windows the system's own settings come last. ``.netrc`` is not read.
 
 Certificates: networks that inspect encrypted traffic sign every site with an authority of their
-own. It is in the system's store where an administrator put it, or in a file that the person was
-told to name. requests uses only certifi, and a file named to it *replaces* that; here the system's,
-certifi's and the named ones are added up. On Linux that is one OpenSSL context for the process. On
-macOS and Windows the system itself judges (truststore), also by what the person names; truststore
-holds a lock through each handshake, so there every pool has a context of its own, and a slow site
-delays only itself. ``VERIFY_X509_STRICT``, which Python 3.13 sets by default, is left out, as in
-curl and browsers: it refuses authorities of companies for a missing "Authority Key Identifier" and
-proves nothing about the site. Signatures, names and dates are always verified.
+own. An administrator adds that authority to the system's store, or gives users a file. requests
+uses only certifi, and a file given to it *replaces* certifi; here the system's, certifi's and the
+named certificates are combined. On Linux that is one OpenSSL context for the process. On macOS and
+Windows the system itself verifies (truststore), with the named certificates added; truststore holds
+a lock during each handshake, so every pool has a context of its own there, and a slow site delays
+only itself. ``VERIFY_X509_STRICT``, which Python 3.13 sets by default, is not set, as in curl and
+browsers: it rejects companies' authorities for a missing "Authority Key Identifier" and proves
+nothing about the site. Signatures, names and dates are always verified.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from urllib.parse import unquote, urlsplit
 from ..errors import NotConfigured
 from ..settings import bypasses_system_proxies, system_proxies
 from ..system.plain_text import one_line
-from .address_policy import site
+from .address_policy import get_host_and_port
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
-_PORTS = {
+_PROXY_PORTS = {
     "http": 80,
     "https": 443,
     "socks4": 1080,
@@ -48,14 +48,14 @@ _PORTS = {
     "socks5": 1080,
     "socks5h": 1080,
 }
-_NAMED = ("https_proxy", "http_proxy", "all_proxy")
+_PROXY_SETTINGS = ("https_proxy", "http_proxy", "all_proxy")
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy; false when a request goes straight.
+    """A proxy; false for a direct connection.
 
-    ``variable`` is the setting that says so. User and password are percent-decoded, and not shown.
+    ``variable`` is the setting that names it. User and password are percent-decoded, and not shown.
     """
 
     scheme: str = ""
@@ -75,8 +75,8 @@ class Proxy:
         return f"{self.scheme}://{host}:{self.port}"
 
     @property
-    def shown(self) -> str:
-        """For a person: the proxy, whether it gets a password, and which setting names it."""
+    def description(self) -> str:
+        """The proxy for a person: without its password, and with the setting that names it."""
         if not self:
             return "direct"
         secret = "***@" if self.user or self.password else ""
@@ -84,13 +84,13 @@ class Proxy:
         return f"{scheme}://{secret}{place} ({self.variable})"
 
     @property
-    def socks(self) -> bool:
-        """Return whether it speaks SOCKS."""
+    def is_socks(self) -> bool:
+        """True if the proxy speaks SOCKS."""
         return self.scheme.startswith("socks")
 
     @property
     def resolves_names(self) -> bool:
-        """Return whether the proxy looks up the site's name, and not we."""
+        """True if the proxy, not this machine, resolves the site's name."""
         return bool(self) and self.scheme not in ("socks4", "socks5")
 
 
@@ -98,15 +98,15 @@ DIRECT = Proxy()
 
 
 def parse_proxy(text: str, variable: str) -> Proxy:
-    """Read the proxy that a setting names.
+    """Parse the proxy that a setting names.
 
-    >>> parse_proxy("me:p%40ss@proxy.lab:3128", "HTTPS_PROXY").shown
+    >>> parse_proxy("me:p%40ss@proxy.lab:3128", "HTTPS_PROXY").description
     'http://***@proxy.lab:3128 (HTTPS_PROXY)'
 
     Raises
     ------
     NotConfigured
-        It is not the address of a proxy. Its text is not repeated: it may hold a password.
+        The text is not the address of a proxy. The text is not shown: it may hold a password.
     """
     text = text.strip()
     if text.lower() == "direct":
@@ -114,7 +114,9 @@ def parse_proxy(text: str, variable: str) -> Proxy:
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port
-        sound = scheme in _PORTS and bool(host) and port != 0 and not any(map(str.isspace, text))
+        sound = (
+            scheme in _PROXY_PORTS and bool(host) and port != 0 and not any(map(str.isspace, text))
+        )
     except ValueError:
         sound = False
     if not sound:
@@ -125,7 +127,7 @@ def parse_proxy(text: str, variable: str) -> Proxy:
             "In the password @ is written %40, # %23, / %2F, a comma %2C and % itself %25.",
         )
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    return Proxy(scheme, host, port or _PORTS[scheme], user, password, variable)
+    return Proxy(scheme, host, port or _PROXY_PORTS[scheme], user, password, variable)
 
 
 class ProxyRules:
@@ -138,19 +140,21 @@ class ProxyRules:
     Raises
     ------
     NotConfigured
-        From `proxy_for`: a variable is not the address of a proxy.
+        From `find_proxy`: a variable is not the address of a proxy.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def proxy_for(self, url: str) -> Proxy:
-        """The proxy for the host of *url*."""
-        host, port = site(url)
-        matching = [rule for rule in self._rules if rule != "*" and _matches(rule, host, port)]
+    def find_proxy(self, url: str) -> Proxy:
+        """Return the proxy for the host of *url*."""
+        host, port = get_host_and_port(url)
+        matching = [
+            rule for rule in self._rules if rule != "*" and _matches_pattern(rule, host, port)
+        ]
         if matching:
             return self._rules[max(matching, key=len)]
-        if any(_matches(pattern, host, port) for pattern in self._bypassed):
+        if any(_matches_pattern(pattern, host, port) for pattern in self._direct_patterns):
             return DIRECT
         if "*" in self._rules:
             return self._rules["*"]
@@ -158,16 +162,16 @@ class ProxyRules:
         return (
             self._by_scheme.get(scheme)
             or self._by_scheme.get("all")
-            or self._system_proxy(scheme, host)
+            or self._find_system_proxy(scheme, host)
         )
 
-    def all(self) -> list[Proxy]:
-        """Every proxy that is named, whether or not a host is reached through it."""
+    def list_proxies(self) -> list[Proxy]:
+        """Return every named proxy, also one that no host is reached through."""
         return [*self._rules.values(), *self._by_scheme.values()]
 
     @cached_property
     def _rules(self) -> dict[str, Proxy]:
-        """Return the rules of PAPERS_PROXY by pattern; ``*`` is any other host."""
+        """The rules of PAPERS_PROXY by pattern; ``*`` is any other host."""
         rules: dict[str, Proxy] = {}
         for part in filter(None, map(str.strip, self._settings.key("papers_proxy").split(","))):
             # A password may hold a "="; a host and a pattern hold neither that nor a ":" before it.
@@ -179,7 +183,8 @@ class ProxyRules:
 
     @cached_property
     def _by_scheme(self) -> dict[str, Proxy]:
-        values = {name: self._settings.key(name) for name in _NAMED}
+        """The proxies of the usual variables, by scheme."""
+        values = {name: self._settings.key(name) for name in _PROXY_SETTINGS}
         return {
             name.removesuffix("_proxy"): parse_proxy(text, name.upper())
             for name, text in values.items()
@@ -187,29 +192,33 @@ class ProxyRules:
         }
 
     @cached_property
-    def _bypassed(self) -> list[str]:
+    def _direct_patterns(self) -> list[str]:
+        """The patterns of NO_PROXY."""
         return [part for part in self._settings.no_proxy.replace(",", " ").lower().split() if part]
 
     @cached_property
     def _system_proxies(self) -> dict[str, Proxy]:
+        """The proxies of the system's own settings, unless a variable names a proxy."""
         values = {} if self._by_scheme else system_proxies()
         return {
             scheme: parse_proxy(text, "the system's settings") for scheme, text in values.items()
         }
 
-    def _system_proxy(self, scheme: str, host: str) -> Proxy:
-        """The proxy of the system's own settings, where no variable names one."""
+    def _find_system_proxy(self, scheme: str, host: str) -> Proxy:
+        """Return the proxy of the system's own settings, if no variable names a proxy."""
         proxy = self._system_proxies.get(scheme, DIRECT)
         return DIRECT if proxy and bypasses_system_proxies(host) else proxy
 
 
-def _matches(pattern: str, host: str, port: int) -> bool:
-    """Return whether a pattern of ``NO_PROXY`` means this host.
+def _matches_pattern(pattern: str, host: str, port: int) -> bool:
+    """Return whether a pattern of ``NO_PROXY`` matches this host.
 
-    >>> [_matches("lab.edu", host, 443) for host in ("lab.edu", "a.lab.edu", "notlab.edu")]
+    >>> [_matches_pattern("lab.edu", host, 443) for host in ("lab.edu", "a.lab.edu", "notlab.edu")]
     [True, True, False]
-    >>> _matches("lab.edu:8443", "lab.edu", 443), _matches("10.0.0.0/8", "10.1.2.3", 80)
-    (False, True)
+    >>> _matches_pattern("lab.edu:8443", "lab.edu", 443)
+    False
+    >>> _matches_pattern("10.0.0.0/8", "10.1.2.3", 80)
+    True
     """
     if pattern == "*":
         return True
@@ -228,21 +237,21 @@ def _matches(pattern: str, host: str, port: int) -> bool:
     return False
 
 
-VARIABLES = ("papers_ca_bundle", "ssl_cert_file", "ssl_cert_dir", "requests_ca_bundle",
+BUNDLE_SETTINGS = ("papers_ca_bundle", "ssl_cert_file", "ssl_cert_dir", "requests_ca_bundle",
              "curl_ca_bundle")  # fmt: skip
 # Where Linux distributions keep the bundle; Python's own OpenSSL may look elsewhere, as conda's and
 # uv's do (Go's crypto/x509/root_linux.go has the same list).
-_BUNDLES = (
+_SYSTEM_BUNDLE_PATHS = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Arch
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  # Fedora, Red Hat
     "/etc/pki/tls/certs/ca-bundle.crt",  # older ones of these
     "/etc/ssl/ca-bundle.pem",  # SUSE
     "/etc/ssl/cert.pem",  # Alpine, BSD
 )
-_PEM = b"-----BEGIN "
-_HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
+_PEM_START = b"-----BEGIN "
+_HASHED_NAME = re.compile(r"[0-9a-f]{8}\.[0-9]+")
 _SYSTEM_VERIFIES = sys.platform in ("darwin", "win32")
-_contexts: dict[tuple[Bundle, ...], ssl.SSLContext] = {}
+_contexts_by_bundles: dict[tuple[Bundle, ...], ssl.SSLContext] = {}
 _lock = threading.Lock()
 if hasattr(os, "register_at_fork"):  # a thread that is not there any more may have held it
     os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]  # noqa: SLF001
@@ -255,35 +264,35 @@ class Bundle(NamedTuple):
     path: Path
 
 
-def named_bundles(settings: Settings) -> tuple[Bundle, ...]:
-    """The bundles that the settings name."""
+def list_named_bundles(settings: Settings) -> tuple[Bundle, ...]:
+    """Return the certificate bundles that the settings name."""
     return tuple(
         Bundle(name.upper(), Path(path).expanduser())
-        for name in VARIABLES
-        for path in str(getattr(settings, name) or "").split(_separator(name))
+        for name in BUNDLE_SETTINGS
+        for path in str(getattr(settings, name) or "").split(_get_separator(name))
         if path
     )
 
 
-def tls_context(settings: Settings) -> ssl.SSLContext:
-    """The TLS context of a pool of connections: one for all, except on macOS and Windows.
+def get_tls_context(settings: Settings) -> ssl.SSLContext:
+    """Return the TLS context of a pool of connections: shared, except on macOS and Windows.
 
     Raises
     ------
     NotConfigured
         A bundle is missing, cannot be read, or holds no certificate.
     """
-    named = named_bundles(settings)
+    named = list_named_bundles(settings)
     if _SYSTEM_VERIFIES:
-        return _add_bundles(_system_context(), named)
+        return _add_bundles(_create_system_context(), named)
     with _lock:
-        if named not in _contexts:
-            _contexts[named] = _add_bundles(_openssl_context(), named)
-        return _contexts[named]
+        if named not in _contexts_by_bundles:
+            _contexts_by_bundles[named] = _add_bundles(_create_openssl_context(), named)
+        return _contexts_by_bundles[named]
 
 
-def unverified_context() -> ssl.SSLContext:
-    """A context for looking at a certificate that was refused; nothing is sent through it."""
+def create_unverified_context() -> ssl.SSLContext:
+    """Return a context for inspecting a rejected certificate; nothing is sent through it."""
     blind = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     blind.check_hostname = False
     blind.verify_mode = ssl.CERT_NONE
@@ -291,32 +300,39 @@ def unverified_context() -> ssl.SSLContext:
 
 
 def describe_trust(settings: Settings) -> list[str]:
-    """In words for a person: whose certificates are trusted."""
+    """List the sources of trusted certificates, for a person."""
     usual = (
-        ["the system's own"] if _SYSTEM_VERIFIES else [*map(str, _system_bundles()), "certifi's"]
+        ["the system's own"]
+        if _SYSTEM_VERIFIES
+        else [*map(str, _find_system_bundles()), "certifi's"]
     )
-    return [*usual, *(f"{bundle.path} ({bundle.variable})" for bundle in named_bundles(settings))]
+    return [
+        *usual,
+        *(f"{bundle.path} ({bundle.variable})" for bundle in list_named_bundles(settings)),
+    ]
 
 
-def _separator(name: str) -> str:
-    """The separator of several paths; only OpenSSL's folders may be several."""
+def _get_separator(name: str) -> str:
+    """Return the separator of several paths; only OpenSSL's folders may be several."""
     return os.pathsep if name == "ssl_cert_dir" else "\0"
 
 
-def _system_context() -> ssl.SSLContext:
+def _create_system_context() -> ssl.SSLContext:
+    """Return a context in which the operating system verifies certificates."""
     import truststore
 
     return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _openssl_context() -> ssl.SSLContext:
+def _create_openssl_context() -> ssl.SSLContext:
+    """Return a context with the system's and certifi's certificates."""
     import certifi
 
     ssl_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ssl_context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # What the person names is believed, also when it is not a root.
+    # A named certificate is trusted even if it is not a root.
     ssl_context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
-    for path in _system_bundles():
+    for path in _find_system_bundles():
         with suppress(OSError):  # ssl.SSLError is one
             ssl_context.load_verify_locations(cafile=path)
     folder = ssl.get_default_verify_paths().openssl_capath
@@ -326,24 +342,27 @@ def _openssl_context() -> ssl.SSLContext:
     return ssl_context
 
 
-def _system_bundles() -> list[Path]:
-    """The system's bundle; the compiled-in place, whatever SSL_CERT_FILE says."""
+def _find_system_bundles() -> list[Path]:
+    """Return the system's certificate bundles, whatever SSL_CERT_FILE says."""
     own = Path(ssl.get_default_verify_paths().openssl_cafile)
-    known = next((path for path in map(Path, _BUNDLES) if path.is_file()), None)
+    known = next((path for path in map(Path, _SYSTEM_BUNDLE_PATHS) if path.is_file()), None)
     loaded_paths = (path.resolve() for path in (known, own) if path and path.is_file())
     return list(dict.fromkeys(loaded_paths))
 
 
 def _add_bundles(ssl_context: ssl.SSLContext, named: tuple[Bundle, ...]) -> ssl.SSLContext:
+    """Add the named bundles to a context; raise `NotConfigured` for an unusable one."""
     loaded_paths = (
-        set() if _SYSTEM_VERIFIES else set(_system_bundles())
+        set() if _SYSTEM_VERIFIES else set(_find_system_bundles())
     )  # many variables name the usual bundle
     for variable, path in named:
         if path.resolve() in loaded_paths:
             continue
         loaded_paths.add(path.resolve())
         try:
-            loaded = _load_folder(ssl_context, path) if path.is_dir() else _load(ssl_context, path)
+            loaded = (
+                _load_folder(ssl_context, path) if path.is_dir() else _load_file(ssl_context, path)
+            )
         except OSError as error:
             raise _unusable_error(variable, path, f"cannot be read ({error.strerror})") from None
         if not loaded:
@@ -352,22 +371,22 @@ def _add_bundles(ssl_context: ssl.SSLContext, named: tuple[Bundle, ...]) -> ssl.
 
 
 def _load_folder(ssl_context: ssl.SSLContext, folder: Path) -> bool:
-    """Add every certificate in *folder*; other files may lie there, too.
+    """Add every certificate in *folder*, which may hold other files too.
 
-    A folder that was prepared for OpenSSL (``c_rehash``) is left to it: it reads what it needs.
+    OpenSSL itself reads a folder that was prepared by ``c_rehash``, file by file when needed.
     """
     files = [path for path in sorted(folder.iterdir()) if path.is_file()]
-    if not _SYSTEM_VERIFIES and any(_HASHED.fullmatch(path.name) for path in files):
+    if not _SYSTEM_VERIFIES and any(_HASHED_NAME.fullmatch(path.name) for path in files):
         ssl_context.load_verify_locations(capath=folder)
         return True
-    return sum(_load(ssl_context, path) for path in files) > 0
+    return sum(_load_file(ssl_context, path) for path in files) > 0
 
 
-def _load(ssl_context: ssl.SSLContext, path: Path) -> bool:
-    """Add the certificates of a file, if it holds any."""
+def _load_file(ssl_context: ssl.SSLContext, path: Path) -> bool:
+    """Add the certificates of a file; return False if it holds none."""
     content = path.read_bytes()
     try:
-        if _PEM in content:
+        if _PEM_START in content:
             ssl_context.load_verify_locations(cafile=path)
         else:
             ssl_context.load_verify_locations(cadata=content)
@@ -377,6 +396,7 @@ def _load(ssl_context: ssl.SSLContext, path: Path) -> bool:
 
 
 def _unusable_error(variable: str, path: Path, why: str) -> NotConfigured:
+    """Return the error for an unusable bundle."""
     return NotConfigured(
         f"{variable}: {path} {why}.",
         f"Correct it (export {variable}=/path/to/ca.pem) or unset it: unset {variable}",
@@ -385,7 +405,7 @@ def _unusable_error(variable: str, path: Path, why: str) -> NotConfigured:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A site's certificate: subject and issuer as text, and when it expires."""
+    """A site's certificate: subject and issuer as text, and the date of expiry."""
 
     subject: str
     issuer: str
@@ -393,25 +413,25 @@ class Certificate:
 
     @classmethod
     def parse(cls, der: bytes) -> Certificate:
-        """Read a certificate in DER form.
+        """Parse a certificate in DER form.
 
         Raises
         ------
         ValueError
-            It is none.
+            The bytes are not a certificate.
         """
         from cryptography import x509
 
         parsed = x509.load_der_x509_certificate(der)
         return cls(
-            _readable_name(parsed.subject),
-            _readable_name(parsed.issuer),
+            _to_readable_name(parsed.subject),
+            _to_readable_name(parsed.issuer),
             parsed.not_valid_after_utc,
         )
 
 
-def _readable_name(name: object) -> str:
-    """Common name and organization."""
+def _to_readable_name(name: object) -> str:
+    """Return the common name and organization of a certificate's subject or issuer."""
     from cryptography.x509 import Name
     from cryptography.x509.oid import NameOID
 
@@ -421,4 +441,4 @@ def _readable_name(name: object) -> str:
         for oid in (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME)
         for attribute in name.get_attributes_for_oid(oid)
     ]
-    return ", ".join(dict.fromkeys(names)) or "somebody without a name"
+    return ", ".join(dict.fromkeys(names)) or "an unnamed issuer"

@@ -1,21 +1,19 @@
-"""Rate limits: one clock per site, shared by all threads and processes of this user.
+"""Limit request rates: one clock per site, shared by all threads and processes of this user.
 
 NCBI blocks whole addresses when three requests a second are exceeded. A server, a shell and a
 notebook on one machine must therefore share one limiter, also when they keep their papers in
 different folders. Its state is one small SQLite file. A request
 
-1. books the next free moment in a short transaction, and sleeps outside it,
-2. waits for one of the site's slots (`slots`),
-3. checks in a second transaction that it leaves no sooner than its site's interval after the one
-   before it (a process that woke late would otherwise be followed too closely) and that no cooldown
-   began meanwhile.
+1. books the next free moment in a short transaction, and sleeps outside the transaction,
+2. waits for one of the site's slots (`locks.Slots`),
+3. checks in a second transaction that the site's interval has passed since the previous request
+   (a process may have woken late) and that no cooldown began meanwhile.
 
-The throttle of a site (`throttle`) is written along with a booking. Published limits: each source's
-`Rate`.
+The `Throttle` of a site is saved together with a booking. Published limits: each source's `Rate`.
 
 A caller that reports a wait must not name a site that its work does not use. So `RateLimiter`
-notes, with every request, how long the site of that request is in cooldown. The note travels in the
-work's context, past verbs, sources and the ladder.
+records, with every request, how long the site of that request is in cooldown (`Cooldown`), in the
+context of the work.
 """
 
 from __future__ import annotations
@@ -38,22 +36,22 @@ from urllib.parse import urlsplit
 
 from ..errors import StoreFailed, Unreachable
 from ..system.safe_files import create_folder
-from ..system.sqlite import file_transaction, is_damaged, set_aside
-from .locks import slots_in
-from .retry import FACTOR_MAX, FACTOR_MAX_SHARED, LONGEST, SLOW_S, Throttle, long_pause
-from .work import may_wait, sleep, turn_limit
+from ..system.sqlite import file_transaction, is_damaged, move_aside
+from .locks import get_slots
+from .retry import MAX_FACTOR, MAX_FACTOR_SHARED, MAX_WAIT_S, SLOW_S, Throttle, describe_pause
+from .work import get_turn_limit, sleep, spend_patience
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
 log = logging.getLogger(__name__)
-_JITTER = 0.1  # of the interval, only ever added
-_DAY = 86400.0
-_MOST_JITTER_S = 0.05
-_GRAVEST = 3600.0  # our own backoff doubles while a site keeps refusing, up to an hour
-_GRAVEST_SHARED = 300.0  # where strangers use up the allowance, and any of them may stop
-_TIMES_SHARED = 1.6
-_BRIEF = (1.0, 30.0)  # the same for sites without one of their own: from, to
+_JITTER_RATIO = 0.1  # of the interval, only ever added
+_MAX_COOLDOWN_S = 86400.0
+_MAX_JITTER_S = 0.05
+_MAX_BACKOFF_S = 3600.0  # our own backoff doubles while a site keeps refusing, up to an hour
+_MAX_BACKOFF_SHARED_S = 300.0  # where strangers use up the allowance, and any of them may stop
+_BACKOFF_GROWTH_SHARED = 1.6
+_DEFAULT_BACKOFF_S = (1.0, 30.0)  # the same for sites without one of their own: from, to
 _FILE, _SLOTS = "pace.sqlite", "slots.lock"
 # Two tables: processes of an older version know the first one only.
 _SCHEMAS = (
@@ -63,8 +61,8 @@ _SCHEMAS = (
     bucket TEXT PRIMARY KEY, factor REAL, usual REAL, lately REAL, heard INTEGER, grown REAL,
     good REAL, calls INTEGER, good_when_slower REAL)""",
 )
-_THROTTLE = "factor, usual, lately, heard, grown, good, calls, good_when_slower"
-_READ = f"""SELECT free, left, held, penalty, seen, {_THROTTLE}
+_THROTTLE_COLUMNS = "factor, usual, lately, heard, grown, good, calls, good_when_slower"
+_SELECT_STATE = f"""SELECT free, left, held, penalty, seen, {_THROTTLE_COLUMNS}
     FROM (SELECT ? AS asked) LEFT JOIN turns ON turns.bucket = asked
     LEFT JOIN throttles ON throttles.bucket = asked"""  # noqa: S608 - constants
 Result = TypeVar("Result")
@@ -83,29 +81,29 @@ class Rate:
     every : float
         Seconds between two requests, from the site's published limit.
     every_with_key : float, optional
-        The same when the key is set.
+        The interval if the key is set.
     key : str, optional
         The settings field of the key that changes the rate limit.
     in_flight : int, optional
-        So many requests under way at once, over all threads and processes.
+        The maximum number of simultaneous requests of all threads and processes.
     in_flight_with_key : int, optional
-        The same when the key is set.
+        The same maximum if the key is set.
     backoff : float, optional
-        Seconds to stay away after a 403, 429 or 503 that names no time; doubles while it goes on.
+        Seconds of cooldown after a 403, 429 or 503 without a time; doubles while rejections go on.
     hosts : tuple of str, optional
-        Further hosts, with everything below them, that count to this bucket.
+        Further hosts, with their subdomains, that count to this bucket.
     delay : str, optional
-        The settings field (milliseconds) with which a user chooses another rate limit.
+        The settings field (milliseconds) with which a user chooses another interval.
     least : float, optional
-        Seconds below which that choice is not followed; ``every`` when not given.
+        The shortest interval that a user can choose; ``every`` by default.
     asked : callable, optional
-        From the headers of every answer, also a good one, the seconds of cooldown that the site
-        asks for; mostly 0. For sites that say so before they refuse.
+        Returns the seconds of cooldown that the headers of an answer ask for, mostly 0; for sites
+        that announce a limit before they refuse.
     paths : tuple of str, optional
-        Only requests to these very paths below the services' addresses count to this bucket: a
+        Only requests to exactly these paths below the services' addresses count to this bucket: a
         site's search may have a limit of its own.
     shared_without_key : bool, optional
-        Whether all users without a key share one allowance: then a refusal says little about us.
+        True if all users without a key share one allowance; a refusal then says little about us.
     """
 
     bucket: str
@@ -125,18 +123,18 @@ class Rate:
 
 
 @dataclass(slots=True)
-class _Row:
+class _BucketState:
     """The state of one bucket, in seconds of `time.time`."""
 
-    free: float = 0.0  # the next moment nobody has booked
-    left: float = 0.0  # when the last request left
-    held: float = 0.0  # nobody asks before
-    backoff: float = 0.0  # the last one given
+    free: float = 0.0  # the next moment that is not booked
+    left: float = 0.0  # when the last request was sent
+    held: float = 0.0  # the end of the cooldown
+    backoff: float = 0.0  # the length of the last backoff
     seen: float = 0.0  # the latest clock reading
     throttle: Throttle = field(default_factory=Throttle)
 
-    def shift_to(self, now: float) -> None:
-        """Keep the distances when the clock was set back; else an hour back is an hour's wait."""
+    def adjust_to_clock(self, now: float) -> None:
+        """Shift all times if the clock was set back, so that an hour back is not an hour's wait."""
         if (back := self.seen - now) > 0:
             self.free, self.left, self.held = self.free - back, self.left - back, self.held - back
         self.seen = now
@@ -148,16 +146,16 @@ class RateLimiter:
     Parameters
     ----------
     folder : Path
-        Where the bookings live; made (0700) on first use. Where that is impossible, the shelf's own
+        The folder of the bookings; created (0700) on first use. If that fails, the shelf's own
         ``.papershelf/pace`` is used, and then a folder of this process.
     settings : Settings
         Base URLs, keys and NCBI's delay.
     rates : sequence of Rate
         The rate limit of each site; unknown hosts get *default*.
     longest : float, optional
-        Seconds we are ready to queue; beyond that the site counts as unreachable.
+        The longest time in the queue in seconds; a longer wait makes the site unreachable.
     default : float, optional
-        Seconds between two requests to a host nobody described.
+        Seconds between two requests to an unknown host.
     """
 
     def __init__(
@@ -165,7 +163,7 @@ class RateLimiter:
         folder: Path,
         settings: Settings,
         rates: Sequence[Rate],
-        longest: float = LONGEST,
+        longest: float = MAX_WAIT_S,
         default: float = 1.0,
     ) -> None:
         self._folder = folder
@@ -177,18 +175,18 @@ class RateLimiter:
         self._lock = threading.Lock()
         self._thread = threading.local()  # whether the request of this thread was refused
 
-    def bucket(self, url: str) -> str:
-        """The bucket whose base URL is the longest beginning of *url*, else its host and port."""
-        return self._rate(url).bucket
+    def find_bucket(self, url: str) -> str:
+        """Return the bucket with the longest base URL that matches, else host and port."""
+        return self._find_rate(url).bucket
 
-    def intervals(self) -> list[tuple[Rate, float]]:
-        """Seconds between two requests to each site, by the present keys and settings."""
-        return [(rate, self._every(rate)) for rate in self._rates]
+    def list_intervals(self) -> list[tuple[Rate, float]]:
+        """Return the seconds between requests to each site, by present keys and settings."""
+        return [(rate, self._get_interval(rate)) for rate in self._rates]
 
-    def slowdowns(self) -> dict[str, float]:
-        """By bucket, the factor on the published interval, where it is more than 1.
+    def list_slowdowns(self) -> dict[str, float]:
+        """Return by bucket the factor on the published interval, if it is more than 1.
 
-        It grows where a site refused or became slow.
+        The factor grows when a site refuses or becomes slow.
         """
         rows: list[tuple[str, float, float]] = []
         with suppress(sqlite3.Error):  # no file yet, or one of an older version
@@ -197,12 +195,12 @@ class RateLimiter:
                     rows = db.execute("SELECT bucket, factor, grown FROM throttles").fetchall()
         found = {name.partition("#")[0]: Throttle(factor, grown=at) for name, factor, at in rows}
         for throttle in found.values():
-            throttle.forget(time.time())
+            throttle.reset_if_old(time.time())
         return {name: throttle.factor for name, throttle in found.items() if throttle.factor > 1}
 
     @contextmanager
-    def turn(self, url: str) -> Iterator[None]:
-        """Wait until a request to *url* may leave; send it inside.
+    def wait_for_turn(self, url: str) -> Iterator[None]:
+        """Wait until a request to *url* may be sent; send the request inside.
 
         Raises
         ------
@@ -210,48 +208,47 @@ class RateLimiter:
             The wait for a turn would be longer than the `Patience` of the current work (without
             one, than ``longest``), or the site asked all of us to stay away for longer.
         """
-        rate = self._rate(url)
-        name, interval = self._name(rate), self._every(rate)
-        sleep(self._book(name, interval))
-        with self._slot(name, rate):
-            while (pause := self._leave(name, interval)) > 0:
-                if not may_wait(pause):
+        rate = self._find_rate(url)
+        name, interval = self._build_row_name(rate), self._get_interval(rate)
+        sleep(self._book_turn(name, interval))
+        with self._hold_slot(name, rate):
+            while (pause := self._confirm_turn(name, interval)) > 0:
+                if not spend_patience(pause):
                     raise self._too_long_error(name, pause)
                 sleep(pause)
-            with self._measure(name):
+            with self._measure_answer(name):
                 yield
 
     def start_cooldown(self, url: str, seconds: float) -> None:
-        """Put the site of *url* in cooldown for *seconds* (a day at most), as it asked."""
-        with self._row(self._name(self._rate(url))) as (row, now):
-            row.held = max(row.held, now + min(seconds, _DAY))
+        """Start a cooldown of *seconds* (at most a day) for the site of *url*."""
+        with self._open_state(self._build_row_name(self._find_rate(url))) as (row, now):
+            row.held = max(row.held, now + min(seconds, _MAX_COOLDOWN_S))
             row.free = max(row.free, row.held)
 
     def apply_rate_headers(self, url: str, headers: Mapping[str, str]) -> float:
-        """Put the site of *url* in cooldown as the headers of its answer ask; the seconds."""
-        asked = self._rate(url).asked
+        """Start the cooldown that the headers of an answer ask for; return its seconds."""
+        asked = self._find_rate(url).asked
         seconds = asked(headers) if asked else 0.0
         if seconds > 0:
             self.start_cooldown(url, seconds)
         return seconds
 
     def record_rejection(self, url: str, retry_after: float = 0.0) -> float:
-        """Put a site that refused in cooldown for *retry_after*, or our own backoff; the seconds.
+        """Start a cooldown after a rejection: *retry_after* or our own backoff; return its seconds.
 
-        Refused again soon after the last backoff was over, without an answer in between, the next
-        one is twice as long. Where the pause is only our own guess, 0 is returned: it tells a
-        caller nothing.
+        After another refusal soon after the last backoff, without an answer in between, the next
+        backoff is twice as long. If the pause is only our own guess, 0 is returned.
         """
-        rate = self._rate(url)
-        self._forget_answer(self._name(rate))
-        with self._row(self._name(rate)) as (row, now):
+        rate = self._find_rate(url)
+        self._discard_answer(self._build_row_name(rate))
+        with self._open_state(self._build_row_name(rate)) as (row, now):
             self._thread.refused = True
             first = row.held <= now  # the others were under way when the first refusal came
-            row.throttle.record_refusal(now, self._factor_max(rate), first=first)
+            row.throttle.record_refusal(now, self._get_max_factor(rate), first=first)
             if retry_after:
-                row.held = max(row.held, now + min(retry_after, _DAY))
+                row.held = max(row.held, now + min(retry_after, _MAX_COOLDOWN_S))
             elif first:
-                least, most, times = self._backoff(rate)
+                least, most, times = self._get_backoff(rate)
                 again = row.backoff and now - row.held < max(least, row.backoff)
                 row.backoff = min(most, row.backoff * times) if again else least
                 row.held = now + row.backoff
@@ -260,11 +257,11 @@ class RateLimiter:
 
     def blocks_clients(self, url: str) -> bool:
         """Return whether a 403 or 503 of this site is about the client, not the address."""
-        return bool(self._rate(url).backoff)
+        return bool(self._find_rate(url).backoff)
 
     @contextmanager
-    def _measure(self, name: str) -> Iterator[None]:
-        """Remember how long an answer takes, for the next booking to write down."""
+    def _measure_answer(self, name: str) -> Iterator[None]:
+        """Measure how long an answer takes; the next booking writes the duration down."""
         began, answered = time.monotonic(), False
         self._thread.refused, self._thread.answered = False, ""
         try:
@@ -278,27 +275,29 @@ class RateLimiter:
                     self._unwritten.setdefault(name, []).append(seconds)
                 self._thread.answered = name
 
-    def _forget_answer(self, name: str) -> None:
-        """Take back the last answer of this thread: its body turned out to be a refusal."""
+    def _discard_answer(self, name: str) -> None:
+        """Discard the last answer of this thread, whose body proved to be a refusal."""
         with self._lock:
             if getattr(self._thread, "answered", "") == name and self._unwritten.get(name):
                 self._unwritten[name].pop()
         self._thread.answered = ""
 
-    def _book(self, name: str, interval: float) -> float:
-        """Take the next free moment; the seconds until then."""
-        with self._row(name) as (row, now):
+    def _book_turn(self, name: str, interval: float) -> float:
+        """Book the next free moment; return the seconds until then."""
+        with self._open_state(name) as (row, now):
             start = max(now, row.free, row.held)
-            too_long = row.held - now > self.longest or start - now > turn_limit(self.longest)
-            if not may_wait(start - now) or too_long:
+            too_long = row.held - now > self.longest or start - now > get_turn_limit(self.longest)
+            if not spend_patience(start - now) or too_long:
                 raise self._too_long_error(name, start - now)
             interval *= row.throttle.factor
-            row.free = start + interval + min(_MOST_JITTER_S, interval * _JITTER) * random.random()
+            row.free = (
+                start + interval + min(_MAX_JITTER_S, interval * _JITTER_RATIO) * random.random()
+            )
             return start - now
 
-    def _leave(self, name: str, interval: float) -> float:
-        """Leave now, or the seconds still to wait."""
-        with self._row(name) as (row, now):
+    def _confirm_turn(self, name: str, interval: float) -> float:
+        """Confirm the turn now, or return the seconds still to wait."""
+        with self._open_state(name) as (row, now):
             if row.held - now > self.longest:
                 raise self._too_long_error(name, row.held - now)
             interval *= row.throttle.factor
@@ -309,57 +308,60 @@ class RateLimiter:
             return pause
 
     def _too_long_error(self, name: str, seconds: float) -> Unreachable:
-        return Unreachable(*long_pause(name.partition("#")[0], seconds), retry_after=seconds)
+        """Return the error for a wait that is too long."""
+        return Unreachable(*describe_pause(name.partition("#")[0], seconds), retry_after=seconds)
 
     @contextmanager
-    def _slot(self, name: str, rate: Rate) -> Iterator[None]:
-        """Hold one of the slots that all processes share for requests under way at a site."""
-        slots = slots_in(str(self._place / _SLOTS))
+    def _hold_slot(self, name: str, rate: Rate) -> Iterator[None]:
+        """Hold one of the slots that all processes share for requests in progress at a site."""
+        slots = get_slots(str(self._state_folder / _SLOTS))
         with ExitStack() as held:
             try:
-                limit = turn_limit(self.longest)
-                held.enter_context(slots.hold(name, self._in_flight(rate), limit))
+                limit = get_turn_limit(self.longest)
+                held.enter_context(slots.hold(name, self._get_max_in_flight(rate), limit))
             except TimeoutError:
-                may_wait(limit + self._every(rate))  # more than there is: the caller comes back
-                raise self._too_long_error(name, self.longest + self._every(rate)) from None
+                spend_patience(
+                    limit + self._get_interval(rate)
+                )  # more than there is: the caller comes back
+                raise self._too_long_error(name, self.longest + self._get_interval(rate)) from None
             except OSError as error:
-                self._recover(error)
+                self._reset_folder(error)
                 raise _storage_error(error) from error
             yield
 
     @contextmanager
-    def _row(self, name: str) -> Iterator[tuple[_Row, float]]:
-        """One bucket's state and the time, in a transaction; written back unless it raised."""
+    def _open_state(self, name: str) -> Iterator[tuple[_BucketState, float]]:
+        """Yield one bucket's state and the time, in a transaction; save the state."""
         try:
-            with file_transaction(self._place / _FILE, _SCHEMAS) as db:
+            with file_transaction(self._state_folder / _FILE, _SCHEMAS) as db:
                 # Read inside the transaction: the clock then agrees with the order of the bookings.
                 now = time.time()
-                row, known = self._read(db, name, now)
+                row, known = self._read_state(db, name, now)
                 yield row, now
                 values = (name, row.free, row.left, row.held, row.backoff, row.seen)
                 db.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)", values)
-                if (throttle := row.throttle.values()) != known:
+                if (throttle := row.throttle.to_values()) != known:
                     db.execute(
-                        f"INSERT OR REPLACE INTO throttles (bucket, {_THROTTLE})"  # noqa: S608
+                        f"INSERT OR REPLACE INTO throttles (bucket, {_THROTTLE_COLUMNS})"  # noqa: S608
                         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                         (name, *throttle),
                     )
-            note_cooldown(row.held - now)
+            record_cooldown(row.held - now)
         except sqlite3.Error as error:
-            self._recover(error)
+            self._reset_folder(error)
             raise _storage_error(error) from error
 
-    def _read(
+    def _read_state(
         self, db: sqlite3.Connection, name: str, now: float
-    ) -> tuple[_Row, tuple[float, ...]]:
-        """A bucket's state, with the answers since the last write, and its throttle as stored."""
-        free, left, held, backoff, seen, *throttle = db.execute(_READ, (name,)).fetchone()
-        row = _Row() if free is None else _Row(free, left, held, backoff, seen)
+    ) -> tuple[_BucketState, tuple[float, ...]]:
+        """Return a bucket's state, updated with unwritten answers, and its throttle as stored."""
+        free, left, held, backoff, seen, *throttle = db.execute(_SELECT_STATE, (name,)).fetchone()
+        row = _BucketState() if free is None else _BucketState(free, left, held, backoff, seen)
         if throttle[0] is not None:
             row.throttle = Throttle(*throttle)
-        known = row.throttle.values()
-        row.shift_to(now)
-        row.throttle.forget(now)
+        known = row.throttle.to_values()
+        row.adjust_to_clock(now)
+        row.throttle.reset_if_old(now)
         with self._lock:
             taken = self._unwritten.pop(name, ())
         for seconds in taken:
@@ -367,14 +369,14 @@ class RateLimiter:
             row.backoff = 0.0
         return row, known
 
-    def _recover(self, error: Exception) -> None:
+    def _reset_folder(self, error: Exception) -> None:
         """Forget the folder, so that the next request looks for one again."""
-        if place := self.__dict__.pop("_place", None):
-            _set_aside_if_damaged(place / _FILE, error)
+        if place := self.__dict__.pop("_state_folder", None):
+            _move_aside_if_damaged(place / _FILE, error)
 
     @cached_property
-    def _place(self) -> Path:
-        """The first folder that can be written, made on first use."""
+    def _state_folder(self) -> Path:
+        """The first folder that can be written; created on first use."""
         for folder in (self._folder, self._settings.papers_dir / ".papershelf" / "pace"):
             for _ in range(2):  # the second time without a damaged file
                 try:
@@ -383,19 +385,20 @@ class RateLimiter:
                         pass
                 except (OSError, sqlite3.Error) as error:
                     log.warning("The rate limits cannot be kept in %s (%s).", folder, error)
-                    _set_aside_if_damaged(folder / _FILE, error)
+                    _move_aside_if_damaged(folder / _FILE, error)
                 else:
                     return folder.resolve()
         log.warning("Processes cannot share their rate limits; this one keeps its own.")
         return Path(tempfile.mkdtemp(prefix="papershelf-pace-"))
 
-    def _name(self, rate: Rate) -> str:
-        """The row of a bucket: sites count per key, so the key (hashed) tells the rows apart."""
+    def _build_row_name(self, rate: Rate) -> str:
+        """Return the row name of a bucket, with a hash of the key: sites count per key."""
         secret = self._settings.key(rate.key) if rate.key else ""
         mark = "#" + hashlib.sha256(secret.encode()).hexdigest()[:8] if secret else ""
         return rate.bucket + mark
 
-    def _every(self, rate: Rate) -> float:
+    def _get_interval(self, rate: Rate) -> float:
+        """Return the seconds between two requests, by the present keys and settings."""
         keyed = bool(rate.key and self._settings.key(rate.key))
         interval = rate.every_with_key if keyed and rate.every_with_key is not None else rate.every
         chosen = getattr(self._settings, rate.delay) if rate.delay else None
@@ -405,44 +408,48 @@ class RateLimiter:
         return max(least, float(chosen) / 1000)
 
     def _is_shared(self, rate: Rate) -> bool:
-        """Return whether strangers use up the same allowance."""
+        """Return whether other users consume the same allowance."""
         return rate.shared_without_key and not self._settings.key(rate.key)
 
-    def _factor_max(self, rate: Rate) -> float:
-        return FACTOR_MAX_SHARED if self._is_shared(rate) else FACTOR_MAX
+    def _get_max_factor(self, rate: Rate) -> float:
+        """Return the largest factor of a site's throttle."""
+        return MAX_FACTOR_SHARED if self._is_shared(rate) else MAX_FACTOR
 
-    def _backoff(self, rate: Rate) -> tuple[float, float, float]:
-        """The first backoff after a refusal, the longest, and how it grows.
+    def _get_backoff(self, rate: Rate) -> tuple[float, float, float]:
+        """Return the first backoff after a rejection, the longest, and the growth factor.
 
         Where half of all calls are refused by chance, doubling would make the average wait endless.
         """
         if not rate.backoff:
-            return *_BRIEF, 2.0
+            return *_DEFAULT_BACKOFF_S, 2.0
         if self._is_shared(rate):
-            return rate.backoff, _GRAVEST_SHARED, _TIMES_SHARED
-        return rate.backoff, _GRAVEST, 2.0
+            return rate.backoff, _MAX_BACKOFF_SHARED_S, _BACKOFF_GROWTH_SHARED
+        return rate.backoff, _MAX_BACKOFF_S, 2.0
 
-    def _in_flight(self, rate: Rate) -> int:
+    def _get_max_in_flight(self, rate: Rate) -> int:
+        """Return how many requests may be in progress at a site at once."""
         keyed = bool(rate.key and self._settings.key(rate.key))
         return rate.in_flight_with_key if keyed and rate.in_flight_with_key else rate.in_flight
 
-    def _rate(self, url: str) -> Rate:
-        place = _place_of(url)
+    def _find_rate(self, url: str) -> Rate:
+        """Return the rate limit for a URL."""
+        place = _normalize_url(url)
         if rate := self._own_paths.get(place):
             return rate
         host = place.partition("/")[0]
-        fitting = [(base, rate) for base, rate in self._bases if _within(place, base)]
+        fitting = [(base, rate) for base, rate in self._base_urls if _is_within(place, base)]
         if fitting:
             return max(fitting, key=lambda pair: len(pair[0]))[1]
         for rate in self._rates:
             if any(f".{host}".endswith(f".{known}") for known in rate.hosts):
                 return rate
-        return replace(_UNKNOWN, bucket=host, every=self._default)
+        return replace(_UNKNOWN_SITE_RATE, bucket=host, every=self._default)
 
     @cached_property
-    def _bases(self) -> list[tuple[str, Rate]]:
+    def _base_urls(self) -> list[tuple[str, Rate]]:
+        """The base URLs of the sites, with their rate limits."""
         return [
-            (self._base(service), rate)
+            (self._get_base_url(service), rate)
             for rate in self._rates
             if not rate.paths
             for service in rate.services
@@ -450,24 +457,26 @@ class RateLimiter:
 
     @cached_property
     def _own_paths(self) -> dict[str, Rate]:
+        """The paths that have a rate limit of their own."""
         return {
-            self._base(service) + path: rate
+            self._get_base_url(service) + path: rate
             for rate in self._rates
             for service in rate.services
             for path in rate.paths
         }
 
-    def _base(self, service: str) -> str:
-        return _place_of(getattr(self._settings, f"{service}_base_url"))
+    def _get_base_url(self, service: str) -> str:
+        """Return the normalised base URL of a service."""
+        return _normalize_url(getattr(self._settings, f"{service}_base_url"))
 
 
-_UNKNOWN = Rate(bucket="", services=(), every=1.0)
+_UNKNOWN_SITE_RATE = Rate(bucket="", services=(), every=1.0)
 
 
-def _place_of(url: str) -> str:
-    """Host, port unless it is the usual one, and path: http and https are one site.
+def _normalize_url(url: str) -> str:
+    """Return host, unusual port and path of a URL, so that http and https are one site.
 
-    >>> _place_of("HTTPS://A.org:443/B/?q"), _place_of("http://a.org:8080")
+    >>> _normalize_url("HTTPS://A.org:443/B/?q"), _normalize_url("http://a.org:8080")
     ('a.org/B', 'a.org:8080')
     """
     parts = urlsplit(url)
@@ -476,19 +485,21 @@ def _place_of(url: str) -> str:
     return netloc + parts.path.rstrip("/")
 
 
-def _within(place: str, base: str) -> bool:
+def _is_within(place: str, base: str) -> bool:
+    """Return whether a path is at or below a base URL."""
     return place == base or place.startswith(base + "/")
 
 
 def _storage_error(error: Exception) -> Unreachable:
+    """Return the error for rate limits that cannot be stored."""
     return Unreachable(f"The rate limits shared by all processes could not be kept ({error}).")
 
 
-def _set_aside_if_damaged(path: Path, error: Exception) -> None:
-    """Make room for a new file: nothing in the bookings must survive."""
+def _move_aside_if_damaged(path: Path, error: Exception) -> None:
+    """Move a damaged file aside: bookings need not survive."""
     if is_damaged(error):
         with suppress(StoreFailed):
-            set_aside(path, path.with_suffix(".damaged"))
+            move_aside(path, path.with_suffix(".damaged"))
 
 
 class Cooldown:
@@ -498,26 +509,26 @@ class Cooldown:
         self._until = 0.0
 
     def run(self, work: Callable[[], Result]) -> Result:
-        """Call *work*; its requests count, also in threads that are given its context."""
-        token = _current.set(self)
+        """Call *work*; its requests count, also in threads that copy its context."""
+        token = _current_cooldown.set(self)
         try:
             return work()
         finally:
-            _current.reset(token)
+            _current_cooldown.reset(token)
 
-    def note(self, seconds: float) -> None:
-        """The site asked now is in cooldown for so long; less than 0 when it is not."""
+    def record(self, seconds: float) -> None:
+        """Record the cooldown of the current site in seconds; negative for no cooldown."""
         self._until = time.monotonic() + seconds
 
-    def seconds_left(self) -> float:
-        """Seconds until the work can go on; 0 when no cooldown is in force."""
+    def get_seconds_left(self) -> float:
+        """Return the seconds until the work can continue; 0 without a cooldown."""
         return max(0.0, self._until - time.monotonic())
 
 
-_current: ContextVar[Cooldown | None] = ContextVar("papershelf_hold", default=None)
+_current_cooldown: ContextVar[Cooldown | None] = ContextVar("papershelf_hold", default=None)
 
 
-def note_cooldown(seconds: float) -> None:
-    """Note for callers of the current work that its site is in cooldown for *seconds*."""
-    if hold := _current.get():
-        hold.note(seconds)
+def record_cooldown(seconds: float) -> None:
+    """Record for callers of the current work that its site is in cooldown for *seconds*."""
+    if hold := _current_cooldown.get():
+        hold.record(seconds)

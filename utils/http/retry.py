@@ -36,20 +36,20 @@ from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import Unreachable
-from .work import is_endless, may_wait
+from .work import has_endless_patience, spend_patience
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
-WORTH_RETRYING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 522, 524})
-"""Statuses that speak of the moment, not of the paper; 520 to 524 are Cloudflare's."""
+RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 522, 524})
+"""Statuses of temporary failures; 520 to 524 are Cloudflare's."""
 
-LONGEST = 60.0
-"""Seconds we are ready to wait for one site; beyond that it counts as unreachable."""
+MAX_WAIT_S = 60.0
+"""The longest wait for one site; a site that wants a longer wait counts as unreachable."""
 CLOSED_S = 3600.0
 """A site that asks for a longer pause is closed for the day, not busy."""
-_RESETS = 3
-"""How often one call is repeated at once after a reset connection.
+_MAX_RESETS = 3
+"""The number of immediate repetitions of one call after a reset connection.
 
 NCBI resets about two connections of ten, more of the first of a process
 (https://github.com/wp-a/nature-academic-search/issues/15).
@@ -58,16 +58,16 @@ NCBI resets about two connections of ten, more of the first of a process
 log = logging.getLogger(__name__)
 
 
-def retry_after(value: str | None, sent: str | None = None) -> float:
-    """Seconds meant by a ``Retry-After`` header, in either of its two spellings (RFC 9110).
+def parse_retry_after(value: str | None, sent: str | None = None) -> float:
+    """Return the seconds in a ``Retry-After`` header, in either of its two forms (RFC 9110).
 
-    A date is one of the site's clock, which *sent*, its ``Date`` header, tells: ours may be wrong.
+    A date is compared with *sent*, the ``Date`` header of the answer: our clock may be wrong.
 
-    >>> retry_after("7"), retry_after(None), retry_after("soon"), retry_after("-1")
-    (7.0, 0.0, 0.0, 0.0)
-    >>> retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
+    >>> [parse_retry_after(value) for value in ("7", None, "soon", "-1")]
+    [7.0, 0.0, 0.0, 0.0]
+    >>> parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
     0.0
-    >>> retry_after("Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:27:30 GMT")
+    >>> parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:27:30 GMT")
     30.0
     """
     if value is None:
@@ -77,15 +77,15 @@ def retry_after(value: str | None, sent: str | None = None) -> float:
     except ValueError:
         pass
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - _instant(sent))
+        return max(0.0, parsedate_to_datetime(value).timestamp() - _parse_server_time(sent))
     except (ValueError, OverflowError):
         return 0.0
 
 
-def long_pause(who: str, seconds: float) -> tuple[str, str]:
-    """Return what is said of a site that asks for a pause, and what to do about it.
+def describe_pause(who: str, seconds: float) -> tuple[str, str]:
+    """Return a sentence about the pause that a site asks for, and a hint.
 
-    >>> long_pause("a.org", 54_000.0)[0]
+    >>> describe_pause("a.org", 54_000.0)[0]
     'a.org is closed for today: it asks for a pause of 15 hours.'
     """
     if seconds <= CLOSED_S:
@@ -95,23 +95,23 @@ def long_pause(who: str, seconds: float) -> tuple[str, str]:
     return msg, f"Ask another source now, or this one after {until:%Y-%m-%d %H:%M} UTC."
 
 
-def _instant(sent: str | None) -> float:
-    """Return when an answer was sent by the site's clock; without a date, now by ours."""
+def _parse_server_time(sent: str | None) -> float:
+    """Return the time of an answer by the site's clock; without a date, by ours."""
     with suppress(ValueError, OverflowError):
         return parsedate_to_datetime(sent).timestamp() if sent else time.time()
     return time.time()
 
 
-def doubling_pauses(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]:
-    """Yield pauses that double, with jitter that only adds, never shorter than the site asked for.
+def generate_pauses(first: float = 1.0, most: float = 30.0) -> Generator[float, Any, None]:
+    """Yield pauses that double, with added jitter, never shorter than the site asked for.
 
-    They end, and with them the tries, where the current work has no `Patience` for what a site
-    asked for.
+    The pauses end, and the tries with them, if the current work has not enough `Patience` for the
+    pause that a site asked for.
     """
     error = yield 0.0  # backoff primes its generators with one send(None)
     for n in count():
         pause = max(min(most, first * 2**n) * random.uniform(1.0, 1.2), error.retry_after)
-        if error.retry_after and not may_wait(pause):
+        if error.retry_after and not spend_patience(pause):
             return
         error = yield pause
 
@@ -121,35 +121,35 @@ def with_retries(
     tries: int,
     on_retry: Callable[[Unreachable], object] | None = None,
 ) -> Callable[Params, Result]:
-    """Return *ask*, called up to *tries* times while it raises `Unreachable` and waiting may help.
+    """Return *ask*, repeated up to *tries* times on `Unreachable` if waiting may help.
 
-    *on_retry* is called with each error that is tried again; the last one is raised. A reset
-    connection is no such error: the first few are tried again at once and count as no try. Work of
-    endless `Patience` is refused twice as often: a pool that half of all calls fail in is not out.
+    *on_retry* is called with each error that is followed by a retry; the last error is raised. The
+    first few reset connections are repeated at once and do not count as tries. Work with endless
+    `Patience` is tried twice as often: a site where half of all calls fail is still available.
     """
     import backoff
 
-    failures, patient = count(1), is_endless()
+    failures, patient = count(1), has_endless_patience()
 
     def is_pointless(error: Exception) -> bool:
         assert isinstance(error, Unreachable)
         counts = not (patient and error.retry_after)
-        return _is_pointless(error) or (counts and next(failures) >= tries)
+        return _is_permanent(error) or (counts and next(failures) >= tries)
 
     return backoff.on_exception(
-        doubling_pauses,
+        generate_pauses,
         Unreachable,
         max_tries=2 * tries if patient else tries,
         giveup=is_pointless,
         jitter=None,  # backoff's own would shorten the wait a site asked for
         logger=None,
         on_backoff=partial(_report_retry, on_retry),
-    )(_without_resets(ask))
+    )(_repeat_after_resets(ask))
 
 
-def _without_resets(ask: Callable[Params, Result]) -> Callable[Params, Result]:
-    """Return *ask*, repeated at once after a reset connection, `_RESETS` times altogether."""
-    left = count(_RESETS, -1)
+def _repeat_after_resets(ask: Callable[Params, Result]) -> Callable[Params, Result]:
+    """Return *ask*, repeated at once after a reset connection, `_MAX_RESETS` times in total."""
+    left = count(_MAX_RESETS, -1)
 
     def ask_again(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         while True:
@@ -163,33 +163,37 @@ def _without_resets(ask: Callable[Params, Result]) -> Callable[Params, Result]:
     return ask_again
 
 
-def _is_pointless(error: Unreachable) -> bool:
-    return error.retry_after > LONGEST or bool(error.details.get("lasting"))
+def _is_permanent(error: Unreachable) -> bool:
+    """Return whether waiting cannot help."""
+    return error.retry_after > MAX_WAIT_S or bool(error.details.get("lasting"))
 
 
 def _report_retry(on_retry: Callable[[Unreachable], object] | None, details: Any) -> None:
+    """Log a retry, and pass its error on."""
     log.info("%s Asking again in %.1f s.", details["exception"], details["wait"])
     if on_retry:
         on_retry(details["exception"])
 
 
 SLOW_S = 2.0
-"""An answer that takes less is slow nowhere."""
-FACTOR_MAX = 16.0
-FACTOR_MAX_SHARED = 4.0
-"""For an allowance that all users of a site share: our own rate hardly counts there."""
+"""An answer that takes less time never counts as slow."""
+MAX_FACTOR = 16.0
+MAX_FACTOR_SHARED = 4.0
+"""The limit for an allowance that all users of a site share, where our own rate hardly matters."""
 _REFUSED, _SLOW = 2.0, 1.5
-_RECOVERS = 0.05  # of the published interval, with each answer
-_FORGOTTEN_S = 3600.0  # what a site could not take an hour ago says nothing about today
-_ENOUGH = 10  # answers, before anybody can say what is usual
-_TIMES = 4.0  # as long as usual is slow
-_WEIGHT = 0.3  # of the last answer, in how long they take of late
-_CLIP = 8.0  # one answer in an hour's time counts as one that took eight times as long as usual
-_STEP = 1.02  # how fast the usual time follows the answers
+_RECOVERY_PER_ANSWER = 0.05  # of the published interval, with each answer
+_RESET_AFTER_S = 3600.0  # what a site could not take an hour ago says nothing about today
+_MIN_ANSWERS = 10  # answers, before anybody can say what is usual
+_SLOW_RATIO = 4.0  # as long as usual is slow
+_RECENT_WEIGHT = 0.3  # of the last answer, in how long they take of late
+_MAX_RATIO = (
+    8.0  # one answer in an hour's time counts as one that took eight times as long as usual
+)
+_USUAL_STEP = 1.02  # how fast the usual time follows the answers
 _SHARE_WEIGHT = 1 / 32  # of the last call, in the share of good answers
 _CALLS_TO_COMPARE = 24
 _GOOD_SHARE = 0.9  # with more good answers there is nothing to gain by another interval
-_WORSE = 0.6  # of the share at twice the interval: this site does respond to our rate
+_WORSE_RATIO = 0.6  # of the share at twice the interval: this site does respond to our rate
 
 
 @dataclass(slots=True)
@@ -199,19 +203,19 @@ class Throttle:
     Parameters
     ----------
     factor : float
-        Of the published interval between two requests; 1 at the least.
+        The factor on the published interval between two requests; at least 1.
     usual, lately : float
-        Seconds an answer takes: in the long run (about the median), and of late.
+        The duration of an answer in seconds: in the long run (about the median), and recently.
     heard : int
-        How many answers that is known from.
+        The number of answers measured so far, up to the minimum for a comparison.
     grown : float
-        When the site last gave cause to slow down, in seconds of `time.time`.
+        The last time the site was slow or refused, in seconds of `time.time`.
     good : float
-        The share of calls of late that were answered, not refused.
+        The share of recent calls that were answered, not refused.
     calls : int
-        Calls since the factor grew or was halved.
+        The number of calls since the factor grew or was halved.
     good_when_slower : float
-        The share of good answers at twice the interval; 0 where that was not compared.
+        The share of good answers at twice the interval; 0 if not measured.
     """
 
     factor: float = 1.0
@@ -223,51 +227,52 @@ class Throttle:
     calls: int = 0
     good_when_slower: float = 0.0
 
-    def record_refusal(self, now: float, most: float = FACTOR_MAX, *, first: bool = True) -> None:
-        """Slow down, unless that has proved to be of no use.
+    def record_refusal(self, now: float, most: float = MAX_FACTOR, *, first: bool = True) -> None:
+        """Slow down, unless slowing down has proved useless.
 
-        *first* is false for calls that were under way when an earlier one was refused.
+        *first* is false for calls that were in progress when an earlier call was refused.
         """
-        self._count(0.0)
+        self._count_call(0.0)
         self.grown = now
-        if first and self.good <= _WORSE * self.good_when_slower:
+        if first and self.good <= _WORSE_RATIO * self.good_when_slower:
             self.good_when_slower = 0.0
         if first and not self.good_when_slower:
-            self._grow(_REFUSED, now, most)
+            self._grow_factor(_REFUSED, now, most)
 
-    def record_answer(self, seconds: float, now: float, most: float = FACTOR_MAX) -> None:
-        """Record how long an answer took."""
+    def record_answer(self, seconds: float, now: float, most: float = MAX_FACTOR) -> None:
+        """Record the duration of an answer."""
         seconds = max(seconds, 0.001)
-        self._count(1.0)
-        self.factor = max(1.0, min(most, self.factor) - _RECOVERS)
-        self._try_half()
-        if self.heard < _ENOUGH:
+        self._count_call(1.0)
+        self.factor = max(1.0, min(most, self.factor) - _RECOVERY_PER_ANSWER)
+        self._try_half_interval()
+        if self.heard < _MIN_ANSWERS:
             self.heard += 1
             part = 1 / self.heard
             self.usual = self.lately = _geometric_mean(self.usual or seconds, seconds, part)
             return
-        seconds = min(seconds, self.usual * _CLIP)
-        self.lately = _geometric_mean(self.lately, seconds, _WEIGHT)
-        self.usual *= _STEP if seconds > self.usual else 1 / _STEP
-        if self.lately > max(SLOW_S, _TIMES * self.usual):
+        seconds = min(seconds, self.usual * _MAX_RATIO)
+        self.lately = _geometric_mean(self.lately, seconds, _RECENT_WEIGHT)
+        self.usual *= _USUAL_STEP if seconds > self.usual else 1 / _USUAL_STEP
+        if self.lately > max(SLOW_S, _SLOW_RATIO * self.usual):
             self.lately = self.usual  # only answers to come can say that it is still too much
-            self._grow(_SLOW, now, most)
+            self._grow_factor(_SLOW, now, most)
 
-    def forget(self, now: float) -> None:
+    def reset_if_old(self, now: float) -> None:
         """Reset a factor that grew long ago, or before the clock was set back."""
-        if not 0 <= now - self.grown < _FORGOTTEN_S:
+        if not 0 <= now - self.grown < _RESET_AFTER_S:
             self.factor, self.good, self.good_when_slower = 1.0, 1.0, 0.0
 
-    def values(self) -> tuple[float, ...]:
-        """Return all fields, in the order in which they are kept."""
+    def to_values(self) -> tuple[float, ...]:
+        """Return all fields, in the order in which they are stored."""
         return astuple(self)
 
-    def _count(self, outcome: float) -> None:
+    def _count_call(self, outcome: float) -> None:
+        """Update the share of good answers with the outcome of a call (1 or 0)."""
         self.calls += 1
         self.good += _SHARE_WEIGHT * (outcome - self.good)
 
-    def _try_half(self) -> None:
-        """Halve the interval where calls are refused in spite of it."""
+    def _try_half_interval(self) -> None:
+        """Halve the interval if slowing down did not reduce the refusals."""
         if self.calls < _CALLS_TO_COMPARE or self.good >= _GOOD_SHARE:
             return
         if self.factor > 1:
@@ -276,7 +281,8 @@ class Throttle:
         elif self.good_when_slower:  # as many are answered: the new point of comparison
             self.good_when_slower, self.calls = min(self.good, self.good_when_slower), 0
 
-    def _grow(self, times: float, now: float, most: float) -> None:
+    def _grow_factor(self, times: float, now: float, most: float) -> None:
+        """Multiply the factor, up to *most*."""
         grown = min(most, self.factor * times)
         if grown > self.factor * 1.25:  # at the greatest factor the same calls go on
             self.calls = 0

@@ -1,9 +1,9 @@
-"""HTTP for the rest of the program: `Web`, with rate limits, retries, redirects and the journal.
+"""Send requests through `Web`, with rate limits, retries, redirects and the journal.
 
-One call becomes at most five tries; one try is a chain of at most eleven requests; each of these
+One call makes at most five tries, and one try is a chain of at most eleven requests. Each request
 waits for the `RateLimiter`, is checked by the `AddressPolicy` and sent by the `Transport` that all
-threads share. Files too large to be held are fetched to the disk, and continued where they broke
-off (`download_to_disk`).
+threads share. Files too large for memory are fetched to the disk, and resumed if they break off
+(`download_to_disk`).
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from urllib.parse import urlsplit
 from ..errors import BadContent, NotAvailable, PaperError, Unreachable
 from ..system import safe_files
 from . import address_policy
-from .address_policy import MOST, follow, is_redirect
+from .address_policy import MAX_REDIRECTS, build_redirect, is_redirect
 from .locks import Leases
-from .messages import MAX_BYTES, Answer, Request, redact
+from .messages import MAX_BODY_BYTES, Answer, Request, redact
 from .rate_limiter import Rate, RateLimiter
-from .retry import CLOSED_S, WORTH_RETRYING, long_pause, retry_after, with_retries
+from .retry import CLOSED_S, RETRYABLE_STATUSES, describe_pause, parse_retry_after, with_retries
 
 if TYPE_CHECKING:
     from ..settings import Settings
     from .cache import Journal, PendingEntry, ResponseCache
     from .transport import Transport
 
-_BREATH_S = 1.0  # nothing leaves for a site that answers 503 and names no time
+_UNAVAILABLE_COOLDOWN_S = 1.0  # nothing leaves for a site that answers 503 and names no time
 
-Check = Callable[[Answer], object]
-Missed = Callable[[Unreachable], object]
+AnswerCheck = Callable[[Answer], object]
+RetryObserver = Callable[[Unreachable], object]
 
 
 @dataclass(slots=True)
-class _Budget:
-    """The seconds a call may still spend on the wire, over all its tries and redirects."""
+class _TimeBudget:
+    """The seconds that a call may still spend on the wire, over all its tries and redirects."""
 
     left: float
 
@@ -59,13 +59,15 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
+    """The options of one call of `Web`."""
+
     hop: Request
-    time: _Budget
+    time: _TimeBudget
     allow: Collection[int]
-    check: Check | None
+    check: AnswerCheck | None
     limit: int
     follow: bool = True
-    on_retry: Missed | None = None
+    on_retry: RetryObserver | None = None
     page: PendingEntry | None = None
 
 
@@ -75,19 +77,19 @@ class Web:
     Parameters
     ----------
     settings : Settings
-        Who we are, where the sites are, how patient we are.
+        The user agent, the addresses of sites, and the number of tries.
     rates : sequence of Rate
-        How fast each site may be asked.
+        The rate limits of the sites.
 
     Attributes
     ----------
     deadline : float
-        Seconds a request may take on the wire, all tries and redirects together; waiting for
-        turns is not counted.
+        The seconds a request may take on the wire, all tries and redirects together; waits for
+        turns do not count.
     on_redirect : callable, optional
-        Called with the address that was asked for and the one that a redirect leads to.
+        Called with the requested address and the target of a redirect.
     leases : Leases
-        What of this shelf somebody is working on.
+        The leases on papers and addresses of this shelf.
     """
 
     def __init__(self, settings: Settings, rates: Sequence[Rate]) -> None:
@@ -107,11 +109,11 @@ class Web:
         *,
         headers: Mapping[str, str] | None = None,
         allow: Collection[int] = (),
-        check: Check | None = None,
+        check: AnswerCheck | None = None,
         plain: bool = False,
-        limit: int = MAX_BYTES,
+        limit: int = MAX_BODY_BYTES,
         follow: bool = True,
-        on_retry: Missed | None = None,
+        on_retry: RetryObserver | None = None,
         kept: bool = False,
     ) -> Answer:
         """Fetch *url*.
@@ -119,43 +121,43 @@ class Web:
         Parameters
         ----------
         url, params, headers
-            What to ask.
+            The parts of the request.
         allow
-            Statuses of 400 and more that are an answer, not a failure.
+            Statuses of 400 and above that are an answer, not a failure.
         check
-            Called with the answer inside the retried part: raise `Unreachable` for an error that
-            came with status 200.
+            Called with the answer in each try: raise `Unreachable` for an error that came with
+            status 200.
         plain
-            Send no header but ``User-Agent`` and ``Accept``.
+            Send only the headers ``User-Agent`` and ``Accept``.
         limit
-            Most bytes to take, after decompression.
+            The maximum size in bytes, after decompression.
         follow
-            Whether to go where a redirect leads; if not, the redirect is the answer.
-        missed
+            Follow redirects; otherwise a redirect is the answer.
+        on_retry
             Called with the error of each try that is repeated; the last error is raised.
         kept
-            Whether the answer is about a paper: it is in the `journal` before it is read, serves
-            whoever asks the same, and is not asked for by two at a time.
+            Store the answer in the `journal` before it is read, and reuse it for the same request.
+            Only one thread of all processes sends the request.
 
         Raises
         ------
         NotAvailable
-            The site has no such page for us, or the link leads where we do not go.
+            The site does not offer the page to us, or the address is not permitted.
         Unreachable
-            It stayed down, slow or busy through every try; or we are offline.
+            The site was down, slow or busy in every try, or we are offline.
         BadContent
-            It sends more than *limit*.
+            The body is larger than *limit*.
         """
-        hop = Request("GET", url, params, self._headers(headers, plain))
-        call = _Call(hop, _Budget(self.deadline), allow, check, limit, follow, on_retry)
-        return self._ask_once(call) if kept else self._ask(call)
+        hop = Request("GET", url, params, self._build_headers(headers, plain))
+        call = _Call(hop, _TimeBudget(self.deadline), allow, check, limit, follow, on_retry)
+        return self._get_kept(call) if kept else self._send_with_retries(call)
 
     def recall(self, url: str, params: Mapping[str, Any] | None = None) -> Answer | None:
-        """The journal's answer to such a `get` with *kept*, if it may be used; sends nothing."""
-        from .cache import request_name
+        """Return the journal's answer to a `get` with *kept*, if usable; send nothing."""
+        from .cache import build_request_name
 
-        return self.journal.fresh(
-            request_name(Request("GET", url, params, self._headers(None, plain=False)))
+        return self.journal.find_fresh(
+            build_request_name(Request("GET", url, params, self._build_headers(None, plain=False)))
         )
 
     def post(
@@ -166,14 +168,14 @@ class Web:
         json: Any = None,
         headers: Mapping[str, str] | None = None,
         allow: Collection[int] = (),
-        check: Check | None = None,
-        limit: int = MAX_BYTES,
-        on_retry: Missed | None = None,
+        check: AnswerCheck | None = None,
+        limit: int = MAX_BODY_BYTES,
+        on_retry: RetryObserver | None = None,
     ) -> Answer:
-        """Send a form, or *json*, to *url*; see `get`. A redirect is refused."""
-        hop = Request("POST", url, None, self._headers(headers, plain=False), form, json)
-        call = _Call(hop, _Budget(self.deadline), allow, check, limit, on_retry=on_retry)
-        return self._ask(call)
+        """Send a form, or *json*, to *url*; see `get`. A redirect is rejected."""
+        hop = Request("POST", url, None, self._build_headers(headers, plain=False), form, json)
+        call = _Call(hop, _TimeBudget(self.deadline), allow, check, limit, on_retry=on_retry)
+        return self._send_with_retries(call)
 
     @cached_property
     def cache(self) -> ResponseCache:
@@ -184,120 +186,124 @@ class Web:
 
     @cached_property
     def journal(self) -> Journal:
-        """Answers of sites about papers; opened on first use."""
-        from .cache import FOLDER, Journal
+        """The journal of answers about papers; opened on first use."""
+        from .cache import JOURNAL_FOLDER, Journal
 
-        return Journal(self.settings.papers_dir / ".papershelf" / FOLDER)
+        return Journal(self.settings.papers_dir / ".papershelf" / JOURNAL_FOLDER)
 
-    def _headers(self, given: Mapping[str, str] | None, plain: bool) -> dict[str, str]:
+    def _build_headers(self, given: Mapping[str, str] | None, plain: bool) -> dict[str, str]:
+        """Return the headers of a request: ours, and those given."""
         usual = {"User-Agent": self.settings.user_agent, "Accept": "*/*"}
         if not plain:
             usual["Accept-Encoding"] = "gzip, deflate"
-        ours = {name: v for name, v in usual.items() if name.lower() not in _lower(given)}
+        ours = {name: v for name, v in usual.items() if name.lower() not in _lower_names(given)}
         return {**ours, **(given or {})}
 
-    def _ask_once(self, call: _Call) -> Answer:
-        """The journal's answer, or the site's, asked by one thread of all processes at a time."""
-        from .cache import PendingEntry, request_name
+    def _get_kept(self, call: _Call) -> Answer:
+        """Return the journal's answer, or fetch one; only one thread of all processes fetches."""
+        from .cache import PendingEntry, build_request_name
 
-        name = request_name(call.hop)
-        if answer := self._recall(name, call):
+        name = build_request_name(call.hop)
+        if answer := self._recall_checked(name, call):
             return answer
         with self.leases.hold(f"address {name}", redact(call.hop.url)):
-            if answer := self._recall(name, call):  # who held it before has asked
+            if answer := self._recall_checked(name, call):  # who held it before has asked
                 return answer
-            return self._ask(replace(call, page=PendingEntry(self.journal, name)))
+            return self._send_with_retries(replace(call, page=PendingEntry(self.journal, name)))
 
-    def _recall(self, name: str, call: _Call) -> Answer | None:
-        """The journal's answer, if it passes the checks of this call."""
-        answer = self.journal.fresh(name)
+    def _recall_checked(self, name: str, call: _Call) -> Answer | None:
+        """Return the journal's answer, if it passes the checks of this call."""
+        answer = self.journal.find_fresh(name)
         if answer is None:
             return None
-        if not _is_answer(answer, call):
+        if not _is_accepted_status(answer, call):
             raise NotAvailable(f"{answer.host} answered {answer.status}.", status=answer.status)
         try:
             if call.check is not None:
                 call.check(answer)
         except PaperError:
-            self.journal.forget(name)
+            self.journal.delete(name)
             return None
         return answer
 
-    def _ask(self, call: _Call) -> Answer:
+    def _send_with_retries(self, call: _Call) -> Answer:
+        """Send a request with retries; raise `Unreachable` when offline."""
         if self.settings.papers_offline:
             host = urlsplit(call.hop.url).netloc
             msg = f"Papershelf is offline (PAPERS_OFFLINE): {host} was not asked."
             raise Unreachable(msg, "Unset PAPERS_OFFLINE to use the network.")
-        return with_retries(self._try, self.settings.ncbi_max_retries, call.on_retry)(call)
+        return with_retries(self._try_once, self.settings.ncbi_max_retries, call.on_retry)(call)
 
-    def _try(self, call: _Call) -> Answer:
-        from .transport import new_cookies
+    def _try_once(self, call: _Call) -> Answer:
+        """Send a request once, and follow its redirects."""
+        from .transport import create_cookie_jar
 
-        hop = replace(call.hop, cookies=new_cookies())
-        for _ in range(MOST + 1):
-            address_policy.parse(hop.url)
+        hop = replace(call.hop, cookies=create_cookie_jar())
+        for _ in range(MAX_REDIRECTS + 1):
+            address_policy.parse_url(hop.url)
             self.address_policy.require_open_to_programs(hop.url)
-            with self.limiter.turn(hop.url), call.time.spend(hop.url) as left:
-                answer = self._carry(hop, left, call)
-                pause = self._pause(hop.url, answer)
+            with self.limiter.wait_for_turn(hop.url), call.time.spend(hop.url) as left:
+                answer = self._send_hop(hop, left, call)
+                pause = self._apply_cooldown(hop.url, answer)
             if not is_redirect(answer):
-                return self._accept(hop, answer, call, pause)
+                return self._check_answer(hop, answer, call, pause)
             if not call.follow:
                 if call.check is not None:
                     call.check(answer)
                 return answer
-            hop = follow(hop, answer)
+            hop = build_redirect(hop, answer)
             if self.on_redirect:
                 self.on_redirect(call.hop.url, hop.url)
         msg = f"{urlsplit(call.hop.url).netloc} kept redirecting, last to {answer.host}."
         raise NotAvailable(msg, status=answer.status)
 
-    def _carry(self, hop: Request, left: float, call: _Call) -> Answer:
-        carry, wanted = self.transport.carry, _wants_body(call.allow)
+    def _send_hop(self, hop: Request, left: float, call: _Call) -> Answer:
+        """Send one request of a chain of redirects."""
+        carry, wanted = self.transport.send, _build_body_filter(call.allow)
         if call.page is None:
             return carry(hop, left, call.limit, wanted)
-        return call.page.ask(
+        return call.page.request(
             hop, lambda request, part: carry(request, left, call.limit, wanted, part)
         )
 
-    def _pause(self, url: str, answer: Answer) -> float:
-        """Seconds of cooldown that the site wants; in force for everybody before the turn ends."""
+    def _apply_cooldown(self, url: str, answer: Answer) -> float:
+        """Start the cooldown that the site wants, for all processes; return its seconds."""
         asked = self.limiter.apply_rate_headers(url, answer.headers)
-        if answer.status not in WORTH_RETRYING | {403}:
+        if answer.status not in RETRYABLE_STATUSES | {403}:
             return 0.0
-        pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
+        pause = parse_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         blocks_clients = answer.status in (403, 503) and self.limiter.blocks_clients(url)
         if pause or answer.status == 429 or blocks_clients:
             pause = self.limiter.record_rejection(url, pause)
         elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
-            self.limiter.start_cooldown(url, _BREATH_S)
+            self.limiter.start_cooldown(url, _UNAVAILABLE_COOLDOWN_S)
         return max(pause, asked)
 
-    def _accept(self, hop: Request, answer: Answer, call: _Call, pause: float) -> Answer:
-        """Return the answer, or raise what its status means."""
+    def _check_answer(self, hop: Request, answer: Answer, call: _Call, pause: float) -> Answer:
+        """Return the answer, or raise the error for its status."""
         if call.page and not pause:
-            call.page.write(hop, answer, call.allow)
-        if _is_answer(answer, call):
+            call.page.store(hop, answer, call.allow)
+        if _is_accepted_status(answer, call):
             try:
                 if call.check is not None:
                     call.check(answer)
             except Exception as error:
                 if call.page:
-                    call.page.forget(hop)
+                    call.page.delete(hop)
                 if isinstance(error, Unreachable) and error.retry_after:
                     self.limiter.start_cooldown(hop.url, error.retry_after)
                 raise
             return answer
         said: tuple[str, ...] = (f"{answer.host} answered {answer.status}.",)
-        if answer.status in WORTH_RETRYING or pause:
+        if answer.status in RETRYABLE_STATUSES or pause:
             details: dict[str, Any] = {"retry_after": pause} if pause else {}
-            said = long_pause(answer.host, pause) if pause > CLOSED_S else said
+            said = describe_pause(answer.host, pause) if pause > CLOSED_S else said
             raise Unreachable(*said, status=answer.status, **details)
         raise NotAvailable(*said, status=answer.status)
 
     @property
     def transport(self) -> Transport:
-        """One for all threads; after a fork a new one."""
+        """The transport of this process, for all threads; a fork gets a new one."""
         from .transport import Transport
 
         pid = os.getpid()
@@ -306,80 +312,82 @@ class Web:
         return self._transports[pid]
 
 
-def _is_answer(answer: Answer, call: _Call) -> bool:
+def _is_accepted_status(answer: Answer, call: _Call) -> bool:
     """Return whether a status is an answer to this call, not a failure."""
     return 200 <= answer.status < 300 or answer.status in call.allow
 
 
-def _wants_body(allow: Collection[int]) -> Callable[[int], bool]:
+def _build_body_filter(allow: Collection[int]) -> Callable[[int], bool]:
+    """Return a function that says for which statuses the body is read."""
     return lambda status: status < 300 or status in allow
 
 
-def _lower(headers: Mapping[str, str] | None) -> set[str]:
+def _lower_names(headers: Mapping[str, str] | None) -> set[str]:
+    """Return the names of headers in lower case."""
     return {name.lower() for name in headers or ()}
 
 
-_DOWNLOAD_S = 6 * 3600.0  # of one try; one that stands still is given up much sooner
-_DOWNLOAD_TRIES = 5  # in a row that bring nothing new
+_DOWNLOAD_TRY_MAX_S = 6 * 3600.0  # of one try; one that stands still is given up much sooner
+_MAX_FRUITLESS_TRIES = 5  # in a row that bring nothing new
 
 
 def download_to_disk(
     web: Web, url: str, part: Path, most: int, headers: Mapping[str, str] | None = None
 ) -> Iterator[int]:
-    """Fetch *url* into the file *part*, which may hold the beginning of it; the bytes so far.
+    """Fetch *url* into the file *part*, or continue it; yield the number of bytes so far.
 
-    Whoever asks holds the whole of it against its digest, and gives it its name. A try that breaks
-    off is followed by another from there on, as long as tries bring anything. *headers* are sent to
-    the site of *url*; to others that it redirects to, only what tells them nothing.
+    The caller checks the digest of the complete file and renames the file. A try that breaks off is
+    resumed by the next, as long as the tries bring new bytes. *headers* are sent to the site of
+    *url*; sites that it redirects to get only harmless headers.
 
     Raises
     ------
     NotAvailable
-        The site has no such file for us, or the link leads where we do not go.
+        The site does not offer the file to us, or the address is not permitted.
     Unreachable
-        It stayed down; what came is kept.
+        The site stayed unavailable; the received bytes are kept.
     BadContent
-        It sends more than *most* bytes.
+        The file has more than *most* bytes.
     """
     if web.settings.papers_offline:
         msg = f"Papershelf is offline (PAPERS_OFFLINE): {urlsplit(url).netloc} was not asked."
         raise Unreachable(msg, "Unset PAPERS_OFFLINE to use the network.")
     fruitless_tries = 0
     while True:
-        before = _size(part)
+        before = _get_size(part)
         try:
             yield from _resume_download(web, url, part, most, headers or {})
             return
         except Unreachable:
-            fruitless_tries = fruitless_tries + 1 if _size(part) <= before else 0
-            if fruitless_tries >= _DOWNLOAD_TRIES:
+            fruitless_tries = fruitless_tries + 1 if _get_size(part) <= before else 0
+            if fruitless_tries >= _MAX_FRUITLESS_TRIES:
                 raise
 
 
 def _resume_download(
     web: Web, url: str, part: Path, most: int, given: Mapping[str, str]
 ) -> Iterator[int]:
-    """One try: from redirect to redirect, then block by block."""
-    begun = _size(part)
+    """Try once: follow redirects, then write block by block."""
+    begun = _get_size(part)
     headers = {"User-Agent": web.settings.user_agent, "Accept": "*/*"}
     headers |= {"Accept-Encoding": "identity", **given}
     hop = Request("GET", url, None, {**headers, "Range": f"bytes={begun}-"} if begun else headers)
-    for _ in range(MOST + 1):
-        address_policy.parse(hop.url)
+    for _ in range(MAX_REDIRECTS + 1):
+        address_policy.parse_url(hop.url)
         web.address_policy.require_open_to_programs(hop.url)
-        with closing(web.transport.flow(hop, _DOWNLOAD_S)) as flow:  # type: ignore[type-var]
-            with web.limiter.turn(hop.url):
+        with closing(web.transport.stream(hop, _DOWNLOAD_TRY_MAX_S)) as flow:  # type: ignore[type-var]
+            with web.limiter.wait_for_turn(hop.url):
                 status, told = next(flow)
             answer = Answer(status, hop.url, b"", headers=told)
             if not address_policy.is_redirect(answer):
-                yield from _write_blocks(flow, _kept_bytes(web, answer, begun), part, most)
+                yield from _write_blocks(flow, _find_resume_offset(web, answer, begun), part, most)
                 return
-        hop = address_policy.follow(hop, answer)
+        hop = address_policy.build_redirect(hop, answer)
     raise NotAvailable(f"{urlsplit(url).netloc} kept redirecting, last to {answer.host}.")
 
 
-def _kept_bytes(web: Web, answer: Answer, begun: int) -> int:
-    """Return how many of the bytes on the disk stay."""
+def _find_resume_offset(web: Web, answer: Answer, begun: int) -> int:
+    """Return how many of the bytes on the disk are kept."""
     told = answer.headers.get("Content-Range", "")
     if answer.status == 206 and told.startswith(f"bytes {begun}-"):
         return begun
@@ -388,16 +396,17 @@ def _kept_bytes(web: Web, answer: Answer, begun: int) -> int:
     if answer.status == 200:
         return 0
     msg = f"{answer.host} answered {answer.status}."
-    if answer.status in WORTH_RETRYING:
+    if answer.status in RETRYABLE_STATUSES:
         web.limiter.record_rejection(
-            answer.url, retry_after(answer.headers.get("Retry-After"), None)
+            answer.url, parse_retry_after(answer.headers.get("Retry-After"), None)
         )
         raise Unreachable(msg, status=answer.status)
     raise NotAvailable(msg, status=answer.status)
 
 
 def _write_blocks(blocks: Iterator[Any], begun: int, part: Path, most: int) -> Iterator[int]:
-    with safe_files.disk(part), part.open("ab") as file:
+    """Append blocks to *part* after its first *begun* bytes; yield the size so far."""
+    with safe_files.disk_errors(part), part.open("ab") as file:
         file.truncate(begun)
     size = begun
     with part.open("ab", buffering=0) as file:  # what is held back would fail once more at its end
@@ -405,12 +414,13 @@ def _write_blocks(blocks: Iterator[Any], begun: int, part: Path, most: int) -> I
             size += len(block)
             if size > most:
                 raise BadContent(f"It has more than {most / 1e9:.0f} GB.", verdict="not_a_paper")
-            with safe_files.disk(part):
+            with safe_files.disk_errors(part):
                 left = memoryview(block)
                 while left:  # a disk that is nearly full takes some of it
                     left = left[file.write(left) :]
             yield size
 
 
-def _size(part: Path) -> int:
+def _get_size(part: Path) -> int:
+    """Return the size of a file; 0 if it is missing."""
     return part.stat().st_size if part.exists() else 0

@@ -1,19 +1,19 @@
-"""Patience, cancellation and sharing of one piece of work.
+"""Limit, cancel and share one piece of work.
 
-A piece of work is what one caller asked for: a download, a search, a tool call. Its `Patience` and
-its `Cancellation` travel in its context (context variables), past sources and requests.
+A piece of work is one request of a caller: a download, a search, a tool call. Its `Patience` and
+its `Cancellation` travel in its context (context variables) through sources and requests.
 
-Patience: one paper has several sources, and each has a rate limit. While the turn at one of them is
-far away, another may have the text at once. So the ladder asks with little patience first: a wait
-that would take more than what is left is refused with `Unreachable`, before anything is booked, and
-the caller comes back to that site when the others were asked. A harvest has endless patience: it
-waits in the queue for a site, and gives up only on a pause that the site itself asks for.
+Patience: one paper has several sources, and each has a rate limit. While the turn at one source is
+far away, another source may have the text at once. So the ladder starts with little patience: a
+wait longer than the remaining patience raises `Unreachable` before a turn is booked, and the caller
+returns to that site after the others. A harvest has endless patience: it waits in the queue for a
+site, and gives up only on a pause that the site itself asks for.
 
-Cancellation: a caller may cancel a tool call, a person may press Ctrl-C, while a request sits in a
-read that may last a minute. Each request under way registers with its cancellations, and
-`Cancellation.cancel` shuts its socket, wherever it waits: connecting, shaking hands, reading.
+Cancellation: a caller may cancel a tool call, or a person may press Ctrl-C, during a read that may
+last a minute. Each request in progress registers with its cancellations, and `Cancellation.cancel`
+shuts its socket in any phase: connecting, handshake or reading.
 
-Sharing: a tool call answers within twenty seconds. `SharedWork` goes on after that, and a later
+Sharing: a tool call answers within twenty seconds. `SharedWork` continues after that, and a later
 call for the same key joins it.
 """
 
@@ -35,19 +35,19 @@ from ..errors import Cancelled
 
 Result = TypeVar("Result")
 
-POLL_S = 0.25
-"""Seconds between two checks for a cancellation, where something else is waited for."""
+CANCEL_POLL_S = 0.25
+"""Seconds between two checks for a cancellation during other waits."""
 
 
 class RunningRequest(Protocol):
-    """A request under way."""
+    """A request in progress."""
 
     def hang_up(self) -> None:
-        """End it."""
+        """End the request."""
 
 
 class Cancellation:
-    """Ends a piece of work: the requests under way, and every later one before it leaves."""
+    """Ends a piece of work: the requests in progress, and every later one before it is sent."""
 
     def __init__(self) -> None:
         self._requests: set[RunningRequest] = set()
@@ -55,12 +55,12 @@ class Cancellation:
         self._cancelled = threading.Event()
 
     def run(self, work: Callable[[], Result]) -> Result:
-        """Call *work* under this cancellation; also its threads, if they are given its context.
+        """Call *work* under this cancellation; threads that copy its context are included.
 
         Raises
         ------
         Cancelled
-            It was cancelled.
+            The work was cancelled.
         """
         token = _cancellation.set(self)
         try:
@@ -69,7 +69,7 @@ class Cancellation:
             _cancellation.reset(token)
 
     def cancel(self) -> None:
-        """Cancel; returns at once. Doing so twice changes nothing."""
+        """Cancel the work and return at once; a second call has no effect."""
         with self._lock:
             self._cancelled.set()
             requests = list(self._requests)
@@ -78,11 +78,11 @@ class Cancellation:
 
     @property
     def cancelled(self) -> bool:
-        """Return whether it was cancelled."""
+        """True if the work was cancelled."""
         return self._cancelled.is_set()
 
     @contextmanager
-    def registered(self, request: RunningRequest) -> Iterator[None]:
+    def register(self, request: RunningRequest) -> Iterator[None]:
         """Inside, `cancel` hangs up *request*."""
         with self._lock:
             if self._cancelled.is_set():
@@ -98,22 +98,22 @@ class Cancellation:
 _cancellation: ContextVar[Cancellation | None] = ContextVar("papershelf_cancellation", default=None)
 
 
-def current_cancellation() -> Cancellation | None:
-    """The cancellation of the work we are in."""
+def get_cancellation() -> Cancellation | None:
+    """Return the cancellation of the current work; None if it cannot be cancelled."""
     return _cancellation.get()
 
 
 def raise_if_cancelled() -> None:
-    """Raise `Cancelled` if the work we are in was cancelled."""
-    if (work := current_cancellation()) and work.cancelled:
+    """Raise `Cancelled` if the current work was cancelled."""
+    if (work := get_cancellation()) and work.cancelled:
         raise Cancelled
 
 
 def sleep(seconds: float) -> None:
-    """Sleep; raises `Cancelled` as soon as the work we are in is cancelled."""
+    """Sleep; raise `Cancelled` as soon as the current work is cancelled."""
     while seconds > 0:
         raise_if_cancelled()
-        nap = min(seconds, POLL_S) if current_cancellation() else seconds
+        nap = min(seconds, CANCEL_POLL_S) if get_cancellation() else seconds
         time.sleep(nap)
         seconds -= nap
 
@@ -124,14 +124,14 @@ class Patience:
     Parameters
     ----------
     seconds : float
-        How long all its waits may take together.
+        The total duration of all waits of the work.
 
     Attributes
     ----------
     left : float
-        Seconds that may still be waited.
+        The remaining seconds for waits.
     needed_s : float
-        Seconds of the wait that was refused last; 0 if none was.
+        The seconds of the longest rejected wait; 0 if no wait was rejected.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -139,8 +139,8 @@ class Patience:
         self.needed_s = 0.0
 
     @contextmanager
-    def applied(self) -> Iterator[None]:
-        """Apply it to every turn that is waited for inside."""
+    def apply(self) -> Iterator[None]:
+        """Apply this patience to every wait for a turn inside."""
         self.needed_s = 0.0
         token = _patience.set(self)
         try:
@@ -148,8 +148,8 @@ class Patience:
         finally:
             _patience.reset(token)
 
-    def spend(self, seconds: float) -> bool:
-        """Spend the seconds of a wait; False if they are more than what is left."""
+    def spend_seconds(self, seconds: float) -> bool:
+        """Spend the seconds of a wait; return False if fewer seconds are left."""
         if seconds > self.left:
             self.needed_s = max(self.needed_s, seconds)
             return False
@@ -160,34 +160,34 @@ class Patience:
 _patience: ContextVar[Patience | None] = ContextVar("papershelf_patience", default=None)
 
 
-def is_endless() -> bool:
-    """Return whether the current work waits in the queue for a site however long that is."""
+def has_endless_patience() -> bool:
+    """Return whether the current work waits for a site without a limit."""
     patience = _patience.get()
     return patience is not None and patience.left == inf
 
 
-def turn_limit(usual: float) -> float:
+def get_turn_limit(usual: float) -> float:
     """Return the seconds that the current work may wait for its own turn.
 
-    That is what is left of its patience; without one, the *usual* limit.
+    The limit is the remaining patience; without a `Patience`, the *usual* limit.
     """
     patience = _patience.get()
     return usual if patience is None else patience.left
 
 
-def may_wait(seconds: float) -> bool:
-    """Return whether the current work has the patience for a wait, and count it."""
+def spend_patience(seconds: float) -> bool:
+    """Spend the current work's patience on a wait; return False if there is not enough."""
     patience = _patience.get()
-    return patience is None or patience.spend(seconds)
+    return patience is None or patience.spend_seconds(seconds)
 
 
-LONGEST_ANSWER_S = 20.0
-_STALE_S = 300.0
+MAX_ANSWER_S = 20.0
+_MAX_UNCOLLECTED_S = 300.0
 
 
 @dataclass(slots=True)
 class _Job(Generic[Result]):
-    """A piece of work under way: its result, when it began, and how many callers wait for it."""
+    """A piece of work in progress: its result, its start, and the number of waiting callers."""
 
     future: Future[Result] = field(default_factory=Future)
     begun: float = field(default_factory=time.monotonic)
@@ -196,54 +196,57 @@ class _Job(Generic[Result]):
 
     @property
     def failed(self) -> bool:
+        """True if the work ended with an error."""
         return self.future.done() and self.future.exception() is not None
 
 
 class _Caller:
-    """A waiting caller, which leaves once: by itself, or because it was cancelled."""
+    """A waiting caller, which leaves once: by itself, or when it is cancelled."""
 
     def __init__(self, on_cancel: Callable[[], None]) -> None:
         self._on_cancel = on_cancel
         self._once = threading.Lock()
 
     def hang_up(self) -> None:
-        self.leave(self._on_cancel)
+        """Leave as cancelled."""
+        self.leave_once(self._on_cancel)
 
-    def leave(self, how: Callable[[], None]) -> None:
+    def leave_once(self, how: Callable[[], None]) -> None:
+        """Call *how* on the first call only."""
         if self._once.acquire(blocking=False):
             how()
 
 
 class SharedWork(Generic[Result]):
-    """Work under way, by key; asking again joins it instead of repeating it.
+    """Work in progress, by key; a second request joins the work instead of repeating it.
 
-    Work goes on after its callers gave up waiting, and its result is kept for a later call. It is
-    cancelled when its last waiting caller is cancelled.
+    Work continues after its callers stop waiting, and its result is kept for a later call. The work
+    is cancelled when its last waiting caller is cancelled.
     """
 
-    def __init__(self, longest: float = LONGEST_ANSWER_S, workers: int = 8) -> None:
+    def __init__(self, longest: float = MAX_ANSWER_S, workers: int = 8) -> None:
         self._longest = longest
         self._jobs: dict[Hashable, _Job[Result]] = {}
         self._lock = threading.Lock()
         self._workers = threading.BoundedSemaphore(workers)
 
-    def wait(self, key: Hashable, work: Callable[[], Result]) -> Result | None:
-        """The result, or None when it is not there in time; errors of *work* are raised here."""
+    def wait_for_result(self, key: Hashable, work: Callable[[], Result]) -> Result | None:
+        """Return the result, or None if it is not ready in time; raise the errors of *work*."""
         done = self.run_together({key: work}, self._longest)
         return done[key].result() if done else None
 
     def run_together(
         self, works: Mapping[Hashable, Callable[[], Result]], longest: float
     ) -> dict[Hashable, Future[Result]]:
-        """Run several pieces of work side by side: those that are done within *longest* seconds.
+        """Run works in parallel, and return the futures of those done within *longest* seconds.
 
-        As long as one of them is not, the results of the others are kept for a later call; a
-        failure is reported once, and then the work is done anew.
+        While a work is unfinished, the results of the others are kept for a later call. A failure
+        is reported once; a later call starts the work again.
         """
         with self._lock:
-            self._forget_stale()
+            self._drop_stale()
             jobs = {key: self._start_or_join(key, work) for key, work in works.items()}
-        with self._waiting_for(jobs):
+        with self._count_caller(jobs):
             wait_for([job.future for job in jobs.values()], longest)
         done = {key: job for key, job in jobs.items() if job.future.done()}
         with self._lock:
@@ -254,21 +257,22 @@ class SharedWork(Generic[Result]):
         return {key: job.future for key, job in done.items()}
 
     @contextmanager
-    def _waiting_for(self, jobs: Mapping[Hashable, _Job[Result]]) -> Iterator[None]:
-        caller = _Caller(partial(self._leave, jobs, for_good=True))
+    def _count_caller(self, jobs: Mapping[Hashable, _Job[Result]]) -> Iterator[None]:
+        """Count a caller that waits for *jobs* inside."""
+        caller = _Caller(partial(self._remove_caller, jobs, for_good=True))
         with self._lock:
             for job in jobs.values():
                 job.waiting += 1
-        cancellation = current_cancellation()
+        cancellation = get_cancellation()
         try:
-            with cancellation.registered(caller) if cancellation else nullcontext():
+            with cancellation.register(caller) if cancellation else nullcontext():
                 yield
         finally:
             cancelled = cancellation is not None and cancellation.cancelled
-            caller.leave(partial(self._leave, jobs, for_good=cancelled))
+            caller.leave_once(partial(self._remove_caller, jobs, for_good=cancelled))
 
-    def _leave(self, jobs: Mapping[Hashable, _Job[Result]], *, for_good: bool) -> None:
-        """Count one caller less; cancel work nobody waits for if it left *for_good*."""
+    def _remove_caller(self, jobs: Mapping[Hashable, _Job[Result]], *, for_good: bool) -> None:
+        """Count one caller less; cancel work without callers if the last one left *for_good*."""
         with self._lock:
             for key, job in jobs.items():
                 job.waiting -= 1
@@ -277,6 +281,7 @@ class SharedWork(Generic[Result]):
                     job.cancellation.cancel()
 
     def _start_or_join(self, key: Hashable, work: Callable[[], Result]) -> _Job[Result]:
+        """Start the work in a thread of its own, or return the work in progress under this key."""
         if key not in self._jobs:
             job: _Job[Result] = _Job()
             self._jobs[key] = job
@@ -284,20 +289,21 @@ class SharedWork(Generic[Result]):
             # stay for work that nobody will pick up: the thread is a daemon.
             run = copy_context().run
             threading.Thread(
-                target=run, args=(self._run, job, work), name="patience", daemon=True
+                target=run, args=(self._run_job, job, work), name="patience", daemon=True
             ).start()
         return self._jobs[key]
 
-    def _run(self, job: _Job[Result], work: Callable[[], Result]) -> None:
+    def _run_job(self, job: _Job[Result], work: Callable[[], Result]) -> None:
+        """Run a job and store its result or error."""
         with self._workers:
             try:
                 job.future.set_result(job.cancellation.run(work))
             except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
                 job.future.set_exception(error)
 
-    def _forget_stale(self) -> None:
-        """Drop results nobody collected in five minutes, and failures at once."""
+    def _drop_stale(self) -> None:
+        """Drop results that were not collected within five minutes, and failures at once."""
         now = time.monotonic()
         for key, job in list(self._jobs.items()):
-            if job.failed or (job.future.done() and now - job.begun > _STALE_S):
+            if job.failed or (job.future.done() and now - job.begun > _MAX_UNCOLLECTED_S):
                 del self._jobs[key]

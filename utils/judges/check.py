@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
-from ..model.verdicts import ALONE, DOUBT, MEANINGS, Comparison, Sign
+from ..model.verdicts import DOUBT, MEANINGS, NO_COMPARISON, Comparison, Sign
 from ..outline.sections import blocks, divides_research
 from ..outline.words import count_words
 from . import commentary, language, wholeness
@@ -64,7 +64,7 @@ def reject(finding: Finding) -> NoReturn:
 def judge(
     document: Document,
     paper: Paper,
-    comparison: Comparison = ALONE,
+    comparison: Comparison = NO_COMPARISON,
     same: Identity | None = None,
 ) -> Document:
     """Return *document* as full text of *paper*, ``full_text`` or ``doubtful``, with the evidence.

@@ -45,9 +45,9 @@ class References(Namespace):
     ) -> Paper | PaperError:
         from ..citations import in_version
         from ..errors import PaperError
-        from ..model.identifiers import arxiv_version
+        from ..model.identifiers import find_arxiv_version
 
-        version = arxiv_version(paper) if isinstance(paper, str) else ""
+        version = find_arxiv_version(paper) if isinstance(paper, str) else ""
         if not version or isinstance(record, PaperError):
             return record
         try:

@@ -20,7 +20,7 @@ from typing import NamedTuple, TextIO
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, IdName, Ids
 from ..model.paper import Paper
-from ..model.versions import meant
+from ..model.versions import infer_version
 from ..system.plain_text import one_line
 
 _MOST_NAMED = 10
@@ -294,7 +294,7 @@ class _Groups:
         place = len(self._parents)
         self._parents.append(place)
         names = entry.ids.names() or [_to_key(entry)]
-        if meant(Ids.maybe(entry.asked) or entry.ids) == "preprint":
+        if infer_version(Ids.maybe(entry.asked) or entry.ids) == "preprint":
             names = [f"preprint {name}" for name in names]
         roots = {
             self._find_root(self._places[name]): name for name in names if name in self._places

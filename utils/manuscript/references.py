@@ -20,7 +20,7 @@ from ..judges.titles import is_notice, title_likeness, title_words
 from ..lists.pasted import Entry, format_citation
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, Paper
-from ..model.versions import only_a_preprint
+from ..model.versions import is_only_preprint
 from ..outline.words import folded
 from ..search.reference_search import Wanted, find_at_crossref, find_by_title, yield_candidates
 from ..search.resolve import Resolution, resolve
@@ -219,7 +219,7 @@ def _find_differences(reference: Reference, paper: Paper) -> Iterator[str]:
         yield f"year: {year}, the record has {paper.year}"
     if reference.words:
         return
-    if compare_journals(ours, theirs) == "differ" and not only_a_preprint(paper):
+    if compare_journals(ours, theirs) == "differ" and not is_only_preprint(paper):
         yield f"journal: “{reference.paper.journal}”, the record has “{paper.journal}”"
     if compare_volumes(ours, theirs) == "differ":
         yield f"volume: {reference.paper.volume}, the record has {paper.volume}"
@@ -374,7 +374,7 @@ def _add_published_version(
 ) -> CheckedReference:
     """Add a warning with the published version of a cited preprint."""
     paper = checked.paper
-    if not paper or checked.status not in ("verified", "differs") or not only_a_preprint(paper):
+    if not paper or checked.status not in ("verified", "differs") or not is_only_preprint(paper):
         return checked
     named = next((one for one in paper.notices if one.kind == "update"), None)
     article = _format_notice(named) if named else _find_published_version(paper, web, sources)

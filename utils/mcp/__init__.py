@@ -15,7 +15,7 @@ from ..errors import PaperError
 from ..library import Library
 from ..logs import begin_logs, propagate_logs
 from ..settings import load_settings
-from ..system.process import version
+from ..system.process import get_version
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -45,7 +45,7 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     server: FastMCP[Any] = FastMCP(
         "papershelf",
         INSTRUCTIONS,
-        version=version(),
+        version=get_version(),
         auth=auth,
         middleware=[Calls(library, tools)],
         mask_error_details=True,

@@ -32,7 +32,7 @@ from pydantic import BaseModel
 
 from ..errors import PaperError
 from ..model.paper import StoredPaper
-from ..system.plain_text import clean_values, shortened
+from ..system.plain_text import clean_values, shorten
 
 if TYPE_CHECKING:
     from mcp.types import ContentBlock
@@ -214,7 +214,7 @@ def render(structure: Mapping[str, Any], *, untrusted: bool) -> str:
 
 def in_brief(structure: Mapping[str, Any], *, untrusted: bool) -> str:
     """The beginning of it, for a person beside hosts that show the model the structure."""
-    text = shortened(render(structure, untrusted=False), _BRIEF)
+    text = shorten(render(structure, untrusted=False), _BRIEF)
     return fenced(text) if untrusted else text
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ..library import Library
-from ..model.dates import read_date
+from ..model.dates import parse_date
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from .answers import in_room, pick, shelf_link, with_blocks
@@ -309,7 +309,7 @@ def _found(found: SearchResult, row: Callable[[Paper], Row], start: int) -> Foun
 
 def year_of(written: str, name: str) -> str:
     """The year of a limit; empty where there is none."""
-    return read_date(written, name)[:4] if written.strip("0") else ""
+    return parse_date(written, name)[:4] if written.strip("0") else ""
 
 
 def whole_years(*limits: str) -> list[str]:

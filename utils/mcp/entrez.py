@@ -16,7 +16,7 @@ from pydantic import Field
 
 from ..errors import BadRequest
 from ..library import Library
-from ..system.plain_text import shortened
+from ..system.plain_text import shorten
 from .answers import in_room
 from .pubmed import converted_ids
 from .tool import ADDS_FILES, READS_WEB, LongCalls, Start, Tool, Word, tool
@@ -90,8 +90,8 @@ def _database(found: DatabaseInfo) -> dict[str, Any]:
         "uid": f"{found.uid}, such as {found.example}",
         "fetch": [f"{form.name}: {form.gives}" for form in found.fetch],
         "staged_from": found.staged_from,
-        "fields": {one.name: shortened(one.description or one.title, 120) for one in found.fields},
-        "links": {one.name: shortened(one.title or one.description, 80) for one in found.links},
+        "fields": {one.name: shorten(one.description or one.title, 120) for one in found.fields},
+        "links": {one.name: shorten(one.title or one.description, 80) for one in found.links},
     }
 
 

@@ -15,7 +15,7 @@ from ..errors import BadRequest
 from ..library import Library
 from ..model.sites import KEYS
 from ..settings import TOOLSETS
-from ..system.plain_text import one_line, shortened
+from ..system.plain_text import one_line, shorten
 from . import entrez
 from .entrez import Operation
 from .tool import READS_SHELF, Tool, Word, is_toolset_on, tool, tools_of
@@ -130,7 +130,7 @@ def _tool_row(name: str, library: Library) -> Described:
     every = {one.name: one for part in TOOLSETS for one in tools_of(part, library)}
     if name not in every:
         near = get_close_matches(name, every, 3, 0.5)
-        msg = f"There is no tool {shortened(one_line(name), 60)!r}."
+        msg = f"There is no tool {shorten(one_line(name), 60)!r}."
         all_tools = "entrez_capabilities lists every tool."
         raise BadRequest(msg, *(f"Did you mean {one}?" for one in near), all_tools)
     return {

@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 from ..errors import BadRequest, NothingFound, PaperError
 from ..http.work import raise_if_cancelled
 from ..library import Library
-from ..model.job import Coverage, Harvested, Job, Standing, Wait
+from ..model.job import Coverage, Harvested, Job, JobStatus, SiteWait
 from ..reports.coverage import Page, page_of, paper_row, reasons, sources
 from ..reports.labels import counted, route_label
 from ..reports.page import PASSING, cut_line
@@ -335,7 +335,7 @@ class Status:
     """
 
     job: Job
-    standing: Standing
+    standing: JobStatus
     coverage: Coverage
     eta_s: float | None
     report: str
@@ -343,7 +343,7 @@ class Status:
     page: Page
 
     @property
-    def waits(self) -> tuple[Wait, ...]:
+    def waits(self) -> tuple[SiteWait, ...]:
         """The sites that papers wait for now."""
         return self.job.waits if self.standing == "running" else ()
 
@@ -408,7 +408,7 @@ def status_of(
         No paper of any harvest can be what *show* says.
     """
     job, coverage = harvest.job(), harvest.ledger.coverage()
-    standing = job.standing(running=harvest.ledger.running())
+    standing = job.get_status(running=harvest.ledger.running())
     there = (harvest.folder / "report.html").exists()
     return Status(
         job,
@@ -458,7 +458,7 @@ def _paper(row: Harvested) -> dict[str, Any]:
     return {**made, "source": route_label(row.via), **stand_in, **doubts}
 
 
-def _wait_row(wait: Wait) -> dict[str, Any]:
+def _wait_row(wait: SiteWait) -> dict[str, Any]:
     """A site that papers wait for; what is not known about it is left out."""
     return {name: value for name, value in asdict(wait).items() if value != ""}
 

@@ -49,7 +49,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ..errors import BadRequest, NotConfigured
 from ..library import Library
 from ..logs import belonging_to
-from ..system.plain_text import encodable
+from ..system.plain_text import replace_surrogates
 from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
 from .calls import new_request
@@ -493,7 +493,7 @@ def _call(body: bytes) -> dict[str, Any]:
 
 def _sendable_id(name: object) -> int | str | None:
     """The id of a request if it can be sent back; NaN and half of a surrogate pair cannot."""
-    if isinstance(name, str) and name == encodable(name):
+    if isinstance(name, str) and name == replace_surrogates(name):
         return name
     return name if isinstance(name, int) and not isinstance(name, bool) else None
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ..library import Library
-from ..model.sites import SEARCHED
+from ..model.sites import SEARCHED_SOURCES
 from .answers import in_room, pick
 from .core import MOST_AUTHORS, few_authors
 from .tool import READS_WEB, AnyPaper, Hundred, LongCalls, MaxDate, MinDate, Start, Tool, Word, tool
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     SourceName = str
 else:
-    SourceName = Literal[tuple(SEARCHED)]
+    SourceName = Literal[tuple(SEARCHED_SOURCES)]
 ArxivSort = Annotated[Literal["relevance", "pub_date", "update_date"], Field(description="Order.")]
 MergedSort = Annotated[Literal["relevance", "pub_date"], Field(description="Order.")]
 _ARXIV_SORTS = {"pub_date": "submittedDate", "update_date": "lastUpdatedDate"}
@@ -194,10 +194,10 @@ def _preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def arxiv_to_bibtex(arxiv_id: ArxivId) -> Bibtex:
         """Make a BibTeX entry of an arXiv paper."""
         from ..citations import to_bibtex
-        from ..model.identifiers import arxiv_version
+        from ..model.identifiers import find_arxiv_version
 
         paper = waiting.call(library.arxiv.paper, arxiv_id)
-        return {"bibtex": to_bibtex(paper, version=arxiv_version(arxiv_id)).strip()}
+        return {"bibtex": to_bibtex(paper, version=find_arxiv_version(arxiv_id)).strip()}
 
     return [tool(get_arxiv_paper, READS_WEB), tool(arxiv_to_bibtex, READS_WEB)]
 

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..system import safe_files
-from ..system.plain_text import shortened
+from ..system.plain_text import shorten
 from .answers import with_blocks
 from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCalls, Start, Tool, Word, tool
 
@@ -139,8 +139,8 @@ def _list(found: Sequence[Kept], start: int) -> Objects:
 
 def _row(one: Kept, most: int) -> dict[str, Any]:
     """What is known of it, with *most* characters of its caption."""
-    caption = {"caption": shortened(one.caption, most)} if one.caption else {}
-    return one.row() | {"label": shortened(one.label, _LABEL)} | caption
+    caption = {"caption": shorten(one.caption, most)} if one.caption else {}
+    return one.row() | {"label": shorten(one.label, _LABEL)} | caption
 
 
 def _table(one: Kept, grid: Grid, start: int) -> Objects:
@@ -152,14 +152,14 @@ def _table(one: Kept, grid: Grid, start: int) -> Objects:
         left -= sum(len(cell[:longest]) for cell in cells)
         if page and left < 0:
             break
-        page.append([shortened(cell, longest) for cell in cells])
+        page.append([shorten(cell, longest) for cell in cells])
     end = start + len(page)
     return {
         "total": len(grid.rows),
         "objects": [_row(one, _ALONE)],
-        "columns": [shortened(name, longest) for name in grid.columns],
+        "columns": [shorten(name, longest) for name in grid.columns],
         "rows": page,
-        "notes": [shortened(note, _ALONE) for note in grid.notes[:_NOTES]],
+        "notes": [shorten(note, _ALONE) for note in grid.notes[:_NOTES]],
         "next_start": end if end < len(grid.rows) else None,
     }
 
@@ -178,7 +178,7 @@ def _picture(one: Kept) -> ImageContent | None:
     """An image by its first bytes, whatever it is called; None for what is too large or none."""
     if not one.file or one.kind != "figure" or one.bytes > _MOST_IMAGE:
         return None
-    with safe_files.disk(path := Path(one.file), "read"):
+    with safe_files.disk_errors(path := Path(one.file), "read"):
         data = path.read_bytes()
     kind = next((name for begin, name in _IMAGES.items() if data.startswith(begin)), "")
     if not kind or len(data) > _MOST_IMAGE:

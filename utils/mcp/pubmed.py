@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from ..citations import FORMATS
 from ..library import Library
 from ..model.paper import NO_HITS
-from ..system.plain_text import shortened
+from ..system.plain_text import shorten
 from .answers import in_room, pick, shelf_links, with_blocks
 from .tool import (
     READS_WEB,
@@ -277,7 +277,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
             **dates,
         )
         parameters = {
-            "query_term": shortened(query, LONGEST_ECHO),
+            "query_term": shorten(query, LONGEST_ECHO),
             "filter_by_publication_types": _first_twenty(publication_types),
             "max_results": max_results,
             "sort_by": sort_by,
@@ -399,7 +399,7 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     ) -> Spelling:
         """Ask PubMed how it would spell a query."""
         found = waiting.call(library.pubmed.check_spelling, query)
-        query = shortened(found.query, LONGEST_ECHO)
+        query = shorten(found.query, LONGEST_ECHO)
         return pick(Spelling, found, query=query, corrected_query=found.corrected)
 
     def lookup_mesh(
@@ -408,7 +408,7 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[Tool]:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
         total, headings = waiting.call(library.pubmed.look_up_mesh, query, max_results)
         terms = [_mesh_heading(heading) for heading in headings]
-        found = MeshHeadings(query=shortened(query, LONGEST_ECHO), total=total, terms=terms)
+        found = MeshHeadings(query=shorten(query, LONGEST_ECHO), total=total, terms=terms)
         return found if total else {**found, "warnings": [NO_HITS]}
 
     return [tool(spell_check, READS_WEB), tool(lookup_mesh, READS_WEB)]
@@ -417,7 +417,7 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[Tool]:
 def _first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
     """At most twenty texts, each of at most *most* characters; the rest is counted."""
     every = list(texts)
-    shown = [shortened(text, most) for text in every[:_MOST_LINES]]
+    shown = [shorten(text, most) for text in every[:_MOST_LINES]]
     if len(every) > _MOST_LINES:
         shown.append(f"… and {len(every) - _MOST_LINES:,} more")
     return shown
@@ -426,8 +426,8 @@ def _first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[st
 def _articles(found: Found, parameters: Row) -> Articles:
     return Articles(
         search_parameters=parameters,
-        effective_search_term=shortened(found.term, LONGEST_ECHO),
-        query_translation=shortened(found.hits.effective_query, LONGEST_ECHO),
+        effective_search_term=shorten(found.term, LONGEST_ECHO),
+        query_translation=shorten(found.hits.effective_query, LONGEST_ECHO),
         total_found=found.hits.total,
         retrieved_pmid_count=len(found.hits.pmids),
         pmids=[*found.hits.pmids],
@@ -442,8 +442,8 @@ def _articles(found: Found, parameters: Row) -> Articles:
             for one in found.summaries
         ],
         warnings=_first_twenty(found.warnings),
-        e_search_url=shortened(found.search_url, LONGEST_ECHO),
-        e_summary_url=shortened(found.summary_url, LONGEST_ECHO),
+        e_search_url=shorten(found.search_url, LONGEST_ECHO),
+        e_summary_url=shorten(found.summary_url, LONGEST_ECHO),
     )
 
 
@@ -455,7 +455,7 @@ def _few(authors: str) -> str:
 
 def _fetched(found: Details) -> Row:
     """The PMIDs requested, and why some have no record."""
-    urls = [shortened(url, LONGEST_ECHO) for url in found.urls]
+    urls = [shorten(url, LONGEST_ECHO) for url in found.urls]
     return {
         "requested_pmids": [*found.requested],
         "not_found_pmids": [*found.not_found],
@@ -524,7 +524,7 @@ def _page_of_text(
         if end <= start or room <= 0:
             continue
         here = article(pmid)
-        here |= {"title": shortened(here["title"], _LONGEST_TITLE)}
+        here |= {"title": shorten(here["title"], _LONGEST_TITLE)}
         here |= {"start": begin, "chars": len(record)}
         room -= _size(here)
         if room > 0:

@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from ..corpus.stored_records import timestamp
 from ..errors import NotFound
-from ..http.work import LONGEST_ANSWER_S
+from ..http.work import MAX_ANSWER_S
 from ..library import Library
 from ..model.passage import Filters
 from .advice import DOTTED
@@ -243,7 +243,7 @@ def _sync(
 
 
 def _tell(started: float, message: str) -> None:
-    tell(time.monotonic() - started, LONGEST_ANSWER_S, message)
+    tell(time.monotonic() - started, MAX_ANSWER_S, message)
 
 
 def _unfinished_warning(so_far: str) -> str:

@@ -20,7 +20,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 
 from ..errors import PaperError
 from ..library import Library
-from ..system.process import version
+from ..system.process import get_version
 from .answers import UNTRUSTED, fenced, in_room
 from .tool import run_in_thread
 
@@ -160,7 +160,7 @@ def _server_row(library: Library) -> dict[str, Any]:
     key = bool(settings.key("ncbi_api_key"))
     return {
         "server_name": "papershelf",
-        "server_version": version(),
+        "server_version": get_version(),
         "description": "PubMed, and the full text of papers on the user's own shelf.",
         "contact_email": settings.contact,
         "mcp_spec_versions": list(SUPPORTED_PROTOCOL_VERSIONS),

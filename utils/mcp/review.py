@@ -187,7 +187,7 @@ def _board(library: Library, job_id: str, start: int) -> Board:
         made = board(job, harvest.ledger.rows, links, start=start)
     finally:
         harvest.ledger.close()
-    row = {"job_id": job.job_id, "state": job.standing(running=running), **made}
+    row = {"job_id": job.job_id, "state": job.get_status(running=running), **made}
     return cast("Board", row)
 
 

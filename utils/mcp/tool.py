@@ -32,7 +32,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from ..errors import BadRequest, NothingFound, PaperError, Unreachable
 from ..http import Cancellation, Cooldown
-from ..http.work import LONGEST_ANSWER_S, SharedWork
+from ..http.work import MAX_ANSWER_S, SharedWork
 from ..library import Library
 from ..plugins import import_part
 from ..settings import TOOLSETS
@@ -258,9 +258,9 @@ class LongCalls:
         far the work is, in a sentence; where it is silent, the site is blamed.
         """
         work = partial(self._hold(call).run, work)
-        steps = int(LONGEST_ANSWER_S / _STEP_S)
+        steps = int(MAX_ANSWER_S / _STEP_S)
         for step in range(1, steps + 1):
-            result: Result | None = self._patience.wait(call, work)
+            result: Result | None = self._patience.wait_for_result(call, work)
             if result is not None:
                 return result
             tell(step, steps, progress() or f"{self._site} keeps us waiting")
@@ -279,7 +279,7 @@ class LongCalls:
         hold = self._hold(call)
         result = self.wait(call, work, progress)
         if result is None:
-            raise self._give_up(math.ceil(hold.seconds_left()), progress())
+            raise self._give_up(math.ceil(hold.get_seconds_left()), progress())
         return result
 
     def call(self, function: Callable[..., Result], *args: Hashable, **options: Hashable) -> Result:

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, PaperError
-from ..http.messages import MAX_BYTES
+from ..http.messages import MAX_BODY_BYTES
 from ..model.paper import OBJECT_KINDS, Grid, ObjectKind, PaperObject, StoredPaper
 from ..outline import labels_in
 from ..shelf import Shelf
 from ..shelf.paper_file import objects_folder
 from ..system import safe_files
-from ..system.plain_text import one_line, plain_json, shortened
+from ..system.plain_text import one_line, shorten, to_plain_json
 from .found_files import FoundFile, FoundFiles
 from .listing import Mention, all_rows, mentions, objects_of, objects_without_files
 from .long_table import table_csv, tidy_table
@@ -115,7 +115,7 @@ def gather(
         files = FoundFiles(stored, shelf, web)
         kept = _Keeping(stored, folder, files, most_bytes).all(found, places)
         rows = [_portable(one) for one in (*_others(folder, kinds, kept), *kept)]
-        safe_files.write_whole(folder / MANIFEST, plain_json(rows).encode())
+        safe_files.write_file(folder / MANIFEST, to_plain_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
 
 
@@ -254,14 +254,14 @@ class _Keeping:
             else:
                 kept += self._keep_files(one, found)
         if tidy:
-            safe_files.write_whole(self._folder / TABLES, plain_json(tidy).encode())
+            safe_files.write_file(self._folder / TABLES, to_plain_json(tidy).encode())
         return [_mentioned(one, places) for one in kept]
 
     def _keep_table(self, one: PaperObject, grid: Grid) -> Kept:
         path = self._folder / self._name(one, "csv")
         data = table_csv(grid)
         if not path.is_file() or path.read_bytes() != data:
-            safe_files.write_whole(path, data)
+            safe_files.write_file(path, data)
         listed = _listed(one, self._stored)
         return replace(listed, file=str(path), md5=_md5(data), bytes=len(data), url="", reason="")
 
@@ -279,7 +279,7 @@ class _Keeping:
         before = self._before.get(str(path))
         if before and before.md5 == (file.md5 or before.md5) == _md5_of(path):
             return replace(before, caption=one.caption)
-        most = min(self._left, MAX_BYTES)
+        most = min(self._left, MAX_BODY_BYTES)
         try:
             data = file.take(most) if most else b""
         except PaperError as error:
@@ -287,7 +287,7 @@ class _Keeping:
         if not data:
             return replace(listed, reason=_NO_ROOM)
         self._left -= len(data)
-        safe_files.write_whole(path, data)
+        safe_files.write_file(path, data)
         kept = replace(listed, file=str(path), license=file.license or listed.license, reason="")
         return replace(kept, md5=_md5(data), bytes=len(data))
 
@@ -320,8 +320,8 @@ def chosen(found: Sequence[PaperObject], only: str) -> list[PaperObject]:
         return [found[int(wanted) - 1]]
     labels = "; ".join(one.label or f"{at} ({one.kind})" for at, one in enumerate(found, 1))
     raise NotFound(
-        f"The paper has no {shortened(one_line(only), _NAMED)!r}.",
-        f"It has: {shortened(labels, _LISTED)}." if found else "It has no such object.",
+        f"The paper has no {shorten(one_line(only), _NAMED)!r}.",
+        f"It has: {shorten(labels, _LISTED)}." if found else "It has no such object.",
     )
 
 

@@ -16,7 +16,7 @@ from ..model.paper import Fetched, Grid, PaperObject, StoredPaper
 from ..outline import Float, floats_of, outline, section_words
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
-from ..system.plain_text import lowered, one_line, raised
+from ..system.plain_text import one_line, to_subscript, to_superscript
 
 _RULE = re.compile(r"\|?(?:\s*:?-{3,}:?\s*\|)+\s*:?-*:?\s*")
 _CELL_ENDS = re.compile(r"(?<!\\)\|")
@@ -162,8 +162,8 @@ def _cells(line: str) -> list[str]:
 
 def _plain(text: str) -> str:
     """Markdown as plain text: digits stay raised, marks go."""
-    text = _RAISED.sub(lambda found: raised(found[1]), text)
-    text = _LOWERED.sub(lambda found: lowered(found[1]), text)
+    text = _RAISED.sub(lambda found: to_superscript(found[1]), text)
+    text = _LOWERED.sub(lambda found: to_subscript(found[1]), text)
     text = _MARKUP.sub("", _BREAK.sub("; ", text))
     return _ESCAPED.sub(r"\1", text)
 

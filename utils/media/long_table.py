@@ -17,8 +17,8 @@ from typing import Any, TextIO
 from ..errors import BadRequest, require_pyarrow
 from ..model.paper import Grid, PaperObject, StoredPaper
 from ..shelf import Shelf
-from ..system.plain_text import encodable, figure_cell
-from ..system.safe_files import make_folder, replacing
+from ..system.plain_text import replace_surrogates, to_figure_cell
+from ..system.safe_files import make_folder, replace_text_file
 from .listing import Mention, all_rows, objects_without_files
 
 COLUMNS = (
@@ -47,8 +47,8 @@ def table_csv(grid: Grid) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if any(grid.columns):
-        writer.writerow(map(figure_cell, grid.columns))
-    writer.writerows([figure_cell(value) for value in row] for row in grid.rows)
+        writer.writerow(map(to_figure_cell, grid.columns))
+    writer.writerows([to_figure_cell(value) for value in row] for row in grid.rows)
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
 
 
@@ -130,7 +130,7 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
                 yield row
 
     make_folder(path.parent)
-    with replacing(path) as file:
+    with replace_text_file(path) as file:
         write(rows(), file)
     return tables, cells
 
@@ -162,13 +162,13 @@ _WRITERS: dict[str, Callable[[Iterable[Mapping[str, Any]], TextIO], None]] = {
 
 
 def _encodable(value: Any) -> Any:
-    return encodable(value) if isinstance(value, str) else value
+    return replace_surrogates(value) if isinstance(value, str) else value
 
 
 def _written(name: str, value: Any) -> str:
     if value is None:
         return ""
-    return repr(value) if name in {"number", "line"} else figure_cell(value)
+    return repr(value) if name in {"number", "line"} else to_figure_cell(value)
 
 
 def unit_of(name: str) -> str:

@@ -64,8 +64,8 @@ def pack(members: Sequence[Member], folder: Path, sequence: str) -> Path:
     about = json.dumps(index, indent=0).encode()
     path = folder / f"{sequence}-{_md5(about)}.zip"
     safe_files.make_folder(folder)
-    part = safe_files.part_of(path)
-    with safe_files.disk(path):
+    part = safe_files.build_part_path(path)
+    with safe_files.disk_errors(path):
         try:
             with zipfile.ZipFile(part, "x", zipfile.ZIP_DEFLATED) as file:
                 _add(file, INDEX, about)
@@ -73,7 +73,7 @@ def pack(members: Sequence[Member], folder: Path, sequence: str) -> Path:
                     if one.state == "text":
                         _add(file, f"{one.listed.name}.json", one.metadata)
                         _add(file, f"{one.listed.name}.xml", one.xml)
-            safe_files.flush(part)
+            safe_files.flush_file(part)
             safe_files.replace_file(part, path)
             safe_files.sync_folder(folder)
         finally:
@@ -105,7 +105,7 @@ def members(path: Path, *, bytes_too: bool = True) -> list[Member]:
         It is damaged.
     """
     try:
-        with safe_files.disk(path, "read"), closing(zipfile.ZipFile(path)) as file:
+        with safe_files.disk_errors(path, "read"), closing(zipfile.ZipFile(path)) as file:
             index = file.read(INDEX)
             if _md5(index) != md5_of(path):
                 raise BadContent(f"{path.name} is damaged: it has another index.")
@@ -138,7 +138,7 @@ def fetched_in(path: Path, name: str) -> Fetched:
         It is not there, or damaged.
     """
     try:
-        with safe_files.disk(path, "read"), closing(zipfile.ZipFile(path)) as file:
+        with safe_files.disk_errors(path, "read"), closing(zipfile.ZipFile(path)) as file:
             return as_fetched(file.read(f"{name}.json"), file.read(f"{name}.xml"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise BadContent(f"{path.name} is damaged: {error}.", verdict="partial") from error

@@ -117,15 +117,15 @@ class Tables:
         for place in (self.folder, self._pointer.parent):
             safe_files.make_folder(place)
         text = json.dumps(asdict(table), indent=1).encode()
-        safe_files.write_whole(self.folder / f"{table.name}.json", text)
-        safe_files.write_whole(self._pointer, f"{table.name}\n".encode())
+        safe_files.write_file(self.folder / f"{table.name}.json", text)
+        safe_files.write_file(self._pointer, f"{table.name}\n".encode())
 
     def tidy(self) -> list[CitationTable]:
         """Drop all but the published one and the one before; those that are left."""
         current = self.current()
         others = [one for one in self.all() if current and one.name != current.name]
         for one in others[: -(_KEPT - 1)]:
-            safe_files.remove(self.folder / f"{one.name}.json")
+            safe_files.delete_file(self.folder / f"{one.name}.json")
         return self.all()
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..command_line import command_line
 from ..errors import BadContent, EmptyStore, NotAvailable, StoreFailed, Unreachable
-from ..model.paper import now
+from ..model.paper import utc_now
 from ..sources.citation_collection import (
     HEADER,
     MOST_BYTES,
@@ -133,7 +133,7 @@ def update(folder: Path, web: Web, *, keep: bool = False) -> Iterator[CitationsP
     safe_files.make_folder(home(folder))
     with alone(folder / "citations.lock", f"the citations in {folder}"):
         for place in (home(folder), *(home(folder) / end for end in ENDS)):
-            safe_files.sweep(place)
+            safe_files.delete_stale_parts(place)
         yield from _Update(folder, web, keep).steps()
 
 
@@ -141,7 +141,7 @@ def known_collections(folder: Path) -> list[Collection]:
     """Return the collections that were read or set aside, the newest last."""
     found = []
     for path in home(folder).glob("nih-*.json"):
-        with safe_files.disk(path, "read"):
+        with safe_files.disk_errors(path, "read"):
             found.append(Collection(**json.loads(path.read_text(encoding="utf-8"))))
     here = [one for one in found if one.reason or one.pairs(folder).exists()]
     return sorted(here, key=lambda one: one.published)
@@ -213,9 +213,9 @@ class _Update:
         except BadContent as error:
             collection = replace(collection, reason=error.message)
         text = json.dumps(asdict(collection)).encode()
-        safe_files.write_whole(collection.note(self.folder), text)
+        safe_files.write_file(collection.note(self.folder), text)
         if not self.keep or collection.reason:
-            safe_files.remove(path)
+            safe_files.delete_file(path)
         return collection
 
     def _make(
@@ -239,7 +239,7 @@ class _Update:
             nih_occ=row[1],
             records=row[2],
             digests=dict(zip(ENDS, map(digest_of, (citing, cited)), strict=True)),
-            made_at=now(),
+            made_at=utc_now(),
             rate=round(row[0] / seconds) if seconds else 0.0,
         )
 
@@ -265,16 +265,16 @@ class _Update:
         for end in ENDS:
             for path in (home(self.folder) / end).glob("*.parquet"):
                 if path not in needed:
-                    safe_files.remove(path)
+                    safe_files.delete_file(path)
         for name in _OLD_FOLDERS:
             shutil.rmtree(home(self.folder) / name, ignore_errors=True)
         for one in known_collections(self.folder):
             if collection and one.published < collection.published:
-                safe_files.remove(one.pairs(self.folder))
-                safe_files.remove(one.note(self.folder))
+                safe_files.delete_file(one.pairs(self.folder))
+                safe_files.delete_file(one.note(self.folder))
         for path in source_folder(self.folder).glob(".*.fetched"):
             if collection and path.name[1:] < collection.published:
-                safe_files.remove(path)
+                safe_files.delete_file(path)
 
     def _go_on(self, **facts: Any) -> CitationsProgress:
         seconds = time.monotonic() - self.began
@@ -303,15 +303,15 @@ def _name_of(collection: Collection | None, generation: Generation | None) -> st
 def _write(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params: str) -> None:
     """Have a query's file at *path*, whole and on the disk."""
     safe_files.make_folder(path.parent)
-    part = safe_files.part_of(path)
+    part = safe_files.build_part_path(path)
     try:
         db.execute(query, {"file": str(part), **params})
-        safe_files.flush(part)
-        with safe_files.disk(path):
+        safe_files.flush_file(part)
+        with safe_files.disk_errors(path):
             safe_files.replace_file(part, path)
             safe_files.sync_folder(path.parent)
     finally:
-        safe_files.remove(part)
+        safe_files.delete_file(part)
 
 
 @contextmanager

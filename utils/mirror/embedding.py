@@ -25,7 +25,7 @@ import numpy as np
 
 from ..corpus.finders import embedder_of
 from ..errors import BadContent, BadRequest, EmbeddingsFailed, StoreFailed
-from ..model.passage import embedded
+from ..model.passage import build_embedding_text
 from ..settings import load_settings
 from ..system import safe_files
 from .engines import Lost
@@ -128,7 +128,7 @@ def embed(
     store = store_of(generations, embedder.model)
     safe_files.make_folder(store.folder)
     with alone(store.folder / "embed.lock", f"the vectors in {store.folder}"):
-        safe_files.sweep(store.new)
+        safe_files.delete_stale_parts(store.new)
         store.forget_absorbed()
         work = _Embedding(generations, settings, embedder, store)
         yield from work.steps(run, published)
@@ -266,7 +266,7 @@ def embed_part(job: EmbedJob) -> int:
     for row in passages_at(Path(job.passages), job.positions, columns):
         if (key := key_of(row["digest"])) in wanted:
             title = titles[row["position"]]
-            texts.setdefault(key, embedded(title, row["section"], row["text"]))
+            texts.setdefault(key, build_embedding_text(title, row["section"], row["text"]))
     keys, words = np.array(list(texts), np.int64), list(texts.values())
     blocks = [
         packed(keys[at : at + _BATCH], embedder.embed(words[at : at + _BATCH]))
@@ -302,7 +302,7 @@ def _published_key(paper: dict[str, str]) -> int:
     title, abstract = paper.get("t", ""), paper.get("a", "")
     if not (title and abstract):
         return 0
-    text = embedded(title, "Abstract", abstract)
+    text = build_embedding_text(title, "Abstract", abstract)
     return key_of(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..errors import EmptyStore, NotFound, StoreFailed
-from ..model.paper import now
+from ..model.paper import utc_now
 from ..system import safe_files
 from .manifest import KINDS, SourceFile
 
@@ -109,7 +109,7 @@ class Generations:
         NotFound
             It is gone, or damaged.
         """
-        with safe_files.disk(self._pointer, "read"), suppress(FileNotFoundError):
+        with safe_files.disk_errors(self._pointer, "read"), suppress(FileNotFoundError):
             name = self._pointer.read_text(encoding="utf-8").strip()
             try:
                 return self.read(name)
@@ -133,7 +133,7 @@ class Generations:
 
         Where nothing says which it is, the newest that lies here counts.
         """
-        with safe_files.disk(self._pointer, "read"), suppress(FileNotFoundError):
+        with safe_files.disk_errors(self._pointer, "read"), suppress(FileNotFoundError):
             return self._pointer.read_text(encoding="utf-8").strip()
         here = (path.name for path in self.folder.glob("[!.]*-*"))
         return max(here, key=lambda name: name.partition("-")[0], default="")
@@ -181,7 +181,7 @@ class Generations:
         """Have searches use this one; also one from before."""
         generation = self.read(name)
         safe_files.make_folder(self._pointer.parent)
-        safe_files.write_whole(self._pointer, f"{generation.name}\n".encode())
+        safe_files.write_file(self._pointer, f"{generation.name}\n".encode())
         return generation
 
     def build(self, files: Sequence[SourceFile], missing: dict[str, str]) -> Generation:
@@ -220,7 +220,7 @@ class Generations:
             files=len(files),
             missing=missing,
             tools=_tools(self.source),
-            made_at=now(),
+            made_at=utc_now(),
         )  # fmt: skip
 
     def _put(self, making: Path, generation: Generation) -> None:
@@ -230,9 +230,9 @@ class Generations:
         or be damaged: its files are replaced one by one, so that nobody who asks it finds none.
         """
         text = json.dumps(asdict(generation), indent=1).encode()
-        safe_files.write_whole(making / "generation.json", text)
+        safe_files.write_file(making / "generation.json", text)
         place = self.folder / generation.name
-        with safe_files.disk(place):
+        with safe_files.disk_errors(place):
             if place.exists():
                 for path in sorted(making.iterdir()):
                     path.replace(place / path.name)
@@ -256,7 +256,11 @@ class Generations:
         )
         digest, count = hashlib.sha256(), 0
         path = folder / "live.parquet"
-        with closing(connect(self.mirror)) as db, safe_files.disk(path), path.open("xb") as file:
+        with (
+            closing(connect(self.mirror)) as db,
+            safe_files.disk_errors(path),
+            path.open("xb") as file,
+        ):
             with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
                 for rows in even_tables(db, _LIVE.format(key=KEYS[self.source]), [parts]):
                     table = _places(rows).cast(schema)
@@ -264,7 +268,7 @@ class Generations:
                     count += table.num_rows
                     for column in table.columns:
                         digest.update(column.combine_chunks().to_numpy().tobytes())
-            safe_files.flush(path)
+            safe_files.flush_file(path)
         return count, digest.hexdigest()
 
     def _write_manifest(self, files: Sequence[SourceFile], folder: Path) -> None:
@@ -272,16 +276,16 @@ class Generations:
         import pyarrow as pa
         from pyarrow import parquet
 
-        with safe_files.disk(folder):
+        with safe_files.disk_errors(folder):
             table = pa.Table.from_pylist([asdict(file) for file in files])
             parquet.write_table(table, folder / "manifest.parquet", compression="zstd")
-            safe_files.flush(folder / "manifest.parquet")
+            safe_files.flush_file(folder / "manifest.parquet")
 
     def files(self, generation: Generation) -> list[SourceFile]:
         """The files of a generation."""
         from pyarrow import parquet
 
-        with safe_files.disk(self.folder, "read"):
+        with safe_files.disk_errors(self.folder, "read"):
             rows = parquet.read_table(self.folder / generation.name / "manifest.parquet")
         return [SourceFile(**row) for row in rows.to_pylist()]
 
@@ -367,11 +371,11 @@ def _tools(source: str) -> dict[str, str]:
     """What made it: other versions of these may write the same rows as other bytes."""
     from importlib.metadata import version as version_of
 
-    from ..system.process import version
+    from ..system.process import get_version
     from .parts import READERS
 
     libraries = {name: version_of(name) for name in ("pyarrow", "duckdb", "lxml")}
-    return {"papershelf": version(), "reader": str(READERS[source]), **libraries}
+    return {"papershelf": get_version(), "reader": str(READERS[source]), **libraries}
 
 
 def write_names(parts: list[str], folder: Path, mirror: Path) -> None:
@@ -404,11 +408,11 @@ def _write_names(
     from pyarrow import parquet
 
     path, live = folder / NAMES, str(folder / "live.parquet")
-    with closing(connect(mirror)) as db, safe_files.disk(path), path.open("xb") as file:
+    with closing(connect(mirror)) as db, safe_files.disk_errors(path), path.open("xb") as file:
         with parquet.ParquetWriter(file, schema, compression="zstd", **options) as writer:
             for table in even_tables(db, query, [parts, live]):
                 writer.write_table(table.cast(schema), row_group_size=table.num_rows)
-        safe_files.flush(path)
+        safe_files.flush_file(path)
 
 
 def pmids_of(

@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ..errors import StoreBusy, StoreFailed
-from ..system.locks import read_holder, sign_holder
-from ..system.sqlite import has_no_room, try_lock
+from ..system.locks import read_holder, record_holder
+from ..system.sqlite import is_disk_full, try_lock
 
 
 @contextmanager
@@ -28,12 +28,12 @@ def alone(path: Path, what: str) -> Iterator[None]:
         try:
             mine = held.enter_context(try_lock(path))
         except sqlite3.Error as error:
-            hint = "Free some space on the disk." if has_no_room(error) else ""
+            hint = "Free some space on the disk." if is_disk_full(error) else ""
             raise StoreFailed(f"{path} cannot be locked: {error}.", hint) from error
         if not mine:
             holder = read_holder(signed)
             msg = f"Another process is at work on {what}: {holder}."
             hint = "Nothing was done. Wait until it is, and run it again."
             raise StoreBusy(msg, hint, holder=holder, retryable=True)
-        sign_holder(signed)
+        record_holder(signed)
         yield

@@ -16,8 +16,8 @@ from typing import Literal
 
 from ..command_line import command_line
 from ..errors import StoreFailed
-from ..model.paper import now
-from ..system.sqlite import connect, has_no_room, transaction
+from ..model.paper import utc_now
+from ..system.sqlite import is_disk_full, open_database, transaction
 from .parts import READERS, Part, part_path
 
 State = Literal["listed", "done", "aside", "vanished"]
@@ -146,13 +146,15 @@ class Manifest:
         made = asdict(part)
         del made["name"]
         state: State = "aside" if part.reason else "done"
-        done = replace(file, **made, state=state, md5=md5, reader=READERS[file.source], at=now())
+        done = replace(
+            file, **made, state=state, md5=md5, reader=READERS[file.source], at=utc_now()
+        )
         self._put([done])
         return done
 
     def fail(self, file: SourceFile, state: State, reason: str) -> SourceFile:
         """Write down why a file was not read."""
-        failed = replace(file, state=state, reason=reason, at=now())
+        failed = replace(file, state=state, reason=reason, at=utc_now())
         self._put([failed])
         return failed
 
@@ -174,9 +176,9 @@ class Manifest:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(connect(self._path, _PATIENCE_S)) as db:
+            with closing(open_database(self._path, _PATIENCE_S)) as db:
                 db.execute(_SCHEMA)
                 yield db
         except sqlite3.Error as error:
-            hint = "Free some space on the disk." if has_no_room(error) else _REBUILT
+            hint = "Free some space on the disk." if is_disk_full(error) else _REBUILT
             raise StoreFailed(f"{self._path} cannot be used: {error}.", hint) from error

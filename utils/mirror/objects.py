@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import StoreFailed
 from ..sources.pmc_inventory import ObjectVersion
-from ..system.sqlite import connect, has_no_room, transaction
+from ..system.sqlite import is_disk_full, open_database, transaction
 
 FILE = "pmc.db"
 _PATIENCE_S = 30.0
@@ -186,10 +186,10 @@ class Objects:
     def _open(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
         try:
             there = write or self._path.exists()
-            made = connect(self._path, _PATIENCE_S) if there else sqlite3.connect(":memory:")
+            made = open_database(self._path, _PATIENCE_S) if there else sqlite3.connect(":memory:")
             with closing(made) as db:
                 db.executescript(_SCHEMA)
                 yield db
         except sqlite3.Error as error:
-            hint = "Free some space on the disk." if has_no_room(error) else _ANEW
+            hint = "Free some space on the disk." if is_disk_full(error) else _ANEW
             raise StoreFailed(f"{self._path} cannot be used: {error}.", hint) from error

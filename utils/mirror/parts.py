@@ -131,7 +131,7 @@ def known_part(job: ReadJob) -> Part:
     """What is in parts that are there, by their own word."""
     from pyarrow import parquet
 
-    with safe_files.disk(job.records, "read"):
+    with safe_files.disk_errors(job.records, "read"):
         facts = json.loads(parquet.read_metadata(job.records).metadata[FACTS])
     return Part(
         job.name,
@@ -146,7 +146,7 @@ def known_part(job: ReadJob) -> Part:
 
 def digest_of(path: Path) -> str:
     """The SHA-256 of a file."""
-    with safe_files.disk(path, "read"), path.open("rb") as file:
+    with safe_files.disk_errors(path, "read"), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -170,7 +170,7 @@ def _make_parts(job: ReadJob) -> None:
 
 def _rows_of(job: ReadJob) -> Iterator[tuple[int, int, tuple[int, ...], Paper | None]]:
     """PMID, its version, what it cites and the record of each row of a file, in its order."""
-    with safe_files.disk(Path(job.file), "read"), gzip.open(job.file) as source:
+    with safe_files.disk_errors(Path(job.file), "read"), gzip.open(job.file) as source:
         for record, element in read_with_elements(source):  # type: ignore[arg-type]
             if isinstance(record, Deleted):
                 yield from ((*_name(pmid), (), None) for pmid in element.iter("PMID"))
@@ -227,8 +227,8 @@ class PartFile:
         from pyarrow import parquet
 
         safe_files.make_folder(path.parent)
-        self._path, self._part = path, safe_files.part_of(path)
-        with safe_files.disk(path):
+        self._path, self._part = path, safe_files.build_part_path(path)
+        with safe_files.disk_errors(path):
             self._file = self._part.open("xb")
         self._writer = parquet.ParquetWriter(
             self._file,
@@ -240,12 +240,12 @@ class PartFile:
 
     def write(self, batch: RecordBatch) -> None:
         """Add a row group."""
-        with safe_files.disk(self._path):
+        with safe_files.disk_errors(self._path):
             self._writer.write_batch(batch)
 
     def commit(self, name: bytes = b"", facts: str = "") -> None:
         """Have it on the disk, and give it its name."""
-        with safe_files.disk(self._path):
+        with safe_files.disk_errors(self._path):
             if name:
                 self._writer.add_key_value_metadata({name: facts})
             self._writer.close()

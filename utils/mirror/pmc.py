@@ -150,8 +150,8 @@ def update(
     safe_files.make_folder(folder)
     with alone(folder / "pmc.lock", f"the mirror of PMC in {folder}"):
         for kind in KINDS:
-            safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
-        safe_files.sweep(folder / "source" / SOURCE)
+            safe_files.delete_stale_parts(folder / "part" / f"{SOURCE}{kind}")
+        safe_files.delete_stale_parts(folder / "source" / SOURCE)
         yield from _Update(folder, web, run).steps(choice, retry=retry, most=most)
 
 
@@ -257,7 +257,7 @@ class _Update:
         """What is to be read of a bundle; None where there is nothing in it."""
         if not any(one.has_row for one in members(bundle, bytes_too=False)):
             self._end_objects(number, bundle, {})
-            safe_files.remove(bundle)
+            safe_files.delete_file(bundle)
             self._go_on(files=self.progress.files + 1)
             return None
         name, sequence = bundle.name, _sequence(number)
@@ -348,7 +348,7 @@ class _Update:
         bundle = self.folder / "source" / SOURCE / name
         number = int(name.partition("-")[0])
         objects = self.objects.due().get(number, ("", []))[1]
-        safe_files.remove(bundle)
+        safe_files.delete_file(bundle)
         if len(objects) > 1:
             self.objects.plan([("due", [one]) for one in objects])
             self._go_on(files=self.progress.files + 1)
@@ -366,7 +366,7 @@ class _Update:
             self.generations.publish(made.name)
             self._go_on(changed=not current or made.name != current.name)
             for path in self.generations.tidy():
-                safe_files.remove(path)
+                safe_files.delete_file(path)
         self._go_on(generation=self.generations.current())
 
     def _go_on(self, **facts: Any) -> MirrorProgress:
@@ -431,7 +431,7 @@ def _refused(part: Path) -> dict[tuple[int, int], str]:
     from pyarrow import parquet
 
     columns = ["pmcid", "version", "deleted", "state", "verdict", "evidence"]
-    with safe_files.disk(part, "read"):
+    with safe_files.disk_errors(part, "read"):
         rows = parquet.read_table(part, columns=columns).to_pylist()
     return {
         (row["pmcid"], row["version"]): f"{row['verdict']}: {row['evidence']}"

@@ -108,7 +108,7 @@ def update(
     safe_files.make_folder(folder)
     with alone(folder / "update.lock", f"the mirror of PubMed in {folder}"):
         for kind in KINDS:
-            safe_files.sweep(folder / "part" / f"{SOURCE}{kind}")
+            safe_files.delete_stale_parts(folder / "part" / f"{SOURCE}{kind}")
         yield from _Update(folder, web, run, keep, filled).steps(most)
 
 
@@ -228,7 +228,7 @@ class _Update:
                for name in ("records", "deletions", "passages")},
         )  # fmt: skip
         if not self.keep and not part.reason:
-            safe_files.remove(source_path(self.folder, file))
+            safe_files.delete_file(source_path(self.folder, file))
 
     def _fail(self, file: SourceFile, state: State, reason: str) -> None:
         self.files[file.name] = self.manifest.fail(file, state, reason)
@@ -289,11 +289,11 @@ class _Update:
         }
         for path in self.generations.tidy():
             if path not in needed:
-                safe_files.remove(path)
+                safe_files.delete_file(path)
         sources = {source_path(self.folder, file) for file in self.files.values()}
         for path in (self.folder / "source" / SOURCE).glob("*.xml.gz"):
             if path not in sources:
-                safe_files.remove(path)
+                safe_files.delete_file(path)
 
 
 def source_path(folder: Path, file: SourceFile) -> Path:

@@ -76,7 +76,7 @@ class Nlm:
 
     def have(self, file: BulkFile, md5: str, path: Path) -> None:
         """Fetch it."""
-        safe_files.write_whole(path, fetch_file(file, md5, self._web))
+        safe_files.write_file(path, fetch_file(file, md5, self._web))
 
 
 class FilledFolder:
@@ -116,7 +116,7 @@ class FilledFolder:
                 yield BulkFile(path.name, folder, of, number, listed, about.st_size)
 
     def _paths(self, pattern: str) -> Iterator[Path]:
-        with safe_files.disk(self._folder, "read"):
+        with safe_files.disk_errors(self._folder, "read"):
             for place in _PLACES:
                 yield from sorted((self._folder / place).glob(pattern))
 
@@ -136,7 +136,7 @@ class FilledFolder:
             Beside it stands another.
         """
         path = self._path(file)
-        with safe_files.disk(path, "read"), path.open("rb") as opened:
+        with safe_files.disk_errors(path, "read"), path.open("rb") as opened:
             made = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
         beside = path.with_name(f"{path.name}.md5")
         with suppress(FileNotFoundError):
@@ -151,7 +151,7 @@ class FilledFolder:
 
     def have(self, file: BulkFile, md5: str, path: Path) -> None:
         """Lead there."""
-        with safe_files.disk(path):
+        with safe_files.disk_errors(path):
             path.unlink(missing_ok=True)  # one that leads nowhere any more
             try:
                 path.symlink_to(self._path(file))

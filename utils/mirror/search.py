@@ -183,7 +183,7 @@ class BothFinder:
 def _terms_of(read: dict[At, Found], first: Sequence[At]) -> set[str]:
     """The terms of the best passage by words."""
     best = next((read[at].passage for at in first if at in read), None)
-    return set(terms.indexed(best.embedded).split()) if best else set()
+    return set(terms.indexed(best.embedding_text).split()) if best else set()
 
 
 def _named(scored: Sequence[tuple[At, float]], read: dict[At, Found]) -> list[Scored]:

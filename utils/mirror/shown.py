@@ -48,14 +48,14 @@ class Packing:
     def of(cls, index: Path) -> Packing:
         """That of an index, as it is now."""
         path = index / _NAME
-        with safe_files.disk(path, "read"):
+        with safe_files.disk_errors(path, "read"):
             return cls(path.read_bytes() if path.exists() else None)
 
     @classmethod
     def learned(cls, index: Path, shown: Iterable[Mapping[str, Any]]) -> Packing:
         """The same; where there is no dictionary yet, one is made of the first of some values."""
         if not (index / _NAME).exists() and (some := [*map(_written, islice(shown, _SAMPLE))]):
-            safe_files.write_whole(index / _NAME, b"".join(some)[-_DICTIONARY:])
+            safe_files.write_file(index / _NAME, b"".join(some)[-_DICTIONARY:])
         return cls.of(index)
 
     def packed(self, shown: Mapping[str, Any]) -> bytes:

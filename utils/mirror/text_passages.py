@@ -74,7 +74,7 @@ class TextPassageIndex(PassageIndex):
 
     def prepare(self, orders: Sequence[int], counted: Path) -> None:
         """Look up the records of the texts of some files, all in one go."""
-        safe_files.remove(self._facts_file)
+        safe_files.delete_file(self._facts_file)
         if (beside := self._records_of) and orders:
             records = self._parts_beside(beside, orders, counted)
             if records:
@@ -112,8 +112,8 @@ class TextPassageIndex(PassageIndex):
         from pyarrow import parquet
 
         path = self.folder / f"{name}.parquet"
-        safe_files.remove(path)
-        with closing(connect(self.generations.mirror)) as db, safe_files.disk(path):
+        safe_files.delete_file(path)
+        with closing(connect(self.generations.mirror)) as db, safe_files.disk_errors(path):
             writer = None
             for table in even_tables(db, query, params):
                 writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")

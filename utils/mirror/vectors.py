@@ -219,11 +219,11 @@ class VectorStore:
         """Keep what a worker made, whole or not at all."""
         safe_files.make_folder(self.new)
         path = self.new / f"{name}.npy"
-        part = safe_files.part_of(path)
-        with safe_files.disk(path):
+        part = safe_files.build_part_path(path)
+        with safe_files.disk_errors(path):
             with part.open("xb") as file:
                 np.save(file, rows)
-            safe_files.flush(part)
+            safe_files.flush_file(part)
             safe_files.replace_file(part, path)
 
     def absorb(self, model: str, dim: int, generation: str = "") -> None:
@@ -253,7 +253,7 @@ class VectorStore:
         """Remove what segments were made of, also by a run that was killed at it."""
         if names := self.state.get("absorbed"):
             for name in names:
-                safe_files.remove(self.new / name)
+                safe_files.delete_file(self.new / name)
             self._write_state({**self.state, "absorbed": []})
 
     def now(self) -> VectorStore:
@@ -272,7 +272,7 @@ class VectorStore:
         self.forget_absorbed()
 
     def _write_state(self, state: dict[str, Any]) -> None:
-        safe_files.write_whole(self._state, json.dumps(state).encode())
+        safe_files.write_file(self._state, json.dumps(state).encode())
         for name in ("state", "segments"):
             self.__dict__.pop(name, None)
 
@@ -288,7 +288,7 @@ class VectorStore:
         making = self.folder / f".{name}"
         shutil.rmtree(making, ignore_errors=True)
         safe_files.make_folder(making)
-        with safe_files.disk(making):
+        with safe_files.disk_errors(making):
             _write_segment(sources, making)
             with suppress(OSError):
                 shutil.rmtree(self.folder / name)

@@ -108,7 +108,7 @@ def _remakings(
             raise StoreFailed(msg, "Bring it back, or delete the mirror and make it anew.")
         if not source.exists():
             source = place / source.name
-            safe_files.write_whole(source, fetch_file(wanted(file), file.md5, web))
+            safe_files.write_file(source, fetch_file(wanted(file), file.md5, web))
         about = (file.source, file.name, file.sequence, file.order, file.md5)
         yield _Remaking(ReadJob(str(source), *about, str(place)), file, str(folder))
 
@@ -132,12 +132,12 @@ def remake(remaking: _Remaking) -> Verified:
         ("-passages", job.passages, file.passages_digest),
     ):
         faults += _faults(file.part(folder, kind), made, digest)
-        safe_files.remove(made)
+        safe_files.delete_file(made)
     for name in ("records", "deletions", "passages"):
         if getattr(part, name) != getattr(file, name):
             faults.append(f"{name}: {getattr(part, name):,}, not {getattr(file, name):,}")
     if Path(job.folder) in Path(job.file).parents:
-        safe_files.remove(Path(job.file))
+        safe_files.delete_file(Path(job.file))
     return Verified(file.name, tuple(faults), part.records)
 
 

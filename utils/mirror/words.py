@@ -136,8 +136,8 @@ class WordIndex:
         if gone and not fresh:
             self._write([], fresh, gone, again=True)
             progress = replace(progress, dropped=len(gone))
-        safe_files.write_whole(self.folder / "live.parquet", counted.read_bytes())
-        safe_files.write_whole(self._parts, json.dumps(self._digests()).encode())
+        safe_files.write_file(self.folder / "live.parquet", counted.read_bytes())
+        safe_files.write_file(self._parts, json.dumps(self._digests()).encode())
         self._write_state({"generation": generation.name, **self.facts()})
         yield progress
 
@@ -340,7 +340,7 @@ class WordIndex:
     def explained(self) -> Iterator[None]:
         """Errors of tantivy and of the disk as our own."""
         try:
-            with safe_files.disk(self.folder, "use"):
+            with safe_files.disk_errors(self.folder, "use"):
                 yield
         except (ValueError, RuntimeError) as error:  # all that tantivy raises
             self.__dict__.pop("index", None)
@@ -353,7 +353,7 @@ class WordIndex:
         self.__dict__.pop("index", None)
         shutil.rmtree(self.folder / "index", ignore_errors=True)
         for name in ("live.parquet", self._parts.name, self._state.name):
-            safe_files.remove(self.folder / name)
+            safe_files.delete_file(self.folder / name)
 
     def not_indexed(self) -> EmptyStore:
         """Return the error of a search where nothing is indexed, or by an older version alone."""
@@ -369,7 +369,7 @@ class WordIndex:
         return {}
 
     def _write_state(self, state: dict[str, Any]) -> None:
-        safe_files.write_whole(self._state, json.dumps({**state, "format": FORMAT}).encode())
+        safe_files.write_file(self._state, json.dumps({**state, "format": FORMAT}).encode())
 
 
 def place_of(order: int, position: int) -> int:

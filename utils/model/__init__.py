@@ -1,1 +1,1 @@
-"""The nouns: identifiers, papers and their versions, verdicts, sites, passages, jobs."""
+"""The data classes: identifiers, papers and their versions, verdicts, sites, passages, jobs."""

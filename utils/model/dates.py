@@ -1,7 +1,7 @@
-"""Dates that people and programs write: a year, a month or a day.
+"""Parse dates that people and programs write: a year, a month or a day.
 
 Databases of papers know many publications by year or month only, so a date keeps the precision in
-which it was written. `read_date` gives PubMed's form of it, ``YYYY[/MM[/DD]]``.
+which it was written. `parse_date` gives PubMed's form of it, ``YYYY[/MM[/DD]]``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from calendar import monthrange
 from datetime import date
 
 from ..errors import BadRequest
-from ..system.plain_text import one_line, shortened
+from ..system.plain_text import one_line, shorten
 
 _PARTS = re.compile(r"(\d{4})(?:/(\d{1,2})(?:/(\d{1,2}))?)?", re.A)
 _ISO = re.compile(
@@ -29,17 +29,17 @@ _IN_WORDS = (
     ),
     re.compile(rf"(?P<year>\d{{4}})\s+(?P<month>{_MONTH})(?:\s+(?P<day>\d{{1,2}}))?"),
 )
-_OPEN = ("present", "now", "today")
+_OPEN_ENDS = ("present", "now", "today")
 
 
-def read_date(text: str, name: str) -> str:
+def parse_date(text: str, name: str) -> str:
     """Return a date as ``YYYY[/MM[/DD]]``, no more precise than it was written.
 
-    >>> read_date("2020-01-31", "min_date"), read_date("2020-01", "min_date")
+    >>> parse_date("2020-01-31", "min_date"), parse_date("2020-01", "min_date")
     ('2020/01/31', '2020/01')
-    >>> read_date("March 5, 2021", "min_date"), read_date("2020/1", "min_date")
+    >>> parse_date("March 5, 2021", "min_date"), parse_date("2020/1", "min_date")
     ('2021/03/05', '2020/1')
-    >>> read_date("present", "max_date")
+    >>> parse_date("present", "max_date")
     ''
 
     Raises
@@ -48,22 +48,22 @@ def read_date(text: str, name: str) -> str:
         The text is not a date; the error calls it *name*.
     """
     written = text.strip()
-    if not written or (name == "max_date" and written.lower() in _OPEN):
+    if not written or (name == "max_date" and written.lower() in _OPEN_ENDS):
         return ""
-    found = written if _PARTS.fullmatch(written) else _in_pubmeds_form(written)
+    found = written if _PARTS.fullmatch(written) else _to_pubmed_form(written)
     try:
-        first_day(found)
+        get_first_day(found)
     except ValueError:
-        shown = shortened(one_line(text), 40)
+        shown = shorten(one_line(text), 40)
         msg = f"{name} {shown!r} is not a date of the form YYYY, YYYY-MM or YYYY-MM-DD."
         raise BadRequest(msg, "For example 2020-01-31.") from None
     return found
 
 
-def year_text(year: int, name: str) -> str:
-    """Return a whole year as a limit; empty for 0, an open end.
+def format_year_limit(year: int, name: str) -> str:
+    """Return a year as a search limit; empty for 0, an open end.
 
-    >>> year_text(2020, "start_year"), year_text(0, "start_year")
+    >>> format_year_limit(2020, "start_year"), format_year_limit(0, "start_year")
     ('2020', '')
 
     Raises
@@ -76,29 +76,29 @@ def year_text(year: int, name: str) -> str:
     return str(year or "")
 
 
-def first_day(text: str) -> date:
+def get_first_day(text: str) -> date:
     """Return the first day that ``YYYY[/MM[/DD]]`` can mean.
 
-    >>> first_day("2026/02").isoformat()
+    >>> get_first_day("2026/02").isoformat()
     '2026-02-01'
     """
-    year, month, day = _parts(text)
+    year, month, day = _split_date(text)
     return date(year, month or 1, day or 1)
 
 
-def last_day(text: str) -> date:
+def get_last_day(text: str) -> date:
     """Return the last day that ``YYYY[/MM[/DD]]`` can mean.
 
-    >>> last_day("2026/02").isoformat(), last_day("2026").isoformat()
+    >>> get_last_day("2026/02").isoformat(), get_last_day("2026").isoformat()
     ('2026-02-28', '2026-12-31')
     """
-    year, month, day = _parts(text)
+    year, month, day = _split_date(text)
     month = month or 12
     return date(year, month, day or monthrange(year, month)[1])
 
 
-def _parts(text: str) -> tuple[int, int, int]:
-    """Year, month and day; 0 for what is not there, and an error for a month or day of 0."""
+def _split_date(text: str) -> tuple[int, int, int]:
+    """Return year, month and day; 0 for a missing part, and an error for a month or day of 0."""
     if not (match := _PARTS.fullmatch(text)):
         raise ValueError(text)
     parts = [part if part is None else int(part) for part in match.groups()]
@@ -108,8 +108,8 @@ def _parts(text: str) -> tuple[int, int, int]:
     return year, month, day
 
 
-def _in_pubmeds_form(text: str) -> str:
-    """Rewrite a date of another form; what is not a date becomes empty."""
+def _to_pubmed_form(text: str) -> str:
+    """Rewrite a date of another form as ``YYYY[/MM[/DD]]``; return "" for anything else."""
     if iso := _ISO.fullmatch(text):
         return "/".join(part.zfill(2) for part in iso.group(1, 3, 4) if part)
     if digits := _DIGITS.fullmatch(text):

@@ -1,4 +1,4 @@
-"""The names one paper goes by, in every spelling people paste."""
+"""Parse the identifiers of a paper (DOI, PMID, PMCID, arXiv, S2) in every spelling people paste."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ _SPELLINGS: dict[IdName, tuple[re.Pattern[str], ...]] = {
     ),
     "s2": (re.compile(r"(?:s2:)?([0-9a-f]{40})", re.I),),
 }
-LONGEST = 1000
+MAX_IDENTIFIER_CHARS = 1000
 EXAMPLES = "For example 31452104, PMC7759461, 10.1038/s41586-020-2649-2 or arXiv:2601.00001."
 
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """The names one paper goes by; any of them may be missing (empty).
+    """The identifiers of one paper; any of them may be missing (empty).
 
     ``doi`` is lower case, ``pmcid`` starts with ``PMC``, ``arxiv`` carries no version. A DOI that
     arXiv registered (``10.48550/arXiv.…``) is kept as the arXiv identifier it spells, so that
-    ``doi`` is free for the published version. A DOI with a step ``.`` or ``..`` in it is none:
-    sites are asked for DOIs as paths, and it would lead to another page than the paper's.
+    ``doi`` is free for the published version. A DOI with a path step ``.`` or ``..`` is rejected:
+    DOIs become paths of requests, and the step would lead to another page than the paper's.
     """
 
     doi: str = ""
@@ -86,7 +86,7 @@ class Ids:
             return
         doi, arxiv = self.doi.lower(), self.arxiv
         if match := _ARXIV_DOI.fullmatch(doi):
-            doi, arxiv = "", arxiv or _normalize("arxiv", match[1])
+            doi, arxiv = "", arxiv or _normalize_identifier("arxiv", match[1])
         if {".", ".."} & set(doi.split("/")):
             doi = ""
         object.__setattr__(self, "doi", doi)
@@ -94,7 +94,7 @@ class Ids:
 
     @classmethod
     def parse(cls, paper: str | int | Ids) -> Ids:
-        """Read one identifier in any of the spellings people paste; `Ids` come back as they are.
+        """Parse one identifier in any of the spellings people paste; return `Ids` unchanged.
 
         >>> Ids.parse("https://doi.org/10.1038/S41586-020-2649-2.").doi
         '10.1038/s41586-020-2649-2'
@@ -113,7 +113,7 @@ class Ids:
         if isinstance(paper, Ids):
             return paper
         text = str(paper)
-        if len(text) > LONGEST:
+        if len(text) > MAX_IDENTIFIER_CHARS:
             msg = f"{text[:40]!r}… has {len(text):,} characters; no identifier is that long."
             raise BadRequest(msg, EXAMPLES)
         # Browsers escape what they copy; a per cent sign elsewhere belongs to the identifier.
@@ -124,7 +124,7 @@ class Ids:
         for name, spellings in _SPELLINGS.items():
             for spelling in spellings:
                 match = spelling.fullmatch(cleaned)
-                if match and (ids := cls(**{name: _normalize(name, match[1])})):
+                if match and (ids := cls(**{name: _normalize_identifier(name, match[1])})):
                     return ids
         shown = text if len(text) <= 80 else text[:77] + "…"
         msg = f"{shown!r} is not a PMID, PMCID, DOI or arXiv identifier."
@@ -132,7 +132,7 @@ class Ids:
 
     @classmethod
     def try_parse(cls, paper: str | int | Ids) -> Ids | BadRequest:
-        """Read one identifier of many; the error is the answer for what is none."""
+        """Parse one identifier of a list; return the error instead of raising it."""
         try:
             return cls.parse(paper)
         except BadRequest as error:
@@ -140,7 +140,7 @@ class Ids:
 
     @classmethod
     def maybe(cls, text: str) -> Ids:
-        """Read an identifier where there may be none; then the names are all empty.
+        """Parse an identifier; return empty `Ids` if the text is not an identifier.
 
         >>> Ids.maybe("10.1000/a").doi, bool(Ids.maybe("see page 5"))
         ('10.1000/a', False)
@@ -152,12 +152,12 @@ class Ids:
 
     @classmethod
     def of(cls, **given: str) -> Ids:
-        """Read identifiers given by kind (``pmid=…, doi=…``), refusing a mismatch of kinds.
+        """Parse identifiers given by kind (``pmid=…, doi=…``), and reject a mismatch of kinds.
 
         Raises
         ------
         BadRequest
-            None is given, one is malformed or of another kind, or two contradict each other.
+            No identifier is given, or one is malformed or of another kind, or two contradict.
         """
         found = cls()
         for name, text in given.items():
@@ -165,7 +165,7 @@ class Ids:
                 continue
             ids = cls.parse(f"{name}:{text}" if name == "pmid" and text.strip().isdigit() else text)
             if not getattr(ids, name) and not (name == "doi" and ids.arxiv):
-                msg = f"{text!r} was given as {name}, but it is not one."
+                msg = f"{text!r} was given as {name}, but it is not a valid {name}."
                 kind = next((kind for kind in given if getattr(ids, kind, "")), "")
                 hint = f"Give it as {kind}." if kind else ""
                 raise BadRequest(msg, hint or EXAMPLES)
@@ -180,7 +180,7 @@ class Ids:
 
     @property
     def key(self) -> str:
-        """The name this paper is filed under: the most lasting one it has.
+        """The identifier under which the paper is filed: the most permanent one of the paper.
 
         >>> Ids(pmid="1", doi="10.1000/a").key
         'doi:10.1000/a'
@@ -188,7 +188,7 @@ class Ids:
         return self.names()[0] if self else ""
 
     def names(self) -> list[str]:
-        """Every name with its kind, the most lasting first.
+        """Return every identifier as ``kind:value``, the most permanent first.
 
         >>> Ids(pmid="1", doi="10.1000/a").names()
         ['doi:10.1000/a', 'pmid:1']
@@ -196,7 +196,7 @@ class Ids:
         return [f"{name}:{value}" for name in ID_NAMES if (value := getattr(self, name))]
 
     def clash(self, other: Ids) -> str:
-        """Return the contradiction between two sets of names, in words; else empty."""
+        """Describe the contradiction between two sets of identifiers; return "" if they agree."""
         for name in ID_NAMES:
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours and theirs and ours != theirs:
@@ -204,11 +204,11 @@ class Ids:
         return ""
 
     def shares(self, other: Ids) -> bool:
-        """Return whether at least one name is the same."""
+        """Return whether both sets have at least one identifier in common."""
         return bool(set(self.names()) & set(other.names()))
 
     def __or__(self, other: Ids) -> Ids:
-        """Fill our gaps from *other*."""
+        """Fill missing identifiers from *other*."""
         gaps = {name: getattr(other, name) for name in ID_NAMES if not getattr(self, name)}
         return replace(self, **gaps)
 
@@ -216,7 +216,7 @@ class Ids:
         return any(getattr(self, name) for name in ID_NAMES)
 
     def __str__(self) -> str:
-        """The identifier as people write it.
+        """Return the identifier in the usual spelling.
 
         >>> str(Ids(pmid="31452104")), str(Ids(doi="10.1000/a"))
         ('PMID 31452104', 'doi:10.1000/a')
@@ -229,18 +229,19 @@ class Ids:
 ID_NAMES: tuple[IdName, ...] = tuple(f.name for f in fields(Ids))  # type: ignore[misc]
 
 
-def arxiv_version(text: str) -> str:
-    """The number of the version that an arXiv identifier names, in any spelling; else empty.
+def find_arxiv_version(text: str) -> str:
+    """Return the version number in an arXiv identifier of any spelling; else "".
 
-    >>> arxiv_version("https://doi.org/10.48550/arXiv.2601.00001v2"), arxiv_version("2601.00001")
-    ('2', '')
+    >>> find_arxiv_version("https://doi.org/10.48550/arXiv.2601.00001v2")
+    '2'
     """
     number = Ids.maybe(text).arxiv.rpartition("/")[2]
     match = re.search(rf"{re.escape(number)}v0*([1-9]\d*)", unquote(text), re.I) if number else None
     return match[1] if match else ""
 
 
-def _normalize(name: IdName, value: str) -> str:
+def _normalize_identifier(name: IdName, value: str) -> str:
+    """Return an identifier in its canonical spelling; "" if it is malformed."""
     if name == "pmcid":
         return value.upper()
     if name == "doi":

@@ -1,4 +1,4 @@
-"""The nouns of a harvest: the job, and the outcome of every paper it was asked for."""
+"""Data classes of a harvest: the job, and the outcome of every requested paper."""
 
 from __future__ import annotations
 
@@ -12,63 +12,65 @@ from .paper import Attempt, Paper
 from .tabular import Table, Tabular
 from .verdicts import MEANINGS
 
-Which = Literal["all", "retrieved", "not_retrieved"]
-Standing = Literal["running", "interrupted", "cancelled", "done"]
-State = Literal["pending", "full_text", "abstract", "record", "failed"]
-# What a reviewer must know first, when several rungs failed for different reasons: a mistake of
-# ours says nothing about the paper; where a site was out nobody can tell yet; a text that is there
-# but closed to us can be had by hand; one that nobody offers perhaps not at all.
-_BY_INFORMATION = ("failed", "unreachable", *MEANINGS, "not_offered")
+PaperSelection = Literal["all", "retrieved", "not_retrieved"]
+JobStatus = Literal["running", "interrupted", "cancelled", "done"]
+PaperState = Literal["pending", "full_text", "abstract", "record", "failed"]
+# The order in which a reviewer needs the outcomes, when several routes failed: a fault of ours says
+# nothing about the paper; an unavailable site may still have it; a closed text can be fetched by
+# hand; a text that no site offers may not exist.
+_OUTCOMES_BY_INFORMATION = ("failed", "unreachable", *MEANINGS, "not_offered")
 
 
-def most_informative(attempts: Iterable[Attempt]) -> Attempt | None:
-    """The attempt without a text that says most about where the text could be had.
+def find_most_informative(attempts: Iterable[Attempt]) -> Attempt | None:
+    """Return the failed attempt that says most about where to get the text.
 
     >>> tried = [Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]
-    >>> most_informative(tried).outcome
+    >>> find_most_informative(tried).outcome
     'paywall'
     """
-    named = [attempt for attempt in attempts if attempt.outcome in _BY_INFORMATION]
-    return min(named, key=lambda attempt: _BY_INFORMATION.index(attempt.outcome), default=None)
+    named = [attempt for attempt in attempts if attempt.outcome in _OUTCOMES_BY_INFORMATION]
+    return min(
+        named, key=lambda attempt: _OUTCOMES_BY_INFORMATION.index(attempt.outcome), default=None
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Harvested:
-    """One paper of a job, and its whole story.
+    """One paper of a job, with its outcome.
 
     Parameters
     ----------
     number : int
-        Its place in the list, from 1.
+        The paper's place in the list, from 1.
     asked : str
-        What the user gave: an identifier, or the citation of a record without one.
+        The user's input: an identifier, or the citation of a record without identifier.
     state : State
         ``pending`` until it ends, once, as one of the others (``record`` is a citation only).
     paper : Paper
-        What is known about it; at the least its identifiers.
+        The known metadata; at least the identifiers.
     file : str
-        Its file on the shelf, a bare name; empty for ``failed``.
+        The name of the paper's file on the shelf; empty for ``failed``.
     source, via, license, version : str
-        Of its text, as in `StoredPaper`.
+        Facts about the text, as in `StoredPaper`.
     sha256 : str
-        Of the text itself, without the header of the file: the same on every shelf.
+        The checksum of the text without the header of the file: the same on every shelf.
     reason : str
         Why there is no full text, in one word: the outcome of an `Attempt`, or ``not_found``,
-        ``could_not_tell``, ``no_identifier``, ``bad_request``. Empty for ``full_text``, but for
-        ``by_hand`` where somebody accepted it, ``doubtful`` where the judges have doubts; then
+        ``could_not_tell``, ``no_identifier``, ``bad_request``. Empty for ``full_text``, except
+        ``by_hand`` if a person accepted the text and ``doubtful`` if the judges have doubts; then
         ``detail`` is the reason given.
     detail : str
-        The same in a sentence.
+        The reason in a sentence.
     ended_at : str
-        When it ended (ISO 8601, UTC).
+        When the paper was finished (ISO 8601, UTC).
     identity : str
-        Of a record that came without identifier: which paper was found to be meant, how sure that
-        is (0 to 1), and why.
+        For a record without identifier: the matched paper, the confidence of the match (0 to 1),
+        and the evidence.
     """
 
     number: int
     asked: str
-    state: State
+    state: PaperState
     paper: Paper
     file: str = ""
     source: str = ""
@@ -119,40 +121,40 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Coverage(Tabular):
-    """The origin of a job's texts, and why other papers have none.
+    """The sources of a job's texts, and the reasons why other papers have none.
 
     Parameters
     ----------
     sources : dict of str to int
-        By route, how many full texts came that way; the most fruitful first.
+        The number of full texts by route; the most productive first.
     reasons : dict of str to int
-        By `Harvested.reason`, how many papers ended without a full text; the commonest first.
+        The number of papers without a full text by `Harvested.reason`; the most frequent first.
     """
 
     sources: dict[str, int] = field(default_factory=dict)
     reasons: dict[str, int] = field(default_factory=dict)
 
     def to_table(self) -> Table:
-        """Return a row for each route of full texts, and for each reason why there is none."""
+        """Return a row for each route that brought full texts, and for each reason without one."""
         found = (("full text", via, papers) for via, papers in self.sources.items())
         missing = (("no full text", reason, papers) for reason, papers in self.reasons.items())
         return Table(("outcome", "route_or_reason", "papers"), [*found, *missing])
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
-    """Papers of a running harvest that wait for one site: it is out, or all that remains is there.
+class SiteWait:
+    """Papers of a running harvest that wait for one site.
 
     Parameters
     ----------
     site : str
-        For people: where it is asked.
+        The name of the site, for people.
     papers : int
-        How many wait for it.
+        The number of papers that wait for the site.
     until : str
-        When a site that is out is asked again; of any other, about when it is through.
+        When an unavailable site is asked again; for any other site, when it is likely to be done.
     since, said : str
-        Since when a site is out, and what it answered last; empty for one that is only slow.
+        Since when a site is unavailable, and its last response; empty for a site that is only slow.
     """
 
     site: str
@@ -162,34 +164,36 @@ class Wait:
     said: str = ""
 
     def __str__(self) -> str:
-        """In a sentence, with the hours of the clock on the wall."""
+        """Describe the wait in one sentence, in local time."""
         papers = f"{self.papers:,} paper{'s' * (self.papers != 1)}"
         wait = "waits" if self.papers == 1 else "wait"
         if not self.since:
-            return f"{papers} still {wait} for {self.site} until about {_hour(self.until)}"
-        head = f"{self.site} has been out since {_hour(self.since)}, is asked again at"
+            until = _format_local_time(self.until)
+            return f"{papers} still {wait} for {self.site} until about {until}"
+        head = f"{self.site} has been out since {_format_local_time(self.since)}, is asked again at"
         said = f" ({one_line(self.said)[:120].rstrip('. ')})" if self.said else ""
-        return f"{head} {_hour(self.until)}, and {papers} {wait} for it{said}"
+        return f"{head} {_format_local_time(self.until)}, and {papers} {wait} for it{said}"
 
 
-def _hour(at: str) -> str:
+def _format_local_time(at: str) -> str:
+    """Return the hour and minute of an ISO timestamp in local time."""
     return datetime.fromisoformat(at).astimezone().strftime("%H:%M")
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One search, or one list, that a job was made from.
+    """One search or list from which a job was created.
 
     Parameters
     ----------
     source : str
         The site that was searched, as in `..model.sites`; empty for a list.
     name : str
-        That of the site for people, or of the list.
+        The name of the site for people, or the name of the list.
     query, effective_query : str
-        What was sent, and what the site understood, where it says so.
+        The query as sent, and as the site understood it, if the site says so.
     hits, taken : int
-        What the site counted, and how many records it handed out.
+        The number of hits that the site counted, and the number of records it returned.
     searched_at : str
         ISO 8601, UTC.
     """
@@ -205,28 +209,28 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A harvest, from the question to the counts.
+    """A harvest: its queries, its counts and its dates.
 
     Parameters
     ----------
     job_id : str
-        Made from what was asked, so that the same command finds the same job.
+        Derived from the request, so that the same command finds the same job.
     title : str
-        For people: the query, or where the identifiers came from.
+        For people: the query, or the origin of the identifiers.
     query, effective_query : str
-        What was asked and what the sites understood, a line for each search; empty for lists.
+        The queries as sent and as the sites understood them, one line each; empty for lists.
     hits : int
         Records found by the queries, or identifiers given, before duplicates were merged.
     duplicates : int
-        How many of those named a paper a second time.
+        The number of merged duplicates.
     begun_at, ended_at : str
         ISO 8601, UTC; ``ended_at`` is empty until no paper is pending.
     waits : tuple of Wait
-        What papers wait for, as the process that works on the job said last.
+        The sites that papers wait for, as the process that works on the job reported last.
     searches : tuple of Search
-        What it was made from; empty for jobs of older versions.
+        The searches and lists of the job; empty for jobs of older versions.
     cancelled_at : str
-        When somebody had it stopped (ISO 8601, UTC); empty since it was taken up again.
+        When the job was cancelled (ISO 8601, UTC); empty again after it was resumed.
     """
 
     job_id: str
@@ -239,12 +243,12 @@ class Job:
     ended_at: str = ""
     counts: Counts = field(default_factory=Counts)
     notes: tuple[str, ...] = ()
-    waits: tuple[Wait, ...] = ()
+    waits: tuple[SiteWait, ...] = ()
     searches: tuple[Search, ...] = ()
     cancelled_at: str = ""
 
-    def standing(self, *, running: bool) -> Standing:
-        """Return the job's state in words; *running* says whether some process works on it."""
+    def get_status(self, *, running: bool) -> JobStatus:
+        """Return the job's status; *running* is True while a process works on the job."""
         if running:
             return "running"
         if not self.counts.pending:
@@ -252,7 +256,7 @@ class Job:
         return "cancelled" if self.cancelled_at else "interrupted"
 
     def row(self) -> dict[str, Any]:
-        """The counts, as the contract of ``harvest_papers`` words them."""
+        """Return the counts under the names that ``harvest_papers`` promises."""
         counts = self.counts
         return {
             "requested": counts.requested,

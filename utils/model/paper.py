@@ -1,4 +1,4 @@
-"""The nouns of the whole program: papers, documents, what they hold, and how they were fetched.
+"""Data classes of the whole program: papers, documents, figures and tables, and attempts.
 
 Identifiers are in `.identifiers`, the meaning of verdicts in `.verdicts`, versions in `.versions`.
 """
@@ -17,7 +17,7 @@ from .verdicts import Sign
 
 Media = Literal["jats", "elsevier", "html", "pdf", "markdown", "latex"]
 Kind = Literal["full_text", "abstract", "record", "rejected"]
-"""What a file on the shelf holds; ``record`` is the citation only, ``rejected`` no text of it."""
+"""The content of a file on the shelf; ``record`` is a citation only, ``rejected`` a wrong text."""
 Role = Literal[
     "abstract",
     "highlights",
@@ -62,11 +62,11 @@ Verdict = Literal[
 ]
 
 Route = Literal["", "structured", "publisher", "copy"]
-"""How a text came: XML that declares its parts; the publisher's own page or file; another site's
-copy (a reader service, a repository, the inbox); empty where that is unknown."""
+"""The kind of route of a text: XML that declares its parts; the publisher's own page or file; a
+copy at another site (a reader service, a repository, the inbox); empty if unknown."""
 
 Version = Literal["preprint", "accepted", "published", ""]
-"""Which version of a paper a text is; empty where nobody said. See `.versions`."""
+"""The version of a paper that a text is; empty if unknown. See `.versions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Author:
 
     @property
     def name(self) -> str:
-        """As written on the paper: ``Jane A Doe Jr`` or the group's name."""
+        """The name as printed on the paper: ``Jane A Doe Jr``, or the name of the group."""
         return self.collective or " ".join(
             part for part in (self.given or self.initials, self.family, self.suffix) if part
         )
@@ -96,9 +96,9 @@ NoticeKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something published later *about* this paper.
+    """A notice published later *about* this paper.
 
-    ``pmid`` is the notice's own PMID, empty where PubMed does not know it.
+    ``pmid`` is the notice's own PMID, empty if PubMed does not have the notice.
     """
 
     kind: NoticeKind
@@ -114,10 +114,10 @@ class Paper:
     """The record of a paper: facts *about* it, never its text.
 
     Dates are ISO 8601, as precise as known: ``2026``, ``2026-02`` or ``2026-02-14``.
-    ``released`` is the day PMC may show the full text (the end of an embargo); ``recorded_by``
-    the source that keeps this record; ``reference_count`` works are cited by its count, which may
-    leave some out (0: it counts none). ``version`` (a number, never the `Version` of a text) and
-    ``categories`` (the primary one first) are those of a preprint server.
+    ``released`` is the day on which PMC may show the full text (the end of an embargo).
+    ``recorded_by`` is the source of this record. ``reference_count`` is the number of cited works
+    that this source counts, which may be incomplete (0: unknown). ``version`` (a number, never the
+    `Version` of a text) and ``categories`` (the primary one first) come from a preprint server.
     """
 
     ids: Ids
@@ -154,9 +154,9 @@ class Paper:
 
     @property
     def retracted(self) -> bool:
-        """Return whether the paper itself was retracted, or withdrawn from a preprint server.
+        """True if the paper itself was retracted, or withdrawn from a preprint server.
 
-        The notice of a retraction is not.
+        The notice of a retraction does not count as retracted.
         """
         return bool(_RETRACTED_TYPES & set(self.publication_types)) or any(
             notice.kind == "retraction" for notice in self.notices
@@ -164,11 +164,11 @@ class Paper:
 
     @property
     def author_names(self) -> str:
-        """All authors, comma-separated."""
+        """The names of all authors, comma-separated."""
         return ", ".join(author.name for author in self.authors)
 
     def row(self) -> dict[str, Any]:
-        """The paper as every search shows it; strings are empty when unknown."""
+        """Return the paper as a row of search results; unknown strings are empty."""
         return {
             "pmid": self.ids.pmid,
             "title": self.title,
@@ -183,7 +183,7 @@ class Paper:
         }
 
     def short_row(self) -> dict[str, Any]:
-        """The paper in the fewest words that still name it."""
+        """Return the fewest fields that identify the paper to a reader."""
         return {
             "pmid": self.ids.pmid,
             "title": self.title,
@@ -203,12 +203,12 @@ STORED_COLUMNS = (
 )
 """The columns of `StoredPaper.row` that tables have."""
 NO_HITS = "No hits: ask with fewer or other words, or leave a filter out."
-"""What every search says that has none."""
+"""The warning of a search without hits."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(Tabular):
-    """A page of a search, and where the next begins (None at the end)."""
+    """One page of search results; ``next_start`` is None on the last page."""
 
     query: str
     effective_query: str
@@ -224,11 +224,11 @@ class SearchResult(Tabular):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The untouched answer of one site.
+    """The unmodified response of one site.
 
-    ``via`` is the route (``pmc_cloud``, ``efetch``, …), ``url`` where it came from, without keys;
-    ``charset`` what the HTTP header said, empty when it said nothing; ``verified`` whether a
-    checksum the site publishes was compared; ``version`` which version of the paper it calls this.
+    ``via`` is the route (``pmc_cloud``, ``efetch``, …), ``url`` the address without keys and
+    ``charset`` the value of the HTTP header, empty if missing. ``verified`` is True if the
+    checksum published by the site was compared. ``version`` is the version the site declares.
     """
 
     body: bytes
@@ -247,17 +247,17 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A paper's text as markdown, with what the text itself says it is.
+    """A paper's text as markdown, with the metadata that the text itself declares.
 
     ``ids``, ``title``, ``abstract``, ``authors`` (family names), ``license`` and ``retracted`` are
-    the text's own claims; empty where it makes none. ``body_words`` counts the main text only: no
-    abstract, no references, no navigation. ``pages`` is 0 for anything but a PDF. ``walls`` are
-    the doorkeepers seen in the page's structure (``captcha``, ``password``, ``paywall`` …).
+    the text's own claims; empty if missing. ``body_words`` counts the main text only: no abstract,
+    no references, no navigation. ``pages`` is 0 for anything but a PDF. ``walls`` are the access
+    barriers found in the page's structure (``captcha``, ``password``, ``paywall`` …).
     ``extractor`` names the reader that made the markdown, and its version; ``declared`` pairs the
-    titles of sections with the publisher's own word for them (``sec-type`` of JATS); ``version`` is
-    which version of the paper the text is. ``confidence`` is the part of each page of a PDF that
-    was read beyond doubt, 0 to 1; ``doubts``, what it is made of once the record is known.
-    ``signs`` are reasons to doubt the text that only its reader could see; ``route``, how it came.
+    titles of sections with the publisher's own term for them (``sec-type`` of JATS); ``version`` is
+    the version of the paper. ``confidence`` is the share of each page of a PDF that was read
+    reliably, 0 to 1; ``doubts`` are the counts from which it is computed once the record is known.
+    ``signs`` are reasons to doubt the text that only its reader could detect.
     """
 
     markdown: str
@@ -284,23 +284,23 @@ class Document:
     route: Route = ""
 
 
-def now() -> str:
-    """The time as it is written everywhere: ISO 8601, UTC, seconds."""
-    return moment(time.time())
+def utc_now() -> str:
+    """Return the current time as an ISO 8601 timestamp in UTC, to the second."""
+    return format_timestamp(time.time())
 
 
-def moment(seconds: float) -> str:
-    """An instant of `time.time`, written as `now` writes it."""
+def format_timestamp(seconds: float) -> str:
+    """Return an instant of `time.time` as an ISO 8601 timestamp in UTC, to the second."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def is_within(seconds: float, at: str) -> bool:
-    """Return whether a moment is less than so many seconds before or after now.
+def is_within_seconds(seconds: float, at: str) -> bool:
+    """Return whether a timestamp lies less than *seconds* before or after the current time.
 
-    After, because a clock that was set back shall make nobody wait longer.
+    A later timestamp counts too, so that a clock that was set back does not prolong a wait.
     """
     instant = time.time()
-    return moment(max(0.0, instant - seconds)) < at < moment(instant + seconds)
+    return format_timestamp(max(0.0, instant - seconds)) < at < format_timestamp(instant + seconds)
 
 
 INCONCLUSIVE = frozenset({"unreachable", "failed"})
@@ -309,12 +309,12 @@ INCONCLUSIVE = frozenset({"unreachable", "failed"})
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One rung of the ladder: whom we asked and what came of it.
+    """One attempt at a route to full text, with its outcome.
 
     ``source`` is the route's name; ``outcome`` is ``saved``, ``skipped``, ``not_offered``,
-    ``not_entitled`` (key, token or network give no right to it), ``unreachable``,
-    ``other_version`` (a text, but not of the version asked for) or a `Verdict`; ``seconds`` how
-    long it took.
+    ``not_entitled`` (key, token or network give no right to the text), ``unreachable``,
+    ``other_version`` (a text of another version than requested) or a `Verdict`; ``seconds`` is the
+    duration.
     """
 
     source: str
@@ -323,23 +323,23 @@ class Attempt:
     url: str = ""
     status: int = 0
     seconds: float = 0.0
-    at: str = field(default_factory=now)
+    at: str = field(default_factory=utc_now)
 
 
-def who_answered(attempts: Iterable[Attempt], no_answer: Collection[str]) -> set[str]:
-    """The rungs whose last attempt has none of the outcomes in *no_answer*."""
+def find_answered_routes(attempts: Iterable[Attempt], no_answer: Collection[str]) -> set[str]:
+    """Return the routes whose last attempt has none of the outcomes in *no_answer*."""
     last = {attempt.source: attempt.outcome for attempt in attempts}
     return {source for source, outcome in last.items() if outcome not in no_answer}
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a text: its heading, and what it is by role (see `..outline`).
+    """One section of a text: its heading and its roles (see `..outline`).
 
-    ``text[start:end]`` holds it with its subsections, counted in the file on the shelf. ``roles``
-    are its own and those it has from the section it stands in; ``floats`` the figures and tables
-    that the text mentions first there, such as ``Figure 2``; ``declared`` is the publisher's own
-    word for it (``sec-type`` of JATS).
+    ``text[start:end]`` of the file on the shelf is the section with its subsections. ``roles`` are
+    its own and those of the enclosing section; ``floats`` are the figures and tables that are
+    first mentioned in the section, such as ``Figure 2``; ``declared`` is the publisher's own term
+    for the section (``sec-type`` of JATS).
     """
 
     title: str
@@ -353,14 +353,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class StoredPaper:
-    """A paper on disk, and the whole story of how it got there.
+    """A paper on disk, with the record of how the file got there.
 
-    ``path`` is absolute; ``sha256`` is that of the file; ``source`` is the contract's word
+    ``path`` is absolute; ``sha256`` is the checksum of the file; ``source`` is the public label
     (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route. ``verdict`` is the
-    judges' or, as ``by_hand``, somebody's; ``evidence`` what it rests on, in words; ``judges`` the
-    version of the judges who said it (`formats.JUDGES`), 0 where they were never asked. ``version``
-    says which version of the paper a text is, ``preprint_version`` the number that its server gave
-    a preprint, where that is known. ``confidence`` is that of each page, if it is of a PDF.
+    judges' verdict or, as ``by_hand``, a person's decision; ``evidence`` is its reason in words;
+    ``judges`` is the version of the judges (`formats.JUDGES`), 0 if the text was never judged.
+    ``version`` is the version of the paper, ``preprint_version`` the number that a preprint server
+    assigned, if known. ``confidence`` has a value for each page of a PDF.
     """
 
     paper: Paper
@@ -372,7 +372,7 @@ class StoredPaper:
     license: str = ""
     verdict: Verdict = "full_text"
     attempts: tuple[Attempt, ...] = ()
-    saved_at: str = field(default_factory=now)
+    saved_at: str = field(default_factory=utc_now)
     sections: tuple[Section, ...] = ()
     version: Version = ""
     preprint_version: str = ""
@@ -382,31 +382,31 @@ class StoredPaper:
 
     @property
     def by_hand(self) -> bool:
-        """Return whether somebody overruled the judges."""
+        """True if a person overruled the judges."""
         return self.verdict == "by_hand"
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether the full text was kept with doubts; ``evidence`` lists them."""
+        """True if the full text was kept with doubts; ``evidence`` lists them."""
         return self.verdict == "doubtful"
 
     @property
     def shows_evidence(self) -> bool:
-        """Return whether a reader must see the evidence: doubts, refusal, decision by hand."""
+        """True if a reader must see the evidence: doubts, rejection, decision by hand."""
         return self.is_doubtful or self.by_hand or self.kind == "rejected"
 
     @property
-    def of_preprint(self) -> bool:
-        """Return whether the text is a preprint's: the published article may say something else."""
+    def is_preprint(self) -> bool:
+        """True if the text is a preprint, from which the published article may differ."""
         return self.version == "preprint"
 
     def row(self) -> dict[str, Any]:
-        """Return paper and text as one row of a table."""
+        """Return the paper and its text as one row of a table."""
         named = self.paper.short_row() | {"retracted": self.paper.retracted}
         return named | self.text_row() | {"via": self.via, "saved_at": self.saved_at}
 
     def text_row(self) -> dict[str, str]:
-        """Return the fields of the text for lists, beside `Paper.short_row`."""
+        """Return the fields of the text, for lists that also show `Paper.short_row`."""
         return {
             "kind": self.kind,
             "version": self.version,
@@ -417,18 +417,18 @@ class StoredPaper:
 
 
 def to_row(part: Any) -> Any:
-    """``dataclasses.asdict`` of a paper or a part of one, for JSON; without copying every word."""
+    """Return a paper, or a part of one, as JSON-serialisable values; faster than ``asdict``."""
     kind = type(part)
     if kind is str:
         return part
     if kind is tuple:
         return tuple(map(to_row, part))
-    names = field_names(part)
+    names = get_field_names(part)
     return {name: to_row(getattr(part, name)) for name in names} if names else part
 
 
-def field_names(part: object) -> tuple[str, ...]:
-    """The names of a dataclass's fields; none of anything else."""
+def get_field_names(part: object) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields; () for any other object."""
     kind = type(part)
     if kind not in _FIELD_NAMES:
         _FIELD_NAMES[kind] = tuple(m.name for m in fields(part)) if is_dataclass(part) else ()
@@ -438,8 +438,8 @@ def field_names(part: object) -> tuple[str, ...]:
 _FIELD_NAMES: dict[type, tuple[str, ...]] = {}
 
 
-def paper_from(row: dict[str, Any]) -> Paper:
-    """Rebuild a paper from what `to_row` made of it, after JSON."""
+def paper_from_row(row: dict[str, Any]) -> Paper:
+    """Rebuild a paper from the JSON form of `to_row`."""
     made = dict(row)
     made["ids"] = Ids(**row["ids"])
     made["authors"] = tuple(
@@ -456,16 +456,16 @@ def paper_from(row: dict[str, Any]) -> Paper:
 __all__ = ["Doubts", "Glyph", "PageDoubts"]
 
 Glyph = tuple[str, str]
-"""The name of a font, and what it calls the letter."""
+"""The name of a font, and the font's name of a letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageDoubts:
-    """The doubts about one page.
+    """The counts of unreliable letters and words on one page.
 
-    Of its ``letters``, so many are ``lost`` because they have no code, and ``unplaced`` because
-    they are of a table that could not be rebuilt; ``words`` counts those with a letter from another
-    font; ``recognised`` is how sure text recognition is, 1 for printed text.
+    Of its ``letters``, ``lost`` have no code, and ``unplaced`` belong to a table that could not be
+    rebuilt. ``words`` counts the words with a letter from another font. ``recognised`` is the
+    confidence of text recognition, 1 for printed text.
     """
 
     letters: int
@@ -477,7 +477,7 @@ class PageDoubts:
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """The doubts about a PDF: of its ``pages``, and the places of ``foreign`` letters in words."""
+    """The doubts about a PDF; ``foreign`` locates words with letters of another font."""
 
     pages: tuple[PageDoubts, ...] = ()
     foreign: Mapping[str, Mapping[int, Glyph]] = field(default_factory=dict)
@@ -489,10 +489,10 @@ OBJECT_KINDS: tuple[ObjectKind, ...] = get_args(ObjectKind)
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The cells of a table as plain text: what spans several rows stands in each of them.
+    """The cells of a table as plain text; a cell of several rows is repeated in each of them.
 
     ``head`` are the rows above the body, from the widest heading to the narrowest, spans filled;
-    all rows are equally long. ``notes`` stand under the table.
+    all rows are equally long. ``notes`` are the footnotes of the table.
     """
 
     head: tuple[tuple[str, ...], ...]
@@ -501,7 +501,7 @@ class Grid:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Each column's name: its headings from top to bottom, each said once."""
+        """The name of each column: its distinct headings from top to bottom."""
         named = (
             " / ".join(dict.fromkeys(filter(None, levels)))
             for levels in zip(*self.head, strict=True)

@@ -1,4 +1,4 @@
-"""The nouns of a corpus: passages, and the filters of a search (papers: `.paper`)."""
+"""Data classes of a corpus: passages, hits, anchors, and the filters of a search."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import lru_cache
 
 from .paper import Kind
 
-# Of uuid5: the same passage of the same paper has the same UUID on every machine, for ever.
+# With uuid5, the same passage of the same paper always has the same UUID, on every machine.
 NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://pubmed.ncbi.nlm.nih.gov/passages")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of one paper, and where it stands.
+    """A passage of one paper, with its position.
 
-    ``paper`` is the paper's key (``pmid:31452104``, else ``doi:…``, ``arxiv:…``); ``chunk_id`` the
-    section and the number within it, so that a change elsewhere keeps it. ``start`` and ``end`` are
-    characters into ``file`` on the shelf, or, where there is no file, into title, blank line and
-    abstract of the record. ``digest`` is the SHA-256 of what is embedded: title, section and text.
+    ``paper`` is the paper's key (``pmid:31452104``, else ``doi:…``, ``arxiv:…``); ``chunk_id`` is
+    the section and the number within the section, so that it survives changes elsewhere. ``start``
+    and ``end`` are character positions in ``file`` on the shelf or, without a file, in the title,
+    blank line and abstract of the record. ``digest`` is the SHA-256 of the embedding text.
     """
 
     paper: str
@@ -40,32 +40,33 @@ class Passage:
 
     @property
     def uuid(self) -> str:
-        """The name of the passage in every index: ``uuid5(NAMESPACE, "<pmid>:<chunk_id>")``."""
-        return _uuid(self.paper, self.chunk_id)
+        """The passage's identifier in every index: ``uuid5(NAMESPACE, "<pmid>:<chunk_id>")``."""
+        return _build_uuid(self.paper, self.chunk_id)
 
     @property
-    def embedded(self) -> str:
-        """The passage with its title and section, as a model reads it."""
-        return embedded(self.title, self.section, self.text)
+    def embedding_text(self) -> str:
+        """The passage with its title and section, as an embedding model reads it."""
+        return build_embedding_text(self.title, self.section, self.text)
 
 
 @lru_cache(maxsize=8192)  # asked for several times on the way of a passage into the indexes
-def _uuid(paper: str, chunk_id: str) -> str:
+def _build_uuid(paper: str, chunk_id: str) -> str:
+    """Return the UUID of a passage; cached, because each index asks for the UUID again."""
     return str(uuid.uuid5(NAMESPACE, f"{paper.removeprefix('pmid:')}:{chunk_id}"))
 
 
-def embedded(title: str, section: str, text: str) -> str:
-    """The text of a passage that a model reads."""
+def build_embedding_text(title: str, section: str, text: str) -> str:
+    """Return the text of a passage as an embedding model reads it."""
     return "\n".join(filter(None, (title, section, text)))
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters of a search; retracted papers count only on request.
+    """The filters of a search; retracted papers are included only on request.
 
-    ``journal`` is as somebody calls it, ``journals`` the names under which passages have it; with
-    none, they have it under that very name. ``mesh`` (headings without qualifiers, one of them)
-    is known of a mirror's passages only.
+    ``journal`` is the name that the user gave, ``journals`` the names of this journal in passages;
+    if ``journals`` is empty, ``journal`` itself is compared. ``mesh`` (headings without
+    qualifiers, any of them) works for passages of a mirror only.
     """
 
     year_from: int | None = None
@@ -79,16 +80,16 @@ class Filters:
 
     @property
     def journal_names(self) -> tuple[str, ...]:
-        """The journals of which one must be the passage's; none where any may be."""
+        """The accepted names of the journal; empty if any journal is accepted."""
         return self.journals or ((self.journal,) if self.journal else ())
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage an index found.
+    """A passage that an index found.
 
     ``sim`` is the cosine of the vectors (-1 to 1), ``bm25`` the score of the words (higher is
-    better); None where that way did not find it. ``score`` orders the hits of one index.
+    better); None if that ranking did not find the passage. ``score`` orders the hits of one index.
     """
 
     uuid: str
@@ -100,10 +101,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """The place of words in a site's answer: an XPath in XML and pages, page and box in PDFs.
+    """The position of words in a site's response: an XPath in XML and pages, page and box in PDFs.
 
-    ``id`` is that of the element or of the nearest one around it. ``box`` is left, bottom, right
-    and top in points, from the page's lower left corner.
+    ``id`` is the id of the element or of the nearest enclosing element that has one. ``box`` is
+    left, bottom, right and top in points, from the page's lower left corner.
     """
 
     path: str = ""
@@ -114,11 +115,11 @@ class SourcePlace:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A paragraph, list, table, figure or fence of code of a text, under a name that lasts.
+    """A paragraph, list, table, figure or code block of a text, with a permanent name.
 
-    ``name`` comes from its words (``p-3f9a1c2e``) or its label (``table-2``): it stays the same
-    when the text is read anew, as long as the words do. ``start`` and ``end`` count in the file.
-    ``sources`` is where it stands in what the site sent, empty where that could not be told.
+    ``name`` is derived from the words (``p-3f9a1c2e``) or the label (``table-2``): it stays the
+    same when the text is read again, as long as the words do. ``start`` and ``end`` are positions
+    in the file. ``sources`` are the positions in the site's response, empty if unknown.
     """
 
     name: str

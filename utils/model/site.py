@@ -1,4 +1,4 @@
-"""The facts about a site that settings, reports and the shelf need: addresses, keys and routes."""
+"""Facts about a site that settings, reports and the shelf need: addresses, keys and routes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KeptBy = Literal["indexers", "publishers", "machines", "preprint servers"]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address of a site: the setting ``<service>_base_url``, its default, what is there."""
+    """An address of a site: the setting ``<service>_base_url``, its default and its meaning."""
 
     service: str
     url: str
@@ -22,10 +22,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key that a user may have.
+    """A key that a user may have for a site.
 
-    ``setting`` names it, ``gives`` says what it brings, ``page`` is the address where one gets it,
-    and ``aliases`` are other names of its variable.
+    ``setting`` names the key, ``gives`` says what the key is good for, ``page`` is the address
+    where to get the key, and ``aliases`` are other names of its variable.
     """
 
     setting: str
@@ -38,8 +38,8 @@ class Key:
 class SiteRoute:
     """A route to full text: its short name, its name for people, and the version of its texts.
 
-    ``version`` is empty where the texts say it themselves; ``terms`` what binds whoever keeps a
-    text that came this way, unless its own licence is a free one (empty: nothing but that).
+    ``version`` is empty if each text declares its own version. ``terms`` are the conditions for
+    keeping a text from this route, unless the text has a free licence (empty: no conditions).
     """
 
     via: str
@@ -52,11 +52,11 @@ class SiteRoute:
 class Site:
     """One site, as settings, reports and the shelf need it; `..sources.Source` has the same fields.
 
-    The first of the ``addresses`` is the one that `doctor` asks, for the first site that has it.
-    ``kept_by`` says who keeps its records, where they are merged with others', ``searched`` its
-    place among the sites that are searched side by side (0: not among them; ``search_needs_key``:
-    only where the first of its ``keys`` is set), and ``many_hosts`` that its routes lead to hosts
-    of many publishers.
+    `doctor` checks the first of the ``addresses``, once if several sites share it. ``kept_by`` is
+    the kind of organisation that keeps the records, if they are merged with records of other
+    sites. ``searched`` is the site's place among the sites that are searched in parallel (0: not
+    searched; with ``search_needs_key``, only if the first of its ``keys`` is set). ``many_hosts``
+    is True if its routes lead to hosts of many publishers.
     """
 
     name: str

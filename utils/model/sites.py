@@ -1,8 +1,8 @@
-"""Every site there is a source for, and what follows from the list.
+"""List every site that has a source, with the tables derived from the list.
 
-Settings, reports and the shelf need an address, a key or a route's name without the time that it
-takes to import all sources. So `.site_list` repeats these facts of the files in ``sources/``;
-``python -m docs.reference`` writes it. Sites of plugins come after our own.
+Settings, reports and the shelf need an address, a key or a route's name without importing all
+sources, which takes time. So `.site_list` repeats these facts of the files in ``sources/``;
+``python -m docs.reference`` writes that module. Sites of plugins come after our own.
 
 The order matters: lookups are tried from top to bottom until a paper is known, and the full-text
 ladder follows ``PAPERS_SOURCES``, whose default is this order, too.
@@ -21,22 +21,24 @@ SITES: tuple[Site, ...] = (
 )
 ROUTES = {route.via: route for site in SITES for route in site.routes}
 KEYS = tuple(key for site in SITES for key in site.keys)
-WITH_TEXT = tuple(site.name for site in SITES if site.routes)
+TEXT_SOURCES = tuple(site.name for site in SITES if site.routes)
 """The default ladder."""
-SEARCHED = {
+SEARCHED_SOURCES = {
     site.name: site.keys[0].setting if site.search_needs_key else ""
     for site in sorted(SITES, key=lambda site: site.searched)
     if site.searched
 }
-"""Sites that are searched side by side, and the key without which one is left out."""
-BY_TRUST = tuple(site.name for kept_by in _TRUSTED for site in SITES if site.kept_by == kept_by)
+"""Sites that are searched in parallel, with the key that a site needs; "" if it needs none."""
+SOURCES_BY_TRUST = tuple(
+    site.name for kept_by in _TRUSTED for site in SITES if site.kept_by == kept_by
+)
 """Sites whose records are merged, the most trusted first."""
 
 
-def terms_of(via: str, license_: str) -> str:
-    """Return the terms for keeping a text from a route; empty if its own licence is free.
+def get_keeping_terms(via: str, license_: str) -> str:
+    """Return the terms for keeping a text from a route; "" if the text has a free licence.
 
-    >>> terms_of("elsevier", "CC BY 4.0"), terms_of("pmc_cloud", "")
+    >>> get_keeping_terms("elsevier", "CC BY 4.0"), get_keeping_terms("pmc_cloud", "")
     ('', '')
     """
     route = ROUTES.get(via)

@@ -1,7 +1,7 @@
 """The meaning of each `Verdict`, in words for errors, reports and harvests.
 
-One table, from which refusals, reports and harvests take what they say. A new verdict is a word in
-`.paper.Verdict` and its entry here.
+Errors, reports and harvests take their texts from this one table. A new verdict needs a name in
+`.paper.Verdict` and an entry here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BY_HAND = "Download the PDF in your browser and drop it into the inbox."
 
 
 Outcome = Literal["whole", "doubtful", "not_whole"]
-"""What a verdict means for the shelf: kept, kept with doubts, or not kept as full text."""
+"""The consequence of a verdict: kept, kept with doubts, or not kept as full text."""
 NOTHING: Final = 0
 HINT: Final = 1
 WEAK: Final = 2
@@ -43,7 +43,7 @@ class Sign(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Another copy of a paper's text: how it came, and what was counted in it."""
+    """Another copy of a paper's text: its route, version, word and reference counts, sections."""
 
     via: str
     version: Version
@@ -53,20 +53,20 @@ class Copy(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What a text is compared with: other copies, and the words of the journal's other papers."""
+    """The references for judging a text: other copies, and lengths of papers in the journal."""
 
     copies: tuple[Copy, ...] = ()
     journal_words: tuple[int, ...] = ()
 
 
-ALONE: Final = Comparison()
-"""Nothing to compare with."""
+NO_COMPARISON: Final = Comparison()
+"""An empty comparison, for a text without other copies."""
 
 
-def outcome_of(verdict: Verdict) -> Outcome:
-    """Return the outcome that a verdict stands for.
+def to_outcome(verdict: Verdict) -> Outcome:
+    """Return the outcome for a verdict.
 
-    >>> outcome_of("full_text"), outcome_of("doubtful"), outcome_of("paywall")
+    >>> to_outcome("full_text"), to_outcome("doubtful"), to_outcome("paywall")
     ('whole', 'doubtful', 'not_whole')
     """
     if verdict == "doubtful":
@@ -75,7 +75,7 @@ def outcome_of(verdict: Verdict) -> Outcome:
 
 
 class Reason(NamedTuple):
-    """A reason's short name, what it means, and what the reader can do."""
+    """The short name of a reason, its meaning, and advice for the reader."""
 
     name: str
     meaning: str
@@ -86,9 +86,9 @@ class Reason(NamedTuple):
 class Meaning:
     """The meaning of a verdict.
 
-    ``said`` and ``hint`` stand in the error that refuses a text, ``reason`` in a harvest's report;
-    ``by_hand``: a person with a browser or a library can have the text; ``passing``: it may be
-    another verdict tomorrow, though nobody did anything.
+    ``said`` and ``hint`` are the words of the error that rejects a text, ``reason`` appears in a
+    harvest's report. ``by_hand`` is True if a person with a browser or a library can get the text,
+    ``passing`` if the cause may disappear by itself.
     """
 
     said: str
@@ -98,8 +98,8 @@ class Meaning:
     passing: bool = False
 
 
-# In the order in which they tell a reviewer what to know first: a text that is there but closed to
-# us can be had by hand, one that came in part perhaps elsewhere, one that is none not at all.
+# In the order in which a reviewer needs them: a closed text can be fetched by hand, an incomplete
+# text may be complete elsewhere, and a page that is not a paper is of no use.
 MEANINGS: dict[Verdict, Meaning] = {
     "doubtful": Meaning(
         "It is full text with doubts",

@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ..model.paper import Kind
-from ..model.passage import Passage, embedded
+from ..model.passage import Passage, build_embedding_text
 from .blocks import Block, Section, body_start, items, pieces, sections, sentences, tokens
 
 RULES = 2
@@ -97,7 +97,7 @@ def cut(
                 end=stretch.end,
                 kind=kind,
                 file=file,
-                digest=_digest(embedded(title, section, words)),
+                digest=_digest(build_embedding_text(title, section, words)),
                 title=title,
                 **about,
             )

@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
-from ..model.verdicts import ALONE, Comparison
-from ..model.versions import by_host, only_a_preprint
+from ..model.verdicts import NO_COMPARISON, Comparison
+from ..model.versions import version_from_url, is_only_preprint
 from .licenses import choose_license
 
 __all__ = [
@@ -99,7 +99,7 @@ def read(
     paper: Paper,
     *,
     identified: bool = False,
-    comparison: Comparison = ALONE,
+    comparison: Comparison = NO_COMPARISON,
 ) -> Document:
     """Convert what was fetched, and make sure that it is this paper, in full.
 
@@ -263,10 +263,10 @@ def find_version(fetched: Fetched, document: Document, paper: Paper) -> Version:
     """
     if fetched.media == "jats" and (stated := _find_stated_version(fetched.body)):
         return stated
-    if only_a_preprint(paper):
+    if is_only_preprint(paper):
         return "preprint"
     if fetched.version or not document.ids.arxiv or document.ids.doi:
-        return fetched.version or by_host(fetched.url)
+        return fetched.version or version_from_url(fetched.url)
     return "preprint"
 
 

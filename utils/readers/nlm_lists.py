@@ -25,7 +25,7 @@ from lxml import etree
 
 from ..errors import BadRequest
 from ..system.plain_text import one_line
-from ..system.safe_files import disk
+from ..system.safe_files import disk_errors
 from .safe_xml import SAFE_OPTIONS
 
 _HEAD = 4096
@@ -53,7 +53,7 @@ def read_names(path: Path) -> Iterator[NamePair]:
     StoreFailed
         The file cannot be read.
     """
-    with disk(path, "read"), path.open("rb") as file:
+    with disk_errors(path, "read"), path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file

@@ -14,8 +14,8 @@ from typing import Any
 
 from ..errors import BadContent
 from ..model.identifiers import Ids
-from ..model.paper import Document, Fetched, Paper, paper_from, to_row
-from ..model.verdicts import ALONE, Comparison, Copy, Sign
+from ..model.paper import Document, Fetched, Paper, paper_from_row, to_row
+from ..model.verdicts import NO_COMPARISON, Comparison, Copy, Sign
 from . import read
 from .child_processes import ChildFailed, Children, serve_with
 
@@ -27,7 +27,7 @@ def read_in_child(
     paper: Paper,
     *,
     identified: bool = False,
-    comparison: Comparison = ALONE,
+    comparison: Comparison = NO_COMPARISON,
 ) -> Document:
     """Read as `readers.read` does, in a child process."""
     if fetched.media == "pdf":
@@ -72,7 +72,7 @@ def _answer(job: bytes) -> dict[str, Any]:
     about = json.loads(head)
     row = about["fetched"]
     fetched = Fetched(**{**row, "body": body, "ids": Ids(**row["ids"])})
-    paper = paper_from(about["paper"])
+    paper = paper_from_row(about["paper"])
     copies, journal_words = about["comparison"]
     comparison = Comparison(tuple(Copy(*one) for one in copies), tuple(journal_words))
     identified = about["identified"]

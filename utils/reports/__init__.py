@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from ..model.job import Harvested, Job
-from ..model.paper import now
-from ..system.safe_files import disk, make_folder, replacing
+from ..model.paper import utc_now
+from ..system.safe_files import disk_errors, make_folder, replace_text_file
 from .library_links import ReadersLibrary
 from .lock_file import ByName, Difference, Differences, Lock, Locked, compare, read_lock
 
@@ -99,7 +99,7 @@ def write_report(
     # A page that differs only in the moment it was made stays as it is.
     made = partial(page.page, job, figures, flow, library, beside)
     new_page = made(page.made_at(old_page))
-    _write(folder / PAGE, new_page if new_page == old_page else made(now()))
+    _write(folder / PAGE, new_page if new_page == old_page else made(utc_now()))
     return folder / PAGE
 
 
@@ -111,5 +111,5 @@ def _read_text(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with disk(path), replacing(path) as file:
+    with disk_errors(path), replace_text_file(path) as file:
         file.write(text)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..model.job import State
+from ..model.job import PaperState
 from .figures import STATES, Figures, Split
 from .labels import STAND_INS, STATE_LABELS, counted, license_group, reason_for, route_label, share
 
@@ -31,7 +31,7 @@ _APART = 0.1  # of coverage, before a difference is worth a sentence
 class Piece:
     """One coloured part of a bar; ``at`` and ``size`` in per cent or pixels."""
 
-    state: State
+    state: PaperState
     at: float
     size: float
     n: int
@@ -191,10 +191,10 @@ class TimeLabel:
 class Timeline:
     """Papers ended so far, over time; ``areas`` are SVG paths, one on top of the other."""
 
-    areas: tuple[tuple[State, str], ...]
+    areas: tuple[tuple[PaperState, str], ...]
     ticks: tuple[Tick, ...]
     moments: tuple[TimeLabel, ...]
-    rows: tuple[tuple[str, dict[State, int]], ...]
+    rows: tuple[tuple[str, dict[PaperState, int]], ...]
     seconds: float
 
 

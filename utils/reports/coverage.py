@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 from ..model.identifiers import Ids
-from ..model.job import Coverage, Harvested, Which
+from ..model.job import Coverage, Harvested, PaperSelection
 from .labels import route_label
 from .page import cut_line
 
@@ -19,7 +19,7 @@ class Rows(Protocol):
     """The papers of a harvest in the order of their numbers, as its ledger gives them."""
 
     def __call__(
-        self, which: Which = ..., *, start: int = ..., most: int = ..., reason: str = ...
+        self, which: PaperSelection = ..., *, start: int = ..., most: int = ..., reason: str = ...
     ) -> Iterator[Harvested]:
         """Those that ended so, from a number on, so many."""
 
@@ -31,7 +31,7 @@ class Page(NamedTuple):
     next_start: int | None
 
 
-def page_of(rows: Rows, which: Which, *, start: int, most: int, reason: str = "") -> Page:
+def page_of(rows: Rows, which: PaperSelection, *, start: int, most: int, reason: str = "") -> Page:
     """The papers that ended so, from the one of number *start* on, *most* at once."""
     found = list(rows(which, start=start, most=most + 1, reason=reason))
     return Page(found[:most], found[most].number if len(found) > most else None)

@@ -11,13 +11,13 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..model.job import Harvested, State
+from ..model.job import Harvested, PaperState
 from ..system.plain_text import one_line
 
 SHOWN = 200
 """Papers a table of the page shows; the rest are in the CSV files."""
 
-STATES: tuple[State, ...] = ("full_text", "abstract", "record", "failed", "pending")
+STATES: tuple[PaperState, ...] = ("full_text", "abstract", "record", "failed", "pending")
 # The detail by which a harvest says that it did not ask a source.
 _PASSED_OVER = "the site was out, and was passed over"
 _NAME = 160  # characters of a journal's name, a license or an outcome that are kept

@@ -16,13 +16,13 @@ from urllib.parse import quote
 
 from ..command_line import command_line
 from ..model.identifiers import Ids
-from ..model.job import Harvested, State
+from ..model.job import Harvested, PaperState
 from ..model.paper import Version
 from ..model.sites import ROUTES
 from ..model.verdicts import BY_HAND, MEANINGS, Reason
-from ..system.plain_text import clean_text, encodable
+from ..system.plain_text import clean_text, replace_surrogates
 
-STATE_LABELS: dict[State, str] = {
+STATE_LABELS: dict[PaperState, str] = {
     "full_text": "Full text",
     "abstract": "Abstract only",
     "record": "Record only",
@@ -238,8 +238,8 @@ def shelf_link(file: str) -> str:
     """
     # Names come from the shelf, and are never more than a name.
     unfit = not file or file.startswith(".") or "/" in file or "\\" in file
-    return "" if unfit else f"../../{quote(encodable(file), safe='')}"
+    return "" if unfit else f"../../{quote(replace_surrogates(file), safe='')}"
 
 
 def _quoted(text: str) -> str:
-    return quote(encodable(text), safe="/:;().-_")
+    return quote(replace_surrogates(text), safe="/:;().-_")

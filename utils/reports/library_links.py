@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from ..system.plain_text import encodable
+from ..system.plain_text import replace_surrogates
 from .labels import links
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def open_url(resolver: str, paper: Paper) -> str:
     }
     said += [(f"rft.{name}", value) for name, value in about.items() if value]
     joint = "" if resolver.endswith(("?", "&")) else "&" if "?" in resolver else "?"
-    return resolver + joint + urlencode([(name, encodable(value)) for name, value in said])
+    return resolver + joint + urlencode([(name, replace_surrogates(value)) for name, value in said])
 
 
 def proxied(proxy: str, url: str, ids: Ids) -> str:
@@ -139,4 +139,4 @@ def _is_web(address: str) -> bool:
 
 
 def _quoted(name: str) -> str:
-    return quote(encodable(name), safe="/:;().-_")
+    return quote(replace_surrogates(name), safe="/:;().-_")

@@ -18,11 +18,11 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.job import Harvested, Job
-from ..model.paper import now
-from ..model.versions import NAMES
-from ..system.plain_text import one_line, plain_json
-from ..system.process import version
-from ..system.safe_files import disk, replacing
+from ..model.paper import utc_now
+from ..model.versions import VERSION_NAMES
+from ..system.plain_text import one_line, to_plain_json
+from ..system.process import get_version
+from ..system.safe_files import disk_errors, replace_text_file
 
 T = TypeVar("T")
 
@@ -173,11 +173,11 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
         "version": VERSION,
         "query": job.query,
         "effective_query": job.effective_query,
-        "made_at": job.ended_at or now(),
-        "made_by": f"Papershelf {version()}",
+        "made_at": job.ended_at or utc_now(),
+        "made_by": f"Papershelf {get_version()}",
     }
-    with replacing(folder / NAME) as file:
-        file.write(plain_json(head)[:-1] + ', "papers": [')
+    with replace_text_file(folder / NAME) as file:
+        file.write(to_plain_json(head)[:-1] + ', "papers": [')
         between, nameless = "\n", 0
 
         def add(row: Harvested) -> None:
@@ -195,7 +195,7 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
             rest |= {"via": paper.via, "version": paper.version}
             if paper.by_hand:
                 rest["by_hand"] = paper.by_hand
-            file.write(between + plain_json({**names, **rest}))
+            file.write(between + to_plain_json({**names, **rest}))
             between = ",\n"
 
         yield add
@@ -233,7 +233,7 @@ def read_lock(path: Path) -> Lock:
     StoreFailed
         The file could not be read.
     """
-    with disk(path, "read"), path.open("rb") as file:
+    with disk_errors(path, "read"), path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise _bad_lock(path, f"is larger than {MOST_BYTES // 1_000_000} MB")
@@ -280,7 +280,7 @@ def _parse_paper(path: Path, number: int, row: Any) -> Locked:
     if not isinstance(retracted, bool):
         raise _bad_lock(path, f'{where}: "retracted" is neither true nor false')
     via, version = _matching(row.get("via"), _VIA), row.get("version")
-    known_version = version if version in NAMES else ""
+    known_version = version if version in VERSION_NAMES else ""
     return Locked(
         ids, kind, sha256, retracted, via, known_version, _clean_reason(row.get("by_hand"))
     )

@@ -23,7 +23,7 @@ from markupsafe import Markup
 from ..command_line import command_line
 from ..model.job import Job
 from ..model.verdicts import MEANINGS
-from ..model.versions import NAMES
+from ..model.versions import VERSION_NAMES
 from ..system.plain_text import clean_text, one_line
 from . import charts, labels
 from .charts import Bar, bar
@@ -114,7 +114,7 @@ def _template(name: str) -> Template:
         "best_link": best_link,
         "shelf_link": shelf_link,
     }
-    jinja.globals |= {"aside": {version: NAMES[version] for version in labels.STAND_INS}}
+    jinja.globals |= {"aside": {version: VERSION_NAMES[version] for version in labels.STAND_INS}}
     return jinja.get_template(name)
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from ..citations import to_ris
 from ..model.job import Harvested, Job
-from ..system.plain_text import cell
-from ..system.safe_files import disk, replacing
+from ..system.plain_text import to_cell
+from ..system.safe_files import disk_errors, replace_text_file
 from .labels import best_link, links, reason_for
 from .library_links import ReadersLibrary
 from .worklist import to_fetch
@@ -122,17 +122,17 @@ def _common_cells(row: Harvested) -> dict[str, object]:
 def _open_table(
     path: Path, columns: tuple[str, ...]
 ) -> Iterator[Callable[[dict[str, object]], None]]:
-    with replacing(path) as file:
+    with replace_text_file(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        yield lambda row: writer.writerow([cell(row[column]) for column in columns])
+        yield lambda row: writer.writerow([to_cell(row[column]) for column in columns])
 
 
 @contextlib.contextmanager
 def loan_requests(folder: Path) -> Iterator[Add]:
     """Write the file of the papers handed over; where none is to be fetched, there is no file."""
     path, written = folder / LOANS, 0
-    with replacing(path) as file:
+    with replace_text_file(path) as file:
 
         def add(row: Harvested) -> None:
             nonlocal written
@@ -142,7 +142,7 @@ def loan_requests(folder: Path) -> Iterator[Add]:
 
         yield add
     if not written:
-        with disk(path, "delete"):
+        with disk_errors(path, "delete"):
             path.unlink(missing_ok=True)
 
 

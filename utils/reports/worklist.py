@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ..model.job import Harvested, Job
-from ..system.safe_files import disk, replacing
+from ..system.safe_files import disk_errors, replace_text_file
 from .labels import best_link, reason_for, shelf_link
 from .library_links import ReadersLibrary
 from .page import styled
@@ -142,7 +142,7 @@ def worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[Add]:
         path.unlink(missing_ok=True)
         return
     page = _page(job, papers)
-    with disk(path), replacing(path) as file:
+    with disk_errors(path), replace_text_file(path) as file:
         file.write(page)
 
 

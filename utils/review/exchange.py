@@ -17,7 +17,7 @@ from typing import Literal
 from ..citations import csl_item, to_ris
 from ..lists.decisions import KEY
 from ..reports.labels import links
-from ..system.plain_text import cell, one_line
+from ..system.plain_text import one_line, to_cell
 from .standing import Standing
 
 Program = Literal["rayyan", "covidence", "asreview", "eppi", "zotero"]
@@ -158,5 +158,5 @@ def _table(columns: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([cell(one_line(row.get(column, ""))) for column in columns])
+        writer.writerow([to_cell(one_line(row.get(column, ""))) for column in columns])
     return out.getvalue()

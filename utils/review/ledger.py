@@ -21,9 +21,9 @@ from ..errors import NotFound, StoreFailed
 from ..lists.decisions import Decision, Screened, Stage
 from ..lists.pasted import Entry
 from ..model.job import Search
-from ..model.paper import Paper, now, paper_from, to_row
+from ..model.paper import Paper, paper_from_row, to_row, utc_now
 from ..system import safe_files, sqlite
-from ..system.process import version
+from ..system.process import get_version
 
 FILE = "review.db"
 VERSION = 1
@@ -127,9 +127,9 @@ class ReviewLedger:
     def create(cls, folder: Path) -> ReviewLedger:
         """A new ledger in *folder*; one that is there stays as it is."""
         path = folder / FILE
-        opened = closing(sqlite.connect(path, _PATIENCE_S))
+        opened = closing(sqlite.open_database(path, _PATIENCE_S))
         with _errors(path), opened as db, sqlite.transaction(db):
-            if sqlite.version(db) == 0:
+            if sqlite.read_schema_version(db) == 0:
                 for table in _TABLES:
                     db.execute(table)
                 db.execute(f"PRAGMA user_version = {VERSION}")
@@ -146,7 +146,7 @@ class ReviewLedger:
         """One thing that happens, with all it brings, or none of it."""
         with self._opened() as db, sqlite.transaction(db):
             insert = "INSERT INTO events (at, version, what, detail) VALUES (?, ?, ?, ?)"
-            done = db.execute(insert, (now(), version(), what, _json(detail)))
+            done = db.execute(insert, (utc_now(), get_version(), what, _json(detail)))
             yield Writer(db, int(done.lastrowid or 0))
 
     # -- reading -----------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class ReviewLedger:
     def records(self) -> list[Record]:
         """All records, in the order in which they came."""
         return [
-            Record(key, asked, arm, event, paper_from(json.loads(paper)))
+            Record(key, asked, arm, event, paper_from_row(json.loads(paper)))
             for key, asked, arm, event, paper in self._rows(
                 "SELECT key, asked, arm, event, paper FROM records ORDER BY number"
             )
@@ -202,8 +202,8 @@ class ReviewLedger:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        with _errors(self.path), closing(sqlite.connect(self.path, _PATIENCE_S)) as db:
-            if (found := sqlite.version(db)) != VERSION:
+        with _errors(self.path), closing(sqlite.open_database(self.path, _PATIENCE_S)) as db:
+            if (found := sqlite.read_schema_version(db)) != VERSION:
                 msg = f"The ledger {self.path} is of another version ({found})."
                 raise StoreFailed(msg, "It was made by a newer Papershelf: update this one.")
             yield db
@@ -248,7 +248,7 @@ class Writer:
 
     def add_decisions(self, matched: Iterable[tuple[str, Screened]]) -> int:
         """Write down what a file says of records, by key; how many decisions."""
-        at, rows, labels = now(), [], []
+        at, rows, labels = utc_now(), [], []
         for key, one in matched:
             labels += [(self.number, key, label) for label in one.labels]
             rows += [
@@ -274,7 +274,7 @@ def stage_of(decisions: Iterable[Decision], stage: Stage) -> list[Decision]:
 def _errors(path: Path) -> Iterator[None]:
     """SQLite's errors as ours."""
     try:
-        with safe_files.disk(path):
+        with safe_files.disk_errors(path):
             yield
     except sqlite3.Error as error:
         what = "is damaged" if sqlite.is_damaged(error) else "cannot be read or written"

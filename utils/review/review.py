@@ -22,16 +22,16 @@ from ..harvest.jobs import Harvest
 from ..lists.decisions import GivenFacts, read_screened
 from ..lists.described import paper_to_entry
 from ..lists.pasted import Entry
-from ..model.job import Harvested, Job, Search, State
-from ..model.paper import now
+from ..model.job import Harvested, Job, PaperState, Search
+from ..model.paper import utc_now
 from ..model.tabular import ResultList
 from ..reports import prisma
 from ..search.citation_indexes import DIRECTIONS, Direction
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
 from ..system.keyword_options import explain_options
-from ..system.process import version
-from ..system.safe_files import disk, exclusive_lock, is_device_name, make_folder, write_whole
+from ..system.process import get_version
+from ..system.safe_files import disk_errors, exclusive_lock, is_device_name, make_folder, write_file
 from . import report
 from .exchange import Program, exported
 from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, key_of
@@ -216,7 +216,7 @@ class Review:
         """The ledger of the harvest, with these papers and no others that are not tried yet."""
         path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
         size = len(entries)
-        origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=now())
+        origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=utc_now())
         if path.exists():
             ledger = Ledger(path)
             with ledger.exclusive_lock():  # nobody else is about to ask for what is withdrawn
@@ -228,7 +228,9 @@ class Review:
         report = command_line(f"review report {self.name}")
         note = f"To draw the PRISMA figure of the review: {report}"
         title = self.protocol().title or self.name
-        job = Job(self.job_id, title, hits=size, begun_at=now(), notes=(note,), searches=(origin,))
+        job = Job(
+            self.job_id, title, hits=size, begun_at=utc_now(), notes=(note,), searches=(origin,)
+        )
         return Ledger.create(path, job, entries)
 
     def _texts(self) -> dict[str, Harvested]:
@@ -259,7 +261,7 @@ class Review:
         make_folder(folder)
         files = exported(program, rows, file_of)
         for name, text in files.items():
-            write_whole(folder / name, text.encode("utf-8", "replace"))
+            write_file(folder / name, text.encode("utf-8", "replace"))
         with self.ledger.event("export", {"for": program, "records": len(rows)}):
             pass
         return [folder / name for name in files]
@@ -268,7 +270,7 @@ class Review:
         """The numbers of PRISMA's boxes as they are now."""
         texts = self._texts()
 
-        def state_of(record: Record) -> State | None:
+        def state_of(record: Record) -> PaperState | None:
             row = _text_of(record, texts)
             return row.state if row else None
 
@@ -292,12 +294,12 @@ class Review:
         runs = sum(event.what == "update" for event in ledger.events())
         made = report.of_review(every, ledger, self._texts(), _text_of)
         made["prisma-s.md"] = report.appendix_of(
-            protocol, ledger.searches(), numbers.duplicates, runs, f"Papershelf {version()}"
+            protocol, ledger.searches(), numbers.duplicates, runs, f"Papershelf {get_version()}"
         )
         shown = report.shown_of(self.name, protocol, every, ledger)
         made = {"review.html": review_page(shown, flow), **made}
         for name, text in made.items():
-            write_whole(self.folder / name, text.encode("utf-8", "replace"))
+            write_file(self.folder / name, text.encode("utf-8", "replace"))
         if published:
             with ledger.event("published", {"records": len(every)}):
                 pass
@@ -338,9 +340,9 @@ def new_review(name: str, ladder: Ladder) -> Review:
     review = Review(_checked(name), ladder)
     make_folder(review.folder)
     path = review.folder / NAME
-    with disk(path):
+    with disk_errors(path):
         if not path.exists():
-            write_whole(path, FORM.format(title=name).encode())
+            write_file(path, FORM.format(title=name).encode())
     ReviewLedger.create(review.folder)
     return review
 
@@ -361,7 +363,7 @@ def open_review(name: str, ladder: Ladder) -> Review:
 def every_review(ladder: Ladder) -> list[Review]:
     """All reviews of the shelf, by name."""
     folder = ladder.shelf.folder / FOLDER
-    with disk(folder, "read"):
+    with disk_errors(folder, "read"):
         names = sorted(path.parent.name for path in folder.glob("*/review.db"))
     return [Review(name, ladder) for name in names]
 
@@ -384,7 +386,7 @@ def _citation_search(
         query=f"{directions} citations of {seeds:,} included reports",
         hits=many,
         taken=many,
-        searched_at=now(),
+        searched_at=utc_now(),
     )
     return Searched("other", "citation searching", search, AT_UPDATES if by_update else "")
 

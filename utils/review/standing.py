@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..lists.decisions import Decision, Stage
-from ..model.job import State
+from ..model.job import PaperState
 from ..reports.prisma import Numbers, with_told
 from .ledger import Record, Searched, stage_of
 from .protocol import NAME, Protocol
@@ -122,7 +122,7 @@ def _reason(decisions: Sequence[Decision], protocol: Protocol) -> str:
 def numbers_of(
     every: Sequence[Standing],
     searches: Sequence[Searched],
-    text_of: Callable[[Record], State | None],
+    text_of: Callable[[Record], PaperState | None],
     protocol: Protocol,
 ) -> Numbers:
     """The numbers of PRISMA's boxes.
@@ -174,7 +174,7 @@ def _counted(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int], 
 def _of_others(
     searches: Sequence[Searched],
     others: Sequence[Standing],
-    text_of: Callable[[Record], State | None],
+    text_of: Callable[[Record], PaperState | None],
 ) -> dict[str, object]:
     """The column of other methods: what was found how, and what became of it."""
     kinds = {"website": "website_results", "organisation": "organisation_results"}
@@ -189,7 +189,7 @@ def _of_others(
 
 
 def _retrieval(
-    arm: str, sought: Sequence[Standing], text_of: Callable[[Record], State | None]
+    arm: str, sought: Sequence[Standing], text_of: Callable[[Record], PaperState | None]
 ) -> dict[str, object]:
     """Reports sought, not retrieved, assessed and excluded; what is not known yet stays open."""
     states = [None if one.assessed else text_of(one.record) for one in sought]
@@ -209,7 +209,7 @@ def _remarks(
     every: Sequence[Standing],
     searches: Sequence[Searched],
     duplicates: int,
-    text_of: Callable[[Record], State | None],
+    text_of: Callable[[Record], PaperState | None],
 ) -> Iterable[str]:
     unseen = sum(max(0, one.search.hits - one.search.taken) for one in searches)
     if unseen:

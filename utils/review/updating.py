@@ -20,7 +20,7 @@ from ..download.ladder import Ladder
 from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..harvest.searches import Collected, collect, wanted_searches
-from ..http import not_older_than
+from ..http import require_newer_than
 from ..lists.pasted import Entry
 from ..lists.references import read_file_entries
 from ..model.identifiers import Ids
@@ -324,7 +324,7 @@ def looked_up_anew(records: Sequence[Record], ladder: Ladder) -> tuple[dict[str,
     wanted = {key: ids for key, ids in names.items() if ids.pmid or ids.doi}
     if not wanted:
         return {}, []
-    with not_older_than(time.time()):
+    with require_newer_than(time.time()):
         found = look_up(
             list(dict.fromkeys(wanted.values())), ladder.web, [PUBMED_ANEW, CROSSREF_ANEW]
         )

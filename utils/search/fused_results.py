@@ -25,7 +25,7 @@ from typing import Any
 
 from ..model.identifiers import ID_NAMES, Ids
 from ..model.paper import Notice, Paper
-from ..model.sites import BY_TRUST
+from ..model.sites import SOURCES_BY_TRUST
 from .same_paper import ComparedRecord, Judgement, Relation, is_preprint, judge_compared
 
 _FUSION = 60
@@ -181,7 +181,7 @@ def _find_linked(one: Found, relation: Relation, by_ids: Mapping[Ids, Found]) ->
 
 def trust_key(source: str, paper: Paper) -> tuple[bool, int]:
     """Return a sort key that puts the most trusted record first."""
-    place = BY_TRUST.index(source) if source in BY_TRUST else len(BY_TRUST)
+    place = SOURCES_BY_TRUST.index(source) if source in SOURCES_BY_TRUST else len(SOURCES_BY_TRUST)
     return is_preprint(paper), place
 
 

@@ -31,7 +31,7 @@ from typing import Any, Literal
 from ..http import Web
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
-from ..model.paper import Paper, paper_from, to_row
+from ..model.paper import Paper, paper_from_row, to_row
 from ..sources import Source
 from ..system.plain_text import one_line
 from .reference_search import ECITMATCH, STEPS, Wanted, yield_candidates
@@ -335,7 +335,7 @@ def _recall_resolution(paper: Paper, web: Web, *, anew: bool) -> Resolution | No
     with suppress(LookupError, TypeError, AttributeError, ValueError):  # another version wrote it
         if kept and (kept["status"] == "resolved" or not anew):
             near = tuple(
-                Candidate(**{**one, "paper": paper_from(one["paper"])})
+                Candidate(**{**one, "paper": paper_from_row(one["paper"])})
                 for one in kept["candidates"]
             )
             fields = {name: kept[name] for name in ("confidence", "reason", "named_by", "message")}

@@ -24,9 +24,9 @@ from weakref import WeakKeyDictionary
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..http import Web
 from ..http.work import SharedWork
-from ..model.dates import year_text
+from ..model.dates import format_year_limit
 from ..model.paper import NO_HITS, PAPER_COLUMNS, SearchResult
-from ..model.sites import SEARCHED
+from ..model.sites import SEARCHED_SOURCES
 from ..model.tabular import Table, Tabular
 from ..settings import Settings
 from ..sources import Query, Source
@@ -168,8 +168,8 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         No source answered: the gravest reason, with every other in its message.
     """
     dates = (
-        min_date or year_text(start_year, "start_year"),
-        max_date or year_text(end_year, "end_year"),
+        min_date or format_year_limit(start_year, "start_year"),
+        max_date or format_year_limit(end_year, "end_year"),
     )
     wish = _check_query(query, max_results, dates, author, sort_by)
     chosen = _choose_sources(among, sources, web)
@@ -192,7 +192,7 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
 
 def get_default_sites(settings: Settings) -> list[str]:
     """Return the sites that are searched together if none is named."""
-    return [name for name, key in SEARCHED.items() if not key or settings.key(key)]
+    return [name for name, key in SEARCHED_SOURCES.items() if not key or settings.key(key)]
 
 
 def _check_query(

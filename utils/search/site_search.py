@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from ..errors import BadRequest, NotFound
 from ..http import Web
-from ..model.dates import year_text
-from ..model.identifiers import EXAMPLES, Ids, arxiv_version
+from ..model.dates import format_year_limit
+from ..model.identifiers import EXAMPLES, Ids, find_arxiv_version
 from ..model.paper import NO_HITS, Paper, SearchResult
 from ..sources import Query
 from ..sources.arxiv import fetch_version, search
@@ -32,7 +32,7 @@ from ..sources.semantic_scholar import (
     search_relevant,
 )
 from ..sources.semantic_scholar_graph import graph_name
-from ..system.plain_text import sendable
+from ..system.plain_text import prepare_query_text
 
 __all__ = [
     "BULK_SORTS",
@@ -98,19 +98,23 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     Unreachable
         It did not answer: never shown as "0 results".
     """
-    text = " ".join(sendable(query, "query", LONGEST_QUERY).split())
+    text = " ".join(prepare_query_text(query, "query", LONGEST_QUERY).split())
     if not text:
         raise BadRequest("The query is empty.", "For example: graph neural networks")
     _require_page(max_results, start)
     _require_bulk(bulk, sort_by, token, start)
     dates = Query(
         text,
-        min_date=min_date or year_text(start_year, "start_year"),
-        max_date=max_date or year_text(end_year, "end_year"),
+        min_date=min_date or format_year_limit(start_year, "start_year"),
+        max_date=max_date or format_year_limit(end_year, "end_year"),
     )
     filters = filters_of(*limits_of(dates), fields_of_study)
     if bulk:
-        question = {"query": text, "sort": sort_by, "token": sendable(token, "token", 500)}
+        question = {
+            "query": text,
+            "sort": sort_by,
+            "token": prepare_query_text(token, "token", 500),
+        }
         parameters = {name: value for name, value in question.items() if value}
         page = search_bulk({**parameters, **filters}, max_results, start, web)
     else:
@@ -230,8 +234,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
         max_results=max_results,
         start=start,
         sort_by=sort_by,
-        min_date=min_date or year_text(start_year, "start_year"),
-        max_date=max_date or year_text(end_year, "end_year"),
+        min_date=min_date or format_year_limit(start_year, "start_year"),
+        max_date=max_date or format_year_limit(end_year, "end_year"),
         author=author,
         categories=tuple(name for name in category.replace(",", " ").split() if name),
     )
@@ -254,7 +258,7 @@ def arxiv_paper(arxiv_id: str, web: Web) -> Paper:
     name = Ids.parse(arxiv_id).arxiv
     if not name:
         raise BadRequest(f"{arxiv_id!r} is no arXiv identifier.", EXAMPLES)
-    version = arxiv_version(arxiv_id)
+    version = find_arxiv_version(arxiv_id)
     paper = fetch_version(name, version, web)
     if paper is None:
         whole = f"{name}v{version}" if version else name

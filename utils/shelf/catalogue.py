@@ -28,9 +28,9 @@ from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast, 
 
 from ..errors import StoreFailed
 from ..model.paper import Kind
-from ..model.versions import STAND_INS
+from ..model.versions import UNPUBLISHED_VERSIONS
 from ..system import safe_files, sqlite
-from ..system.plain_text import encodable
+from ..system.plain_text import replace_surrogates
 from ..system.safe_files import exclusive_lock
 from .listing import ListingFilter
 
@@ -274,7 +274,7 @@ class Catalogue:
             one.connection.close()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite.connect(self.path, _PATIENCE_MS / 1000)
+        connection = sqlite.open_database(self.path, _PATIENCE_MS / 1000)
         connection.execute("PRAGMA foreign_keys = ON")
         if self.exists() and not (
             os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
@@ -286,7 +286,7 @@ class Catalogue:
             return sqlite3.connect(
                 f"{quoted}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
             )
-        sqlite.use_wal(connection, self.path, "FULL")
+        sqlite.enable_wal(connection, self.path, "FULL")
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -332,7 +332,7 @@ class Catalogue:
                 if self._rows("PRAGMA quick_check")[0][0] == "ok":
                     return  # another process was faster
             self.close()
-            sqlite.set_aside(self.path, sqlite.aside_of(self.path))
+            sqlite.move_aside(self.path, sqlite.build_damaged_path(self.path))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -348,9 +348,9 @@ class Catalogue:
             return
         with self._turn, self._lend() as one:
             if self._read_only:
-                if access_error := safe_files.access_error(self.path) or safe_files.access_error(
-                    self.path.parent
-                ):
+                if access_error := safe_files.find_access_error(
+                    self.path
+                ) or safe_files.find_access_error(self.path.parent):
                     raise access_error
                 msg = f"The catalogue {self.path} is readonly."
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
@@ -378,7 +378,7 @@ class Catalogue:
                 raise CatalogueBroken(str(error)) from error
             if not isinstance(error, sqlite3.OperationalError):
                 raise
-            if access_error := safe_files.access_error(self.path):
+            if access_error := safe_files.find_access_error(self.path):
                 raise access_error from error
             hint = "Free some disk space, and see that its folder can be written."
             if sqlite.is_busy(error):
@@ -394,7 +394,9 @@ class Catalogue:
 
     def by_names(self, names: Sequence[str]) -> list[Entry]:
         """The entries any of *names* points to, in the order of *names*, each once."""
-        names = [name for name in names if name == encodable(name)]  # no other was ever filed
+        names = [
+            name for name in names if name == replace_surrogates(name)
+        ]  # no other was ever filed
         marks = ",".join("?" * len(names))
         query = (
             f"SELECT names.name, {_ENTRY} FROM names JOIN papers ON papers.id = names.paper "  # noqa: S608 - only question marks are put in
@@ -448,7 +450,7 @@ class Catalogue:
         query = f"""SELECT kind, version, count(*), sum(retracted) FROM papers
             WHERE file NOT IN {_LISTED} GROUP BY kind, version"""  # noqa: S608
         kinds = dict.fromkeys(get_args(Kind), 0)
-        versions: dict[str, int] = dict.fromkeys(STAND_INS, 0)
+        versions: dict[str, int] = dict.fromkeys(UNPUBLISHED_VERSIONS, 0)
         retracted = 0
         for kind, version, n, bad in cast(
             "list[tuple[Kind, str, int, int]]", self._rows(query, (left_out,))
@@ -480,7 +482,7 @@ class Catalogue:
             WHERE journal = ? AND kind = 'full_text'
             AND json_extract(record, '$.stored.verdict') = 'full_text'
             ORDER BY filed DESC LIMIT ?"""
-        rows = self._rows(query, (encodable(journal), most))
+        rows = self._rows(query, (replace_surrogates(journal), most))
         return [(str(file), int(str(words)), json.loads(str(types))) for file, words, types in rows]
 
     def lacking(self) -> list[tuple[str, str]]:

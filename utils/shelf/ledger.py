@@ -24,10 +24,10 @@ from typing import Any
 
 from ..errors import DamagedStore, InUse, NotFound, StoreFailed
 from ..model.identifiers import Ids
-from ..model.job import Counts, Coverage, Harvested, Job, Search, Wait, Which
-from ..model.paper import Attempt, Paper, StoredPaper, now, to_row
+from ..model.job import Counts, Coverage, Harvested, Job, PaperSelection, Search, SiteWait
+from ..model.paper import Attempt, Paper, StoredPaper, to_row, utc_now
 from ..system import safe_files, sqlite
-from ..system.plain_text import encodable
+from ..system.plain_text import replace_surrogates
 from .ledger_file import (
     INSERT_ASKED,
     VERSION,
@@ -62,7 +62,7 @@ _ANY_TIME = "9999"  # later than every ISO 8601 time
 _FILED = "('full_text', 'abstract', 'record')"
 _WITHOUT_TEXT = "('pending', 'abstract', 'record', 'failed')"
 _MISSED = "state IN ('abstract', 'record', 'failed')"
-_ENDED: dict[Which, str] = {
+_ENDED: dict[PaperSelection, str] = {
     "all": "state <> 'duplicate'",
     "retrieved": "state = 'full_text'",
     "not_retrieved": _MISSED,
@@ -95,7 +95,7 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        with safe_files.disk(path, "read"):
+        with safe_files.disk_errors(path, "read"):
             known = path.exists()
         if not known:
             msg = f"There is no harvest {path.stem}."
@@ -152,8 +152,8 @@ class Ledger:
         except DamagedStore:
             pass
         with exclusive_lock(path):
-            aside = sqlite.aside_of(path)
-            sqlite.set_aside(path, aside)
+            aside = sqlite.build_damaged_path(path)
+            sqlite.move_aside(path, aside)
         log.warning(_MADE_AGAIN, path.name, aside.name)
         return None
 
@@ -204,16 +204,16 @@ class Ledger:
             duplicates=facts.get("duplicates", 0) + merged,
             counts=counts,
             notes=tuple(facts.get("notes", ())),
-            waits=tuple(Wait(**row) for row in facts.get("waits", ())),
+            waits=tuple(SiteWait(**row) for row in facts.get("waits", ())),
             searches=tuple(Search(**row) for row in facts.get("searches", ())),
         )
 
     def record_end(self) -> None:
         """Write down that no paper is pending any more."""
         with self._writing() as db:
-            _write_facts(db, {"ended_at": now()})
+            _write_facts(db, {"ended_at": utc_now()})
 
-    def record_waits(self, waits: Sequence[Wait]) -> None:
+    def record_waits(self, waits: Sequence[SiteWait]) -> None:
         """Write down what papers wait for, for other processes, too."""
         with self._writing() as db:
             _write_facts(db, {"waits": [asdict(wait) for wait in waits]})
@@ -417,7 +417,7 @@ class Ledger:
 
     def fail(self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()) -> None:
         """End a paper of which nothing could be had; *attempts* are those not recorded before."""
-        values = {"state": "failed", "reason": reason, "detail": encodable(detail)}
+        values = {"state": "failed", "reason": reason, "detail": replace_surrogates(detail)}
         self._end(number, values, attempts)
 
     def _end(
@@ -427,7 +427,7 @@ class Ledger:
         attempts: Sequence[Attempt] = (),
         of: str = "('pending')",
     ) -> bool:
-        values = {**values, "rung": "", "ended_at": now()}
+        values = {**values, "rung": "", "ended_at": utc_now()}
         columns = ", ".join(f"{name} = ?" for name in values)
         with self._writing() as db:
             _insert_attempts(db, number, attempts)
@@ -507,7 +507,7 @@ class Ledger:
             WHERE state IN ('failed', 'abstract', 'record') AND NOT ended_at BETWEEN ? AND ?
             AND reason IN ('could_not_tell', 'unreachable')"""  # noqa: S608
         with self._writing() as db:
-            found = db.execute(update, (before, now())).rowcount
+            found = db.execute(update, (before, utc_now())).rowcount
             if found:
                 _write_facts(db, {"ended_at": ""})
         return found
@@ -524,7 +524,7 @@ class Ledger:
         return Coverage(*counted)
 
     def rows(
-        self, which: Which = "all", *, start: int = 0, most: int = -1, reason: str = ""
+        self, which: PaperSelection = "all", *, start: int = 0, most: int = -1, reason: str = ""
     ) -> Iterator[Harvested]:
         """The papers in the order of the list, read as they are taken.
 

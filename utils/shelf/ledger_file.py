@@ -24,11 +24,11 @@ from ..command_line import command_line
 from ..errors import DamagedStore, InUse, StoreFailed
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
-from ..model.job import State
-from ..model.paper import Attempt, Paper, StoredPaper, paper_from, to_row
-from ..model.versions import meant
+from ..model.job import PaperState
+from ..model.paper import Attempt, Paper, StoredPaper, paper_from_row, to_row
+from ..model.versions import infer_version
 from ..system import safe_files, sqlite
-from ..system.plain_text import encodable
+from ..system.plain_text import replace_surrogates
 
 TABLES = """
 CREATE TABLE job (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -83,7 +83,7 @@ def migrate(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
     sqlite3.Error
         It cannot be read, or the disk refuses.
     """
-    if (version := sqlite.version(db)) != 1:
+    if (version := sqlite.read_schema_version(db)) != 1:
         return db, version
     try:
         _migrate_to_2(db)
@@ -93,12 +93,12 @@ def migrate(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
         db = copy_to_memory(db)
         _migrate_to_2(db)
         db.execute("PRAGMA query_only = ON")
-    return db, sqlite.version(db)
+    return db, sqlite.read_schema_version(db)
 
 
 def _migrate_to_2(db: sqlite3.Connection) -> None:
     with sqlite.transaction(db):
-        if sqlite.version(db) == 1:  # no other process was faster
+        if sqlite.read_schema_version(db) == 1:  # no other process was faster
             for statement in _TO_2:
                 db.execute(statement)
 
@@ -125,7 +125,7 @@ def create_file(
     # Also what belonged to a file that was deleted by hand: SQLite would take it for this one's.
     for name in (part.name, f"{part.name}-journal", f"{path.name}-wal", f"{path.name}-shm"):
         path.with_name(name).unlink(missing_ok=True)
-    with closing(sqlite.connect(part, patience_s=0)) as db:
+    with closing(sqlite.open_database(part, patience_s=0)) as db:
         db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION};")
         db.executemany("INSERT INTO job VALUES (?, ?)", facts.items())
         db.executemany(INSERT_ASKED, papers)
@@ -143,7 +143,7 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         return _open(path)
     except sqlite3.OperationalError as error:
-        if not sqlite.has_no_room(error):
+        if not sqlite.is_disk_full(error):
             raise
         with suppress(OSError, sqlite3.Error):
             return _open_copy(path)
@@ -162,8 +162,8 @@ def _open_copy(path: Path) -> sqlite3.Connection:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    db = sqlite.connect(path, _PATIENCE_S)
-    sqlite.use_wal(db, path, "NORMAL")
+    db = sqlite.open_database(path, _PATIENCE_S)
+    sqlite.enable_wal(db, path, "NORMAL")
     return db
 
 
@@ -194,7 +194,7 @@ def lock_path(path: Path) -> Path:
 
 def store_error(path: Path, error: Exception) -> StoreFailed:
     """Return the error to raise for what SQLite or the disk said about a ledger."""
-    if access_error := safe_files.access_error(path):
+    if access_error := safe_files.find_access_error(path):
         return access_error
     msg = f"The ledger {path.name} could not be used: {error}."
     hint = "Free some disk space, and see that its folder can be written."
@@ -236,7 +236,7 @@ def asked_row(entry: Asked) -> tuple[str, str, str | None]:
     """Return what was asked for, as the table of papers has it."""
     asked, ids, paper = Entry(*entry)
     described = to_json(to_row(paper)) if paper and not ids else None
-    return encodable(asked), ids_row(ids), described
+    return replace_surrogates(asked), ids_row(ids), described
 
 
 def ids_row(ids: Ids) -> str:
@@ -259,7 +259,7 @@ def end_values(
         "version": stored.version,
         "sha256": sha256,
         "reason": reason,
-        "detail": encodable(detail),
+        "detail": replace_surrogates(detail),
     }
 
 
@@ -268,24 +268,24 @@ def attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
     return (
         attempt.source,
         attempt.outcome,
-        encodable(attempt.detail),
-        encodable(attempt.url),
+        replace_surrogates(attempt.detail),
+        replace_surrogates(attempt.url),
         attempt.status,
         attempt.seconds,
         attempt.at,
     )
 
 
-def read_state(text: str) -> State:
+def read_state(text: str) -> PaperState:
     """Return the state that a row names; an unknown one counts as pending."""
-    states: tuple[State, ...] = get_args(State)
+    states: tuple[PaperState, ...] = get_args(PaperState)
     return next((state for state in states if state == text), "pending")
 
 
 @lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
 def read_paper(row: str) -> Paper:
     """Read back the paper that a row holds as JSON."""
-    return paper_from(json.loads(row))
+    return paper_from_row(json.loads(row))
 
 
 def to_json(value: Any) -> str:
@@ -328,9 +328,9 @@ class PapersByName:
 
 def names_of(ids: Ids) -> list[str]:
     """The names of a paper, but for those that no database can hold."""
-    return [name for name in ids.names() if name == encodable(name)]
+    return [name for name in ids.names() if name == replace_surrogates(name)]
 
 
 def asks_for_preprint(asked: str) -> bool:
     """Return whether what was asked for is the preprint of a paper."""
-    return meant(Ids.maybe(asked)) == "preprint"
+    return infer_version(Ids.maybe(asked)) == "preprint"

@@ -23,7 +23,7 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Kind
 from ..system import safe_files
-from ..system.plain_text import cell, encodable, one_line
+from ..system.plain_text import one_line, replace_surrogates, to_cell
 from .record import Record
 
 _INDEXED = "words JOIN papers ON papers.id = words.rowid"
@@ -94,7 +94,7 @@ class ListingFilter:
             where.append(_OF_JOURNAL)
             abbreviated = self.journal.replace(".", "")
             values += [_like_pattern(self.journal), _like_pattern(abbreviated)]
-            values.append(encodable(self.journal))
+            values.append(replace_surrogates(self.journal))
         if self.among is not None:
             where.append(_AMONG)
             values.append(json.dumps(sorted(self.among)))
@@ -102,7 +102,7 @@ class ListingFilter:
 
 
 def _like_pattern(text: str) -> str:
-    escaped = re.sub(r"([\\%_])", r"\\\1", encodable(text))
+    escaped = re.sub(r"([\\%_])", r"\\\1", replace_surrogates(text))
     return f"%{escaped}%"
 
 
@@ -173,12 +173,12 @@ class IndexTable:
     def append(self, line: str) -> None:
         """Add a paper at the end of the file, which exists."""
         # Not flushed to the disk: after a power cut the length differs, and it is written again.
-        with safe_files.disk(self._path), self._path.open("ab") as file:
+        with safe_files.disk_errors(self._path), self._path.open("ab") as file:
             file.write(_to_csv(line).encode("utf-8", "replace"))
 
     def rewrite(self, lines: Iterable[str]) -> None:
         """Write the file line by line; a file that would stay the same is left in place."""
-        with safe_files.disk(self._path), safe_files.replacing(self._path) as table:
+        with safe_files.disk_errors(self._path), safe_files.replace_text_file(self._path) as table:
             table.write(",".join(COLUMNS) + "\n")
             table.writelines(map(_to_csv, lines))
         if not self._old_file_checked:
@@ -205,5 +205,7 @@ def _to_csv(line: str) -> str:
     """Return the row of ``index.csv`` for a row of the catalogue."""
     row = json.loads(line)
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cell(row.get(column, "")) for column in COLUMNS)
+    csv.writer(out, lineterminator="\n").writerow(
+        to_cell(row.get(column, "")) for column in COLUMNS
+    )
     return out.getvalue()

@@ -39,9 +39,9 @@ from typing import Any, get_args
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, Ids
 from ..model.paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
-from ..model.sites import terms_of
-from ..model.versions import NAMES, STAND_INS, by_route
-from ..system.plain_text import clean_text, encodable, one_line
+from ..model.sites import get_keeping_terms
+from ..model.versions import VERSION_NAMES, UNPUBLISHED_VERSIONS, version_from_route
+from ..system.plain_text import clean_text, replace_surrogates, one_line
 from ..system.safe_files import is_device_name
 
 NO_ABSTRACT = "[No abstract available]"
@@ -89,8 +89,10 @@ class PaperFile:
         if self.kind in _SHORT:
             return ""
         value = self.header.get("Version", "")
-        known: Iterator[Version] = (one for one in NAMES if value.startswith(NAMES[one]))
-        return next(known, "") or by_route(self.header.get("Via", ""), self.paper)
+        known: Iterator[Version] = (
+            one for one in VERSION_NAMES if value.startswith(VERSION_NAMES[one])
+        )
+        return next(known, "") or version_from_route(self.header.get("Via", ""), self.paper)
 
     def fill_into(self, stored: StoredPaper) -> StoredPaper:
         """*stored* with kind, origin, verdict and version from the header."""
@@ -186,7 +188,7 @@ def _header(stored: StoredPaper, note: str) -> str:
         "arXiv": ids.arxiv,
         "S2": ids.s2,
         "License": stored.license,
-        "Terms": terms_of(stored.via, stored.license),
+        "Terms": get_keeping_terms(stored.via, stored.license),
         "Source": stored.source,
         "Via": stored.via,
         "Version": _version_line(stored),
@@ -208,8 +210,8 @@ def _header(stored: StoredPaper, note: str) -> str:
 
 def _version_line(stored: StoredPaper) -> str:
     """The version as it stands in the header."""
-    name = NAMES.get(stored.version, "")
-    return name + _DIFFERS if stored.version in STAND_INS else name
+    name = VERSION_NAMES.get(stored.version, "")
+    return name + _DIFFERS if stored.version in UNPUBLISHED_VERSIONS else name
 
 
 def _moment(text: str) -> str:
@@ -344,7 +346,7 @@ def bare(name: str) -> str:
 
 def plain(name: str) -> bool:
     """Return whether *name* is a usable file name: no folder, not hidden, not too long."""
-    if set(name) & set("/\\\0") or name[:1] == "." or name != encodable(name):
+    if set(name) & set("/\\\0") or name[:1] == "." or name != replace_surrogates(name):
         return False
     return len(name.encode()) <= _LONGEST_NAME
 

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..model.paper import Attempt, Fetched, StoredPaper, Version, now
+from ..model.paper import Attempt, Fetched, StoredPaper, Version, utc_now
 from ..system import safe_files
 
 _READ_ONLY = 0o444
@@ -65,7 +65,7 @@ class PdfFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._facts = folder / safe_files.PRIVATE / "pdfs"
+        self._facts = folder / safe_files.PRIVATE_FOLDER / "pdfs"
 
     def find(self, stored: StoredPaper) -> PdfFile | None:
         """Return the PDF of a text; None where the shelf has none."""
@@ -115,7 +115,7 @@ class PdfFiles:
             fetched.version or stored.version,
             fetched.license or stored.license,
             hashlib.sha256(fetched.body).hexdigest(),
-            now(),
+            utc_now(),
         )
         there = self.find(stored)
         if there and _checksum(there.path) not in ("", there.sha256):
@@ -124,7 +124,7 @@ class PdfFiles:
             return there
         self._write_facts(stored, made, attempts)
         if same_bytes is None or not _link(same_bytes, made.path, Path(stored.path)):
-            safe_files.write_whole(made.path, fetched.body)
+            safe_files.write_file(made.path, fetched.body)
         return made
 
     def record_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> None:
@@ -136,7 +136,7 @@ class PdfFiles:
         path, target = get_pdf_path(old), get_pdf_path(heir)
         if not path.is_file() or target.exists():
             return
-        with safe_files.disk(path):
+        with safe_files.disk_errors(path):
             with contextlib.suppress(FileNotFoundError):
                 self._facts_path(old).replace(self._facts_path(heir))
             path.rename(target)
@@ -159,7 +159,7 @@ class PdfFiles:
         if pdf:
             facts["pdf"] = {k: v for k, v in asdict(pdf).items() if k != "path"}
         safe_files.make_folder(self._facts, 0o700)
-        safe_files.write_whole(self._facts_path(stored), json.dumps(facts).encode())
+        safe_files.write_file(self._facts_path(stored), json.dumps(facts).encode())
 
 
 def get_pdf_path(stored: StoredPaper) -> Path:
@@ -168,7 +168,7 @@ def get_pdf_path(stored: StoredPaper) -> Path:
 
 
 def _checksum(path: Path) -> str:
-    with safe_files.disk(path, "read"):
+    with safe_files.disk_errors(path, "read"):
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -179,7 +179,7 @@ def _link(source: Path, target: Path, like: Path) -> bool:
     """
     if os.name == "nt":  # a read-only file cannot be replaced or deleted there
         return False
-    part = safe_files.part_of(target)
+    part = safe_files.build_part_path(target)
     try:
         os.link(source, part)
         part.chmod(like.stat().st_mode & _READ_ONLY)

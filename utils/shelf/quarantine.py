@@ -12,9 +12,9 @@ import json
 from pathlib import Path
 
 from ..model.identifiers import Ids
-from ..model.paper import Fetched, now
+from ..model.paper import Fetched, utc_now
 from ..system import safe_files
-from ..system.bodies import Bodies
+from ..system.bodies import BodyStore
 from . import paper_file
 from .record import sha256
 
@@ -23,7 +23,7 @@ MOST_BYTES = 500_000_000
 
 
 def put(
-    folder: Path, bodies: Bodies, ids: Ids, fetched: Fetched, verdict: str, reason: str
+    folder: Path, bodies: BodyStore, ids: Ids, fetched: Fetched, verdict: str, reason: str
 ) -> Path:
     """Keep rejected content, with the reason beside it; return its file."""
     safe_files.make_folder(folder, 0o700)
@@ -37,16 +37,16 @@ def put(
         "source": fetched.source,
         "via": fetched.via,
         "url": fetched.url,
-        "at": now(),
+        "at": utc_now(),
     }
-    part = safe_files.part_of(path)
-    with safe_files.disk(path):
+    part = safe_files.build_part_path(path)
+    with safe_files.disk_errors(path):
         try:
-            bodies.link_to(fetched.body, part)
+            bodies.link_or_write(fetched.body, part)
             safe_files.replace_file(part, path)
         finally:
             part.unlink(missing_ok=True)
-    safe_files.write_whole(folder / f"{name}.json", (json.dumps(why, indent=1) + "\n").encode())
+    safe_files.write_file(folder / f"{name}.json", (json.dumps(why, indent=1) + "\n").encode())
     _prune(folder)
     return path
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from .. import readers as formats
 from ..errors import StoreFailed
 from ..model.identifiers import Ids
-from ..model.paper import Document, Fetched, Paper, StoredPaper, now
+from ..model.paper import Document, Fetched, Paper, StoredPaper, utc_now
 from ..readers.reader_processes import read_in_child
 from ..system import safe_files
 from . import adoption, paper_file, quarantine
@@ -84,7 +84,7 @@ class Reconciler:
             if not swept <= time.time() <= swept + _WEEK:
                 writer = self.writer
                 for folder in (self.folder, writer.private, writer.raw, writer.records):
-                    safe_files.sweep(folder)
+                    safe_files.delete_stale_parts(folder)
                 self.catalogue.set_note("swept", str(time.time()))
         except StoreFailed as error:
             log.warning("The shelf is only read: %s", error)
@@ -119,7 +119,7 @@ class Reconciler:
             path = self.folder / file
             entry = self.catalogue.by_file(file)
             known = Record.from_json(entry.record, self.folder) if entry else None
-            with safe_files.disk(path, "read"):
+            with safe_files.disk_errors(path, "read"):
                 digest = sha256(path.read_bytes()) if path.is_file() else ""
             if known and digest == known.stored.sha256:
                 self.writer.write_record(known)  # the text was never replaced
@@ -132,9 +132,9 @@ class Reconciler:
 
     def _remove(self, file: str, *, text: bool) -> None:
         if text:
-            safe_files.remove(self.folder / file)
+            safe_files.delete_file(self.folder / file)
         if self._hand_on_objects(file):
-            safe_files.remove(self.writer.record_path(file))
+            safe_files.delete_file(self.writer.record_path(file))
         self.writer.remove_raw(file)
 
     def _hand_on_objects(self, file: str) -> bool:
@@ -160,7 +160,7 @@ class Reconciler:
     def from_file(self, path: Path, asked: Ids) -> Record | None:
         """Return the record of the file at *path*, or make one; None if it is not a paper."""
         record = self.writer.record_of(path.name)
-        with safe_files.disk(path, "read"):
+        with safe_files.disk_errors(path, "read"):
             if record is None:
                 return adoption.adopt(path, asked)
             if not path.is_file():
@@ -173,7 +173,7 @@ class Reconciler:
         """Update an entry whose file was changed or deleted by hand; None if it is gone."""
         record = Record.from_json(entry.record, self.folder)
         path = self.folder / entry.file
-        with safe_files.disk(path, "read"):
+        with safe_files.disk_errors(path, "read"):
             found = compare(record, path, self.writer) if path.is_file() else None
         try:
             with self.catalogue.writing():
@@ -194,7 +194,7 @@ class Reconciler:
     def missing_files(self) -> frozenset[str]:
         """Return the catalogued files that are gone; read those again that were changed."""
         there: dict[str, tuple[int, int]] = {}
-        with safe_files.disk(self.folder, "read"), os.scandir(self.folder) as found:
+        with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
             for one in found:
                 if one.name.endswith(".txt"):
                     status = one.stat()
@@ -291,10 +291,10 @@ class Reconciler:
                 self.writer.register(record)
             if judged is not None:
                 reasons = [(path.name, self._take_in(path, judged)) for path in foreign]
-        self.catalogue.set_note("complete", now())
+        self.catalogue.set_note("complete", utc_now())
         if judged is not None or not foreign:  # else one may be a recorded file under a new name
             self._drop_records_without_file()
-            self.catalogue.set_note(SURVEYED, now())
+            self.catalogue.set_note(SURVEYED, utc_now())
         return tuple((file, reason) for file, reason in reasons if reason)
 
     def _drop_records_without_file(self) -> None:
@@ -314,7 +314,7 @@ class Reconciler:
 
         def look(path: Path) -> None:
             with contextlib.suppress(OSError):  # the file is read again, and then reported
-                stamp = safe_files.stamp(path)
+                stamp = safe_files.read_stamp(path)
                 judged[path.name] = stamp, adoption.adopt(path, Ids(), read)
 
         with ThreadPoolExecutor(_READERS if len(foreign) > _MANY else 1) as pool:
@@ -327,7 +327,7 @@ class Reconciler:
         foreign: list[Path] = []
         for path in self.texts():
             if (record := self.writer.record_of(path.name)) is not None:
-                with safe_files.disk(path, "read"):
+                with safe_files.disk_errors(path, "read"):
                     record = compare(record, path, self.writer)
             if record is not None:
                 known.append(record)
@@ -340,7 +340,7 @@ class Reconciler:
         if not paper_file.plain(path.name):  # bytes of an old encoding: no catalogue can hold them
             return "its name is not UTF-8"
         stamp, found = judged.get(path.name, (None, None))
-        if stamp != safe_files.stamp(path):
+        if stamp != safe_files.read_stamp(path):
             found = self.from_file(path, Ids())
         if found is None:
             return adoption.describe_refusal(path)
@@ -357,7 +357,7 @@ class Reconciler:
         """Return every text file of the shelf, by name."""
         if not self.folder.is_dir():
             return []
-        with safe_files.disk(self.folder, "read"), os.scandir(self.folder) as found:
+        with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
             names = [e.name for e in found if e.name.endswith(".txt") and e.name[0] != "."]
         return [self.folder / name for name in sorted(names)]
 
@@ -527,7 +527,7 @@ def _write_abstract(record: Record) -> Record:
 
 def _write(record: Record, text: str) -> Record:
     data = text.encode("utf-8", "replace")
-    safe_files.write_whole(Path(record.stored.path), data)
+    safe_files.write_file(Path(record.stored.path), data)
     return with_checksum(replace(record, written=sha256(data)), data)
 
 

@@ -29,15 +29,15 @@ from ..model.paper import (
     Section,
     StoredPaper,
     Verdict,
-    field_names,
-    now,
-    paper_from,
+    get_field_names,
+    paper_from_row,
     to_row,
+    utc_now,
 )
-from ..model.versions import by_route, text_slot
+from ..model.versions import get_shelf_version, version_from_route
 from ..outline import outline, section_words
 from ..readers import JUDGES
-from ..system.plain_text import clean_text, encodable, one_line
+from ..system.plain_text import clean_text, one_line, replace_surrogates
 
 T = TypeVar("T")
 ADOPTED = "adopted"
@@ -102,7 +102,7 @@ class Record:
         where it holds no text.
         """
         short = {self.stored.kind, other.stored.kind} & WITHOUT_TEXT.keys()
-        return bool(short) or text_slot(self.stored) == text_slot(other.stored)
+        return bool(short) or get_shelf_version(self.stored) == get_shelf_version(other.stored)
 
     def with_paper(self, paper: Paper) -> Record:
         """The same record with other metadata."""
@@ -137,7 +137,7 @@ class Record:
     def from_row(cls, row: dict[str, Any], folder: Path) -> Record:
         """Read back what `to_json` makes JSON of."""
         stored = row["stored"]
-        stored["paper"] = paper_from(stored["paper"])
+        stored["paper"] = paper_from_row(stored["paper"])
         stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
         stored["sections"] = tuple(_section(*parts) for parts in stored.get("sections", ()))
         stored["confidence"] = tuple(map(float, stored.get("confidence", ())))
@@ -145,7 +145,7 @@ class Record:
         stored["path"] = str(folder / Path(stored["path"]).name)
         if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
             url = row.get("url", "")
-            stored["version"] = by_route(stored["via"], stored["paper"], url)
+            stored["version"] = version_from_route(stored["via"], stored["paper"], url)
         row["stored"] = as_record_if_empty(StoredPaper(**stored))
         row["named"] = Ids(**row.get("named", {}))
         row["refused"] = tuple((digest, because) for digest, because in row.get("refused", ()))
@@ -218,7 +218,7 @@ def _notices(*papers: Paper) -> tuple[Notice, ...]:
 def writable(value: T) -> T:
     """Return a record, or a part of one, with only such characters as UTF-8 can encode."""
     if isinstance(value, str):
-        return encodable(value)  # type: ignore[return-value]
+        return replace_surrogates(value)  # type: ignore[return-value]
     if isinstance(value, tuple):
         return tuple(map(writable, value))  # type: ignore[return-value]
     if is_dataclass(value) and not isinstance(value, type):
@@ -251,7 +251,7 @@ def full_text_record(
         license=document.license,
         verdict=document.verdict,
         attempts=tuple(attempts),
-        saved_at=now(),
+        saved_at=utc_now(),
         sections=_declared(document),
         version=document.version,
         preprint_version=paper.version if document.version == "preprint" else "",
@@ -306,7 +306,7 @@ def _declared(document: Document) -> tuple[Section, ...]:
 
 
 def _listed(section: Section) -> list[Any]:
-    parts = [getattr(section, name) for name in field_names(section)]
+    parts = [getattr(section, name) for name in get_field_names(section)]
     while parts and not parts[-1]:
         parts.pop()
     return parts
@@ -340,6 +340,6 @@ def abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> Reco
         sha256="",
         verdict=WITHOUT_TEXT[kind],
         attempts=tuple(attempts),
-        saved_at=now(),
+        saved_at=utc_now(),
     )
     return writable(Record(stored, words=len(paper.abstract.split())))

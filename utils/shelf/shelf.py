@@ -23,7 +23,7 @@ from ..errors import BadRequest, NotFound, StoreFailed
 from ..judges.comparison import get_article_kind
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
-from ..model.versions import STAND_INS, best_for, meant
+from ..model.versions import UNPUBLISHED_VERSIONS, choose_best_text, infer_version
 from ..system import safe_files
 from ..system.locks import require_locks
 from . import paper_file, quarantine
@@ -63,7 +63,7 @@ class Shelf:
     def __init__(self, folder: Path, *, keep_pdfs: bool = False) -> None:
         self.keep_pdfs = keep_pdfs
         self.folder = Path(folder).absolute()
-        self._private = self.folder / safe_files.PRIVATE
+        self._private = self.folder / safe_files.PRIVATE_FOLDER
         self._catalogue = Catalogue(self._private / "catalogue.db")
         self._writer = ShelfWriter(self.folder, self._catalogue)
         self._stock = Reconciler(self._writer)
@@ -98,7 +98,7 @@ class Shelf:
         *ids* mean unless said otherwise. A file that lies under the paper's name without being
         catalogued is taken in.
         """
-        return best_for(wants or meant(ids), self.find_texts(ids))
+        return choose_best_text(wants or infer_version(ids), self.find_texts(ids))
 
     @healing
     def find_texts(self, ids: Ids) -> list[StoredPaper]:
@@ -177,7 +177,7 @@ class Shelf:
         return self._stock.reread(entry)
 
     def _untouched(self, entry: Entry) -> bool:
-        return safe_files.stamp(self.folder / entry.file) == (entry.size, entry.mtime_ns)
+        return safe_files.read_stamp(self.folder / entry.file) == (entry.size, entry.mtime_ns)
 
     def _take_in(self, ids: Ids) -> StoredPaper | None:
         """A file under one of the paper's names that the catalogue does not know."""
@@ -218,14 +218,14 @@ class Shelf:
             raise ValueError(msg)
         new = full_text_record(paper, document, fetched, source, attempts)
         self._ready(create=True)
-        part = safe_files.part_of(self._writer.raw / "new")
+        part = safe_files.build_part_path(self._writer.raw / "new")
         try:
-            self._writer.bodies.link_to(fetched.body, part)
+            self._writer.bodies.link_or_write(fetched.body, part)
             stored = self._file(
                 new, lambda record: paper_file.full_text(record.stored, document.markdown), part
             )
         finally:
-            safe_files.remove(part)
+            safe_files.delete_file(part)
         if self.keep_pdfs and fetched.media == "pdf":
             self.keep_pdf(stored)
         return stored
@@ -352,7 +352,7 @@ class Shelf:
         BadRequest
             It leads out of the folder, is hidden, or is not a .txt or .md file.
         """
-        return safe_files.confined(self.folder, output_path)
+        return safe_files.resolve_on_shelf(self.folder, output_path)
 
     @healing
     def keep_pdf(self, stored: StoredPaper) -> PdfFile | None:
@@ -391,7 +391,7 @@ class Shelf:
         if entry is not None and target.parent == self.folder.resolve():
             msg = f"{output_path!r} is the file of another paper on the shelf."
             raise BadRequest(msg, "Choose another name.")
-        if not safe_files.copy(source, target):
+        if not safe_files.copy_file(source, target):
             msg = f"{output_path!r} exists already and holds something else."
             raise BadRequest(msg, "Choose another name, or delete that file first.")
         return target
@@ -466,7 +466,7 @@ class Shelf:
 
         ``preprint`` and ``accepted`` are the full texts that are not the published version.
         """
-        none = dict.fromkeys(("papers", *get_args(Kind), *STAND_INS, "retracted"), 0)
+        none = dict.fromkeys(("papers", *get_args(Kind), *UNPUBLISHED_VERSIONS, "retracted"), 0)
         known = self._survey()
         found = self._catalogue.counts(self._stock.missing_files()) if known else none
         return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
@@ -508,7 +508,7 @@ class Shelf:
 
     def _require_access(self) -> None:
         """Share the shelf if that is requested; raise where another person's rights bar us."""
-        if access_error := safe_files.access_error(self._private, "look into", reading=True):
+        if access_error := safe_files.find_access_error(self._private, "look into", reading=True):
             raise access_error
         safe_files.share_if_requested(self.folder)
         if self._private.is_dir():
@@ -541,5 +541,5 @@ class TextFile:
     @classmethod
     def of(cls, stored: StoredPaper, shelf: Shelf) -> TextFile:
         """Return the key of a text as it is now; a missing file has the size -1."""
-        stamp = safe_files.stamp(Path(stored.path))
+        stamp = safe_files.read_stamp(Path(stored.path))
         return cls(stored.path, stored.sha256, stored.saved_at, *stamp, stored, shelf)

@@ -21,9 +21,9 @@ from typing import cast, get_args
 
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Fetched, Media, Paper
-from ..model.versions import fitness, only_a_preprint
+from ..model.versions import is_only_preprint, rank_text
 from ..system import bodies, safe_files
-from ..system.bodies import Bodies
+from ..system.bodies import BodyStore
 from . import adoption, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
 from .listing import IndexTable, to_line
@@ -62,10 +62,10 @@ class ShelfWriter:
 
     def __init__(self, folder: Path, catalogue: Catalogue) -> None:
         self.folder = folder
-        self.private = folder / safe_files.PRIVATE
+        self.private = folder / safe_files.PRIVATE_FOLDER
         self.records = self.private / "records"
         self.raw = self.private / "raw"
-        self.bodies = Bodies(self.private / "fetched" / bodies.FOLDER)
+        self.bodies = BodyStore(self.private / "fetched" / bodies.BODIES_FOLDER)
         self.catalogue = catalogue
         self.index = IndexTable(folder)
         self._index_waits = False
@@ -134,7 +134,7 @@ class ShelfWriter:
     def _write(self, record: Record, data: bytes, same: Entries) -> Record:
         record = with_checksum(record, data)
         self.write_record(record)
-        safe_files.write_whole(Path(record.stored.path), data)
+        safe_files.write_file(Path(record.stored.path), data)
         self.enter(record, same)
         return record
 
@@ -142,7 +142,7 @@ class ShelfWriter:
         if raw is None:
             return
         kept = self.raw / f"{record.stem}.{record.media}{bodies.find_suffix(raw)}"
-        with safe_files.disk(kept):
+        with safe_files.disk_errors(kept):
             safe_files.replace_file(raw, kept)
             safe_files.sync_folder(self.raw)
         self.remove_raw(record.file, but=kept)
@@ -152,7 +152,7 @@ class ShelfWriter:
         for media in MEDIA:
             for path in self._raw_paths(file, media):
                 if path != but:
-                    safe_files.remove(path)
+                    safe_files.delete_file(path)
 
     def _raw_paths(self, file: str, media: str) -> tuple[Path, Path]:
         name = f"{file.removesuffix('.txt')}.{media}"
@@ -251,7 +251,7 @@ class ShelfWriter:
         every = self.same_paper(one.ids)
         texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
         if one.stored.kind in WITHOUT_TEXT and texts:
-            best = max(texts, key=lambda pair: fitness("published", pair[1].stored))
+            best = max(texts, key=lambda pair: rank_text("published", pair[1].stored))
             every = tuple(p for p in every if p is best or p[1].stored.kind in WITHOUT_TEXT)
         return tuple(pair for pair in every if one.same_text_as(pair[1]))
 
@@ -266,7 +266,7 @@ class ShelfWriter:
 
     def _free_name(self, new: Record, ours: set[str]) -> str:
         ids, stored = new.ids, new.stored
-        version = "" if only_a_preprint(stored.paper) else stored.version
+        version = "" if is_only_preprint(stored.paper) else stored.version
         stem = paper_file.stem(ids, stored.kind, version)
         for mark in ("", ids.key, " ".join(ids.names())):
             name = f"{paper_file.apart(stem, mark) if mark else stem}.txt"
@@ -281,7 +281,7 @@ class ShelfWriter:
         path = self.folder / name
         if not path.exists():
             return False
-        with safe_files.disk(path, "read"):
+        with safe_files.disk_errors(path, "read"):
             if not path.is_file():
                 return True
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -314,7 +314,7 @@ class ShelfWriter:
     def _row(self, record: Record) -> NewEntry:
         stored = record.stored
         path = Path(stored.path)
-        with safe_files.disk(path, "read"):
+        with safe_files.disk_errors(path, "read"):
             status = path.stat()
         return NewEntry(
             file=record.file,
@@ -381,7 +381,7 @@ class ShelfWriter:
     def bytes_of(self, record: Record) -> bytes:
         """The file of a stored paper."""
         path = Path(record.stored.path)
-        with safe_files.disk(path, "read"):
+        with safe_files.disk_errors(path, "read"):
             return path.read_bytes()
 
     def _is_foreign(self, record: Record) -> bool:
@@ -398,7 +398,7 @@ class ShelfWriter:
 
     def fetched_of(self, record: Record) -> Fetched | None:
         """Return what the site sent; None if that was not kept."""
-        with safe_files.disk(self.raw, "read"):
+        with safe_files.disk_errors(self.raw, "read"):
             if (path := self.find_raw(record)) is None:
                 return None
             body = bodies.unpack_body(path.read_bytes())
@@ -425,7 +425,7 @@ class ShelfWriter:
             if path.read_bytes() == data:
                 return
         self.prepare()
-        safe_files.write_whole(path, data)
+        safe_files.write_file(path, data)
 
     def record_of(self, file: str) -> Record | None:
         """Read a text file's record from the disk; None when it cannot be used."""
@@ -513,7 +513,7 @@ def file_together(writer: ShelfWriter, new: Sequence[Record], render: Render) ->
             files += [(writer.record_path(file), record.to_json().encode())]
             files += [(writer.folder / file, data)]
         writer.prepare()
-        safe_files.write_all(files)
+        safe_files.write_files(files)
         for record in filed.values():
             writer.enter(record, ())
         for file in planned:

@@ -169,7 +169,10 @@ class Verdicts:
         A file that a hand has just changed is judged anew before anything is said of it.
         """
         entry = self._catalogue.by_file(Path(changed.path).name)
-        if entry is None or safe_files.stamp(Path(changed.path)) != (entry.size, entry.mtime_ns):
+        if entry is None or safe_files.read_stamp(Path(changed.path)) != (
+            entry.size,
+            entry.mtime_ns,
+        ):
             return None
         known = Record.from_json(entry.record, self._writer.folder)
         return Plan(_with_verdict(known, changed), writes=False, same=((entry, known),))
@@ -183,7 +186,7 @@ class Verdicts:
             plans = [plan for changed in batch if (plan := self._plan(changed))]
             records = [plan.record for plan in plans]
             written = [(writer.record_path(r.file), r.to_json().encode()) for r in records]
-            safe_files.write_all(written)
+            safe_files.write_files(written)
             for plan in plans:
                 writer.enter(plan.record, plan.same)
             for changed in batch:

@@ -31,9 +31,18 @@ from typing import Any
 
 from ..errors import BadContent, NotAvailable, RefusedRequest, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
-from ..http.messages import MAX_BYTES
-from ..model.identifiers import Ids, arxiv_version
-from ..model.paper import Author, Fetched, Media, Notice, Paper, SearchResult, paper_from, to_row
+from ..http.messages import MAX_BODY_BYTES
+from ..model.identifiers import Ids, find_arxiv_version
+from ..model.paper import (
+    Author,
+    Fetched,
+    Media,
+    Notice,
+    Paper,
+    SearchResult,
+    paper_from_row,
+    to_row,
+)
 from ..model.site import Address
 from .arxiv_query import LAST, SHAKY, ArxivQuery, arxiv_query
 from .loose_json import LONGEST_NAME, whole
@@ -214,7 +223,7 @@ def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
     name = json.dumps(request.params, sort_keys=True)
     if kept := web.cache.get("arxiv_search", name):
         with suppress(LookupError, TypeError, AttributeError):  # another version's is forgotten
-            return _Page(kept["total"], kept["entries"], tuple(map(paper_from, kept["papers"])))
+            return _Page(kept["total"], kept["entries"], tuple(map(paper_from_row, kept["papers"])))
     try:
         answer = _query(request.params, web, _require_hits)
     except NotAvailable as refused:
@@ -428,7 +437,7 @@ def paper_of(entry: Any) -> Paper:
         revised=text(f"{ATOM}updated")[:10],
         publication_types=("Preprint", WITHDRAWN) if withdrawal else ("Preprint",),
         notices=(Notice("comment", withdrawal),) if withdrawal else (),
-        version=arxiv_version(where),
+        version=find_arxiv_version(where),
         # arXiv also lists classes of the ACM and MSC, such as "68T05; I.2.6".
         categories=tuple(
             dict.fromkeys(one for one in classes if re.fullmatch(r"[a-z][\w.-]+", one))
@@ -531,7 +540,7 @@ def ask(
     check: Check | None = None,
     patient: bool = True,
     kept: bool = False,
-    limit: int = MAX_BYTES,
+    limit: int = MAX_BODY_BYTES,
 ) -> Answer:
     """Fetch something from arXiv.
 

@@ -19,8 +19,8 @@ from datetime import date
 from difflib import get_close_matches
 
 from ..errors import BadRequest
-from ..model.dates import first_day, last_day
-from ..system.plain_text import sendable
+from ..model.dates import get_first_day, get_last_day
+from ..system.plain_text import prepare_query_text
 from .source import Query, require_dates
 
 SORTS = ("relevance", "lastUpdatedDate", "submittedDate")
@@ -127,7 +127,7 @@ def arxiv_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
         msg = f"arXiv cannot sort by {query.sort_by!r}."
         raise BadRequest(msg, f"It must be one of {', '.join((*_HOUSE_SORTS, *SORTS))}.")
     _require_page(query.start, query.max_results)
-    words, warnings = search_words(sendable(query.text, "query", _LONGEST))
+    words, warnings = search_words(prepare_query_text(query.text, "query", _LONGEST))
     parts = [words] if words else []
     if query.author.strip():
         parts.append(_author(query.author))
@@ -165,7 +165,7 @@ def _author(name: str) -> str:
     >>> _author("Doe, Jane A."), _author("Erdős")
     ('au:"Jane A Doe"', 'au:Erdős')
     """
-    family, comma, given = sendable(name, "author", 200).partition(",")
+    family, comma, given = prepare_query_text(name, "author", 200).partition(",")
     if spelled := term(f"{given} {family}" if comma else name, phrase=True):
         return f"au:{spelled}"
     raise BadRequest(f"{name!r} is no author's name.", "For example Jane Doe.")
@@ -175,8 +175,8 @@ def _dates(query: Query) -> str:
     """The range of days, both included; a missing end is the first year, or this one."""
     require_dates(query)
     this_year = time.gmtime(time.time()).tm_year
-    first = _digits(first_day(query.min_date)) if query.min_date else f"{_FIRST_YEAR}0101"
-    last = _digits(last_day(query.max_date)) if query.max_date else ""
+    first = _digits(get_first_day(query.min_date)) if query.min_date else f"{_FIRST_YEAR}0101"
+    last = _digits(get_last_day(query.max_date)) if query.max_date else ""
     last = last or f"{max(this_year, int(first[:4]))}1231"
     if int(last[:4]) < _FIRST_YEAR:
         raise BadRequest(f"arXiv began in {_FIRST_YEAR}; it has nothing from before.")

@@ -113,18 +113,18 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
     yield from download_to_disk(web, snapshot.url, part, MOST_BYTES)
     came = _md5_of(part)
     if came != snapshot.md5:
-        safe_files.remove(part)
+        safe_files.delete_file(part)
         msg = f"{FILE} of {snapshot.published} came with MD5 {came}; figshare says {snapshot.md5}."
         raise BadContent(msg, "It is fetched again by the next run.", verdict="partial")
-    with safe_files.disk(path):
-        safe_files.flush(part)
+    with safe_files.disk_errors(path):
+        safe_files.flush_file(part)
         safe_files.replace_file(part, path)
         safe_files.sync_folder(path.parent)
 
 
 def _md5_of(path: Path) -> str:
     """The MD5 of a file."""
-    with safe_files.disk(path, "read"), path.open("rb") as file:
+    with safe_files.disk_errors(path, "read"), path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 

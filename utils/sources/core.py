@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from ..errors import NotAvailable, NotConfigured, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
-from ..http.retry import retry_after
+from ..http.retry import parse_retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Media, Paper
 from ..model.site import Address, Key
@@ -162,7 +162,7 @@ def stay_away(headers: Mapping[str, str]) -> float:
         moment = datetime.fromisoformat(told)
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
         told = format_datetime(moment, usegmt=True)
-    seconds = retry_after(told, headers.get("Date"))
+    seconds = parse_retry_after(told, headers.get("Date"))
     return seconds + 1 if seconds else 0.0  # both moments are told without their fractions
 
 

@@ -22,10 +22,10 @@ from urllib.parse import quote, urlsplit
 from ..errors import NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
-from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, now, to_row
+from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, to_row, utc_now
 from ..model.site import Address
 from ..readers.licenses import find_license
-from ..system.plain_text import unescaped
+from ..system.plain_text import unescape_text
 from .loose_json import mapping, mappings, whole
 from .publisher import OpenCopy, distinct, fetch_copies
 from .source import TEXT_MINING_TERMS, Lookup, Route, Source, one_by_one, recall_papers
@@ -193,7 +193,7 @@ def _may_be_mined(work: Mapping[str, Any]) -> bool:
 
 
 def _holds(row: Mapping[str, Any]) -> bool:
-    return _date(row.get("start") or {}) <= now()[:10]
+    return _date(row.get("start") or {}) <= utc_now()[:10]
 
 
 def _paper(work: dict[str, Any]) -> Paper:
@@ -262,7 +262,7 @@ def _license(rows: Sequence[dict[str, Any]]) -> str:
 def _plain(text: str) -> str:
     """Titles carry HTML, abstracts a fragment of JATS."""
     spaced = re.sub(r"</jats:(?:p|title)>", "\n\n", text)
-    return unescaped(re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced)).strip()
+    return unescape_text(re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced)).strip()
 
 
 SOURCE = Source(

@@ -21,7 +21,7 @@ from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResult
 from ..model.site import Address
-from ..system.plain_text import one_line, unescaped
+from ..system.plain_text import one_line, unescape_text
 from .loose_json import mapping, mappings, short_text, text, whole
 from .source import Lookup, Query, Route, Source, one_by_one, remembered, whole_days
 
@@ -386,7 +386,7 @@ def without_html(markup: object) -> str:
     >>> without_html("<h4>Aim</h4>P &lt; 0.05 of &lt;i&gt;ATM&lt;/i&gt;")
     'Aim: P < 0.05 of ATM'
     """
-    raw = unescaped(markup) if isinstance(markup, str) else ""
+    raw = unescape_text(markup) if isinstance(markup, str) else ""
     spaced = raw.replace("<h4>", "\n\n").replace("</h4>", ": ")
     return re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced).strip()
 

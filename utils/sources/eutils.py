@@ -36,8 +36,8 @@ from ..errors import (
     Unreachable,
 )
 from ..http import Answer, Rate, Web, redact
-from ..model.paper import now
-from ..system.plain_text import one_line, shortened
+from ..model.paper import utc_now
+from ..system.plain_text import one_line, shorten
 from .loose_json import mapping, mappings, text, whole
 
 # The limits are 3 and 10 a second; at exactly a third of a second NCBI still refuses now and then.
@@ -232,9 +232,9 @@ def _note(web: Web, status: str = "", trouble: str = "", *, waiting: int = 0) ->
         known = _contacts.get(web, Contact())
         known = replace(known, waiting=known.waiting + waiting)
         if status == "nominal":
-            known = replace(known, status=status, answered=now(), trouble="")
+            known = replace(known, status=status, answered=utc_now(), trouble="")
         elif status:
-            known = replace(known, status=status, failed=now(), trouble=trouble)
+            known = replace(known, status=status, failed=utc_now(), trouble=trouble)
         _contacts[web] = known
 
 
@@ -253,7 +253,7 @@ def _complain(answer: Answer) -> None:
         msg = "NCBI has forgotten the search."
         raise Unreachable(msg, "Search again.", lasting=True, expired=True)
     if _LASTING.search(error):
-        raise EntrezFailed(f"Entrez refused the request: {shortened(one_line(error), 200)}.")
+        raise EntrezFailed(f"Entrez refused the request: {shorten(one_line(error), 200)}.")
     if error and "ist is empty" not in error:
         msg = f"NCBI had trouble of its own: {error}"
         raise Unreachable(msg, "Try again in a minute.")
@@ -315,7 +315,7 @@ def _search(database: str, params: Mapping[str, Any], web: Web) -> dict[str, Any
     answer = ask(web, "esearch", request, read=Answer.json)
     result = mapping(mapping(answer.json()).get("esearchresult"))
     if error := text(result.get("ERROR")):
-        msg = f"{database} could not run the search: {shortened(error, 200)}."
+        msg = f"{database} could not run the search: {shorten(error, 200)}."
         hints = ("Check brackets, quotes and field tags.", "Try again in a minute.")
         raise EntrezFailed(msg, *hints, database=database)
     return result
@@ -340,7 +340,7 @@ def _warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) -> Iterat
         items = lists.get(kind)
         for item in map(text, items if isinstance(items, list) else ()):
             if item and item != "No items found.":
-                yield sentence.format(shortened(item, 200))
+                yield sentence.format(shorten(item, 200))
 
 
 def efetch(

@@ -30,7 +30,7 @@ from ..errors import BadContent, Unreachable
 from ..http import Answer, Web
 from ..readers.pubmed import iso_date
 from ..readers.safe_xml import parse
-from ..system.plain_text import one_line, shortened, unescaped
+from ..system.plain_text import one_line, shorten, unescape_text
 from .eutils import ask, shown_url, total_of
 from .loose_json import LONGEST_NAME, mapping, mappings, short_text, text, whole
 from .pubmed import Hits, result_of
@@ -115,7 +115,7 @@ def _summary(pmid: str, row: Mapping[str, Any]) -> Summary:
 
 
 def _text(value: object) -> str:
-    return " ".join(unescaped(str(value or "")).split())
+    return " ".join(unescape_text(str(value or "")).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def read_summaries(answer: Answer) -> Summaries:
     if "Unable to obtain query" in error:
         msg = "NCBI has forgotten the search."
         raise Unreachable(msg, "Search again.", lasting=True, expired=True)
-    msg = f"NCBI sent no summaries: {shortened(error, 200) or 'an answer without a result'}"
+    msg = f"NCBI sent no summaries: {shorten(error, 200) or 'an answer without a result'}"
     raise Unreachable(msg, "Try again in a minute.")
 
 

@@ -76,7 +76,7 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
     _require_success(answer, "the search", web)
     found: list[dict[str, Any]] = answer.json().get("data") or []
     for row in found[:_MOST_FOUND]:
-        if row.get("content") and web.address_policy.open_to_programs(row.get("url", "")):
+        if row.get("content") and web.address_policy.is_open_to_programs(row.get("url", "")):
             yield _to_fetched(row["content"].encode(), row["url"], "jina_search")
 
 

@@ -24,11 +24,11 @@ from urllib.parse import quote
 
 from ..errors import BadRequest, NotAvailable, NotConfigured, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
-from ..http.retry import CLOSED_S, retry_after
+from ..http.retry import CLOSED_S, parse_retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, Paper, SearchResult
 from ..model.site import Address, Key
-from ..model.versions import by_locator
+from ..model.versions import version_from_locator
 from . import unpaywall
 from .europepmc import Kind, Linked, without_html
 from .loose_json import mapping, mappings, short_text, text, whole
@@ -89,7 +89,7 @@ def _copies(work: Mapping[str, Any]) -> list[OpenCopy]:
     best = [mapping(work.get("best_oa_location"))]
     others = [row for row in mappings(work.get("locations")) if row.get("is_oa") is True]
     return distinct(
-        OpenCopy(link, text(place.get("license")), by_locator(place.get("version")))
+        OpenCopy(link, text(place.get("license")), version_from_locator(place.get("version")))
         for place in best + others
         for name in ("pdf_url", "landing_page_url")
         if (link := text(place.get(name)))
@@ -106,7 +106,7 @@ def _untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
         for copy in copies
         if copy.place not in places
         and not Ids.maybe(copy.url).shares(paper.ids)
-        and (web.address_policy.open_to_programs(copy.url) or Ids.maybe(copy.url).arxiv)
+        and (web.address_policy.is_open_to_programs(copy.url) or Ids.maybe(copy.url).arxiv)
     ]
 
 
@@ -378,7 +378,7 @@ def too_much(answer: Answer) -> Unreachable:
     A spent budget comes with a Retry-After of many hours, or with none
     (https://github.com/rpatrik96/bibtexupdater/pull/50).
     """
-    pause = retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
+    pause = parse_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
     left = _least(answer, "X-RateLimit-Remaining", "X-RateLimit-Remaining-USD")
     # A search may cost more than the little that is left; only the words of the answer say so.
     spent = left is not None and (left <= 0 or b"budget" in answer.body[:2000].lower())

@@ -14,7 +14,7 @@ from ..errors import NotAvailable, NotConfigured, SourceMiss
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
-from ..model.versions import by_locator
+from ..model.versions import version_from_locator
 from ..readers.licenses import find_license
 from .loose_json import mapping, text
 from .openalex import COPIES, auth_headers, fetch_work, too_much
@@ -57,7 +57,7 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         SOURCE.name,
         "openalex_content",
         license=license_,
-        version=by_locator(place.get("version")),
+        version=version_from_locator(place.get("version")),
     )
 
 

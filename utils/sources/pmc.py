@@ -171,14 +171,14 @@ def fetch_from_efetch(
     """
     digits = [paper.ids.pmcid.removeprefix("PMC") for paper in papers]
     url = f"{web.settings.address('eutils')}/efetch.fcgi?db=pmc&id={{}}&retmode=xml"
-    articles = {n: answer.body for n in digits if (answer := web.journal.item(url.format(n)))}
+    articles = {n: answer.body for n in digits if (answer := web.journal.find_item(url.format(n)))}
     if unknown := [number for number in digits if number not in articles]:
 
         def read(answer: Answer) -> None:
             _require_whole(answer)
             sent = _articles(answer.body)
             articles.update((number, sent.get(number, b"")) for number in unknown)
-            web.journal.keep_items({url.format(n): articles[n] for n in unknown})
+            web.journal.store_items({url.format(n): articles[n] for n in unknown})
 
         params = {"db": "pmc", "id": ",".join(unknown), "retmode": "xml"}
         if empty_id_list(ask(web, "efetch", params, read=read)):

@@ -27,13 +27,13 @@ from ..errors import (
     Unreachable,
 )
 from ..http import Answer, Rate, Web
-from ..http.retry import WORTH_RETRYING
-from ..model.identifiers import LONGEST, Ids
+from ..http.retry import RETRYABLE_STATUSES
+from ..model.identifiers import MAX_IDENTIFIER_CHARS, Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.site import Address
 from ..model.tabular import Table, Tabular
 from ..readers.licenses import find_license
-from ..system.plain_text import one_line, sendable
+from ..system.plain_text import one_line, prepare_query_text
 from .loose_json import mapping, mappings, text
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ RATE = Rate(
 )
 BEYOND = "limit and/or offset is not available"
 """Its error in place of an empty page, where a list ends before its own total."""
-_REFUSALS = frozenset(range(400, 500)) - WORTH_RETRYING
+_REFUSALS = frozenset(range(400, 500)) - RETRYABLE_STATUSES
 _REMEMBERED_DAYS = 1.0
 _API = r"https?://api\.semanticscholar\.org"
 _OWN_FORMS = (
@@ -127,7 +127,7 @@ def graph_name(text: str) -> str:
     BadRequest
         It is no identifier that Semantic Scholar knows papers by.
     """
-    name = sendable(text, "identifier", LONGEST).strip(" <>\"'")
+    name = prepare_query_text(text, "identifier", MAX_IDENTIFIER_CHARS).strip(" <>\"'")
     for kind, form in _OWN_FORMS:
         if match := form.fullmatch(name):
             return f"{kind}:{match[1]}" if kind != "URL" else _without_dots(f"URL:{match[1]}")

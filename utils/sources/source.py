@@ -23,9 +23,9 @@ from typing import Any, Protocol, TypedDict, TypeVar
 
 from ..errors import BadRequest, NotConfigured, SourceMiss, Unreachable
 from ..http import Rate, Web
-from ..model.dates import first_day, last_day, read_date
+from ..model.dates import get_first_day, get_last_day, parse_date
 from ..model.identifiers import IdName, Ids
-from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from, to_row
+from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from_row, to_row
 from ..model.site import Address, KeptBy, Key, Site, SiteRoute
 from ..plugins import import_part, plugins
 from ..settings import Settings
@@ -44,7 +44,7 @@ def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]
     found = {}
     for name, row in web.cache.get_many(kind, names).items():
         with suppress(LookupError, TypeError, AttributeError):
-            found[name] = paper_from(row)
+            found[name] = paper_from_row(row)
     return found
 
 
@@ -71,7 +71,7 @@ class Query:
     def __post_init__(self) -> None:
         for name in ("min_date", "max_date"):
             with suppress(BadRequest):  # `require_dates` says what is wrong, when it is sent
-                object.__setattr__(self, name, read_date(getattr(self, name), name))
+                object.__setattr__(self, name, parse_date(getattr(self, name), name))
 
 
 class QueryOptions(TypedDict, total=False):
@@ -251,9 +251,9 @@ class Source:
 def require_dates(query: Query) -> None:
     """Refuse limits that are not dates, and a range that ends before it begins."""
     first, last = query.min_date, query.max_date
-    read_date(first, "min_date")
-    read_date(last, "max_date")
-    if first and last and first_day(first) > last_day(last):
+    parse_date(first, "min_date")
+    parse_date(last, "max_date")
+    if first and last and get_first_day(first) > get_last_day(last):
         raise BadRequest(f"min_date {first} is later than max_date {last}.", "Swap them.")
 
 
@@ -276,8 +276,8 @@ def whole_days(query: Query, site: str) -> tuple[str, str]:
         msg = f"{site} knows the date of publication (pdat), not {query.date_type!r}."
         raise BadRequest(msg, "Ask for pdat, or ask PubMed.")
     require_dates(query)
-    first = first_day(query.min_date).isoformat() if query.min_date else ""
-    return first, last_day(query.max_date).isoformat() if query.max_date else ""
+    first = get_first_day(query.min_date).isoformat() if query.min_date else ""
+    return first, get_last_day(query.max_date).isoformat() if query.max_date else ""
 
 
 RECENT_DAYS = 10 / (24 * 60)
@@ -306,7 +306,7 @@ def remembered(
 
 
 def _result_from(row: dict[str, Any]) -> SearchResult:
-    papers = tuple(map(paper_from, row["papers"]))
+    papers = tuple(map(paper_from_row, row["papers"]))
     return SearchResult(**{**row, "papers": papers, "warnings": tuple(row["warnings"])})
 
 

@@ -13,7 +13,7 @@ from ..errors import NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
-from ..model.versions import by_locator
+from ..model.versions import version_from_locator
 from .loose_json import mapping, mappings, text
 from .publisher import MOST, OpenCopy, distinct, fetch_copies
 from .source import Route, Source, one_by_one
@@ -68,7 +68,7 @@ def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
     """The best first of each version (see `different`), a PDF before the page that leads to it."""
     best = mapping(record.get("best_oa_location"))
     return distinct(
-        OpenCopy(link, text(place.get("license")), by_locator(place.get("version")))
+        OpenCopy(link, text(place.get("license")), version_from_locator(place.get("version")))
         for place in [best, *mappings(record.get("oa_locations"))]
         for name in ("url_for_pdf", "url_for_landing_page", "url")
         if (link := text(place.get(name)))

@@ -1,1 +1,1 @@
-"""The machine: files, locks, SQLite, the running process, and clean text."""
+"""Access to the machine: files, locks, SQLite, the running process, and clean text."""

@@ -1,4 +1,4 @@
-"""Answer a misspelt keyword option of a method with the options it has."""
+"""Answer a misspelt keyword option of a method with the options of that method."""
 
 from __future__ import annotations
 
@@ -30,26 +30,27 @@ def explain_options(homes: Mapping[str, str] | None = None) -> Callable[[C], C]:
     def decorate(owner: C) -> C:
         for name, member in list(vars(owner).items()):
             if inspect.isfunction(member) and not name.startswith("_"):
-                setattr(owner, name, _checked(member, homes or {}))
+                setattr(owner, name, _check_options(member, homes or {}))
         return owner
 
     return decorate
 
 
-def _checked(method: Callable[..., Any], homes: Mapping[str, str]) -> Callable[..., Any]:
-    options_of = cache(lambda: _options_of(method, homes))
+def _check_options(method: Callable[..., Any], homes: Mapping[str, str]) -> Callable[..., Any]:
+    """Wrap a method to raise `UnknownOption` for an unknown keyword."""
+    options_of = cache(lambda: _list_options(method, homes))
 
     @wraps(method)
     def call(*args: Any, **options: Any) -> Any:
         if options and (known := options_of()) and (unknown := options.keys() - known):
-            raise _error(method.__qualname__, min(unknown), known)
+            raise _build_error(method.__qualname__, min(unknown), known)
         return method(*args, **options)
 
     return call
 
 
-def _options_of(method: Callable[..., Any], homes: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keywords a method takes; none where it takes any."""
+def _list_options(method: Callable[..., Any], homes: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keywords of a method; () if the method takes any keyword."""
     parameters = list(inspect.signature(method).parameters.values())[1:]
     known = [one.name for one in parameters if one.kind in _BY_NAME]
     for one in parameters:
@@ -62,7 +63,8 @@ def _options_of(method: Callable[..., Any], homes: Mapping[str, str]) -> tuple[s
     return tuple(known)
 
 
-def _error(method: str, unknown: str, known: tuple[str, ...]) -> UnknownOption:
+def _build_error(method: str, unknown: str, known: tuple[str, ...]) -> UnknownOption:
+    """Return the error for an unknown keyword, with the closest option."""
     near = get_close_matches(unknown, known, 1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
     return UnknownOption(

@@ -1,4 +1,4 @@
-"""Locks of files: whether a file system keeps them, and which process holds one.
+"""File locks: test whether a file system supports them, and name the process that holds one.
 
 SQLite and everything else here that several processes may write relies on locks. Some network
 drives refuse them (NFS without its lock service, some SMB and FUSE mounts), some give one lock to
@@ -6,7 +6,7 @@ two. A database in WAL mode is for the processes of one machine only, which shar
 shelf's file system is tried once, and only on network drives (`require_locks`).
 https://www.sqlite.org/lockingv3.html#how_to_corrupt, https://www.sqlite.org/wal.html
 
-A file beside a lock names its holder (`sign_holder`), for the message to whoever waits for it.
+A file beside a lock names its holder (`record_holder`), for the message to whoever waits for it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from typing import BinaryIO
 
 from ..errors import StoreFailed
 from .plain_text import one_line
-from .safe_files import inherit_group, part_of, remove
+from .safe_files import build_part_path, delete_file, inherit_group
 
 if sys.platform != "win32":
     import fcntl
 
 log = logging.getLogger(__name__)
 
-_LOCAL = {
+_LOCAL_FILE_SYSTEMS = {
     *("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs"),
     *("jfs", "nilfs2", "reiserfs", "bcachefs", "tmpfs", "ramfs", "overlay", "aufs"),
     *("apfs", "hfs", "hfsplus", "ntfs", "ntfs3", "fuseblk"),
     *("vfat", "exfat", "squashfs", "iso9660", "udf", "rootfs", "ecryptfs"),
 }
-_PATIENCE_S = 20.0
+_LOCK_TIMEOUT_S = 20.0
 _POLL_S = 0.05
 # In a process of its own: a drive may not answer at all, and of the locks that SQLite takes, a
 # process sees only those of others.
@@ -60,31 +60,31 @@ for lock in fcntl.lockf, fcntl.flock:
         if os.waitpid(child, 0)[1]:
             sys.exit(print("it gives one lock to two processes at once"))
 """
-_examined: set[Path] = set()
-_held: dict[Path, BinaryIO] = {}
+_checked_folders: set[Path] = set()
+_held_files: dict[Path, BinaryIO] = {}
 
 
 def require_locks(folder: Path) -> None:
-    """Refuse a folder whose file system does not keep processes, or machines, apart.
+    """Reject a folder whose file system does not separate processes, or machines.
 
     Raises
     ------
     StoreFailed
         Locks do not work there, or another machine is using it.
     """
-    if folder in _examined:
+    if folder in _checked_folders:
         return
-    kind = file_system_of(folder)
-    if kind and kind not in _LOCAL and os.access(folder, os.W_OK):
-        if fault := _lock_fault(folder):
+    kind = find_file_system(folder)
+    if kind and kind not in _LOCAL_FILE_SYSTEMS and os.access(folder, os.W_OK):
+        if fault := _find_lock_fault(folder):
             msg = f"{folder} lies on a network drive ({kind}) that cannot keep a shelf: {fault}."
-            raise StoreFailed(msg, _local_disk_hint(folder), file=str(folder))
+            raise StoreFailed(msg, _build_local_disk_hint(folder), file=str(folder))
         _claim_for_machine(folder, kind)
-    _examined.add(folder)
+    _checked_folders.add(folder)
 
 
-def file_system_of(folder: Path) -> str:
-    """The kind of file system a folder lies on, as Linux calls it; empty where nobody says."""
+def find_file_system(folder: Path) -> str:
+    """Return the type of the file system of a folder, as Linux names it; "" if unknown."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -92,21 +92,22 @@ def file_system_of(folder: Path) -> str:
     folder, nearest, kind = folder.resolve(), Path("/"), ""
     for line in mounts.splitlines():
         place, _, system = line.partition(" - ")
-        point = Path(_unescape(place.split()[4]))
+        point = Path(_unescape_mount_point(place.split()[4]))
         if folder.is_relative_to(point) and len(point.parts) >= len(nearest.parts):
             nearest, kind = point, system.split()[0]
     return kind
 
 
-def _unescape(point: str) -> str:
+def _unescape_mount_point(point: str) -> str:
+    """Decode the octal escapes of a mount point in ``mountinfo``."""
     for code, sign in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         point = point.replace(code, sign)
     return point
 
 
-def _lock_fault(folder: Path) -> str:
-    """Return the fault of locks in *folder*; empty if they work."""
-    trial = part_of(folder / "locks")
+def _find_lock_fault(folder: Path) -> str:
+    """Describe what is wrong with locks in *folder*; return "" if locks work."""
+    trial = build_part_path(folder / "locks")
     try:
         trial.touch()
         command = [sys.executable, "-S", "-P", "-c", _PROBE, str(trial)]
@@ -115,72 +116,77 @@ def _lock_fault(folder: Path) -> str:
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            timeout=_PATIENCE_S,
+            timeout=_LOCK_TIMEOUT_S,
             check=True,
         )
         return done.stdout.strip()
     except subprocess.TimeoutExpired:
-        return f"it did not answer within {_PATIENCE_S:.0f} seconds when asked for a lock"
+        return f"it did not answer within {_LOCK_TIMEOUT_S:.0f} seconds when asked for a lock"
     except (OSError, subprocess.SubprocessError) as error:
         log.warning("Whether %s keeps processes apart could not be tried: %s", folder, error)
         return ""
     finally:
         with suppress(StoreFailed):
-            remove(trial)
+            delete_file(trial)
 
 
 def _claim_for_machine(folder: Path, kind: str) -> None:
-    """Claim the folder for this machine, for as long as this process lives.
+    """Claim the folder for this machine, as long as this process lives.
 
     All processes of a machine share one lock; whoever gets it exclusively writes the signature.
     """
-    path, until = folder / "machine", time.monotonic() + _PATIENCE_S
+    path, until = folder / "machine", time.monotonic() + _LOCK_TIMEOUT_S
     try:
         file = path.open("a+b")
     except OSError:
         return
     inherit_group(path)
-    while not _sign(file):
-        if time.monotonic() > until or _signature(file) not in (b"", _machine_signature()):
-            name = _signature(file).decode("utf-8", "replace").partition(" ")[0]
+    while not _try_sign(file):
+        if time.monotonic() > until or _read_signature(file) not in (
+            b"",
+            _build_machine_signature(),
+        ):
+            name = _read_signature(file).decode("utf-8", "replace").partition(" ")[0]
             file.close()
             msg = (
                 f"{folder} lies on a network drive ({kind}), and the machine {name} is using it: "
                 "a shelf is for one machine at a time."
             )
-            hint = f"Wait until {name} is done, or work there; or {_local_disk_hint(folder)}"
+            hint = f"Wait until {name} is done, or work there; or {_build_local_disk_hint(folder)}"
             raise StoreFailed(msg, hint, file=str(folder))
         time.sleep(_POLL_S)
-    _held[folder] = file
+    _held_files[folder] = file
 
 
-def _sign(file: BinaryIO) -> bool:
-    """Try to sign and to share the lock; whether the signature is that of this machine."""
+def _try_sign(file: BinaryIO) -> bool:
+    """Try to sign and to share the lock; return whether the file has this machine's signature."""
     with suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         file.truncate(0)
-        file.write(_machine_signature())
+        file.write(_build_machine_signature())
         file.flush()
     with suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return _signature(file) == _machine_signature()
+        return _read_signature(file) == _build_machine_signature()
     return False
 
 
-def _signature(file: BinaryIO) -> bytes:
+def _read_signature(file: BinaryIO) -> bytes:
+    """Return the signature in the lock file."""
     file.seek(0)
     return file.read(500)
 
 
-def _machine_signature() -> bytes:
-    """The name and the boot identifier of this machine."""
+def _build_machine_signature() -> bytes:
+    """Return the name and the boot identifier of this machine."""
     boot = ""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{platform.node() or 'unnamed'} {boot}".encode()
 
 
-def _local_disk_hint(folder: Path) -> str:
+def _build_local_disk_hint(folder: Path) -> str:
+    """Return the advice to keep the shelf on a local disk."""
     here = shlex.quote(str(folder.parent))
     return (
         f"keep the shelf on a local disk (export PAPERS_DIR=~/papers) and copy it when it is "
@@ -188,17 +194,17 @@ def _local_disk_hint(folder: Path) -> str:
     )
 
 
-UNKNOWN = "Another process"
-_HOLDER_CHARS = 200
+UNKNOWN_HOLDER = "Another process"
+_MAX_HOLDER_CHARS = 200
 
 
 def describe_process() -> str:
-    """Return the name of this process for messages to others."""
+    """Name this process and its machine, for messages to other processes."""
     return f"Process {os.getpid()} on {platform.node() or 'a machine without a name'}"
 
 
-def sign_holder(path: Path) -> None:
-    """Write beside a lock that this process has it; a disk that refuses is none of its business."""
+def record_holder(path: Path) -> None:
+    """Write this process's name next to a lock; ignore errors of the disk."""
     since = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
     with suppress(OSError):
         path.touch(mode=0o600)
@@ -207,7 +213,7 @@ def sign_holder(path: Path) -> None:
 
 
 def read_holder(path: Path) -> str:
-    """Return the process that signed last."""
+    """Return the process that recorded itself last as the holder."""
     with suppress(OSError):
-        return one_line(path.read_text("utf-8", "replace")[:_HOLDER_CHARS]) or UNKNOWN
-    return UNKNOWN
+        return one_line(path.read_text("utf-8", "replace")[:_MAX_HOLDER_CHARS]) or UNKNOWN_HOLDER
+    return UNKNOWN_HOLDER

@@ -1,4 +1,4 @@
-"""A value that is made once for each object, also where several threads ask for it at once."""
+"""A cached property that is computed once for each object, also when threads ask at once."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ class shared_property(cached_property[T]):  # noqa: N801 - used as `cached_prope
     """
 
     def __get__(self, instance: object, owner: type | None = None) -> T:  # type: ignore[override]
-        """Return the value of *instance*, made on first use."""
+        """Return the value of *instance*; compute the value on first use."""
         with _LOCK:
             return super().__get__(instance, owner)

@@ -1,10 +1,10 @@
-"""Text from elsewhere, made fit to be shown, kept and sent: no character in it acts or hides.
+"""Remove characters that deceive from foreign text, before the text is shown, kept or sent.
 
 Titles, abstracts and pages come from the web. A control sequence in one can rewrite a terminal,
 a direction override can turn a sentence round, invisible letters can carry words nobody sees, and
 half a surrogate pair cannot be written as UTF-8 at all. `clean_text` is the one function that takes
 them out; what a site answers passes it where bytes become values (`..http.Answer`,
-`..readers.safe_xml`, `unescaped`), so that no source can forget it.
+`..readers.safe_xml`, `unescape_text`), so that no source can forget it.
 
 Which characters go: ECMA-48's controls (C0 and C1), Unicode's bidi controls and marks, its tag
 letters and what else it calls default-ignorable (UAX #44). Which stay, because somebody's language
@@ -24,7 +24,7 @@ from typing import Any
 
 from ..errors import BadRequest
 
-_BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Controls and separators; marks that reorder, hide or annotate text; tag letters, fillers and
 # others that print nothing; halves of surrogate pairs, which cannot be written as UTF-8.
 _DECEPTIVE = re.compile(
@@ -53,46 +53,46 @@ _STRAY_JOINER = re.compile(
 _SUSPECT = re.compile(
     f"[{_DECEPTIVE.pattern[1:-1]}\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U0001bca0-\U0010ffff]"
 )
-_PLAIN = b"\t\n" + bytes(range(0x20, 0x7F))
+_ASCII_PRINTABLE = b"\t\n" + bytes(range(0x20, 0x7F))
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BLANK = re.compile("[\t\n\r]")
+_TAB_OR_BREAK = re.compile("[\t\n\r]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _DIGITS = "0123456789+-−()="
-_RAISED = str.maketrans(
+_SUPERSCRIPTS = str.maketrans(
     f"{_DIGITS}abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾⁼ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
 )
-_RAISED_SIGNS = set(map(chr, _RAISED.values()))
-_LOWERED = str.maketrans(_DIGITS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎₌")
+_SUPERSCRIPT_CHARS = set(map(chr, _SUPERSCRIPTS.values()))
+_SUBSCRIPTS = str.maketrans(_DIGITS, "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎₌")
 # What a spreadsheet reads as a number, a range or a test, and never runs.
 _NUMERIC = r"\d.,\s()\[\]%±×–−;:<>≤≥*^⁰¹²³⁴-⁹⁻-"
 _FIGURES = re.compile(rf"[-+−–]?[{_NUMERIC}]*")
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def clean_text(text: str) -> str:
-    r"""*text* without characters that deceive; tabs stay, and every kind of break is a new line.
+    r"""Remove characters that deceive; keep tabs, and turn every kind of line break into a newline.
 
     >>> clean_text("a\x1b[2Jb\u202ec\r\nd")
     'a[2Jbc\nd'
     >>> clean_text("sal\u200dine"), ascii(clean_text("\u0645\u06cc\u200c\u062e"))
     ('saline', "'\\u0645\\u06cc\\u200c\\u062e'")
     """
-    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(_beyond_ascii(text)):
+    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(_drop_ascii(text)):
         return text  # as most do, and there are millions
     if "\n" in text:  # most lines of a whole paper are so, and no rule looks beyond its line
         return "\n".join(map(clean_text, text.replace("\r\n", "\n").split("\n")))
-    text = _DECEPTIVE.sub("", _BREAK.sub("\n", text))
+    text = _DECEPTIVE.sub("", _LINE_BREAK.sub("\n", text))
     return text if text.isascii() else _STRAY_JOINER.sub("", _STRAY_SELECTOR.sub("", text))
 
 
-def _beyond_ascii(text: str) -> str:
-    """Return a text without its plain characters, which are fast to remove and the most."""
-    rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+def _drop_ascii(text: str) -> str:
+    """Return a text without its printable ASCII characters, which are fast to remove."""
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _ASCII_PRINTABLE)
     return rest.decode("utf-8", "surrogatepass")
 
 
 def clean_values(value: Any) -> Any:
-    r"""A value of JSON whose texts, names of members too, are clean (`clean_text`).
+    r"""Clean all texts in a JSON value, member names included (`clean_text`).
 
     >>> clean_values({"a\u202e": ["b\x9b", 1, None]})
     {'a': ['b', 1, None]}
@@ -106,17 +106,17 @@ def clean_values(value: Any) -> Any:
     return value
 
 
-def unescaped(text: str) -> str:
-    r"""*text* with its character references read, and clean: they can stand for any character.
+def unescape_text(text: str) -> str:
+    r"""Decode the character references of a text, and clean the result.
 
-    >>> unescaped("a &lt; b&#x202e;")
+    >>> unescape_text("a &lt; b&#x202e;")
     'a < b'
     """
     return clean_text(html.unescape(text)) if "&" in text else clean_text(text)
 
 
 def one_line(text: str) -> str:
-    r"""*text* as one line without characters that deceive.
+    r"""Return *text* on one line, without characters that deceive.
 
     >>> one_line("A title\n- DOI: 10.1/false\x07")
     'A title - DOI: 10.1/false'
@@ -126,19 +126,19 @@ def one_line(text: str) -> str:
     return " ".join(clean_text(text).split())
 
 
-def encodable(text: str) -> str:
-    r"""*text* as it can be written: a half of a surrogate pair becomes U+FFFD.
+def replace_surrogates(text: str) -> str:
+    r"""Replace halves of surrogate pairs, which cannot be encoded, by U+FFFD.
 
-    >>> encodable("J \ud800")
+    >>> replace_surrogates("J \ud800")
     'J \ufffd'
     """
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def sendable(text: str, name: str, most: int) -> str:
-    r"""*text* fit for a query to a site: tabs and line breaks become blanks, no other control.
+def prepare_query_text(text: str, name: str, most: int) -> str:
+    r"""Return *text* fit for a query: tabs and line breaks become blanks.
 
-    >>> sendable("coral\nreef", "query", 100)
+    >>> prepare_query_text("coral\nreef", "query", 100)
     'coral reef'
 
     Raises
@@ -150,40 +150,41 @@ def sendable(text: str, name: str, most: int) -> str:
     if len(text) > most:
         msg = f"The {name} has {len(text):,} characters; {most:,} is the most."
         raise BadRequest(msg, "Shorten or split it.")
-    if found := _CONTROL.search(asked := _BLANK.sub(" ", text)):
+    if found := _CONTROL.search(asked := _TAB_OR_BREAK.sub(" ", text)):
         kind = f"U+{ord(found[0]):04X}"
         msg = f"Character {found.start() + 1} of the {name} is {kind}, a control character."
         raise BadRequest(msg, "Remove it.")
     return asked
 
 
-def shortened(text: str, most: int) -> str:
-    """*text*, or its beginning and a word on how much is left out.
+def shorten(text: str, most: int) -> str:
+    """Return *text*, or its beginning and a note on the length of the whole.
 
-    >>> shortened("abcdef", 3)
+    >>> shorten("abcdef", 3)
     'abc… [cut: 6 characters]'
     """
     return text if len(text) <= most else f"{text[:most]}… [cut: {len(text):,} characters]"
 
 
-def plain_json(value: object, ascii_only: bool = False) -> str:
-    r"""*value* as one line of JSON in which characters that deceive are escaped, none is lost.
+def to_plain_json(value: object, ascii_only: bool = False) -> str:
+    r"""Return *value* as one line of JSON; characters that deceive are escaped, not removed.
 
-    >>> plain_json({"title": "δ\x9b\u202e"})
+    >>> to_plain_json({"title": "δ\x9b\u202e"})
     '{"title": "δ\\u009b\\u202e"}'
     """
-    return _DECEPTIVE.sub(_escape, json.dumps(value, ensure_ascii=ascii_only))
+    return _DECEPTIVE.sub(_escape_character, json.dumps(value, ensure_ascii=ascii_only))
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape_character(found: re.Match[str]) -> str:
+    """Return a matched character as a JSON escape."""
     # By hand below U+0080, where json escapes what it must, and DEL is not among that.
     return f"\\u{ord(found[0]):04x}" if found[0] < "\x80" else json.dumps(found[0])[1:-1]
 
 
-def cell(value: object) -> str:
-    r"""A cell that a spreadsheet shows as text, on one line; a formula would be run.
+def to_cell(value: object) -> str:
+    r"""Return a spreadsheet cell on one line; a formula is marked as text, so that it does not run.
 
-    >>> cell("=HYPERLINK(1)"), cell("A\ntitle"), cell(-1)
+    >>> to_cell("=HYPERLINK(1)"), to_cell("A\ntitle"), to_cell(-1)
     ("'=HYPERLINK(1)", 'A title', "'-1")
     """
     text = str(value)
@@ -192,32 +193,32 @@ def cell(value: object) -> str:
     if not text.isprintable() or "  " in text:
         text = one_line(text)
     text = text.strip()
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
-def figure_cell(text: str) -> str:
-    """As `cell`, but a number stays one, whatever its sign.
+def to_figure_cell(text: str) -> str:
+    """Return a spreadsheet cell like `to_cell`, but leave a signed number as it is.
 
-    >>> figure_cell("-0.5 (0.1)"), figure_cell("−3"), figure_cell("-1+cmd|x")
+    >>> to_figure_cell("-0.5 (0.1)"), to_figure_cell("−3"), to_figure_cell("-1+cmd|x")
     ('-0.5 (0.1)', '−3', "'-1+cmd|x")
     """
-    return text if _FIGURES.fullmatch(text) else cell(text)
+    return text if _FIGURES.fullmatch(text) else to_cell(text)
 
 
-def raised(text: str) -> str:
-    """A superscript in plain text: 10⁵ is not 105, and 5.2ᵃ not 5.2a.
+def to_superscript(text: str) -> str:
+    """Write a superscript in plain text: 10⁵ is not 105, and 5.2ᵃ not 5.2a.
 
-    >>> raised("−5"), raised("a,b"), raised("†"), raised("NaCl")
+    >>> to_superscript("−5"), to_superscript("a,b"), to_superscript("†"), to_superscript("NaCl")
     ('⁻⁵', 'ᵃ,ᵇ', '†', '^NaCl')
     """
-    made = text.translate(_RAISED)
-    return made if set(filter(str.isalnum, made)) <= _RAISED_SIGNS else f"^{text}"
+    made = text.translate(_SUPERSCRIPTS)
+    return made if set(filter(str.isalnum, made)) <= _SUPERSCRIPT_CHARS else f"^{text}"
 
 
-def lowered(text: str) -> str:
-    """A subscript in plain text; letters have no such form and stay: ``CO₂``, ``Tmax``.
+def to_subscript(text: str) -> str:
+    """Write a subscript in plain text; letters have no such form and stay: ``CO₂``, ``Tmax``.
 
-    >>> lowered("2"), lowered("max")
+    >>> to_subscript("2"), to_subscript("max")
     ('₂', 'max')
     """
-    return text.translate(_LOWERED)
+    return text.translate(_SUBSCRIPTS)

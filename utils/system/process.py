@@ -26,19 +26,19 @@ from ..command_line import IN_CHECKOUT, ROOT
 if TYPE_CHECKING:
     from types import FrameType
 
-INTERRUPTED = 130
+INTERRUPTED_EXIT_STATUS = 130
 _LAST_RESORT_S = 10.0
 _Handler = Callable[[int, "FrameType | None"], Any]
 
 
-def end_at_once_on_signals() -> None:
-    """From now on, exit at once on each of these signals."""
-    _set_handler(_exit)
+def exit_on_signals() -> None:
+    """From now on, exit at once on SIGINT, SIGTERM and SIGHUP."""
+    _set_handler(_exit_at_once)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have the first such signal raise `KeyboardInterrupt` here, and a second one exit at once.
+    """Let the first signal raise `KeyboardInterrupt` inside, and a second one exit at once.
 
     Python loses an exception that is raised while it tidies up (in ``__del__``, in the import
     machinery), and may leave a lock taken: so ten seconds later the process exits anyway. Where
@@ -47,11 +47,11 @@ def interruptible() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say what a signal does
         return
-    before = _set_handler(_interrupt)
+    before = _set_handler(_raise_interrupt)
     try:
         yield
     except Exception as error:
-        if _comes_of_an_interrupt(error):
+        if _is_caused_by_interrupt(error):
             raise KeyboardInterrupt from error
         raise
     finally:
@@ -59,16 +59,16 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _comes_of_an_interrupt(error: BaseException) -> bool:
+def _is_caused_by_interrupt(error: BaseException) -> bool:
     """Return whether an error was raised from an interrupt, not merely during one."""
     cause = error.__cause__
     return cause is not None and (
-        isinstance(cause, KeyboardInterrupt) or _comes_of_an_interrupt(cause)
+        isinstance(cause, KeyboardInterrupt) or _is_caused_by_interrupt(cause)
     )
 
 
 def _set_handler(handler: _Handler) -> dict[int, Any]:
-    """Set *handler*, and return the handlers before; a signal that is ignored (nohup) stays so."""
+    """Set *handler*, and return the previous handlers; an ignored signal (nohup) stays ignored."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
@@ -78,40 +78,42 @@ def _set_handler(handler: _Handler) -> dict[int, Any]:
     return replaced
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    _set_handler(_exit)
-    last_resort = threading.Timer(_LAST_RESORT_S, os._exit, [INTERRUPTED])
+def _raise_interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    """Raise `KeyboardInterrupt`, and exit later if the exception is lost."""
+    _set_handler(_exit_at_once)
+    last_resort = threading.Timer(_LAST_RESORT_S, os._exit, [INTERRUPTED_EXIT_STATUS])
     last_resort.daemon = True
     last_resort.start()
     raise KeyboardInterrupt
 
 
-def _exit(_number: int, _frame: FrameType | None) -> NoReturn:
-    os._exit(INTERRUPTED)
+def _exit_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
+    """Exit without cleaning up."""
+    os._exit(INTERRUPTED_EXIT_STATUS)
 
 
-_REPLACING = "papershelf-replace"
-_replaced: list[str] = []
+_ERROR_HANDLER_NAME = "papershelf-replace"
+_replaced_letters: list[str] = []
 
 
 def prepare_streams() -> None:
-    """Make files and pipes UTF-8, and let a console show `?` for a letter that it does not have."""
-    _fill_closed()
-    codecs.register_error(_REPLACING, _replace_letters)
+    """Make files and pipes UTF-8, and let a console show `?` for a missing letter."""
+    _open_closed_streams()
+    codecs.register_error(_ERROR_HANDLER_NAME, _replace_letters)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue
         if stream.isatty():
-            stream.reconfigure(errors=_REPLACING)
+            stream.reconfigure(errors=_ERROR_HANDLER_NAME)
         else:
             stream.reconfigure(encoding="utf-8", errors="replace")
 
 
-def note_replaced() -> None:
-    """Say once, on standard error, that the console could not show some letters."""
-    if not _replaced:
+def warn_replaced_letters() -> None:
+    """Warn once, on standard error, that the console could not show some letters."""
+    if not _replaced_letters:
         return
-    _replaced.clear()
+    _replaced_letters.clear()
     sys.stderr.write(
         "This console cannot show every letter: each missing one is a `?`. Set it to UTF-8 (on "
         "Windows: chcp 65001), or redirect the output into a file.\n"
@@ -119,14 +121,15 @@ def note_replaced() -> None:
 
 
 def _replace_letters(error: UnicodeError) -> tuple[str, int]:
+    """Replace letters that the console lacks by ``?``, and remember them."""
     if not isinstance(error, UnicodeEncodeError):
         return codecs.replace_errors(error)  # type: ignore[return-value]
-    _replaced.append(error.object[error.start : error.end])
+    _replaced_letters.append(error.object[error.start : error.end])
     return "?" * (error.end - error.start), error.end
 
 
-def _fill_closed() -> None:
-    """Put the null device where a standard stream is closed (`>&-`).
+def _open_closed_streams() -> None:
+    """Open the null device where a standard stream is closed (`>&-`).
 
     Else the next file that is opened gets its number, and a stray line of output lands in it.
     Writing to a closed standard output still fails, as it does for every program.
@@ -143,14 +146,14 @@ def _fill_closed() -> None:
 
 
 class SteadyClock:
-    """`time.time` that never goes back. Not safe for threads: whoever owns it has a lock."""
+    """`time.time` that never goes back. Not thread-safe: callers lock."""
 
     def __init__(self) -> None:
         self._seen = 0.0
         self._lost = 0.0
 
     def now(self) -> float:
-        """Seconds; only the distance between two readings means anything."""
+        """Return seconds; only differences between two readings are meaningful."""
         reading = time.time() + self._lost
         if (back := self._seen - reading) > 0:
             self._lost += back
@@ -160,8 +163,8 @@ class SteadyClock:
 
 
 @cache
-def version() -> str:
-    """Return the version of Papershelf; in a checkout, the one that its pyproject.toml names."""
+def get_version() -> str:
+    """Return the version of Papershelf; in a checkout, the version in its pyproject.toml."""
     if IN_CHECKOUT:
         text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
         found = re.search(r'^version = "(.+)"', text, re.M)

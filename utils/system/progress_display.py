@@ -1,4 +1,4 @@
-"""Progress of long work: a bar in a notebook, one line on a terminal, nothing elsewhere."""
+"""Show progress of long work: a bar in a notebook, one line on a terminal, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from shutil import get_terminal_size
 from types import TracebackType
 from typing import Any, Self
 
-_EVERY_S = 0.25
+_REDRAW_INTERVAL_S = 0.25
 
 
 class ProgressDisplay:
-    """Shows how many of a number of things are done; used in a ``with`` block.
+    """Shows how much of some work is done; used in a ``with`` block.
 
     Parameters
     ----------
@@ -37,19 +37,20 @@ class ProgressDisplay:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._draw()
+        self._draw_progress()
         if self._on_terminal:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
 
     def show(self, done: int, total: int, text: str = "") -> None:
-        """Show that *done* of *total* are through, at most four times a second."""
+        """Show that *done* of *total* are finished, at most four times a second."""
         self._last = done, total, text
         if time.monotonic() >= self._again_at:
-            self._again_at = time.monotonic() + _EVERY_S
-            self._draw()
+            self._again_at = time.monotonic() + _REDRAW_INTERVAL_S
+            self._draw_progress()
 
-    def _draw(self) -> None:
+    def _draw_progress(self) -> None:
+        """Draw the last state that was shown."""
         done, total, text = self._last
         if self._in_notebook:
             self._draw_in_notebook(done, total, text)
@@ -59,6 +60,7 @@ class ProgressDisplay:
             sys.stderr.flush()
 
     def _draw_in_notebook(self, done: int, total: int, text: str) -> None:
+        """Draw the bar, or update the bar drawn before."""
         from IPython.display import HTML, display
 
         shown = HTML(

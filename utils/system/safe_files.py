@@ -1,4 +1,4 @@
-"""Files that no reader sees half of, that stay on the shelf, and that its people can share.
+"""Write files atomically, so that no reader sees half of one, and share them with a group.
 
 Whole: a file is written beside its target, flushed to the disk and renamed over it. A reader sees
 the old bytes or the new ones, also after ``kill -9`` or a power cut. Errors of the operating system
@@ -30,12 +30,12 @@ from typing import TextIO
 
 from ..command_line import command_line
 from ..errors import BadRequest, StoreFailed
-from .plain_text import encodable
+from .plain_text import replace_surrogates
 
 STALE_AFTER_S = 3600.0
-_FLUSHES = 16
-_PIECE = 1 << 16
-_HINTS = {
+_FLUSH_THREADS = 16
+_PIECE_BYTES = 1 << 16
+_HINT_BY_ERRNO = {
     errno.ENOSPC: "The disk is full: free some space and try again.",
     errno.EDQUOT: "The disk quota is used up: free some space and try again.",
     errno.EROFS: "The disk is read-only: point PAPERS_DIR at a folder that can be written.",
@@ -60,7 +60,7 @@ _FORBIDDEN = {errno.EACCES, errno.EPERM}
 
 
 @contextlib.contextmanager
-def disk(path: Path, doing: str = "write") -> Iterator[None]:
+def disk_errors(path: Path, doing: str = "write") -> Iterator[None]:
     """Raise errors of the operating system as `StoreFailed`.
 
     Raises
@@ -73,18 +73,18 @@ def disk(path: Path, doing: str = "write") -> Iterator[None]:
     except OSError as error:
         # An open file that fails is known to the system by a number only.
         where = path if isinstance(error.filename, int) else error.filename or path
-        if error.errno in _FORBIDDEN and (barred := access_error(Path(where), doing)):
+        if error.errno in _FORBIDDEN and (barred := find_access_error(Path(where), doing)):
             raise barred from error
         msg = f"Could not {doing} {where}: {error.strerror or error}."
-        hint = _HINTS.get(error.errno or 0, "Check the disk and the folder in PAPERS_DIR.")
+        hint = _HINT_BY_ERRNO.get(error.errno or 0, "Check the disk and the folder in PAPERS_DIR.")
         if os.name == "nt" and len(str(where)) > _WINDOWS_PATH_MAX:
             hint = _LONG_PATHS
         raise StoreFailed(msg, hint, file=str(where)) from error
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:
-    """Create *folder* and its parents; *mode* also corrects one that is too open."""
-    with disk(folder, "create"):
+    """Create *folder* and its parents; *mode* also corrects a folder that is too open."""
+    with disk_errors(folder, "create"):
         create_folder(folder, mode)
 
 
@@ -106,25 +106,25 @@ def replace_file(part: Path, path: Path) -> None:
     part.replace(path)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write *data* to *path*, all or nothing, and have it on the disk before returning."""
-    part = part_of(path)
-    with disk(path), _delete_afterwards(part):
+def write_file(path: Path, data: bytes) -> None:
+    """Write *data* to *path* atomically, and flush to the disk before returning."""
+    part = build_part_path(path)
+    with disk_errors(path), _delete_afterwards(part):
         write_part(part, data)
         replace_file(part, path)
         sync_folder(path.parent)
 
 
-def write_all(files: Sequence[tuple[Path, bytes]]) -> None:
-    """Write many files, each all or nothing; flushed side by side, which disks do together."""
+def write_files(files: Sequence[tuple[Path, bytes]]) -> None:
+    """Write many files, each atomically; flush them in parallel, which disks combine."""
     from concurrent.futures import ThreadPoolExecutor
 
-    parts = [(part_of(path), path, data) for path, data in files]
+    parts = [(build_part_path(path), path, data) for path, data in files]
     with ExitStack() as leftovers:
         for part, path, _ in parts:
-            leftovers.enter_context(disk(path))
+            leftovers.enter_context(disk_errors(path))
             leftovers.enter_context(_delete_afterwards(part))
-        with ThreadPoolExecutor(_FLUSHES) as pool:
+        with ThreadPoolExecutor(_FLUSH_THREADS) as pool:
             list(pool.map(lambda entry: write_part(entry[0], entry[2]), parts))
         for part, path, _ in parts:
             replace_file(part, path)
@@ -133,8 +133,8 @@ def write_all(files: Sequence[tuple[Path, bytes]]) -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[TextIO]:
-    """A long text file, written line by line, that takes the place of *path* when the block ends.
+def replace_text_file(path: Path) -> Iterator[TextIO]:
+    """Open a text file that atomically replaces *path* when the block ends.
 
     When the block fails, or wrote what is there already, *path* stays as it was.
 
@@ -143,19 +143,19 @@ def replacing(path: Path) -> Iterator[TextIO]:
     StoreFailed
         The disk refuses.
     """
-    part = part_of(path)
+    part = build_part_path(path)
     try:
-        with disk(part):
+        with disk_errors(part):
             file = part.open("x", encoding="utf-8", errors="replace", newline="")
             inherit_group(part)
         with file:
             yield file
-            with disk(part):
+            with disk_errors(part):
                 file.flush()
-                if _same_bytes(part, path):
+                if _have_same_bytes(part, path):
                     return
                 os.fsync(file.fileno())
-        with disk(path):
+        with disk_errors(path):
             replace_file(part, path)
             sync_folder(path.parent)
     finally:
@@ -163,24 +163,24 @@ def replacing(path: Path) -> Iterator[TextIO]:
             part.unlink(missing_ok=True)
 
 
-def _same_bytes(one: Path, other: Path) -> bool:
-    """Return whether two files hold the same; False where one cannot be read."""
+def _have_same_bytes(one: Path, other: Path) -> bool:
+    """Return whether two files have the same content; False if one cannot be read."""
     try:
         with one.open("rb") as ours, other.open("rb") as theirs:
             if os.fstat(ours.fileno()).st_size != os.fstat(theirs.fileno()).st_size:
                 return False
-            while piece := ours.read(_PIECE):
-                if piece != theirs.read(_PIECE):
+            while piece := ours.read(_PIECE_BYTES):
+                if piece != theirs.read(_PIECE_BYTES):
                     return False
             return True
     except OSError:
         return False
 
 
-def write_new(path: Path, data: bytes) -> bool:
-    """Like `write_whole`, but never over something: False when *path* is taken."""
-    part = part_of(path)
-    with disk(path), _delete_afterwards(part):
+def write_new_file(path: Path, data: bytes) -> bool:
+    """Write *data* to *path* like `write_file`; return False if *path* exists."""
+    part = build_part_path(path)
+    with disk_errors(path), _delete_afterwards(part):
         write_part(part, data)
         try:
             os.link(part, path)
@@ -194,19 +194,20 @@ def write_new(path: Path, data: bytes) -> bool:
     return True
 
 
-def copy(source: Path, target: Path) -> bool:
-    """Copy a file; False when *target* exists and holds something else."""
-    with disk(source, "read"):
+def copy_file(source: Path, target: Path) -> bool:
+    """Copy a file; return False if *target* exists with other content."""
+    with disk_errors(source, "read"):
         data = source.read_bytes()
     make_folder(target.parent)
-    if write_new(target, data):
+    if write_new_file(target, data):
         return True
-    with disk(target, "read"):
+    with disk_errors(target, "read"):
         return target.is_file() and target.read_bytes() == data
 
 
 @contextlib.contextmanager
 def _delete_afterwards(part: Path) -> Iterator[None]:
+    """Delete *part* when the block ends."""
     try:
         yield
     finally:
@@ -214,14 +215,14 @@ def _delete_afterwards(part: Path) -> Iterator[None]:
             part.unlink(missing_ok=True)
 
 
-def part_of(path: Path) -> Path:
-    """A name that nobody else writes to, from where a file can be renamed to *path*.
+def build_part_path(path: Path) -> Path:
+    """Return a unique temporary path from which a file can be renamed to *path*.
 
     Beside it; for what lies among a shelf's papers, in the shelf's private folder.
     """
     # The stem is cut, since a name near the limit of 255 bytes has no room for the ending.
     name = f".{path.name[:120]}.{os.getpid()}.{os.urandom(4).hex()}.part"
-    private = path.parent / PRIVATE
+    private = path.parent / PRIVATE_FOLDER
     with contextlib.suppress(OSError):  # somebody may have put the private folder on another disk
         if private.stat().st_dev == path.parent.stat().st_dev:
             return private / name
@@ -229,18 +230,18 @@ def part_of(path: Path) -> Path:
 
 
 def write_part(part: Path, data: bytes) -> None:
-    """Write a new file and have its bytes on the disk."""
+    """Write a new file and flush it to the disk."""
     # "x": never follow or reuse something somebody has put there.
-    with disk(part), part.open("xb") as file:
+    with disk_errors(part), part.open("xb") as file:
         inherit_group(part)
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
-def flush(path: Path) -> None:
-    """Have the bytes of a finished file on the disk."""
-    with disk(path), path.open("r+b") as file:
+def flush_file(path: Path) -> None:
+    """Flush the bytes of a finished file to the disk."""
+    with disk_errors(path), path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
@@ -255,8 +256,8 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def stamp(path: Path) -> tuple[int, int]:
-    """Return size and time of a file, by which a change is noticed; (-1, -1) for none."""
+def read_stamp(path: Path) -> tuple[int, int]:
+    """Return the size and modification time of a file, to detect changes; (-1, -1) if missing."""
     try:
         status = os.stat(path)  # noqa: PTH116 - a third of the cost, on every find
     except OSError:
@@ -264,19 +265,19 @@ def stamp(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def remove(path: Path) -> None:
-    """Delete *path* if it is there."""
-    with disk(path, "delete"):
+def delete_file(path: Path) -> None:
+    """Delete *path* if it exists."""
+    with disk_errors(path, "delete"):
         path.unlink(missing_ok=True)
 
 
 def move_folder(folder: Path, target: Path) -> None:
-    """Rename *folder* to *target*; where that is taken, it lies within, under its own name."""
+    """Rename *folder* to *target*; if *target* exists, move *folder* into it."""
     place, number = target, 1
     while place.exists():
         place = target / (folder.name if number == 1 else f"{number}-{folder.name}")
         number += 1
-    with disk(folder):
+    with disk_errors(folder):
         folder.rename(place)
         sync_folder(place.parent)
         sync_folder(folder.parent)
@@ -284,20 +285,20 @@ def move_folder(folder: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
-    """Hold *path* as a lock among processes; the system frees it when its holder dies."""
+    """Hold a lock on *path* among processes; the system frees the lock when its holder dies."""
     try:
         import fcntl
     except ImportError:  # Windows: a file in use cannot be moved there, which is lock enough
         yield
         return
-    with disk(path, "lock"), path.open("ab") as file:
+    with disk_errors(path, "lock"), path.open("ab") as file:
         inherit_group(path)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def sweep(folder: Path) -> int:
-    """Delete what writers killed more than an hour ago left behind; return how many."""
+def delete_stale_parts(folder: Path) -> int:
+    """Delete temporary files that killed writers left over an hour ago; return their number."""
     swept = 0
     with contextlib.suppress(OSError), os.scandir(folder) as found:
         for entry in found:
@@ -310,7 +311,7 @@ def sweep(folder: Path) -> int:
 
 
 def is_device_name(name: str) -> bool:
-    """Return whether Windows takes a file name for a device, whatever its ending.
+    """Return whether Windows reserves a file name for a device, whatever its ending.
 
     >>> is_device_name("con"), is_device_name("NUL.txt"), is_device_name("console.txt")
     (True, True, False)
@@ -325,8 +326,8 @@ def _is_unfit_somewhere(part: str) -> bool:
     return is_device_name(part) or part[-1] in ". " or bool(_UNFIT_EVERYWHERE.search(part))
 
 
-def confined(folder: Path, wanted: str) -> Path:
-    """The path of *wanted* (given by a user or a model), if it lies on the shelf.
+def resolve_on_shelf(folder: Path, wanted: str) -> Path:
+    """Resolve a path given by a user or a model; reject a path off the shelf.
 
     Relative paths hang on *folder*. Links are followed before judging.
 
@@ -336,7 +337,9 @@ def confined(folder: Path, wanted: str) -> Path:
         It leads out of the folder, into its private part, or is not a .txt or .md file.
     """
     hint = f"Give a name like my_paper.txt; it is written inside {folder}."
-    unfit = any(ord(c) < 32 or ord(c) == 127 for c in wanted) or wanted != encodable(wanted)
+    unfit = any(ord(c) < 32 or ord(c) == 127 for c in wanted) or wanted != replace_surrogates(
+        wanted
+    )
     if unfit or not wanted.strip():
         raise BadRequest(f"{wanted!r} is not a usable file name.", hint)
     if os.name != "nt" and "\\" in wanted:
@@ -363,7 +366,7 @@ def confined(folder: Path, wanted: str) -> Path:
     return target
 
 
-PRIVATE = ".papershelf"
+PRIVATE_FOLDER = ".papershelf"
 
 _GROUP_FOLDER = stat.S_ISGID | stat.S_IRWXG
 _GROUP_FILE = stat.S_IRGRP | stat.S_IWGRP
@@ -372,18 +375,18 @@ _requested: set[Path] = set()
 
 
 def request_sharing(shelf: Path) -> None:
-    """Request that *shelf* be shared with its folder's group on first use. No disk access yet."""
+    """Request that *shelf* be shared with its folder's group on first use; no disk access yet."""
     if os.name != "nt":
         _requested.add(shelf.absolute())
 
 
-def is_group(folder: Path) -> bool:
-    """Return whether *folder* itself is a group's."""
-    return _mode_of(folder) & _GROUP_FOLDER == _GROUP_FOLDER
+def is_group_folder(folder: Path) -> bool:
+    """Return whether *folder* belongs to a group that may write to it."""
+    return _get_mode(folder) & _GROUP_FOLDER == _GROUP_FOLDER
 
 
 def inherit_group(path: Path) -> None:
-    """Give the group its rights on *path*, just made, if its folder is a group's.
+    """Give the group its rights on the new file *path*, if its folder is a group's.
 
     Another person's file stays as it is: whoever made it has done the same.
     """
@@ -394,14 +397,16 @@ def inherit_group(path: Path) -> None:
 
 
 def _is_shared(folder: Path) -> bool:
-    """Return whether new files in *folder* are the group's; in a shelf, its private part tells."""
+    """Return whether new files in *folder* are the group's; a shelf's private folder decides."""
     if os.name == "nt":
         return False
-    return (_mode_of(folder / PRIVATE) or _mode_of(folder)) & _GROUP_FOLDER == _GROUP_FOLDER
+    return (
+        _get_mode(folder / PRIVATE_FOLDER) or _get_mode(folder)
+    ) & _GROUP_FOLDER == _GROUP_FOLDER
 
 
-def _mode_of(path: Path) -> int:
-    """0 where there is nothing, or nothing for us."""
+def _get_mode(path: Path) -> int:
+    """Return the mode of a path; 0 if the path is missing or inaccessible."""
     try:
         return path.stat().st_mode
     except OSError:
@@ -421,7 +426,7 @@ def create_shared(path: Path) -> None:
 
 
 def create_folder(folder: Path, mode: int = 0o777) -> None:
-    """Create *folder* and its parents; *mode* also corrects one that is too open.
+    """Create *folder* and its parents; *mode* also corrects a folder that is too open.
 
     Raises
     ------
@@ -430,33 +435,34 @@ def create_folder(folder: Path, mode: int = 0o777) -> None:
     """
     for one in reversed((folder, *folder.parents)):
         if not one.is_dir():
-            private = one == folder or PRIVATE in one.parts
+            private = one == folder or PRIVATE_FOLDER in one.parts
             one.mkdir(mode if private else 0o777, exist_ok=True)
             inherit_group(one)
-        if one.name == PRIVATE:
+        if one.name == PRIVATE_FOLDER:
             share_if_requested(one.parent)
-    if mode == 0o777 or is_group(folder):
+    if mode == 0o777 or is_group_folder(folder):
         return
-    if folder.name != PRIVATE and _is_shared(folder.parent):
+    if folder.name != PRIVATE_FOLDER and _is_shared(folder.parent):
         inherit_group(folder)
     elif stat.S_IMODE(folder.stat().st_mode) != mode:
         folder.chmod(mode)
 
 
 def share_if_requested(shelf: Path) -> None:
-    """Give our files of a shelf to its folder's group, once, if that was requested."""
-    private = shelf / PRIVATE
-    if shelf.absolute() not in _requested or not private.is_dir() or is_group(private):
+    """Give our files of a shelf to its folder's group, once, if sharing was requested."""
+    private = shelf / PRIVATE_FOLDER
+    if shelf.absolute() not in _requested or not private.is_dir() or is_group_folder(private):
         return
     group = shelf.stat().st_gid
-    for path in (shelf, *_shelf_paths(shelf)):
+    for path in (shelf, *_walk_shelf(shelf)):
         with suppress(OSError):  # gone by now, or the file system knows no modes
-            _hand_over(path, group, closed=path != shelf and PRIVATE in path.parts)
-    if not is_group(private):
+            _give_to_group(path, group, closed=path != shelf and PRIVATE_FOLDER in path.parts)
+    if not is_group_folder(private):
         _requested.discard(shelf.absolute())  # somebody else's, or no such thing here: not again
 
 
-def _hand_over(path: Path, group: int, *, closed: bool) -> None:
+def _give_to_group(path: Path, group: int, *, closed: bool) -> None:
+    """Give our own file or folder to the group."""
     status = path.lstat()
     if os.geteuid() not in (0, status.st_uid) or stat.S_ISLNK(status.st_mode):
         return
@@ -465,19 +471,19 @@ def _hand_over(path: Path, group: int, *, closed: bool) -> None:
     _grant_group(path, closed=closed)
 
 
-def _shelf_paths(shelf: Path) -> Iterator[Path]:
-    """The paths of a shelf, its private folder last: its mode says that all are shared."""
+def _walk_shelf(shelf: Path) -> Iterator[Path]:
+    """Yield the paths of a shelf, its private folder last: its mode marks the shelf as shared."""
     for root, folders, files in os.walk(shelf, topdown=False):
         inside = Path(root).relative_to(shelf).parts
         hidden = [name for name in inside if name.startswith(".")]
-        if hidden in ([], [PRIVATE]):
+        if hidden in ([], [PRIVATE_FOLDER]):
             shown = (name for name in (*files, *folders) if hidden or not name.startswith("."))
             yield from (Path(root, name) for name in shown if ".log" not in name)
-    yield shelf / PRIVATE
+    yield shelf / PRIVATE_FOLDER
 
 
 def _grant_group(path: Path, *, closed: bool = False) -> None:
-    """Add the group's rights; *closed* removes those of others."""
+    """Add the group's rights; *closed* removes the rights of others."""
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
         return
@@ -491,31 +497,35 @@ def _grant_group(path: Path, *, closed: bool = False) -> None:
 # -- other people's files ----------------------------------------------------------------------
 
 
-def access_error(path: Path, doing: str = "use", *, reading: bool = False) -> StoreFailed | None:
-    """The error if another person's file or folder bars us from *path*, else None.
+def find_access_error(
+    path: Path, doing: str = "use", *, reading: bool = False
+) -> StoreFailed | None:
+    """Return the error if another person's file or folder bars us from *path*, else None.
 
     *reading* asks for the right to read only.
     """
     if os.name == "nt" or (found := _find_barrier(path, reading)) is None:
         return None
     culprit, status = found
-    owner = _user_name(status.st_uid)
+    owner = _get_user_name(status.st_uid)
     whose = "it" if culprit == path else culprit
     msg = f"Could not {doing} {path}: {whose} belongs to {owner}"
-    shelf = _shelf_of(path)
+    shelf = _find_shelf(path)
     if not _is_shelf(shelf):
         msg += "."
-    elif not is_group(shelf / PRIVATE):
+    elif not is_group_folder(shelf / PRIVATE_FOLDER):
         msg += ", who has not shared it."
     elif status.st_gid in (os.getegid(), *os.getgroups()):
         msg += ", and its group may not write to it."
     else:
-        msg += f" and to the group {_group_name(status.st_gid)}, and you are not in it."
-    return StoreFailed(msg, _remedy(shelf, culprit, status, owner), file=str(path), owner=owner)
+        msg += f" and to the group {_get_group_name(status.st_gid)}, and you are not in it."
+    return StoreFailed(
+        msg, _suggest_remedy(shelf, culprit, status, owner), file=str(path), owner=owner
+    )
 
 
 def _find_barrier(path: Path, reading: bool) -> tuple[Path, os.stat_result] | None:
-    """The nearest existing path to *path*, if it is another person's and closed to us."""
+    """Return the nearest existing path to *path*, if another person owns and closed it."""
     for one in (path, *path.parents):
         try:
             status = one.stat()
@@ -529,15 +539,15 @@ def _find_barrier(path: Path, reading: bool) -> tuple[Path, os.stat_result] | No
     return None
 
 
-def _remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> str:
-    """Return what to do about a barrier, as commands that can be pasted."""
+def _suggest_remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> str:
+    """Return advice about a barrier, as commands that can be pasted."""
     elsewhere = "or point PAPERS_DIR at a folder of your own."
     if not _is_shelf(shelf):
         return f"Ask {owner} for a folder there, {elsewhere}"
-    if not is_group(shelf / PRIVATE):
+    if not is_group_folder(shelf / PRIVATE_FOLDER):
         where = shlex.quote(str(shelf))
         share = f"PAPERS_SHARED=true {command_line(f'harvest status --papers-dir {where}')}"
-        if not is_group(shelf) or shelf.stat().st_gid not in (os.getegid(), *os.getgroups()):
+        if not is_group_folder(shelf) or shelf.stat().st_gid not in (os.getegid(), *os.getgroups()):
             share = f"chgrp GROUP {where} && {share}"
         return (
             f"To share this shelf, {owner} runs once: {share} – and all of you set "
@@ -546,21 +556,25 @@ def _remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> s
     if status.st_gid in (os.getegid(), *os.getgroups()):
         rights = "g+rwxs" if stat.S_ISDIR(status.st_mode) else "g+rw"
         return f"{owner} runs: chmod {rights} {shlex.quote(str(culprit))} – {elsewhere}"
-    group = _group_name(status.st_gid)
-    join = f"sudo usermod -aG {shlex.quote(group)} {shlex.quote(_user_name(os.geteuid()))}"
+    group = _get_group_name(status.st_gid)
+    join = f"sudo usermod -aG {shlex.quote(group)} {shlex.quote(_get_user_name(os.geteuid()))}"
     return f"Have yourself added ({join}) and sign in again, {elsewhere}"
 
 
-def _shelf_of(path: Path) -> Path:
-    inside = next((one for one in (path, *path.parents) if one.name == PRIVATE), None)
+def _find_shelf(path: Path) -> Path:
+    """Return the shelf around *path*, or else the parent folder."""
+    inside = next((one for one in (path, *path.parents) if one.name == PRIVATE_FOLDER), None)
     if inside is not None:
         return inside.parent
-    return next((one for one in (path, *path.parents) if (one / PRIVATE).exists()), path.parent)
+    return next(
+        (one for one in (path, *path.parents) if (one / PRIVATE_FOLDER).exists()), path.parent
+    )
 
 
 def _is_shelf(folder: Path) -> bool:
+    """Return whether a folder has the private folder of a shelf."""
     try:
-        (folder / PRIVATE).lstat()
+        (folder / PRIVATE_FOLDER).lstat()
     except PermissionError:
         return True  # whose it is does not even let us look
     except OSError:
@@ -568,7 +582,8 @@ def _is_shelf(folder: Path) -> bool:
     return True
 
 
-def _user_name(number: int) -> str:
+def _get_user_name(number: int) -> str:
+    """Return the name of a user by number."""
     import pwd
 
     with suppress(KeyError):
@@ -576,7 +591,8 @@ def _user_name(number: int) -> str:
     return f"user {number}"
 
 
-def _group_name(number: int) -> str:
+def _get_group_name(number: int) -> str:
+    """Return the name of a group by number."""
     import grp
 
     with suppress(KeyError):

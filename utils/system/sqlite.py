@@ -1,4 +1,4 @@
-"""SQLite for the whole program: connections, transactions, errors, versions and locks.
+"""Use SQLite in the whole program: connections, transactions, errors, versions and locks.
 
 Transactions begin where we say (``isolation_level=None``), writers lock at the beginning (``BEGIN
 IMMEDIATE``), and threads may hand a connection on, one using it at a time.
@@ -16,18 +16,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from .safe_files import create_shared, disk, exclusive_lock
+from .safe_files import create_shared, disk_errors, exclusive_lock
 
-FILES = ("", "-wal", "-shm")
+FILE_ENDINGS = ("", "-wal", "-shm")
 """What a database in WAL mode consists of, as endings of its file's name."""
 
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+_DAMAGED_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_NO_SPACE_CODES = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 
 
-def connect(path: Path, patience_s: float) -> sqlite3.Connection:
-    """A connection to the file at *path*, which is made if need be; its folder is not.
+def open_database(path: Path, patience_s: float) -> sqlite3.Connection:
+    """Return a connection to the file at *path*, which is created if missing; its folder is not.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def connect(path: Path, patience_s: float) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
 
 
-def use_wal(db: sqlite3.Connection, path: Path, synchronous: str) -> None:
-    """Let readers go on while somebody writes.
+def enable_wal(db: sqlite3.Connection, path: Path, synchronous: str) -> None:
+    """Let readers continue while another connection writes.
 
     *synchronous* says when the disk has what was committed: at once (``FULL``), or before the file
     is tidied the next time (``NORMAL``).
@@ -54,7 +54,7 @@ def use_wal(db: sqlite3.Connection, path: Path, synchronous: str) -> None:
 
 @contextmanager
 def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Iterator[sqlite3.Connection]:
-    """All or nothing: committed at the end, undone when something was raised."""
+    """Run the block as a transaction: commit at the end, roll back on an error."""
     db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
     try:
         yield db
@@ -69,11 +69,11 @@ def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Iterator[sqli
 def file_transaction(
     path: Path, schemas: Sequence[str], patience_s: float = 30.0
 ) -> Iterator[sqlite3.Connection]:
-    """A transaction on a connection of its own: cheap, and safe with threads and forks.
+    """Run a transaction on a connection of its own: cheap, and safe with threads and forks.
 
     For what need not outlive a power cut. The tables are made by *schemas* where they are lacking.
     """
-    with closing(connect(path, patience_s)) as db:
+    with closing(open_database(path, patience_s)) as db:
         db.execute("PRAGMA synchronous = OFF")
         with transaction(db):
             for schema in schemas:
@@ -83,19 +83,19 @@ def file_transaction(
 
 @contextmanager
 def try_lock(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
-    """Hold the lock at *path* among all processes; False where another one does all the while.
+    """Hold the lock at *path* among all processes; yield False if another process holds the lock.
 
     Raises
     ------
     sqlite3.Error
         There is no such lock to be had: a disk that is full or closed to us.
     """
-    with closing(connect(path, patience_s)) as db:
-        yield lock(db)
+    with closing(open_database(path, patience_s)) as db:
+        yield try_lock_file(db)
 
 
-def lock(db: sqlite3.Connection) -> bool:
-    """Take the whole file of this connection, until it is closed; False where another one has it.
+def try_lock_file(db: sqlite3.Connection) -> bool:
+    """Lock the whole file of this connection until it is closed; False if another process has it.
 
     Raises
     ------
@@ -111,44 +111,45 @@ def lock(db: sqlite3.Connection) -> bool:
     return True
 
 
-def version(db: sqlite3.Connection) -> int:
-    """The version of the tables, by ``user_version``; 0 of a new file."""
+def read_schema_version(db: sqlite3.Connection) -> int:
+    """Return the version of the tables, by ``user_version``; 0 for a new file."""
     [(number,)] = db.execute("PRAGMA user_version")
     return int(number)
 
 
-def aside_of(path: Path) -> Path:
-    """A name for a damaged file, beside the place where a new one will be."""
+def build_damaged_path(path: Path) -> Path:
+    """Return a new name for a damaged file, in the same folder."""
     return path.with_name(f"{path.name}.damaged-{time.time_ns()}")
 
 
-def set_aside(path: Path, aside: Path) -> None:
-    """Make room for a new file.
+def move_aside(path: Path, aside: Path) -> None:
+    """Rename a database and its companion files, to make room for a new one.
 
     Raises
     ------
     StoreFailed
         The disk refuses.
     """
-    for ending in FILES:
-        with disk(path, "set aside"), suppress(FileNotFoundError):
+    for ending in FILE_ENDINGS:
+        with disk_errors(path, "set aside"), suppress(FileNotFoundError):
             Path(f"{path}{ending}").replace(f"{aside}{ending}")
 
 
 def is_damaged(error: BaseException) -> bool:
-    """Return whether the file is damaged, or no database."""
-    return _code(error) in _DAMAGED
+    """Return whether the error means that the file is damaged, or not a database."""
+    return _get_primary_code(error) in _DAMAGED_CODES
 
 
 def is_busy(error: BaseException) -> bool:
     """Return whether another connection held the lock for longer than the timeout."""
-    return _code(error) in _BUSY
+    return _get_primary_code(error) in _BUSY_CODES
 
 
-def has_no_room(error: BaseException) -> bool:
+def is_disk_full(error: BaseException) -> bool:
     """Return whether the disk may be full, for which SQLite has several codes."""
-    return _code(error) in _NO_ROOM
+    return _get_primary_code(error) in _NO_SPACE_CODES
 
 
-def _code(error: BaseException) -> int:
+def _get_primary_code(error: BaseException) -> int:
+    """Return the primary SQLite error code; 0 for other errors."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

@@ -16,7 +16,7 @@ from ...errors import BadRequest
 from ...model.tabular import ResultList
 from ...system import safe_files
 from ...system.keyword_options import explain_options
-from ...system.plain_text import one_line, shortened
+from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
     from .export import Exported
@@ -95,7 +95,7 @@ class Datasets:
         StoreFailed
             The disk refuses.
         """
-        from ...system.process import version
+        from ...system.process import get_version
         from .building import build
         from .listing import DAYS, moment, sweep
         from .tables import Notes
@@ -111,7 +111,7 @@ class Datasets:
             "form": pages.form,
             "created": moment(now),
             "expires": (expires := moment(now + DAYS * 86_400)),
-            "papershelf": version(),
+            "papershelf": get_version(),
         }
         notes = Notes()
         built = build(_with_notes(pages, notes), self.folder / f"{name}.db", about, notes)
@@ -172,8 +172,8 @@ class Datasets:
         if isinstance(target, Path):
             return export(self._file(dataset), sql, target, _form_of(target))
         path = self._export_path(target)
-        safe_files.sweep(self.exports)
-        draft = safe_files.part_of(path)
+        safe_files.delete_stale_parts(self.exports)
+        draft = safe_files.build_part_path(path)
         made = export(self._file(dataset), sql, draft, _form_of(path))
         _settle(draft, path)
         return replace(made, file=path)
@@ -191,14 +191,14 @@ class Datasets:
 
     def _export_path(self, name: str) -> Path:
         if not _NAME.fullmatch(name) or safe_files.is_device_name(name):
-            msg = f"{shortened(one_line(name), 60)!r} is no name for an export."
+            msg = f"{shorten(one_line(name), 60)!r} is no name for an export."
             raise BadRequest(msg, "Give a name without folders, such as genes.csv.")
         return self.exports / name
 
 
 def _settle(draft: Path, path: Path) -> None:
     """Give the draft its name; the same export twice is one."""
-    with safe_files.disk(path):
+    with safe_files.disk_errors(path):
         if not path.exists():
             draft.replace(path)
             return
@@ -212,7 +212,7 @@ def _settle(draft: Path, path: Path) -> None:
 def _form_of(path: Path) -> Literal["csv", "parquet"]:
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet"):
-        msg = f"{shortened(path.name, 60)!r} does not say what it is to be."
+        msg = f"{shorten(path.name, 60)!r} does not say what it is to be."
         raise BadRequest(msg, "End its name in .csv or .parquet.")
     return "csv" if ending == ".csv" else "parquet"
 

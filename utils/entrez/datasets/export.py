@@ -4,7 +4,7 @@ The statement runs once, in the process of `.sql_query`, and its rows pass throu
 side ever holds them all. The file appears when it is whole.
 
 CSV is meant for spreadsheets and follows the other tables of ours: text is on one line, and one
-that a spreadsheet would run as a formula begins with an apostrophe (`...system.plain_text.cell`).
+that a spreadsheet would run as a formula begins with an apostrophe (`plain_text.to_cell`).
 Numbers stay numbers, NULL is empty. Parquet holds every value as it is: columns that are whole
 numbers or fractions throughout have that type, all others are text.
 """
@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import IO, Any, Literal, TextIO, get_args
 
 from ...errors import BadRequest, require_pyarrow
-from ...system.plain_text import cell
-from ...system.safe_files import disk, make_folder, replacing
+from ...system.plain_text import to_cell
+from ...system.safe_files import disk_errors, make_folder, replace_text_file
 from .sql_query import MOST_SECONDS, all_rows
 
 Form = Literal["csv", "parquet"]
@@ -90,7 +90,7 @@ def export(
         columns = _unique(columns)
         rows = _bounded(chain([first], (page for _, page in pages)), max_rows, began + seconds)
         make_folder(target.parent)
-        with disk(target), replacing(target) as out:
+        with disk_errors(target), replace_text_file(target) as out:
             write = _write_csv if form == "csv" else _write_parquet
             count = write(columns, rows, out)
             out.flush()
@@ -120,7 +120,7 @@ def _require_room(file: IO[bytes]) -> None:
 
 def _write_csv(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(cell, columns))
+    writer.writerow(map(to_cell, columns))
     count = 0
     for page in pages:
         writer.writerows([_shown(value) for value in row] for row in page)
@@ -134,7 +134,7 @@ def _shown(value: Any) -> Any:
     """*value* as a spreadsheet reads it: a number below zero is no formula."""
     if value is None:
         return ""
-    return cell(value) if isinstance(value, str) else value
+    return to_cell(value) if isinstance(value, str) else value
 
 
 def _write_parquet(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:

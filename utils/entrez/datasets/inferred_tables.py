@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from ...system.plain_text import plain_json
+from ...system.plain_text import to_plain_json
 from .tables import (
     KEYWORDS,
     POSITION,
@@ -204,7 +204,7 @@ def _rows(
     rest: dict[str, Tree] = {}
     _fill(row, below.place, item, lists, rest, [])
     if rest and below.rest is not None:
-        row[below.rest] = plain_json(rest)
+        row[below.rest] = to_plain_json(rest)
     own = next(below.ids) if below.table.keyed else None
     yield below.table, [*([] if own is None else [own]), *keys, *row]
     for inner, items in lists:
@@ -234,7 +234,7 @@ def _fill(
         elif member.below is not None:
             lists.append((member.below, items_of(value)))
         elif member.index is not None and member.kind is None:
-            row[member.index] = plain_json(value)
+            row[member.index] = to_plain_json(value)
         else:
             for part in items_of(value):
                 _fill(row, member, part, lists, rest, [*path, name])

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ...errors import BadRequest, NotFound, StoreFailed
 from ...system import safe_files
-from ...system.plain_text import one_line, shortened
+from ...system.plain_text import one_line, shorten
 from .schema import about
 
 DAYS = 7
@@ -111,9 +111,9 @@ def forget(folder: Path, name: str) -> int:
         The disk refuses.
     """
     file = _path(folder, name)
-    with safe_files.disk(file, "delete"):
+    with safe_files.disk_errors(file, "delete"):
         size = file.lstat().st_size
-    safe_files.remove(file)
+    safe_files.delete_file(file)
     return size
 
 
@@ -131,7 +131,7 @@ def sweep(folder: Path, now: float | None = None, most_bytes: int = MOST_BYTES) 
     """
     if now is None:
         now = time.time()
-    safe_files.sweep(folder)
+    safe_files.delete_stale_parts(folder)
     swept, taken = [], 0
     for place, file in enumerate(_files(folder)):
         taken += file.size
@@ -142,7 +142,7 @@ def sweep(folder: Path, now: float | None = None, most_bytes: int = MOST_BYTES) 
         else:
             continue
         with contextlib.suppress(StoreFailed):  # somebody has it open (Windows): next time
-            safe_files.remove(file.path)
+            safe_files.delete_file(file.path)
             swept.append(Swept(file.id, reason, file.size))
             taken -= file.size
     return swept
@@ -153,7 +153,7 @@ def _path(folder: Path, name: str) -> Path:
     wanted = name.strip().removesuffix(_ENDING)
     file = folder / f"{wanted}{_ENDING}"
     if not _ID.fullmatch(wanted):
-        msg = f"{shortened(one_line(name), 60)!r} is not a dataset."
+        msg = f"{shorten(one_line(name), 60)!r} is not a dataset."
         form = "A dataset is named like gene_0a1b2c3d: database, underscore, 8 digits."
         raise BadRequest(msg, *_suggestions(folder, wanted), form)
     if not file.is_file():
@@ -177,14 +177,14 @@ def _suggestions(folder: Path, wanted: str) -> Iterator[str]:
 
 
 def _in_brief(dataset: Dataset) -> str:
-    title = shortened(dataset.title, 60)
+    title = shorten(dataset.title, 60)
     return f"{dataset.id} ({title})" if title else dataset.id
 
 
 def _files(folder: Path) -> list[_File]:
     """The files that are named like a dataset, the last used first."""
     found = []
-    with contextlib.suppress(FileNotFoundError), safe_files.disk(folder, "list"):
+    with contextlib.suppress(FileNotFoundError), safe_files.disk_errors(folder, "list"):
         entries = list(os.scandir(folder)) if folder.exists() else []
         for entry in entries:
             path = Path(entry.path)

@@ -19,7 +19,7 @@ from ...model.paper import Document, Fetched
 from ...outline.sections import part_of
 from ...readers.jats import parse_article, read
 from ...readers.safe_xml import children_of, first, readable_text
-from ...system.plain_text import one_line, shortened
+from ...system.plain_text import one_line, shorten
 from .pubmed_tables import Cells, cells, whole
 from .tables import Notes, Table, Tables
 from .trees import Page
@@ -87,7 +87,7 @@ class PmcTables:
         parsed = parse_article(page.body)
         root = parsed.root
         if reason := next((readable_text(error) for error in root.iter("ERROR")), ""):
-            msg = f"PMC answered with an error: {shortened(one_line(reason), 300)}."
+            msg = f"PMC answered with an error: {shorten(one_line(reason), 300)}."
             raise EntrezFailed(msg, "Search again, and stage the new result.")
         if parsed.cut_off or root.tag not in {"pmc-articleset", "article"}:
             msg = "PMC's answer is cut off." if parsed.cut_off else "This is not PMC's XML."

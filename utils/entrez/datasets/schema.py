@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BadRequest
-from ...system.plain_text import one_line, shortened
+from ...system.plain_text import one_line, shorten
 from .sql_query import MOST_CHARS, MOST_ROWS, ask
 from .tables import ABOUT, quoted
 
@@ -58,7 +58,7 @@ class Table:
 def _describe_columns(columns: Iterable[Column]) -> Iterator[str]:
     for column in columns:
         kind = column.type.lower()
-        words = [shortened(quoted(column.name), 60), "" if kind == "text" else kind]
+        words = [shorten(quoted(column.name), 60), "" if kind == "text" else kind]
         if column.refers_to:
             words.append(f"-> {column.refers_to}")
         elif column.key:

@@ -21,7 +21,7 @@ from typing import Any
 from ...errors import BadRequest, StoreFailed
 from ...model.tabular import Table, Tabular
 from ...readers.child_processes import Child, ChildCrashed, ChildFailed, Children
-from ...system.plain_text import one_line, shortened
+from ...system.plain_text import one_line, shorten
 
 _MESSAGE = 200  # characters of SQLite's message
 _LISTED = 300  # characters of a list of names
@@ -215,7 +215,7 @@ def explain(
     columns : mapping
         The columns of every table of the dataset.
     """
-    said = shortened(one_line(message), _MESSAGE).rstrip(".")
+    said = shorten(one_line(message), _MESSAGE).rstrip(".")
     hints = list(_column_hints(sql, columns))
     if denied:
         read_only = "A dataset is read-only: use SELECT, or WITH … SELECT. Export it to change it."
@@ -262,4 +262,4 @@ def too_wide(columns: int) -> BadRequest:
 
 
 def _joined(names: Iterable[str]) -> str:
-    return shortened(", ".join(map(one_line, names)), _LISTED)
+    return shorten(", ".join(map(one_line, names)), _LISTED)

@@ -31,7 +31,7 @@ from typing import Any, Literal, TypeAlias
 from ...errors import InvariantFailed, StoreFailed
 from ...system import sqlite
 from ...system.plain_text import clean_text
-from ...system.safe_files import disk, inherit_group, part_of, replace_file, sync_folder
+from ...system.safe_files import disk_errors, inherit_group, build_part_path, replace_file, sync_folder
 
 ABOUT = "_dataset"
 """The table in which a dataset is described."""
@@ -271,14 +271,14 @@ def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
     InvariantFailed
         A row refers to one that is not there.
     """
-    part = part_of(file)
+    part = build_part_path(file)
     try:
         with _disk_errors(file), contextlib.closing(_open(part)) as database:
             yield database
             _require_references(database, file)
             database.execute("ANALYZE")
             database.commit()
-        with disk(file):
+        with disk_errors(file):
             with part.open("rb+") as draft:
                 os.fsync(draft.fileno())
             replace_file(part, file)
@@ -290,7 +290,7 @@ def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _open(part: Path) -> sqlite3.Connection:
-    with disk(part):
+    with disk_errors(part):
         part.touch(exist_ok=False)
         inherit_group(part)
     database = sqlite3.connect(part)
@@ -314,7 +314,7 @@ def _disk_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if not sqlite.has_no_room(error):
+        if not sqlite.is_disk_full(error):
             raise
         msg = f"Could not write {file}: {error}."
         raise StoreFailed(msg, "Free some space and stage it again.", file=str(file)) from error

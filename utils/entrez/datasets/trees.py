@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ...errors import BadContent, EntrezFailed
 from ...readers.safe_xml import children_of, parse, readable_text
-from ...system.plain_text import one_line, shortened
+from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -104,7 +104,7 @@ def _unreadable(page: Page, reason: str) -> BadContent:
 
 
 def _error_answer(page: Page, reason: str) -> EntrezFailed:
-    msg = f"{page.database} answered with an error: {shortened(one_line(reason), 300)}."
+    msg = f"{page.database} answered with an error: {shorten(one_line(reason), 300)}."
     return EntrezFailed(msg, "Search again, and stage the new result.")
 
 
@@ -117,7 +117,7 @@ def _json(page: Page) -> Tree:
             page.body, strict=False, parse_int=_number, parse_float=_fraction, parse_constant=str
         )
     except ValueError as error:
-        raise _unreadable(page, shortened(str(error), 200)) from None
+        raise _unreadable(page, shorten(str(error), 200)) from None
 
 
 def _number(digits: str) -> int | str:
@@ -355,7 +355,7 @@ def uid_of(fields: dict[str, Tree]) -> str | None:
 
 
 def _shown(uid: str) -> str:
-    return shortened(one_line(uid), 100)
+    return shorten(one_line(uid), 100)
 
 
 def _short(value: Tree) -> str:

@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Self
 
 from ...errors import BadRequest, NotConfigured, Unreachable
-from ...system.process import version
+from ...system.process import get_version
 from ..parts import READERS
 from . import attempt
 
@@ -151,7 +151,7 @@ class Cluster:
                 raise Gone from error
             except (ImportError, AttributeError) as error:
                 why = f"it cannot load it ({error})"
-                raise _unfit("A worker of the Dask cluster", why, version()) from error
+                raise _unfit("A worker of the Dask cluster", why, get_version()) from error
 
     def _ask(self, what: str) -> Any:
         try:
@@ -220,7 +220,7 @@ class _Call:
     """A job with its function, which is done where it is unpacked."""
 
     def __init__(self, function: Callable[[Any], Any], job: Any) -> None:
-        self._parts = (version(), READERS, function, job)
+        self._parts = (get_version(), READERS, function, job)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _do, self._parts
@@ -229,8 +229,8 @@ class _Call:
 def _do(wanted: str, readers: dict[str, int], function: Callable[[Any], Any], job: Any) -> Any:
     """What a function makes of a job here, on a worker; or what it raised."""
     who = f"The Dask worker on {socket.gethostname()}"
-    if (version(), READERS) != (wanted, readers):
-        other = f"it has {version()} with the readers {READERS} and not {readers}"
+    if (get_version(), READERS) != (wanted, readers):
+        other = f"it has {get_version()} with the readers {READERS} and not {readers}"
         return _unfit(who, other, wanted)
     made = attempt(function, job)
     if isinstance(made, ImportError):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...model.paper import Fetched, Grid, ObjectKind, PaperObject
-from ...system.plain_text import lowered, raised
+from ...system.plain_text import to_subscript, to_superscript
 from ..safe_xml import first
 from . import choose_article, make_plain_walk, parse_article
 from .formulas import MATH_INLINE
@@ -111,17 +111,17 @@ def _find_notes(el: Element, walk: Walk) -> tuple[str, ...]:
 
 
 def _format_raised(el: Element, walk: Walk) -> str:
-    return raised(walk.to_inline(el))
+    return to_superscript(walk.to_inline(el))
 
 
 def _format_lowered(el: Element, walk: Walk) -> str:
-    return lowered(walk.to_inline(el))
+    return to_subscript(walk.to_inline(el))
 
 
 def _format_reference(el: Element, walk: Walk) -> str:
     """Return a reference as printed; a mark that points to a note stays a mark."""
     said = walk.to_inline(el)
-    return raised(said) if el.get("ref-type") in {"fn", "table-fn"} else said
+    return to_superscript(said) if el.get("ref-type") in {"fn", "table-fn"} else said
 
 
 _CELL: Final[dict[str, Inline]] = {

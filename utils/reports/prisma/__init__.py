@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...system.safe_files import write_whole
+from ...system.safe_files import write_file
 from .counts import numbers_of, with_file, with_told
 from .flow import NAMES, TO_FILL, Box, Count, Flow, Numbers, flow, mismatches
 from .r_table import r_table
@@ -49,7 +49,7 @@ def write(flow: Flow, folder: Path, title: str = "", drawings: Iterable[str] = (
     for kind, content in made.items():
         path = folder / f"prisma.{kind}"
         if not path.exists() or path.read_bytes() != content:
-            write_whole(path, content)
+            write_file(path, content)
     return [folder / f"prisma.{kind}" for kind in made]
 
 

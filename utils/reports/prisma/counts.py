@@ -21,7 +21,7 @@ import yaml
 
 from ...model.job import Job
 from ...system.plain_text import one_line
-from ...system.safe_files import disk, replacing
+from ...system.safe_files import disk_errors, replace_text_file
 from ..figures import Figures
 from ..labels import STAND_INS
 from .flow import NAMES, Numbers, Parts
@@ -130,9 +130,9 @@ def with_file(numbers: Numbers, folder: Path) -> Numbers:
         The disk refuses.
     """
     path = folder / NAME
-    with disk(path):
+    with disk_errors(path):
         if not path.exists():
-            with replacing(path) as file:
+            with replace_text_file(path) as file:
                 file.write(FORM)
             return numbers
         text = path.read_bytes()[:_LONGEST].decode("utf-8", "replace")

@@ -14,7 +14,7 @@ from typing import Literal
 from ...errors import BadRequest
 from ...http import Web
 from ...sources.eutils_services import BATCH, FIELDS, fetch_matches
-from ...system.plain_text import sendable
+from ...system.plain_text import prepare_query_text
 
 _ROUNDS = 6
 _LONGEST_FIELD = 500
@@ -61,7 +61,7 @@ def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Ma
 def _to_sendable(citation: Mapping[str, str], number: int) -> dict[str, str]:
     """Return a citation's fields as NCBI takes them: one page for a range, one year for a date."""
     row = {
-        name: sendable(
+        name: prepare_query_text(
             citation.get(name, ""), f"{name} of citation {number}", _LONGEST_FIELD
         ).strip()
         for name in (*FIELDS, "key")

@@ -19,7 +19,7 @@ from ...model.paper import Author, Paper
 from ...readers.pubmed_articles import Article, medline_title, read_article
 from ...sources.eutils import BATCH
 from ...sources.pubmed import Form, fetch, fetch_records, recall_records, records_url
-from ...system.plain_text import encodable, shortened
+from ...system.plain_text import replace_surrogates, shorten
 
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -91,7 +91,7 @@ def _read_pmids(texts: Sequence[str | int]) -> tuple[tuple[str, ...], dict[str, 
         try:
             wanted.append(parse_pmid(text))
         except BadRequest as wrong:
-            malformed[shortened(encodable(text), 40)] = wrong
+            malformed[shorten(replace_surrogates(text), 40)] = wrong
     return tuple(dict.fromkeys(wanted)), malformed
 
 
@@ -132,7 +132,7 @@ def parse_pmid(text: str | int) -> str:
     ids = Ids.maybe(str(text))
     if ids.pmid:
         return ids.pmid
-    shown = shortened(str(text), 40)
+    shown = shorten(str(text), 40)
     if ids:
         kind, _, _ = ids.key.partition(":")
         msg = f"{shown!r} is no PMID, but a {_KINDS[kind]}."

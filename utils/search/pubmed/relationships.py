@@ -15,7 +15,7 @@ from typing import Literal
 from ...errors import BadRequest, NotAvailable, NotConfigured, NotFound, SourceMiss, StoreFailed
 from ...http import Web
 from ...model.identifiers import Ids
-from ...model.paper import Paper, field_names
+from ...model.paper import Paper, get_field_names
 from ...model.tabular import Table, Tabular
 from ...sources.europepmc import Kind, Linked
 from ...sources.eutils_services import Link, LinkName, fetch_paper_links
@@ -66,7 +66,7 @@ class Relations(Tabular):
 
     def to_table(self) -> Table:
         """Return a row for each paper."""
-        return Table.of(field_names(Related()), map(asdict, self.articles))
+        return Table.of(get_field_names(Related()), map(asdict, self.articles))
 
 
 _Asks = Callable[[str, Relationship, int, Web], Relations | None]

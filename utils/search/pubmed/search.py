@@ -33,7 +33,7 @@ from ...sources.pubmed import (
     with_dates,
 )
 from ...sources.source import require_dates
-from ...system.plain_text import sendable, shortened
+from ...system.plain_text import prepare_query_text, shorten
 
 SORTS = ("pub_date", "relevance", "author", "journal")
 DATE_TYPES = ("pdat", "edat", "mdat")
@@ -138,7 +138,7 @@ def check_query(query: Query) -> Query:
     BadRequest
         One sentence about what is wrong with it.
     """
-    text = sendable(query.text, "query", LONGEST_QUERY)
+    text = prepare_query_text(query.text, "query", LONGEST_QUERY)
     if not text.strip():
         raise BadRequest("The query is empty.", 'For example: CRISPR[Title] AND "2026"[PDAT]')
     _require_balance(text)
@@ -164,7 +164,11 @@ def _check_types(types: Sequence[str]) -> tuple[str, ...]:
         raise BadRequest(msg, "Leave them out to search all types.")
     kinds = []
     for number, kind in enumerate(types, start=1):
-        name = sendable(kind, f"publication type {number}", _LONGEST_NAME).replace('"', "").strip()
+        name = (
+            prepare_query_text(kind, f"publication type {number}", _LONGEST_NAME)
+            .replace('"', "")
+            .strip()
+        )
         if not name:
             msg = f"Publication type {number} is empty."
             raise BadRequest(msg, "Name one, such as Review, or leave it out.")
@@ -173,7 +177,7 @@ def _check_types(types: Sequence[str]) -> tuple[str, ...]:
 
 
 def _clean_gene_name(name: str, role: str) -> str:
-    cleaned = re.sub(r'[\[\]()"]', " ", sendable(name, role, _LONGEST_NAME)).strip()
+    cleaned = re.sub(r'[\[\]()"]', " ", prepare_query_text(name, role, _LONGEST_NAME)).strip()
     if not cleaned:
         raise BadRequest(f"The {role} is empty.", "Give a gene symbol or a name, such as CXCL12.")
     return re.sub(r"\s+", " ", cleaned)
@@ -196,7 +200,7 @@ def _require_balance(text: str) -> None:
 
 def _require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        shown = shortened(value, 40)
+        shown = shorten(value, 40)
         raise BadRequest(f"{name} is {shown!r}.", f"It must be one of {', '.join(allowed)}.")
 
 

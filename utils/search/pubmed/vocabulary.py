@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...errors import BadRequest
 from ...http import Web
 from ...sources.eutils_services import MeshTerm, fetch_spelling, fetch_terms, find_terms
-from ...system.plain_text import sendable
+from ...system.plain_text import prepare_query_text
 from .search import LONGEST_QUERY
 
 MOST_TERMS = 20
@@ -77,7 +77,7 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
 
 
 def _check_words(text: str, name: str) -> str:
-    words = " ".join(sendable(text, name, LONGEST_QUERY).split())
+    words = " ".join(prepare_query_text(text, name, LONGEST_QUERY).split())
     if not words:
         raise BadRequest(f"The {name} is empty.", "Give a word or a phrase.")
     return words
