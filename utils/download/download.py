@@ -24,7 +24,7 @@ from ..model.paper import (
     find_answered_routes,
 )
 from ..model.tabular import Table, Tabular
-from ..model.versions import VERSION_NAMES, UNPUBLISHED_VERSIONS, satisfies_request
+from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, satisfies_request
 from .climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, Wait, find_valid_attempts
 from .ladder import Ladder, Step, get_lease_name
 from .records import look_up

@@ -100,7 +100,9 @@ def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
 
 def _keep_recent_answers(attempts: Sequence[Attempt], valid_s: float) -> list[Attempt]:
     answered = find_answered_routes(attempts, INCONCLUSIVE | {"saved", "skipped"})
-    return [one for one in attempts if one.source in answered and is_within_seconds(valid_s, one.at)]
+    return [
+        one for one in attempts if one.source in answered and is_within_seconds(valid_s, one.at)
+    ]
 
 
 def _find_rungs(stored: StoredPaper, ladder: Ladder) -> Iterator[Rung]:
