@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
 from ..model.verdicts import NO_COMPARISON, Comparison
-from ..model.versions import version_from_url, is_only_preprint
+from ..model.versions import is_only_preprint, version_from_url
 from .licenses import choose_license
 
 __all__ = [

@@ -40,8 +40,8 @@ from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, Ids
 from ..model.paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
 from ..model.sites import get_keeping_terms
-from ..model.versions import VERSION_NAMES, UNPUBLISHED_VERSIONS, version_from_route
-from ..system.plain_text import clean_text, replace_surrogates, one_line
+from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, version_from_route
+from ..system.plain_text import clean_text, one_line, replace_surrogates
 from ..system.safe_files import is_device_name
 
 NO_ABSTRACT = "[No abstract available]"

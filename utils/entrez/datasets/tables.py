@@ -31,7 +31,13 @@ from typing import Any, Literal, TypeAlias
 from ...errors import InvariantFailed, StoreFailed
 from ...system import sqlite
 from ...system.plain_text import clean_text
-from ...system.safe_files import disk_errors, inherit_group, build_part_path, replace_file, sync_folder
+from ...system.safe_files import (
+    build_part_path,
+    disk_errors,
+    inherit_group,
+    replace_file,
+    sync_folder,
+)
 
 ABOUT = "_dataset"
 """The table in which a dataset is described."""
