@@ -1,7 +1,7 @@
 """The pictures of README and site: the demo in a terminal, its report, and the ladder.
 
-``uv run --with pillow python -m docs.pictures [CHROMIUM]`` runs the demo, which takes a minute, and
-writes the files in ``docs/pages/pictures/``. Look at each of them afterwards.
+``uv run --with pillow python -m docs.pictures [CHROMIUM]`` runs the demo, which takes 20 seconds,
+and writes the files in ``docs/pages/pictures/``. Look at each of them afterwards.
 """
 
 from __future__ import annotations

@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.world import pages, walls
+from tests.world import walls
 from tests.world.corpus import small_corpus
-from tests.world.jats import document
 from tests.world.pdf import pdf_of, scan_of
-from tests.world.prose import abstract
-from tests.world.records import Record, plain
+from tests.world.publishers import partial_page
+from utils.demo import pages
+from utils.demo.jats import document
+from utils.demo.prose import abstract
+from utils.demo.records import Record, plain
 
 CASES = Path(__file__).with_name("cases")
 FAMILIES = ("meadow", "harbour", "summit")
@@ -106,7 +108,7 @@ def _walls(folder: Path, closed: Record, silent: Record) -> None:
         "paywall.html": ("paywall", pages.paywall_page(closed, site, "harbour")),
         "no_abstract.html": ("paywall", pages.paywall_page(silent, site, "meadow")),
         "abstract.html": ("abstract_only", pages.abstract_page(closed, site, "summit", pdf=False)),
-        "first_lines.html": ("abstract_only", pages.partial_page(closed, site, "meadow")),
+        "first_lines.html": ("abstract_only", partial_page(closed, site, "meadow")),
         "encyclopedia.html": ("not_a_paper", _encyclopedia()),
         "empty.html": ("empty", "<html><head></head><body></body></html>"),
         "scan.pdf": ("scanned", scan_of(closed)),

@@ -1,5 +1,6 @@
-"""The demo works wherever it is called from, whatever the settings, and leaves nothing running."""
+"""The demo works wherever it is called from, whatever the settings."""
 
+import ast
 import json
 import os
 import signal
@@ -9,63 +10,68 @@ from pathlib import Path
 
 import pytest
 
-from tests.harvests import ids_of
 from tests.processes import Process
-from tests.world.field import Field
 from utils import cli
 from utils.cli import demo, harvests
-from utils.errors import NotFound, StoreFailed
-
-pytestmark = pytest.mark.slow
+from utils.demo.papers import BY_BRANCH, PAPERS, QUERY
+from utils.model import sites
 
 ROOT = Path(__file__).resolve().parents[1]
+LARGEST = 1_500  # lines that the demo may add to the package
+
+
+def test_the_package_needs_nothing_of_the_tests_for_its_demo():
+    lines = 0
+    for file in (ROOT / "utils" / "demo").glob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        lines += len(source.splitlines())
+        imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+        assert not [node.module for node in imports if (node.module or "").startswith("tests")]
+    assert lines <= LARGEST
 
 
 @pytest.fixture
-def worlds(monkeypatch, tmp_path):
-    """A small stage below the test's folder; the processes that were started for it."""
-    started = []
-    begin = subprocess.Popen
-
-    class Started(begin):
-        def __init__(self, command, *args, **kwargs):
-            super().__init__(command, *args, **kwargs)
-            if "tests.world" in command:
-                started.append(self)
-
-    monkeypatch.setattr(subprocess, "Popen", Started)
-    monkeypatch.setattr(demo, "_PAPERS", 6)
+def folder(monkeypatch, tmp_path):
+    """The folder that the demo writes to."""
     monkeypatch.setattr(demo.tempfile, "mkdtemp", lambda **_: str(tmp_path))
-    return started
+    return tmp_path
 
 
-def test_a_newcomer_sees_a_harvest_its_report_and_what_to_do_next(worlds, capsys):
-    assert cli.main(["demo", "--json"]) == 0
+@pytest.mark.slow
+def test_a_newcomer_sees_a_harvest_its_report_and_what_to_do_next(folder, capsys):
+    assert cli.main(["setup", "demo"]) == 0
     said = capsys.readouterr()
-    told = json.loads(said.out)
-    expected = [record.expected for record in Field(6)]
-    assert told["counts"]["full_text"] == expected.count("full_text")
-    assert told["counts"]["requested"] == 6
-    assert Path(told["report"]).read_text(encoding="utf-8").startswith("<!doctype html>")
+    expected = [record.expected for record in PAPERS]
+    assert f"{expected.count('full_text')} full text" in said.out
+    for line in (
+        "PubMed Central     ███████████████ 3",
+        "publisher's page   █████ 1",
+        "Jina Reader        █████ 1",
+        "none: paywall      █████ 1",
+        "none: wrong paper  █████ 1",
+        "none: bot check    █████ 1",
+        "asked for again: on the shelf, 0 requests",
+    ):
+        assert line in said.out
+    report = next(folder.glob("papers/reports/*/report.html"))
+    assert f"report: {report}" in said.out
+    assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "PUBMED_EMAIL" in said.err.splitlines()[-1]
-    assert [world.poll() is not None for world in worlds] == [True]
 
 
-def test_no_command_is_advised_for_a_shelf_that_is_not_the_readers(worlds, monkeypatch, capsys):
-    def watch(harvest, **_):
-        for row in harvest.ledger.rows():
-            harvest.ledger.fail(row.number, "could_not_tell", "Nobody answered.")
-        harvest.ledger.record_end()
-        harvest.report()
-
-    monkeypatch.setattr(harvests, "watch", watch)
-    assert cli.main(["demo"]) == 0
-    said = capsys.readouterr().out
-    assert "6  could not tell" in said
-    assert "--job" not in said
+@pytest.mark.slow
+def test_no_page_of_a_wall_or_of_another_paper_is_taken_for_the_text(folder, capsys):
+    assert cli.main(["setup", "demo", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["counts"]["full_text"] == 5
+    assert told["counts"]["abstract"] == 4
+    assert told["reasons"] == dict.fromkeys(
+        ("bot_check", "not_offered", "paywall", "wrong_paper"), 1
+    )
+    assert Path(told["report"]).is_file()
 
 
-def test_what_is_set_for_real_papers_does_not_disturb_it(worlds, monkeypatch):
+def test_what_is_set_for_real_papers_does_not_disturb_it(folder, monkeypatch):
     """Nor is a real key sent anywhere, or the shelf of somebody touched."""
     for name, value in {
         "PAPERS_OFFLINE": "true",
@@ -76,15 +82,39 @@ def test_what_is_set_for_real_papers_does_not_disturb_it(worlds, monkeypatch):
         "PAPERS_DIR": "/nowhere",
     }.items():
         monkeypatch.setenv(name, value)
-    with demo.stage() as (library, query):
-        assert library.search(query).total == 6
+    with demo.stage() as (library, _):
+        assert library.search(QUERY).total == len(PAPERS)
         assert not library.settings.key("ncbi_api_key") + library.settings.key("jina_api_key")
-        paper = ids_of(Field(6)[0])
-        assert library.download(paper).stored.paper.ids.pmid == paper.pmid
-        assert library.settings.papers_dir != Path("/nowhere")
+        pmid = BY_BRANCH["efetch_only"].pmid
+        assert library.download(pmid).stored.paper.ids.pmid == pmid
+        assert library.settings.papers_dir == folder / "papers"
 
 
-def test_interrupted_it_takes_its_world_along(worlds, monkeypatch, capsys):
+def test_every_service_is_asked_on_this_computer(folder):
+    with demo.stage() as (library, _):
+        addresses = [one.service for site in sites.SITES for one in site.addresses]
+        assert addresses
+        for service in addresses:
+            assert library.settings.address(service).startswith("http://127.0.0.1:")
+
+
+def test_a_chart_is_drawn_in_letters_that_the_terminal_has(monkeypatch):
+    class Harvest:
+        class ledger:  # noqa: N801
+            @staticmethod
+            def coverage():
+                from utils.model.job import Coverage
+
+                return Coverage(sources={"efetch": 2}, reasons={"bot_check": 1})
+
+    monkeypatch.setattr(demo, "speaks_unicode", lambda: False)
+    assert demo.chart(Harvest()) == [
+        "  PubMed Central   ########## 2",
+        "  none: bot check  ##### 1",
+    ]
+
+
+def test_interrupted_it_says_so(folder, monkeypatch, capsys):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -94,39 +124,18 @@ def test_interrupted_it_takes_its_world_along(worlds, monkeypatch, capsys):
     monkeypatch.setattr(harvests, "watch", interrupted)
     monkeypatch.setattr(harvests, "leave", leave)
     with pytest.raises(SystemExit, match="130"):
-        cli.main(["demo"])
-    assert [world.poll() is not None for world in worlds] == [True]
+        cli.main(["setup", "demo"])
     assert "Interrupted" in capsys.readouterr().err
 
 
-def test_an_installed_package_says_where_the_stage_is(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(demo, "_ROOT", tmp_path)
-    with pytest.raises(NotFound, match="stand-in"), demo.stage():
-        pass
-    assert cli.main(["demo"]) == 1
-    assert "checkout" in capsys.readouterr().err
-
-
-def test_a_world_that_does_not_start_is_no_mystery(worlds, monkeypatch, tmp_path):
-    monkeypatch.setattr(demo, "_PAPERS", "none")  # its command refuses that, and says why
-    with pytest.raises(StoreFailed, match="did not start"), demo.stage():
-        pass
-    assert [world.poll() is not None for world in worlds] == [True]
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "when"),
-    [
-        (signal.SIGINT, "Setting up"),
-        (signal.SIGINT, "It takes"),
-        (signal.SIGTERM, "Harvesting"),
-        (signal.SIGKILL, "It takes"),
-    ],
+    [(signal.SIGINT, "Serving"), (signal.SIGINT, "It takes"), (signal.SIGTERM, "Searching")],
 )
 def test_a_signal_ends_all_of_it(tmp_path, number, when):
-    """Also while the stand-in is not up yet, and though nothing can be done about ``kill -9``."""
     with Process(
-        [sys.executable, ROOT / "server.py", "demo"],
+        [sys.executable, ROOT / "server.py", "setup", "demo"],
         env={**os.environ, "TMPDIR": str(tmp_path)},
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
@@ -136,6 +145,6 @@ def test_a_signal_ends_all_of_it(tmp_path, number, when):
         while when not in (line := process.stderr.readline()):
             assert line, "the demo ended by itself"
         process.send_signal(number)
-        assert process.wait() == (-number if number == signal.SIGKILL else 130)
+        assert process.wait() == 130
         assert process.nothing_left()
         assert "Traceback" not in process.stderr.read()

@@ -14,8 +14,8 @@ import pytest
 
 from tests.processes import run
 from tests.world import services
-from tests.world.jina import _markdown
-from tests.world.wire import TEXT, text
+from utils.demo.jina import markdown_of
+from utils.demo.wire import TEXT, text
 
 pytestmark = pytest.mark.slow
 
@@ -103,7 +103,7 @@ def known(record):
 
     def glade(call, world):
         found = world.corpus.by_doi.get(call.path.removeprefix("/texts/").lower())
-        return text(_markdown(found), TEXT) if found else text("no such text", TEXT, 404)
+        return text(markdown_of(found), TEXT) if found else text("no such text", TEXT, 404)
 
     return glade
 

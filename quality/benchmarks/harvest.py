@@ -29,8 +29,8 @@ from pathlib import Path
 from quality.benchmarks.harvest_verdict import Score, attainable
 from quality.benchmarks.harvest_world import ROOT, Traffic, WorldProcess
 from tests.world.field import Field
-from tests.world.records import Record
 from utils import Library
+from utils.demo.records import Record
 
 BESIDE = {
     "pubget": ("uv", "run", "--no-project", "--with", "pubget", "python"),

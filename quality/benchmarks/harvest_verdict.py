@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tests.world.prose import body
-from tests.world.records import Record, plain
+from utils.demo.prose import body
+from utils.demo.records import Record, plain
 
 # Of a paper's sentences a PDF loses a few (Greek letters); another paper shares hardly one.
 WHOLE = 0.8

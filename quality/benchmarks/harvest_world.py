@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.repeats import repeats
-from tests.world.wire import Request
+from tests.world.requests_seen import Request
 
 ROOT = Path(__file__).resolve().parents[2]
 LATENCY = 0.15

@@ -21,8 +21,8 @@ from quality.benchmarks.harvest_verdict import Score
 from quality.benchmarks.harvest_world import WorldProcess
 from tests.world import core, openalex, text_mining
 from tests.world.field import Field
-from tests.world.records import Record
 from utils import Library
+from utils.demo.records import Record
 
 KEYS: dict[str, dict[str, str]] = {
     "no key": {},

@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any
 
 from tests.world import Record, World, kinship
-from tests.world.prose import abstract, body
-from tests.world.records import plain
+from utils.demo.prose import abstract, body
+from utils.demo.records import plain
 
 TOPIC = "field[ti] AND (coral[mh] OR moss[mh])"
 _MANY = "read_papers", "verify_quotes", "cite_papers", "download_papers"

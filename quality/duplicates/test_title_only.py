@@ -27,8 +27,9 @@ from quality.duplicates.title_only import (
 )
 from tests.harvests import library_of
 from tests.world import World
-from tests.world.records import Corpus, Journal, Record
+from tests.world.records import Corpus
 from utils import Library
+from utils.demo.records import Journal, Record
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper

@@ -25,10 +25,10 @@ from sqlalchemy import text
 from quality.histories.sync_deaths import ended, library_of, sync_till
 from tests.killed import Stage
 from tests.world import Record, World
-from tests.world.pubmed_xml import pubmed_article
 from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import metadata
 from utils.corpus.stored_records import as_json
+from utils.demo.pubmed_xml import pubmed_article
 from utils.readers.pubmed import read_records
 from utils.settings import load_settings
 

@@ -20,7 +20,7 @@ from quality.quotations.made import (
 )
 from tests.examples import share
 from tests.world import World
-from tests.world.jats import document
+from utils.demo.jats import document
 from utils.model.paper import Fetched
 from utils.readers import jats
 

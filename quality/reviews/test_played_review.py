@@ -29,8 +29,8 @@ import pytest
 from tests.harvests import done
 from tests.reports.r_prisma import read_as_r_does
 from tests.world import World, kinship
-from tests.world.prose import references
 from utils import Library
+from utils.demo.prose import references
 from utils.lists.decisions import GivenFacts
 from utils.model.identifiers import Ids
 from utils.review import Review

@@ -19,7 +19,7 @@ from mcp.types import PromptReference, ResourceTemplateReference
 
 from tests.clients.tour import Session, begin_review
 from tests.world import World
-from tests.world.wire import Call, Reply
+from utils.demo.wire import Call, Reply
 
 ROOT = Path(__file__).resolve().parents[2]
 MODES = ("auto", "legacy")  # the stateless era where the server has it, and the one before

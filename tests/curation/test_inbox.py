@@ -8,11 +8,11 @@ import pytest
 
 from tests.own_words import CITING, REFERENCES, prose
 from tests.own_words import paper as whole
-from tests.world import jats, pages
 from tests.world.pdf import pdf_of, scan_of
-from tests.world.prose import body
 from utils.curation import inbox_files
 from utils.curation.inbox import take_in
+from utils.demo import jats, pages
+from utils.demo.prose import body
 from utils.errors import StoreFailed
 from utils.harvest.jobs import Ledgers
 from utils.readers.pdf import ocr

@@ -12,12 +12,12 @@ import pytest
 
 from tests.curation.test_inbox import drop, harvested, inbox, listed
 from tests.processes import Process, eventually
-from tests.world import pages
 from tests.world.pdf import pdf_of
 from utils import Library
 from utils.curation import inbox as inbox_module
 from utils.curation import inbox_watch
 from utils.curation.inbox_watch import watch
+from utils.demo import pages
 from utils.errors import BadRequest, StoreFailed
 from utils.harvest.jobs import Ledgers
 from utils.readers.pubmed import read_records

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from tests.world import jats, pages
 from tests.world.corpus import small_corpus
 from tests.world.pdf import pdf_of
 from utils import Library
@@ -13,6 +12,7 @@ from utils.cli import main
 from utils.curation import verification
 from utils.curation.inbox_files import MAX_BODY_BYTES
 from utils.curation.verification import Pair, paper_of_csl, verify
+from utils.demo import jats, pages
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 

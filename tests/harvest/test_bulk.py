@@ -12,8 +12,8 @@ from tests.clock import Clock
 from tests.examples import share
 from tests.harvests import assert_complete, done, ids_of, library_of, ncbi, repeated
 from tests.world import Record, World
-from tests.world.wire import Call, Reply
 from utils import Library
+from utils.demo.wire import Call, Reply
 from utils.download.ladder import Ladder
 from utils.errors import NotConfigured
 from utils.harvest.bulk import _Harvest

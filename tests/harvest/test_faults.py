@@ -15,8 +15,8 @@ from tests.examples import share
 from tests.harvests import assert_complete, done, ids_of, library_of, repeated, torn
 from tests.processes import Process
 from tests.world import Record, World
-from tests.world.wire import Call, Reply
 from utils import Library
+from utils.demo.wire import Call, Reply
 from utils.download.ladder import Step
 from utils.errors import DamagedStore, StoreFailed
 from utils.harvest.bulk import _Harvest

@@ -16,7 +16,7 @@ from tests.harvests import assert_complete, done, ids_of, library_of, repeated
 from tests.processes import Process, eventually
 from tests.repeats import repeats
 from tests.world import Record, World
-from tests.world.wire import Call, Reply
+from utils.demo.wire import Call, Reply
 
 pytestmark = pytest.mark.slow
 

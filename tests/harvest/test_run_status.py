@@ -10,8 +10,8 @@ import pytest
 
 from tests.harvests import assert_complete, done, ids_of
 from tests.world import Record, World
-from tests.world.wire import Call, Reply
 from utils import Library
+from utils.demo.wire import Call, Reply
 from utils.harvest.bulk import ReaderQueue
 from utils.harvest.lanes import Outages
 from utils.model.job import SiteWait

@@ -24,8 +24,8 @@ from tests.processes import Process, eventually, run
 from tests.repeats import repeats
 from tests.test_key_leaks import kept, leaks
 from tests.world import Record, World
-from tests.world.wire import Call, Reply
 from utils import Library, cli
+from utils.demo.wire import Call, Reply
 from utils.harvest.jobs import Harvest
 from utils.model.sites import SITES
 

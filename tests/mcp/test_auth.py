@@ -14,9 +14,9 @@ from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
 from mcp import MCPError
 
 from tests.endpoint import SECRET, Endpoint
-from tests.world.wire import JSON, Listener, Reply
 from utils import Library
 from utils.__main__ import main
+from utils.demo.wire import JSON, Listener, Reply
 from utils.errors import BadRequest, NotConfigured
 from utils.mcp.auth import token_gate
 from utils.settings import load_settings

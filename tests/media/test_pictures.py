@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.world import World, arxiv_texts, pages
+from tests.world import World, arxiv_texts
 from utils import Library
+from utils.demo import pages
 from utils.media import Kept, may_be_copied
 from utils.model.paper import Fetched
 from utils.readers import latex as in_latex

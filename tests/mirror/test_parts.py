@@ -13,7 +13,7 @@ import pytest
 from tests.mirror.small_mirror import RICH, article
 from tests.processes import run
 from tests.world.pubmed_files import packed
-from tests.world.pubmed_xml import pubmed_article
+from utils.demo.pubmed_xml import pubmed_article
 from utils.errors import StoreFailed
 from utils.mirror.columns import paper_of
 from utils.mirror.parts import READERS, ROWS, ReadJob, read_part

@@ -8,8 +8,8 @@ from tests.corpus.small_corpus import LetterEmbedder
 from tests.mcp.calling import call
 from tests.mirror.small_mirror import mirror_of, updated
 from tests.world.pubmed_files import name_of, packed, small_bulk
-from tests.world.pubmed_xml import pubmed_article
 from utils import Library
+from utils.demo.pubmed_xml import pubmed_article
 from utils.errors import EmptyStore
 from utils.mirror import embedding
 from utils.mirror.pmc import Choice

@@ -23,12 +23,12 @@ from hypothesis import strategies as st
 
 from tests.examples import often, some
 from tests.readers import strategies as any_
-from tests.world import pages
 from tests.world.corpus import small_corpus
-from tests.world.jats import document as jats_document
 from tests.world.pdf import pdf_of
-from tests.world.pubmed_xml import pubmed_article
 from utils import readers as formats
+from utils.demo import pages
+from utils.demo.jats import document as jats_document
+from utils.demo.pubmed_xml import pubmed_article
 from utils.errors import BadRequest, PaperError
 from utils.http.messages import SECRET_PARAMETERS, redact
 from utils.http.retry import parse_retry_after

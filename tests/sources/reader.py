@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tests.world import World, core
 from tests.world import text_mining as keys
-from tests.world.records import Record
 from utils import Library
+from utils.demo.records import Record
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.world import eutils as _eutils
+from tests.world import jats_extras as jats_extras
 from tests.world.citation_collection import Snapshot, small_snapshot
 from tests.world.corpus import small_corpus
 from tests.world.crowd import crowd as crowd_of
@@ -28,14 +29,17 @@ from tests.world.field import Field, FieldEntry
 from tests.world.hub import Repository
 from tests.world.index import Entry, entry_of
 from tests.world.limits import Gate, refusal
+from tests.world.manners import Listener, dawdle
 from tests.world.moods import MOODS, Mood
 from tests.world.openalex import DAILY
 from tests.world.pmc import Cloud
 from tests.world.pubchem import Bench
 from tests.world.pubmed_files import Bulk, small_bulk
-from tests.world.records import Corpus, Record
+from tests.world.records import Corpus
+from tests.world.requests_seen import Request
 from tests.world.services import SERVICES, SITES
-from tests.world.wire import TEXT, Call, Listener, Reply, Request, dawdle, text
+from utils.demo.records import Record
+from utils.demo.wire import TEXT, Call, Reply, text
 from utils.model import sites
 
 __all__ = ["Record", "Request", "World"]

@@ -9,9 +9,10 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from utils.demo.records import Record
+from utils.demo.wire import HTML, PDF, Call, Reply, as_json, text
+
 from .pdf import pdf_of
-from .records import Record
-from .wire import HTML, PDF, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from . import World

@@ -10,7 +10,7 @@ from tests.world.arxiv_papers import Preprint, everything, find
 from tests.world.arxiv_search import MalformedError, judge_of
 from tests.world.arxiv_texts import PICTURE, html_of, source_of
 from tests.world.pdf import pdf_of
-from tests.world.wire import HTML, PDF, XML, Call, Reply, redirect, text
+from utils.demo.wire import HTML, PDF, XML, Call, Reply, redirect, text
 
 if TYPE_CHECKING:
     from tests.world import World

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tests.world.imprint import ARXIV
-from tests.world.prose import abstract
-from tests.world.records import Record, plain
-from tests.world.topics import TOPICS
+from utils.demo.papers import ARXIV
+from utils.demo.prose import abstract
+from utils.demo.records import Record, plain
+from utils.demo.topics import TOPICS
 
 if TYPE_CHECKING:
     from tests.world import World

@@ -6,8 +6,8 @@ import tarfile
 from html import escape
 
 from tests.world.arxiv_papers import CC_BY, Preprint
-from tests.world.prose import body, references
-from tests.world.records import plain
+from utils.demo.prose import body, references
+from utils.demo.records import plain
 
 _FORMULA = r"v=\frac{V_{\max}S}{K_{m}+S}"
 _MATH = (

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tests.world.limits import refusal
-from tests.world.prose import abstract, body, references
-from tests.world.records import Record, plain
-from tests.world.wire import HTML, Call, Reply, as_json, text
+from utils.demo.prose import abstract, body, references
+from utils.demo.records import Record, plain
+from utils.demo.wire import HTML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tests.world import kinship
-from tests.world.wire import Call, Reply, as_json, redirect
+from utils.demo.wire import Call, Reply, as_json, redirect
 
 if TYPE_CHECKING:
     from tests.world import World

@@ -11,12 +11,28 @@ from xml.etree import ElementTree as ET
 _Element = ET.Element
 
 
+class Article:
+    """The text of a recorded article, read when asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        return _sections(self.path)
+
+    def abstract(self) -> tuple[tuple[str, str], ...]:
+        return _abstract(self.path)
+
+    def references(self) -> tuple[tuple[str, str, str, str, str], ...]:
+        return _references(self.path)
+
+
 @lru_cache(maxsize=32)
 def _tree(path: Path) -> _Element:
     return ET.parse(path).getroot()
 
 
-def sections(path: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _sections(path: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """(title, paragraphs) of each top-level section of the body; tables as HTML."""
     body = _tree(path).find("body")
     if body is None:
@@ -28,7 +44,7 @@ def sections(path: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return (("", loose), *named) if loose else tuple(named)
 
 
-def abstract(path: Path) -> tuple[tuple[str, str], ...]:
+def _abstract(path: Path) -> tuple[tuple[str, str], ...]:
     """(label, text) of the first abstract."""
     found = _tree(path).find(".//abstract")
     if found is None:
@@ -42,7 +58,7 @@ def abstract(path: Path) -> tuple[tuple[str, str], ...]:
     )
 
 
-def references(path: Path) -> tuple[tuple[str, str, str, str, str], ...]:
+def _references(path: Path) -> tuple[tuple[str, str, str, str, str], ...]:
     """(authors, title, journal, year, doi) of the works cited; of an untagged one all in one."""
     return tuple(
         _reference(node)

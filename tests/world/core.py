@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from tests.world import walls
 from tests.world.pdf import pdf_of
-from tests.world.prose import abstract, body, references
-from tests.world.records import Record, plain
-from tests.world.wire import HTML, PDF, Call, Reply, as_json, redirect, text
+from utils.demo.prose import abstract, body, references
+from utils.demo.records import Record, plain
+from utils.demo.wire import HTML, PDF, Call, Reply, as_json, redirect, text
 
 if TYPE_CHECKING:
     from tests.world import World

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from tests.world.doi import landing
-from tests.world.pages import mining_path, pdf_path
-from tests.world.prose import abstract, references
-from tests.world.records import Record
-from tests.world.wire import TEXT, Call, Reply, as_json, text
+from utils.demo.doi import landing
+from utils.demo.pages import pdf_path
+from utils.demo.prose import abstract, references
+from utils.demo.records import Record
+from utils.demo.wire import TEXT, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World
@@ -114,7 +115,7 @@ def _work(record: Record, world: World) -> dict[str, Any]:
 # REST API's format (github.com/CrossRef/rest-api-doc, api_format.md: License, Resource link).
 def _mining_link(record: Record, world: World) -> dict[str, str]:
     return {
-        "URL": world.url(record.site) + mining_path(record),
+        "URL": world.url(record.site) + _mining_path(record),
         "content-type": "application/xml",
         "content-version": "vor",
         "intended-application": "text-mining",
@@ -154,3 +155,8 @@ def _told_late(record: Record) -> dict[str, Any]:
         if kind in _UPDATES
     ]
     return parts | ({"updated-by": updates} if updates else {})
+
+
+def _mining_path(record: Record) -> str:
+    """Where the JATS of a paper lies at its publisher, for text mining."""
+    return f"/mining/{quote(record.doi, safe='')}.xml"

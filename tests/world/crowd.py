@@ -8,10 +8,10 @@ works and by the other does not.
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from tests.world.imprint import TISSUE
 from tests.world.index import Entry, padded
-from tests.world.records import Record
-from tests.world.topics import TOPICS
+from utils.demo.papers import TISSUE
+from utils.demo.records import Record
+from utils.demo.topics import TOPICS
 
 _FIRST_DAY = date(2023, 1, 1)
 

@@ -1,23 +1,15 @@
-"""doi.org: 302 to the publisher's page, 404 for what nobody registered; handles and agencies."""
+"""doi.org with its handles and agencies; see `utils.demo.doi` for the resolver."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
-from tests.world.publishers import article_path
-from tests.world.records import Record
-from tests.world.wire import HTML, Call, Reply, as_json, redirect, text
+from utils.demo import doi as resolver
+from utils.demo.doi import landing
+from utils.demo.wire import Call, Reply, as_json
 
 if TYPE_CHECKING:
     from tests.world import World
-
-
-def landing(record: Record, world: World) -> str:
-    """Where a DOI leads."""
-    if record.journal.title == "arXiv":
-        return f"{world.url('arxiv')}/abs/{record.arxiv}"
-    return world.url(record.site) + article_path(record)
 
 
 def doi(call: Call, world: World) -> Reply:
@@ -41,11 +33,4 @@ def doi(call: Call, world: World) -> Reply:
     if prefix == "/doiRA/":
         told = {"RA": "Crossref"} if record else {"status": "DOI does not exist"}
         return as_json([{"DOI": name, **told}])
-    if record is None:
-        return text(
-            f"<html><head><title>Error: DOI Not Found</title></head><body><h1>DOI Not Found</h1><p>"
-            f"{escape(name)}</p></body></html>",
-            HTML,
-            404,
-        )
-    return redirect(landing(record, world), 302, Vary="Accept")
+    return resolver.doi(call, world)

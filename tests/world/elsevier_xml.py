@@ -7,8 +7,8 @@ that clients keep as fixtures (chemdataextractor2, tests/data/elsevier).
 from html import escape
 from itertools import cycle
 
-from .prose import CITED, abstract, body, references
-from .records import Record
+from utils.demo.prose import CITED, abstract, body, references
+from utils.demo.records import Record
 
 _HEAD = (
     '<full-text-retrieval-response xmlns="http://www.elsevier.com/xml/svapi/article/dtd" '

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.world.entrez_records import KINDS, place, rows, uid_of
 from tests.world.entrez_texts import as_text
-from tests.world.wire import TEXT, XML, Call, Reply, as_json, text
+from utils.demo.wire import TEXT, XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World

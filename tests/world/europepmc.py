@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tests.world import jats, kinship
+from tests.world import kinship
 from tests.world.pdf import pdf_of
-from tests.world.prose import abstract, references
-from tests.world.pubmed_xml import initials
-from tests.world.records import Record
-from tests.world.wire import HTML, PDF, XML, Call, Reply, as_json, text
+from utils.demo import jats
+from utils.demo.prose import abstract, references
+from utils.demo.pubmed_xml import initials
+from utils.demo.records import Record
+from utils.demo.wire import HTML, PDF, XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World

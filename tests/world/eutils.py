@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import random
-import re
 from collections import defaultdict, deque
 from collections.abc import Callable
 from html import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from tests.world import entrez_answers, jats
+from tests.world import entrez_answers
 from tests.world.eutils_words import mesh_hits
 from tests.world.index import Entry
 from tests.world.limits import refusal
-from tests.world.pubmed_xml import DOCTYPE, medline, pubmed_article
+from tests.world.medline import medline
 from tests.world.query import BackendFailed, Understood, understand
-from tests.world.records import Record
-from tests.world.wire import TEXT, XML, Call, Reply, as_json, text
+from utils.demo.eutils import EMPTY, article_set, fetch_error, record_set, shuffled
+from utils.demo.wire import TEXT, XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World
@@ -30,7 +27,6 @@ _TOO_FAR = (
     "ESearch can only retrieve the first 9,999 records matching the query."
 )
 _DATES = {"edat": "entered", "crdt": "entered", "mdat": "revised"}
-_EMPTY = "ID list is empty! Possibly it has no correct IDs."
 _LOST = "Unable to obtain query #1"
 
 
@@ -298,11 +294,11 @@ def efetch(call: Call, world: World) -> Reply:
     if "WebEnv" in params:
         stored = world.desk.result(params)
         if stored is None:
-            return _fetch_error(_LOST, 200)
+            return fetch_error(_LOST, 200)
         start = _number(params.get("retstart"), 0)
         wall = WALL if params.get("db") == "pubmed" else len(stored)
         if start >= wall:
-            return _fetch_error(_TOO_FAR.replace("\\n", "\n"), 400)
+            return fetch_error(_TOO_FAR.replace("\\n", "\n"), 400)
         ids = stored[start : min(start + _number(params.get("retmax"), 20), wall)]
     else:
         ids = [name.strip() for name in params.get("id", "").split(",") if name.strip()]
@@ -315,49 +311,19 @@ def efetch(call: Call, world: World) -> Reply:
         ]
     if not ids:
         if params.get("retmode") == "text":
-            return text(_EMPTY.replace(" ", "+"), TEXT, 400)
-        return _fetch_error(_EMPTY, 400)
+            return text(EMPTY.replace(" ", "+"), TEXT, 400)
+        return fetch_error(EMPTY, 400)
     if params.get("db") == "pmc":
-        return _articles(ids, world)
+        return article_set(ids, world.corpus)
     if entrez_answers.is_other(params.get("db", "")):
         return entrez_answers.fetch(params["db"], ids, params)
     return _records(ids, params, world)
 
 
-def _fetch_error(message: str, status: int) -> Reply:
-    return text(
-        f'<?xml version="1.0"?><eFetchResult><ERROR>{message}</ERROR></eFetchResult>', XML, status
-    )
-
-
-def _shuffled(ids: list[str]) -> list[str]:
-    """Some other order than asked for, the same each time: nobody may rely on it."""
-    unique = list(dict.fromkeys(name.removeprefix("PMC").lstrip("0") for name in ids))
-    random.Random(hashlib.md5(",".join(unique).encode()).hexdigest()).shuffle(unique)
-    return unique
-
-
 def _records(ids: list[str], params: dict[str, str], world: World) -> Reply:
-    known = [record for name in _shuffled(ids) if (record := world.record(name))]
+    known = [record for name in shuffled(ids) if (record := world.record(name))]
     if params.get("rettype") == "medline":
         return text("\n" + "\n".join(medline(record) for record in known), TEXT)
     if params.get("rettype") == "uilist":
         return text("\n".join(record.pmid for record in known), TEXT)
-    rows = "".join(pubmed_article(record) for record in known)
-    return text(f"{DOCTYPE}<PubmedArticleSet>{rows}</PubmedArticleSet>", XML)
-
-
-def _articles(ids: list[str], world: World) -> Reply:
-    rows = [_article(name, world.corpus.by_pmcid.get(f"PMC{name}")) for name in _shuffled(ids)]
-    return text(
-        '<?xml version="1.0" ?>\n<!DOCTYPE pmc-articleset PUBLIC "-//NLM//DTD ARTICLE SET 2.0//EN" '
-        '"https://dtd.nlm.nih.gov/ncbi/pmc/articleset/nlm-articleset-2.0.dtd">'
-        f"<pmc-articleset>{''.join(rows)}</pmc-articleset>",
-        XML,
-    )
-
-
-def _article(number: str, record: Record | None) -> str:
-    if record is None or not record.efetch:
-        return f'<Reply Id="{number}" error="The following PMCID is not available: {number}"/>'
-    return re.sub(r"^<\?xml[^>]*\?>", "", jats.article(record, full=record.efetch == "body"))
+    return record_set(known)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tests.world import entrez_answers, kinship
 from tests.world.eutils_words import mesh_summary
-from tests.world.pubmed_xml import MONTHS, initials
-from tests.world.records import Record
-from tests.world.wire import XML, Call, Reply, as_json, text
+from utils.demo.pubmed_xml import MONTHS, initials
+from utils.demo.records import Record
+from utils.demo.wire import XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World

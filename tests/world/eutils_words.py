@@ -12,8 +12,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.world.index import words
-from tests.world.records import Record
-from tests.world.wire import HTML, TEXT, XML, Call, Reply, text
+from utils.demo.records import Record
+from utils.demo.wire import HTML, TEXT, XML, Call, Reply, text
 
 if TYPE_CHECKING:
     from tests.world import World

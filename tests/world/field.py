@@ -14,11 +14,11 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
-from tests.world.imprint import ARXIV, MEMBRANE, SIGNALS, TISSUE
 from tests.world.index import padded, subsets
-from tests.world.pubmed_xml import initials
-from tests.world.records import Journal, Person, Record
-from tests.world.topics import TOPICS
+from utils.demo.papers import ARXIV, MEMBRANE, SIGNALS, TISSUE
+from utils.demo.pubmed_xml import initials
+from utils.demo.records import Journal, Person, Record
+from utils.demo.topics import TOPICS
 
 _FIRST_PMID = 60_000_001
 _FIRST_DAY, _DAYS = date(2016, 1, 4), 3_650

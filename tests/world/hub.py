@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tests.world.wire import Call, Reply, as_json, redirect, text
+from utils.demo.wire import Call, Reply, as_json, redirect, text
 
 if TYPE_CHECKING:
     from tests.world import World

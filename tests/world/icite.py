@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.world import kinship
-from tests.world.wire import Call, Reply, as_json
+from utils.demo.wire import Call, Reply, as_json
 
 if TYPE_CHECKING:
     from tests.world import World
-    from tests.world.records import Record
+    from utils.demo.records import Record
 
 
 def icite(call: Call, world: World) -> Reply:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from xml.etree import ElementTree as ET
 
-from tests.world.pubmed_xml import initials, pubmed_article
-from tests.world.records import OPEN_PAGES, Record
+from utils.demo.pubmed_xml import initials, pubmed_article
+from utils.demo.records import OPEN_PAGES, Record
 
 _WORD = re.compile(r"[^\W_]+")
 

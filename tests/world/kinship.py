@@ -11,7 +11,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from tests.world.index import words
-from tests.world.records import Record
+from utils.demo.records import Record
 
 if TYPE_CHECKING:
     from tests.world import World

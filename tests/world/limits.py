@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tests.world.moods import limited
-from tests.world.wire import Call, Reply
+from utils.demo.wire import Call, Reply
 
 # A request does not arrive to the millisecond when it was sent. What comes too early by no more
 # than this is served, but moves the next turn all the same: the rate on average is strict. Where

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import count
 
 from tests.world import deceit, walls
-from tests.world.wire import HTML, JSON, PDF, TEXT, XML, Call, Reply, as_json, redirect, text
+from utils.demo.wire import HTML, JSON, PDF, TEXT, XML, Call, Reply, as_json, redirect, text
 
 HUGE = 200 * 1024 * 1024
 

@@ -15,7 +15,7 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any
 
-from tests.world.wire import JSON, Call, Reply, as_json
+from utils.demo.wire import JSON, Call, Reply, as_json
 
 if TYPE_CHECKING:
     from tests.world import World

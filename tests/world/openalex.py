@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from tests.world import kinship
 from tests.world.pdf import pdf_of
-from tests.world.prose import abstract
-from tests.world.records import Record, plain
 from tests.world.unpaywall import locations
-from tests.world.wire import HTML, PDF, Call, Reply, as_json, text
+from utils.demo.prose import abstract
+from utils.demo.records import Record, plain
+from utils.demo.wire import HTML, PDF, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World

@@ -13,11 +13,11 @@ import zlib
 from typing import TYPE_CHECKING
 
 from tests.world import kinship
-from tests.world.wire import Call, Reply, as_json, text
+from utils.demo.wire import Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World
-    from tests.world.records import Record
+    from utils.demo.records import Record
 
 
 def opencitations(call: Call, world: World) -> Reply:

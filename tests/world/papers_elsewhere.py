@@ -1,11 +1,10 @@
 """Papers that preprint servers, repositories or their publishers give away."""
 
-from tests.world.imprint import ARXIV, BIORXIV, MEMBRANE, OLD, RICH, SIGNALS, SQUARE, TISSUE, paper
+from utils.demo.papers import ARXIV, BIORXIV, MEMBRANE, OLD, SIGNALS, SQUARE, TISSUE, paper
+from utils.demo.papers import BY_BRANCH as DEMO
 
 PAPERS = [
-    paper(13, "publisher_html", "Skeletal density of <i>Acropora</i> fragments after bleaching",
-        TISSUE, topic="coral", site="meadow", page="article", features=RICH, notices=(("ErratumIn",
-        "Ann Tissue Ecol. 2025;12(4):5", "41000010"),), mesh=("Anthozoa",)),
+    DEMO["publisher_html"],
     paper(14, "arxiv", "Nucleation lag in levitated droplets: a model of impurity pinning", ARXIV,
         topic="crystal", arxiv="2511.04014", doi="10.48550/arXiv.2511.04014", pmid="",
         features=frozenset({"formula", "greek"}), unpaywall="unknown"),
@@ -29,8 +28,7 @@ PAPERS = [
         site="summit", page="meta_refresh"),
     paper(22, "publisher_picky", "Lexical access under bilingual switching", SIGNALS,
         topic="language", site="meadow", page="picky"),
-    paper(23, "jina_only", "Sclerostin release at low loading frequency", MEMBRANE, topic="bone",
-        site="harbour", page="forbidden"),
+    DEMO["jina_only"],
     paper(24, "doi_only", "Tuft cell number and crypt fission in colon organoids", SIGNALS,
         topic="gut", pmid="", site="meadow", page="article", abstract="plain"),
     paper(25, "sici", "Wall stress and conduction velocity in Langendorff hearts", OLD,

@@ -1,12 +1,10 @@
 """Papers PMC, in one of its ways, gives away."""
 
-from tests.world.imprint import MEMBRANE, OLD, RICH, SIGNALS, TISSUE, paper
+from utils.demo.papers import BY_BRANCH as DEMO
+from utils.demo.papers import MEMBRANE, OLD, RICH, SIGNALS, TISSUE, paper
 
 PAPERS = [
-    paper(1, "pmc_cloud", "CXCL12–CXCR4 signalling steers progenitors in bone marrow slices",
-        SIGNALS, topic="chemokine", pmcid="PMC9100001", cloud=(1,), efetch="body", europepmc=True,
-        features=RICH, mesh=("Chemokine CXCL12", "Receptors, CXCR4", "Cell Movement"),
-        keywords=("chemotaxis", "signaling", "ligand binding"), collective="MARROW Study Group"),
+    DEMO["pmc_cloud"],
     paper(2, "pmc_cloud_versions", "Shedding of PD-L1 limits PD-1 clustering on CD8 T cells",
         SIGNALS, topic="checkpoint", pmcid="PMC9100002", cloud=(1, 2, 10), efetch="body",
         license="CC BY-NC-ND", mesh=("B7-H1 Antigen", "Programmed Cell Death 1 Receptor"),
@@ -17,19 +15,14 @@ PAPERS = [
         "pathway")),
     paper(73, "supplemented", "Gill microbiota of intertidal crabs under trace metals", TISSUE,
         pmcid="PMC9100073", cloud=(1,), efetch="body", features=RICH | {"supplement"}),
-    paper(4, "efetch_only", "Vacuolar acidity and the replicative age of yeast daughters", TISSUE,
-        topic="yeast", pmcid="PMC9100004", efetch="body", features=frozenset({"table", "figure"}),
-        mesh=("Saccharomyces cerevisiae", "Cellular Senescence")),
+    DEMO["efetch_only"],
     paper(5, "europepmc_only", "Slow wave slope predicts dream recall in night shift nurses",
         TISSUE, topic="sleep", pmcid="PMC9100005", efetch="front", europepmc=True, mesh=("Sleep",
         "Dreams"), features=frozenset({"greek", "table"})),
     paper(6, "embargoed", "Butyrate supply and barrier leak in gnotobiotic mice", MEMBRANE,
         topic="gut", pmcid="PMC9100006", efetch="front", released="2027-03-04",
         mesh=("Butyrates",)),
-    paper(7, "retracted", "Titin stiffness reverses atrial fibrosis in septal biopsies", TISSUE,
-        topic="heart", pmcid="PMC9100007", cloud=(1,), efetch="body", types=("Journal Article",
-        "Retracted Publication"), notices=(("RetractionIn", "Ann Tissue Ecol. 2025;13(1):1",
-        "41000008"),)),
+    DEMO["retracted"],
     paper(8, "retraction_notice",
         "Retraction: Titin stiffness reverses atrial fibrosis in septal biopsies", TISSUE,
         topic="heart", pmcid="PMC9100008", cloud=(1,), efetch="body", kind="notice",

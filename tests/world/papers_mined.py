@@ -1,6 +1,6 @@
 """Papers of publishers' services and links for text mining, and one behind a dead link."""
 
-from .imprint import MEMBRANE, OLD, SIGNALS, TISSUE, paper
+from utils.demo.papers import MEMBRANE, OLD, SIGNALS, TISSUE, paper
 
 PAPERS = [
     paper(67, "elsevier_subscribed", "Rim ice and the <i>Physcomitrium</i> gametophore", MEMBRANE,

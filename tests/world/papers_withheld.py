@@ -1,20 +1,18 @@
 """Papers of which only the abstract, or something that is not the paper, can be had."""
 
-from tests.world.imprint import BOOKS, MEMBRANE, OLD, SIGNALS, TISSUE, paper
+from utils.demo.papers import BOOKS, MEMBRANE, OLD, SIGNALS, TISSUE, paper
+from utils.demo.papers import BY_BRANCH as DEMO
 
 PAPERS = [
-    paper(28, "abstract_only", "Adenosine build-up in thalamic slices", MEMBRANE, topic="sleep",
-        doi="", abstract="structured", mesh=("Adenosine",)),
+    DEMO["abstract_only"],
     paper(29, "no_abstract", "Notes on the spleen in febrile periodicity", OLD, topic="malaria",
         pmid="5100029", doi="", abstract="none", published="1967-01-01", entered="1967-01-01"),
     paper(30, "book_chapter", "Care of the perfused bone core", BOOKS, topic="bone", kind="book",
         doi="", types=("Study Guide", "Review"), abstract="plain"),
-    paper(31, "paywall", "Ripple coupling and memory consolidation", MEMBRANE, topic="sleep",
-        site="harbour", page="paywall", core="file"),
+    DEMO["paywall"],
     paper(32, "scanned_pdf", "Herbarium sheets and phyllid angle", OLD, topic="moss",
         unpaywall="scan", site="summit", page="scan", core="bare"),
-    paper(33, "wrong_paper", "Iron regulon activity of petite mutants", TISSUE, topic="yeast",
-        site="summit", page="wrong_paper", core="other"),
+    DEMO["wrong_paper"],
     paper(34, "html_as_pdf", "Larval settlement follows alkalinity anomaly", TISSUE, topic="coral",
         unpaywall="fake_pdf", site="harbour", page="html_as_pdf", core="walled"),
     paper(35, "front_matter_only", "Interferon escape in wastewater samples", MEMBRANE,
@@ -26,7 +24,6 @@ PAPERS = [
 ]  # fmt: skip
 
 _WALLS = (
-    ("captcha", "Echoes of calcium sparks", "heart", "meadow"),
     ("captcha_200", "Titres after the second spring", "virus", "harbour"),
     ("bot_check", "Pollen diversity at the orchard edge", "bee", "summit"),
     ("cookie_wall", "Saccades without intention", "vision", "meadow"),
@@ -35,14 +32,17 @@ _WALLS = (
 )
 _SEEN = {"bot_check": "doi", "cookie_wall": "walled"}
 PAPERS += [
-    paper(
-        *(38 + at, wall, title, SIGNALS),
-        topic=topic,
-        site=site,
-        page=wall,
-        scholar=_SEEN.get(wall, ""),
-    )
-    for at, (wall, title, topic, site) in enumerate(_WALLS)
+    DEMO["captcha"],
+    *(
+        paper(
+            *(39 + at, wall, title, SIGNALS),
+            topic=topic,
+            site=site,
+            page=wall,
+            scholar=_SEEN.get(wall, ""),
+        )
+        for at, (wall, title, topic, site) in enumerate(_WALLS)
+    ),
 ]
 PAPERS += [
     paper(

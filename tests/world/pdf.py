@@ -4,8 +4,8 @@ import textwrap
 import zlib
 from functools import lru_cache
 
-from tests.world.prose import abstract, body, references
-from tests.world.records import Record, plain
+from utils.demo.prose import abstract, body, references
+from utils.demo.records import Record, plain
 
 _LINES = 56
 

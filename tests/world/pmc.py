@@ -25,12 +25,12 @@ from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tests.world import jats
 from tests.world.limits import refusal
 from tests.world.pdf import pdf_of
-from tests.world.prose import abstract, body
-from tests.world.records import Record, plain
-from tests.world.wire import XML, Call, Reply, as_json, text
+from utils.demo import jats
+from utils.demo.prose import abstract, body
+from utils.demo.records import Record, plain
+from utils.demo.wire import XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.world.pubchem_compounds import COMPOUNDS, CROWD, Known, compound
-from tests.world.wire import HTML, Call, Reply, as_json, text
+from utils.demo.wire import HTML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
     from tests.world import World

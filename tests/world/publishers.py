@@ -12,57 +12,40 @@ every script · ``captcha`` (403) · ``captcha_200`` · ``bot_check`` · ``cooki
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from tests.world import pages, walls
-from tests.world.jats import article
+from tests.world import walls
 from tests.world.pdf import pdf_of, scan_of
-from tests.world.records import Record
-from tests.world.wire import HTML, PDF, XML, Call, Reply, redirect, text
+from utils.demo import pages, publishers
+from utils.demo.jats import article
+from utils.demo.prose import body
+from utils.demo.publishers import PAGES, Page, article_path, forbidden, gone
+from utils.demo.records import Record
+from utils.demo.wire import HTML, PDF, XML, Call, Reply, redirect, text
 
 if TYPE_CHECKING:
     from tests.world import World
 
-Page = Callable[[Record, Call], Reply]
-
-
-def article_path(record: Record) -> str:
-    """Where the page of a paper lies at its publisher."""
-    return f"/articles/{quote(record.doi, safe='')}"
-
 
 def site(name: str, call: Call, world: World) -> Reply:
     """One publisher."""
-    for prefix, serve in (("/articles/", _article), ("/pdf/", _pdf), ("/mining/", _xml)):
-        if call.path.startswith(prefix):
-            doi = call.path.removeprefix(prefix).removesuffix(".pdf").removesuffix(".xml").lower()
-            record = world.corpus.by_doi.get(doi)
-            if record and record.site == name:
-                return serve(record, call)
+    served = {"/articles/": _article, "/pdf/": _pdf, "/mining/": _xml}
     if call.path.endswith("/fig1.jpg"):
         return Reply(200, pages.PICTURE, "image/jpeg")
     if call.path == "/robots.txt":
         return text("User-agent: *\nDisallow: /login\n", "text/plain")
-    return _gone(call)
-
-
-def _gone(call: Call) -> Reply:
-    return text("<html><title>404</title><h1>Page not found</h1></html>", HTML, 404)
+    return publishers.site(name, call, world, served)
 
 
 def _article(record: Record, call: Call) -> Reply:
-    special: dict[str, Page] = {
+    special: dict[str, Page] = PAGES | {
         "multi_hop": _multi_hop, "meta_refresh": _meta_refresh, "picky": _picky,
-        "forbidden": lambda record, call: _forbidden(), "gone": lambda record, call: _gone(call),
-        "captcha": lambda record, call: walls.captcha(403),
+        "gone": lambda record, call: gone(),
         "captcha_200": lambda record, call: walls.captcha(),
         "bot_check": lambda record, call: walls.bot_check(),
         "cookie_wall": lambda record, call: walls.cookie_wall(),
         "login": lambda record, call: walls.login(),
         "error_page": lambda record, call: walls.error_page(),
-        "wrong_paper": lambda record, call: walls.wrong_paper(),
     }  # fmt: skip
     if serve := special.get(record.page):
         return serve(record, call)
@@ -74,24 +57,18 @@ def page_of(record: Record, base: str) -> str:
     if record.page == "paywall":
         return pages.paywall_page(record, base, record.site)
     if record.page == "front_matter":
-        return pages.front_matter_page(record, base, record.site)
+        return front_matter_page(record, base, record.site)
     if record.page == "partial":
-        return pages.partial_page(record, base, record.site)
+        return partial_page(record, base, record.site)
     if record.page in {"pdf", "html_as_pdf", "scan"}:
         return pages.abstract_page(record, base, record.site, pdf=True)
     return pages.article_page(record, base, record.site)
 
 
-def _forbidden() -> Reply:
-    return text(
-        "<html><head><title>403 Forbidden</title></head><h1>Forbidden</h1></html>", HTML, 403
-    )
-
-
 def _picky(record: Record, call: Call) -> Reply:
     """Offended by headers only a clever client sends; content with plain ones."""
     plain = call.header("accept") in {"", "*/*"} and not call.header("accept-language")
-    return text(page_of(record, call.host), HTML) if plain else _forbidden()
+    return text(page_of(record, call.host), HTML) if plain else forbidden()
 
 
 def _multi_hop(record: Record, call: Call) -> Reply:
@@ -128,7 +105,7 @@ def _pdf(record: Record, call: Call) -> Reply:
         return Reply(200, scan_of(record), PDF)
     if record.page in {"pdf", "article"}:
         return Reply(200, pdf_of(record), PDF)
-    return _forbidden()
+    return forbidden()
 
 
 def repository(call: Call, world: World) -> Reply:
@@ -138,9 +115,9 @@ def repository(call: Call, world: World) -> Reply:
     doi = call.path.removeprefix("/item/").removesuffix("/download").lower()
     record = world.corpus.by_doi.get(doi)
     if record is None or not call.path.startswith("/item/"):
-        return _gone(call)
+        return gone()
     if record.unpaywall == "dead":
-        return _gone(call)
+        return gone()
     if call.path.endswith("/download"):
         if record.unpaywall == "fake_pdf":
             return Reply(200, walls.login().body, PDF)
@@ -148,3 +125,17 @@ def repository(call: Call, world: World) -> Reply:
     if record.unpaywall == "html":
         return text(pages.article_page(record, call.host, "meadow"), HTML)
     return text(pages.abstract_page(record, call.host, "meadow", pdf=False), HTML)
+
+
+def partial_page(record: Record, base: str, family: str) -> str:
+    """The abstract and the first lines, then a button."""
+    first = body(record)[0][1][0].split(". ")[0]
+    more = f"<h2>Introduction</h2><p>{first}…</p><p><a href='/full'>Continue reading</a></p>"
+    return pages.abstract_page(record, base, family, pdf=False, more=more)
+
+
+def front_matter_page(record: Record, base: str, family: str) -> str:
+    """Title, abstract and references: everything but the paper."""
+    return pages.abstract_page(
+        record, base, family, pdf=False, more=pages.list_references(record, family)
+    )

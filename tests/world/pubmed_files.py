@@ -25,12 +25,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.world.pubmed_xml import DOCTYPE, pubmed_article
-from tests.world.wire import Call, Reply, text
+from utils.demo.pubmed_xml import DOCTYPE, pubmed_article
+from utils.demo.wire import Call, Reply, text
 
 if TYPE_CHECKING:
     from tests.world import World
-    from tests.world.records import Record
+    from utils.demo.records import Record
 
 _GZIP = "application/x-gzip"
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from tests.world.records import Corpus, Journal, Record
+from tests.world.convert import Article
+from tests.world.records import Corpus
+from utils.demo.records import Journal, Record
 
 # Of ten articles six are in the PMC Cloud Service, two only in efetch, one only at Europe PMC,
 # one only outside PMC; those with a PDF of their own are always outside.
@@ -44,6 +46,7 @@ def _record(at: int, row: dict[str, Any], folder: Path) -> Record:
         doi=row["doi"],
         license=_license(row["licence"]),
         files=paths,
+        recorded=Article(paths["jats"]),
         site=_SITES[at % len(_SITES)],
         **_known(paths["pubmed"], row["year"]),
         **_place(place, at, has_pdf="pdf" in files),

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.world.kinship import cited, citing
-from tests.world.prose import abstract
-from tests.world.records import Record, plain
-from tests.world.wire import Call, Reply, as_json
+from utils.demo.prose import abstract
+from utils.demo.records import Record, plain
+from utils.demo.wire import Call, Reply, as_json
 
 if TYPE_CHECKING:
     from tests.world import World

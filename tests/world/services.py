@@ -27,7 +27,7 @@ from tests.world.pubmed_files import pubmed_files
 from tests.world.semantic_scholar import semantic_scholar
 from tests.world.text_mining import elsevier, springer, wiley
 from tests.world.unpaywall import unpaywall
-from tests.world.wire import Call, Reply
+from utils.demo.wire import Call, Reply
 
 if TYPE_CHECKING:
     from tests.world import World

@@ -12,11 +12,12 @@ import pytest
 
 from quality.benchmarks.harvest_verdict import Score, share_of
 from tests.examples import share
-from tests.world import Record, World, jats, pages
+from tests.world import Record, World
 from tests.world.field import Field
-from tests.world.prose import body
 from tests.world.visits import efetch, esearch
 from utils import Library, PaperError
+from utils.demo import jats, pages
+from utils.demo.prose import body
 from utils.model.identifiers import Ids
 
 pytestmark = pytest.mark.slow

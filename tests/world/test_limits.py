@@ -11,7 +11,7 @@ from tests.world import World
 from tests.world.eutils import KEY
 from tests.world.limits import Gate
 from tests.world.visits import Standstill, get
-from tests.world.wire import Call
+from utils.demo.wire import Call
 
 
 def test_ncbi_refuses_the_fourth_request_in_a_second(world: World, standstill: Standstill) -> None:

@@ -11,8 +11,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.processes import Process
-from tests.world import World, jats
+from tests.world import World
 from tests.world.visits import efetch, esearch, get
+from utils.demo import jats
 
 
 def test_every_identifier_is_of_one_paper_only(world: World) -> None:

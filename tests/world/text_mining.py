@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from utils.demo.jats import article
+from utils.demo.records import Record
+from utils.demo.wire import PDF, XML, Call, Reply, as_json, redirect, text
+
 from . import elsevier_xml
-from .jats import article
 from .pdf import pdf_of
-from .records import Record
-from .wire import PDF, XML, Call, Reply, as_json, redirect, text
 
 if TYPE_CHECKING:
     from . import World

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tests.world.doi import landing
-from tests.world.records import Record
-from tests.world.wire import Call, Reply, as_json
+from utils.demo.doi import landing
+from utils.demo.records import Record
+from utils.demo.wire import Call, Reply, as_json
 
 if TYPE_CHECKING:
     from tests.world import World

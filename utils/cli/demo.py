@@ -1,78 +1,66 @@
-"""The demo: Papershelf against the tests' stand-in internet, which runs beside it on loopback.
+"""The demo: a harvest from a small internet of invented papers, which this process serves itself.
 
-It needs no network, key or e-mail address: invented papers at invented publishers, behind the real
-interfaces, fetched by the real pipeline at the polite rates.
+It needs no network, key or e-mail address. The papers are fetched by the real pipeline at the
+polite rates.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..errors import NotFound, StoreFailed
+from ..demo.internet import Internet
 from ..library import Library
 from ..settings import Settings
+from .output import speaks_unicode
 
-QUERY = "field[ti]"
-_PAPERS = 40
-_START_TIMEOUT_S = 30.0
-_ROOT = Path(__file__).resolve().parents[2]
+if TYPE_CHECKING:
+    from ..harvest.jobs import Harvest
+
+_SOURCES = ("pmc", "publisher", "jina")
+_NAMES = {"efetch": "PubMed Central", "publisher": "publisher's page", "jina": "Jina Reader"}
+_BAR = 5  # columns for a paper
 
 
 @contextmanager
-def stage() -> Iterator[tuple[Library, str]]:
-    """A library in a temporary folder that asks the stand-in, and a query that finds papers.
-
-    Raises
-    ------
-    NotFound
-        The stand-in is missing: it comes with the source, not with the installed package.
-    """
-    if not (_ROOT / "tests" / "world").is_dir():
-        msg = "The stand-in internet is not here."
-        raise NotFound(msg, "Run the demo in a checkout of the source.")
+def stage() -> Iterator[tuple[Library, Internet]]:
+    """Yield a library in a temporary folder, and the small internet that it asks."""
     folder = Path(tempfile.mkdtemp(prefix="papershelf-demo-"))
-    world = None
-    try:
-        world = _world(folder / "addresses.env")
-        yield Library(_settings(folder, _addresses(folder / "addresses.env", world))), QUERY
-    finally:
-        if world:
-            world.kill()  # it holds nothing worth an orderly end
-            world.wait()
+    with Internet() as internet:
+        yield Library(_settings(folder, internet)), internet
 
 
-def _world(addresses: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.world", "--field", str(_PAPERS)]
-    # In a process group of its own, for Ctrl-C is ours to answer. It ends when its pipe closes, so
-    # that it does not outlive us even when we are killed.
-    return subprocess.Popen(  # noqa: S603 - our own
-        [*command, "--env", str(addresses), "--until-eof"],
-        cwd=_ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        process_group=0,
-    )
+def _settings(folder: Path, internet: Internet) -> Settings:
+    """Return the demo's settings: it takes neither keys nor `offline` from the environment."""
+    own = {
+        "papers_dir": folder / "papers",
+        "papers_pace_dir": folder / "pace",
+        "papers_sources": _SOURCES,
+    }
+    return Settings.model_construct(**internet.settings() | own)  # type: ignore[arg-type]
 
 
-def _settings(folder: Path, addresses: dict[str, str]) -> Settings:
-    """Settings of the demo: of the environment it takes nothing, neither keys nor `offline`."""
-    places = {"papers_dir": folder / "papers", "papers_pace_dir": folder / "pace"}
-    return Settings.model_construct(**addresses | places)  # type: ignore[arg-type]
+def repeat(harvest: Harvest, library: Library, internet: Internet) -> str:
+    """Download a paper of the harvest once more; say how many requests that took."""
+    row = next((row for row in harvest.ledger.rows() if row.state == "full_text"), None)
+    if row is None:
+        return ""
+    before = internet.answered
+    title = library.download(row.paper.ids).stored.paper.title
+    return f"{title}\n  asked for again: on the shelf, {internet.answered - before} requests"
 
 
-def _addresses(file: Path, world: subprocess.Popen[bytes]) -> dict[str, str]:
-    """Wait until the services are up; their addresses, as settings."""
-    until = time.monotonic() + _START_TIMEOUT_S
-    while time.monotonic() < until and world.poll() is None:
-        if file.exists() and (text := file.read_text(encoding="utf-8")).endswith("\n"):
-            pairs = (line.split("=", 1) for line in text.splitlines())
-            return {name.lower(): value for name, value in pairs}
-        time.sleep(0.05)
-    msg = "The stand-in internet did not start."
-    raise StoreFailed(msg, "Run python -m tests.world to see why.")
+def chart(harvest: Harvest) -> list[str]:
+    """Return a line with a bar for each route that led to a text, and each reason for none."""
+    coverage = harvest.ledger.coverage()
+    sign = "█" if speaks_unicode() else "#"
+    counts = {_NAMES.get(via, via): number for via, number in coverage.sources.items()}
+    for reason, number in coverage.reasons.items():
+        counts[f"none: {reason.replace('_', ' ')}"] = number
+    width = max(map(len, counts), default=0)
+    return [
+        f"  {name:<{width}}  {sign * _BAR * number} {number}" for name, number in counts.items()
+    ]

@@ -310,23 +310,30 @@ def _received_line(one: InboxResult) -> str:
 
 
 def _demo(args: argparse.Namespace, library: Library) -> int:
-    from .demo import stage
+    from ..demo.papers import QUERY
+    from .demo import chart, repeat, stage
 
-    note("Setting up a stand-in of the internet, with invented papers …")
+    note("Serving a small internet of invented papers from this computer …")
     try:
-        with stage() as (demo, query):
-            note(f"Harvesting {query!r} into {demo.settings.papers_dir}")
-            note("It takes half a minute: the sites' published limits hold here too.")
-            harvest = demo.harvest(query=query)
+        with stage() as (demo, internet):
+            note(f"Searching for {QUERY!r}; harvesting into {demo.settings.papers_dir}")
+            note("It takes about 20 seconds: the sites' rate limits hold here too.")
+            harvest = demo.harvest(query=QUERY)
             watch(harvest, plain=args.json)
+            again = repeat(harvest, demo, internet)
     except KeyboardInterrupt:
-        note("\nInterrupted. The stand-in is gone; nothing of the demo is needed any more.")
+        note("\nInterrupted. Nothing of the demo is needed any more.")
         leave(INTERRUPTED_EXIT_STATUS)
-    _show(harvest, args.json, advise=False)
+    page = harvest.folder / "report.html"
+    if args.json:
+        _show(harvest, as_json=True)
+    else:
+        say(_line(harvest.job(), "finished"))
+        say("\n".join([*chart(harvest), again, f"  report: {page}"]))
     harvest_plan = command_line("harvest 'CXCL12 AND CXCR4' --plan")
     note(f"With real papers: set PUBMED_EMAIL, then: {harvest_plan}")
     if args.open:
-        show_page(harvest.folder / "report.html")
+        show_page(page)
     return 0
 
 
@@ -425,11 +432,8 @@ def _line(job: Job, state: str) -> str:
     return f"{head}{outcomes_text(counts)}{left}"
 
 
-def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) -> None:
-    """Print the status of a harvest: counts, reasons, where the report is.
-
-    *advise* suggests commands, which find the harvest only on the shelf of the settings.
-    """
+def _show(harvest: Harvest, as_json: bool, **more: Any) -> None:
+    """Print the status of a harvest: counts, reasons, where the report is."""
     job = harvest.job()
     row = _row(job, harvest)
     reasons = harvest.ledger.coverage().reasons
@@ -453,7 +457,7 @@ def _show(harvest: Harvest, as_json: bool, *, advise: bool = True, **more: Any) 
         if page.exists()
         else f"  report: {command_line(f'harvest report {job.job_id}')}"
     )
-    if advise and _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
+    if _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
         say(f"  to ask again what could not be told: {command_line(f'harvest --job {job.job_id}')}")
     if "differences_file" in more:
         say(f"  differences: {more['differences_file']}")

@@ -1,15 +1,17 @@
 """PubMed XML and MEDLINE text of a record, after pubmed_250101.dtd (facts sheet, 1.4 and 11)."""
 
 import re
+from collections.abc import Callable
 from html import escape
 
-from tests.world.prose import abstract, references
-from tests.world.records import Record, plain
+from .prose import abstract, references
+from .records import Record
 
 DOCTYPE = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st '
     'January 2025//EN" "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n'
 )
+OTHER_KINDS: dict[str, Callable[[Record], str]] = {}
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CATEGORY = {"CONCLUSIONS": "CONCLUSIONS", "METHODS": "METHODS", "RESULTS": "RESULTS"}
 
@@ -19,18 +21,19 @@ def pubmed_article(record: Record) -> str:
     if stored := record.files.get("pubmed"):
         found = re.search(r"<PubmedArticle>.*</PubmedArticle>", stored.read_text("utf-8"), re.S)
         return found[0] if found else ""
-    if record.kind == "book":
-        return _book(record)
+    if record.kind in OTHER_KINDS:
+        return OTHER_KINDS[record.kind](record)
     return (
         f"<PubmedArticle>{_citation(record)}<PubmedData><History>"
-        f'<PubMedPubDate PubStatus="entrez">{_ymd(record.entered)}<Hour>6</Hour><Minute>0</Minute>'
+        f'<PubMedPubDate PubStatus="entrez">{ymd(record.entered)}<Hour>6</Hour><Minute>0</Minute>'
         f"</PubMedPubDate>{_release(record)}</History><PublicationStatus>ppublish"
         f"</PublicationStatus><ArticleIdList>{_ids(record)}</ArticleIdList>{_references(record)}"
         "</PubmedData></PubmedArticle>"
     )
 
 
-def _ymd(date: str) -> str:
+def ymd(date: str) -> str:
+    """Return a date as elements."""
     year, month, day = date.split("-")
     return f"<Year>{year}</Year><Month>{int(month)}</Month><Day>{int(day)}</Day>"
 
@@ -38,7 +41,7 @@ def _ymd(date: str) -> str:
 def _release(record: Record) -> str:
     if not record.released:
         return ""
-    return f'<PubMedPubDate PubStatus="pmc-release">{_ymd(record.released)}</PubMedPubDate>'
+    return f'<PubMedPubDate PubStatus="pmc-release">{ymd(record.released)}</PubMedPubDate>'
 
 
 def _ids(record: Record) -> str:
@@ -72,25 +75,27 @@ def _citation(record: Record) -> str:
     )
     return (
         '<MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">'
-        f"{record.pmid}</PMID><DateRevised>{_ymd(record.last_revised)}</DateRevised>"
+        f"{record.pmid}</PMID><DateRevised>{ymd(record.last_revised)}</DateRevised>"
         f'<Article PubModel="Print"><Journal><ISSN IssnType="Electronic">{journal.issn}</ISSN>'
         f'<JournalIssue CitedMedium="Internet"><Volume>{record.volume}</Volume><Issue>'
         f"{record.issue}</Issue><PubDate><Year>{year}</Year><Month>{MONTHS[int(month) - 1]}"
         f"</Month></PubDate></JournalIssue><Title>{escape(journal.title)}</Title><ISOAbbreviation>"
-        f"{escape(journal.short)}</ISOAbbreviation></Journal><ArticleTitle>{_dotted(record.title)}"
+        f"{escape(journal.short)}</ISOAbbreviation></Journal><ArticleTitle>{dotted(record.title)}"
         f"</ArticleTitle><Pagination><MedlinePgn>{record.pages}</MedlinePgn></Pagination>{doi}"
-        f"{_abstract(record)}{_authors(record)}<Language>{record.language}</Language>"
-        f"<PublicationTypeList>{_types(record)}</PublicationTypeList>{vernacular}</Article>"
+        f"{abstract_of(record)}{list_authors(record)}<Language>{record.language}</Language>"
+        f"<PublicationTypeList>{list_types(record)}</PublicationTypeList>{vernacular}</Article>"
         f"<MedlineJournalInfo><MedlineTA>{escape(journal.short)}</MedlineTA></MedlineJournalInfo>"
         f"{_notices(record)}{_mesh(record)}{_keywords(record)}</MedlineCitation>"
     )
 
 
-def _dotted(title: str) -> str:
+def dotted(title: str) -> str:
+    """Return a title with its full stop."""
     return title if title.endswith((".", "?")) else f"{title}."
 
 
-def _abstract(record: Record) -> str:
+def abstract_of(record: Record) -> str:
+    """Return the abstract."""
     parts = []
     for label, text in abstract(record):
         category = _CATEGORY.get(label, "BACKGROUND")
@@ -104,7 +109,8 @@ def initials(given: str) -> str:
     return "".join(part[0] for part in re.split(r"[\s-]+", given) if part)
 
 
-def _authors(record: Record, kind: str = "") -> str:
+def list_authors(record: Record, kind: str = "") -> str:
+    """Return the list of authors."""
     people = "".join(
         f'<Author ValidYN="Y"><LastName>{escape(family)}</LastName><ForeName>{given}</ForeName>'
         f"<Initials>{initials(given)}</Initials><AffiliationInfo><Affiliation>Institute of "
@@ -118,7 +124,8 @@ def _authors(record: Record, kind: str = "") -> str:
     return f'<AuthorList{kind} CompleteYN="Y">{people}</AuthorList>' if people else ""
 
 
-def _types(record: Record) -> str:
+def list_types(record: Record) -> str:
+    """Return the publication types."""
     return "".join(
         f'<PublicationType UI="D016428">{name}</PublicationType>' for name in record.types
     )
@@ -146,53 +153,3 @@ def _mesh(record: Record) -> str:
 def _keywords(record: Record) -> str:
     rows = "".join(f'<Keyword MajorTopicYN="N">{word}</Keyword>' for word in record.keywords)
     return f'<KeywordList Owner="NOTNLM">{rows}</KeywordList>' if rows else ""
-
-
-def _book(record: Record) -> str:
-    year, authors = record.year, _authors(record, ' Type="authors"')
-    return (
-        f'<PubmedBookArticle><BookDocument><PMID Version="1">{record.pmid}</PMID><ArticleIdList>'
-        f'<ArticleId IdType="bookaccession">NBK{record.pmid[-4:]}</ArticleId></ArticleIdList>'
-        f"<Book><Publisher><PublisherName>{record.journal.publisher}</PublisherName></Publisher>"
-        f'<BookTitle book="guide">{record.journal.title}</BookTitle><PubDate><Year>{year}</Year>'
-        '</PubDate><AuthorList Type="editors"><Author ValidYN="Y"><LastName>Editrix</LastName>'
-        "<ForeName>Una</ForeName><Initials>U</Initials></Author></AuthorList></Book>"
-        f'<ArticleTitle book="guide" part="{record.pmid}">{_dotted(record.title)}</ArticleTitle>'
-        f"<Language>eng</Language>{authors}{_types(record)}"
-        f"{_abstract(record)}<ContributionDate>{_ymd(record.published)}</ContributionDate>"
-        "</BookDocument><PubmedBookData><History/><PublicationStatus>ppublish"
-        f'</PublicationStatus><ArticleIdList><ArticleId IdType="pubmed">{record.pmid}</ArticleId>'
-        "</ArticleIdList></PubmedBookData></PubmedBookArticle>"
-    )
-
-
-def medline(record: Record) -> str:
-    """The record in MEDLINE display format, long lines folded."""
-    year, month, _ = record.published.split("-")
-    date = f"{year} {MONTHS[int(month) - 1]}"
-    rows = [("PMID", record.pmid), ("OWN", "NLM"), ("STAT", "MEDLINE"), ("DP", date)]
-    rows += [("TI", _dotted(record.plain_title)), ("PG", record.pages)]
-    rows += [("LID", f"{record.doi} [doi]")] if record.doi else []
-    text = " ".join(
-        f"{label}: {plain(body)}" if label else plain(body) for label, body in abstract(record)
-    )
-    rows += [("AB", text)] if text else []
-    for family, given in record.authors:
-        rows += [("FAU", f"{family}, {given}"), ("AU", f"{family} {initials(given)}")]
-    rows += [("LA", record.language), *(("PT", name) for name in record.types)]
-    rows += [("TA", record.journal.short), ("JT", record.journal.title)]
-    rows += [("MH", name) for name in record.mesh]
-    rows += [("PMC", record.pmcid)] if record.pmcid else []
-    rows += [("AID", f"{record.doi} [doi]")] if record.doi else []
-    rows += [("SO", f"{record.journal.short}. {date};{record.volume}:{record.pages}.")]
-    return "\n".join(_folded(tag, value) for tag, value in rows) + "\n"
-
-
-def _folded(tag: str, value: str) -> str:
-    lines, current = [], ""
-    for word in value.split():
-        if current and len(current) + len(word) > 80:
-            lines.append(current)
-            current = ""
-        current = f"{current} {word}".strip()
-    return f"{tag:<4}- " + "\n      ".join([*lines, current])

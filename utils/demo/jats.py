@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from html import escape
 from itertools import cycle, repeat
 
-from tests.world.prose import CITED, abstract, body, references
-from tests.world.records import Record
+from .prose import CITED, abstract, body, references
+from .records import Record
 
 FORBIDDEN = (
     "<!--The publisher of this article does not allow downloading of the full text in XML form.-->"
@@ -34,25 +34,13 @@ _FORMULA = (
     "<mml:mrow><mml:msub><mml:mi>K</mml:mi><mml:mi>m</mml:mi></mml:msub><mml:mo>+</mml:mo>"
     "<mml:mi>S</mml:mi></mml:mrow></mml:mfrac></mml:math></alternatives></disp-formula>"
 )
-# As Springer Nature's articles in PMC have it.
-_SUPPLEMENT = (
-    '<supplementary-material content-type="local-data" id="MOESM1"><media xlink:href="counts_MOESM1'
-    '_ESM.csv"><label>Additional file 1:</label><caption><p>Counts by slice. (CSV 1 kb)</p>'
-    "</caption></media></supplementary-material>"
-)
 _FIGURE = (
     '<fig id="f1"><label>Figure 1</label><caption><title>Time course.</title><p>Lines join the '
     "means of each group; bars show one standard error.</p></caption>"
     '<graphic xlink:href="fig1.jpg"/></fig>'
 )
-_BOX = (
-    "<boxed-text><caption><title>Box 1. In short</title></caption><p>What the reader should keep "
-    "in mind is that the order of events was the same in every sample.</p></boxed-text>"
-)
-_GREEK = (
-    "<p>Values of Δψ and of TGF-β<sub>1</sub> are given as α ± σ; 10<sup>−3</sup> M was the "
-    "highest dose.</p>"
-)
+
+EXTRAS = {"table": _TABLE, "formula": _FORMULA, "figure": _FIGURE}
 
 
 def document(record: Record) -> bytes:
@@ -169,11 +157,7 @@ def _text(paragraphs: tuple[str, ...], numbers: Iterator[int]) -> str:
 
 
 def _extras(record: Record) -> str:
-    made = {
-        "table": _TABLE, "formula": _FORMULA, "figure": _FIGURE, "box": _BOX, "greek": _GREEK,
-        "supplement": _SUPPLEMENT,
-    }  # fmt: skip
-    return "".join(xml for feature, xml in made.items() if feature in record.features)
+    return "".join(xml for feature, xml in EXTRAS.items() if feature in record.features)
 
 
 def _back(record: Record) -> str:

@@ -7,9 +7,8 @@ are: judging *is it this paper* must be possible and must be able to fail. Same 
 import random
 from functools import lru_cache
 
-from tests.world import convert
-from tests.world.records import Record
-from tests.world.topics import TOPICS
+from .records import Record
+from .topics import TOPICS
 
 # How many works a paper cites.
 CITED = 12
@@ -87,8 +86,8 @@ def _paragraphs(
 @lru_cache(maxsize=256)
 def body(record: Record) -> Sections:
     """Headed sections of the main text, about ``record.words`` words."""
-    if "jats" in record.files:
-        return convert.sections(record.files["jats"])
+    if record.recorded:
+        return record.recorded.sections()
     dice = random.Random(record.doi or record.pmid or record.title)
     if record.kind in {"editorial", "notice"}:
         return (("", _paragraphs(_SENTENCES, record.topic, record.words, dice)),)
@@ -101,8 +100,8 @@ def body(record: Record) -> Sections:
 @lru_cache(maxsize=256)
 def abstract(record: Record) -> tuple[tuple[str, str], ...]:
     """Labelled paragraphs of the abstract; the label is empty in a plain one."""
-    if "jats" in record.files:
-        return convert.abstract(record.files["jats"])
+    if record.recorded:
+        return record.recorded.abstract()
     dice = random.Random(f"abstract {record.doi or record.pmid or record.title}")
     if record.abstract == "none":
         return ()
@@ -119,26 +118,20 @@ def abstract(record: Record) -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=256)
 def references(record: Record) -> tuple[tuple[str, str, str, str, str], ...]:
     """(authors, title, journal, year, doi) of the works cited."""
-    if "jats" in record.files:
-        return convert.references(record.files["jats"])
+    if record.recorded:
+        return record.recorded.references()
     dice = random.Random(f"references {record.doi or record.pmid}")
     if record.kind in {"notice", "editorial"} or not record.topic or record.files:
         return ()
-    topic, names = (
-        TOPICS[record.topic],
-        ("Marlow", "Oyelaran", "Szabo", "Tanaka", "Quispe", "Lindt"),
-    )
+    topic = TOPICS[record.topic]
+    names = ("Marlow", "Oyelaran", "Szabo", "Tanaka", "Quispe", "Lindt")
     made = []
     for number in range(1, CITED + 1):
         a, b = dice.sample(topic["things"], 2)
         year = str(dice.randint(1988, 2024))
-        made.append(
-            (
-                f"{dice.choice(names)} {dice.choice('ABCDE')}, {dice.choice(names)} K",
-                f"{a[:1].upper() + a[1:]} and {b} in {dice.choice(topic['systems'])}",
-                dice.choice(("Cell Notes", "Annals of Tissue", "Letters on Membranes")),
-                year,
-                f"10.9998/ref.{year}.{number}{dice.randint(100, 999)}",
-            )
-        )
+        people = f"{dice.choice(names)} {dice.choice('ABCDE')}, {dice.choice(names)} K"
+        title = f"{a[:1].upper() + a[1:]} and {b} in {dice.choice(topic['systems'])}"
+        journal = dice.choice(("Cell Notes", "Annals of Tissue", "Letters on Membranes"))
+        doi = f"10.9998/ref.{year}.{number}{dice.randint(100, 999)}"
+        made.append((people, title, journal, year, doi))
     return tuple(made)

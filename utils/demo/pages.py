@@ -4,8 +4,8 @@ from collections.abc import Callable
 from html import escape
 from urllib.parse import quote
 
-from tests.world.prose import abstract, body, references
-from tests.world.records import Record
+from .prose import abstract, body, references
+from .records import Record
 
 _TABLE = (
     "<table><caption>Table 1. Means by group.</caption><thead><tr><th>Group</th><th>early</th>"
@@ -48,13 +48,6 @@ def abstract_page(record: Record, base: str, family: str, *, pdf: bool, more: st
     return _page(record, base, family, _abstract(record) + more, pdf=pdf)
 
 
-def partial_page(record: Record, base: str, family: str) -> str:
-    """The abstract and the first lines, then a button."""
-    first = body(record)[0][1][0].split(". ")[0]
-    more = f"<h2>Introduction</h2><p>{first}…</p><p><a href='/full'>Continue reading</a></p>"
-    return abstract_page(record, base, family, pdf=False, more=more)
-
-
 def paywall_page(record: Record, base: str, family: str) -> str:
     """The abstract, a preview, and a price."""
     offer = (
@@ -65,18 +58,8 @@ def paywall_page(record: Record, base: str, family: str) -> str:
     return abstract_page(record, base, family, pdf=False, more=offer)
 
 
-def front_matter_page(record: Record, base: str, family: str) -> str:
-    """Title, abstract and references: everything but the paper."""
-    return abstract_page(record, base, family, pdf=False, more=_references(record, family))
-
-
 def _page(record: Record, base: str, family: str, inner: str, *, pdf: bool) -> str:
     return _FRAMES[family](record, _head(record, base, pdf=pdf), inner)
-
-
-def mining_path(record: Record) -> str:
-    """Where the JATS of a paper lies at its publisher, for text mining."""
-    return f"/mining/{quote(record.doi, safe='')}.xml"
 
 
 def pdf_path(record: Record) -> str:
@@ -121,7 +104,7 @@ def _full(record: Record, family: str) -> str:
             block if block.startswith("<table") else f"<p>{block}</p>" for block in paragraphs
         )
         parts.append(_section(title, blocks + (extra if title == "Results" else ""), family))
-    return "".join(parts) + _references(record, family)
+    return "".join(parts) + list_references(record, family)
 
 
 def _section(title: str, inner: str, family: str) -> str:
@@ -134,7 +117,8 @@ def _section(title: str, inner: str, family: str) -> str:
     return f"<section>{heading}{inner}</section>"
 
 
-def _references(record: Record, family: str) -> str:
+def list_references(record: Record, family: str) -> str:
+    """Return the section of references."""
     rows = "".join(
         f'<li>{who}. {title}. <i>{journal}</i> {year}. <a href="https://doi.org/{doi}">{doi}</a></li>'
         for who, title, journal, year, doi in references(record)

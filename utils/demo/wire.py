@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
-import ssl
-import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -17,26 +14,6 @@ from urllib.parse import parse_qsl, unquote
 
 XML, JSON = "text/xml; charset=UTF-8", "application/json"
 HTML, TEXT, PDF = "text/html; charset=utf-8", "text/plain; charset=utf-8", "application/pdf"
-
-
-@dataclass(frozen=True)
-class Request:
-    """One request the world has seen; ``params`` holds query and form, the last value of each.
-
-    ``host`` tells publishers apart; ``refused`` says that it was one too many for the host's limit;
-    ``under_way`` is how many were under way at the host when it came, itself included.
-    """
-
-    at: float
-    service: str
-    method: str
-    path: str
-    params: dict[str, str]
-    headers: dict[str, str]
-    status: int
-    host: str = ""
-    refused: bool = False
-    under_way: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,14 +78,6 @@ def redirect(where: str, status: int = 302, **headers: str) -> Reply:
 
 
 Answer = Callable[[Call], Reply]
-# Real seconds, also under a stage clock: a slow body must be slow for the socket that reads it.
-_NEVER = threading.Event()
-
-
-def dawdle(seconds: float) -> None:
-    """Wait, also under a stage clock."""
-    if seconds:
-        _NEVER.wait(seconds)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -125,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
         pairs = parse_qsl(query, keep_blank_values=True)
         if "x-www-form-urlencoded" in self.headers.get("Content-Type", ""):
             pairs += parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
-        pairs += _listed(body)
+        pairs += self.listed(body)
         headers = {name.lower(): value for name, value in self.headers.items()}
         call = Call(
             time.time(),
@@ -142,19 +111,30 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_HEAD = _serve  # noqa: N815
 
+    def listed(self, body: bytes) -> list[tuple[str, str]]:
+        """Return further parameters that a body holds."""
+        return []
+
     def _send(self, reply: Reply) -> None:
         try:
-            if reply.manner == "reset":
-                self._reset()
-                return
-            if reply.manner == "slow_headers":
-                dawdle(3)
-            self._head(reply)
-            if self.command != "HEAD" and reply.status != 304:
-                self._body(reply)
+            self.send(reply)
         except (BrokenPipeError, ConnectionResetError):
             self.server.deserted += 1
             self.close_connection = True
+
+    def send(self, reply: Reply) -> None:
+        """Send a reply, and its body where one is wanted."""
+        self._head(reply)
+        if self.command != "HEAD" and reply.status != 304:
+            self.send_body(reply)
+
+    def send_body(self, reply: Reply) -> None:
+        """Send the body."""
+        if reply.stream is None:
+            self.wfile.write(reply.body)
+            return
+        for chunk in reply.stream:
+            self.wfile.write(chunk)
 
     def _head(self, reply: Reply) -> None:
         self.send_response(reply.status)
@@ -170,53 +150,21 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         self.end_headers()
 
-    def _body(self, reply: Reply) -> None:
-        if reply.stream is not None:
-            for chunk in reply.stream:
-                self.wfile.write(chunk)
-        elif reply.manner == "drip":
-            for at in range(len(reply.body)):
-                self.wfile.write(reply.body[at : at + 1])
-                self.wfile.flush()
-                dawdle(0.2)
-        else:
-            self.wfile.write(reply.body)
-
-    def _reset(self) -> None:
-        """Hang up with RST instead of FIN, in the middle of nothing."""
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.close_connection = True
-        self.rfile.close()
-        self.connection.close()
-
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing: every request is in ``World.requests``."""
-
-
-def _listed(body: bytes) -> list[tuple[str, str]]:
-    """The names a JSON body lists, as a parameter: a batch of others is another question."""
-    if not body.startswith(b'{"ids"'):
-        return []
-    with suppress(ValueError, TypeError, KeyError):
-        return [("ids", ",".join(json.loads(body)["ids"]))]
-    return []
 
 
 class Listener(ThreadingHTTPServer):
     """One loopback socket: a host of its own for whoever counts hosts."""
 
+    handler: type[Handler] = Handler
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, port: int, answer: Answer, tls: ssl.SSLContext | None = None) -> None:
-        super().__init__(("127.0.0.1", port), Handler)
+    def __init__(self, port: int, answer: Answer) -> None:
+        super().__init__(("127.0.0.1", port), self.handler)
         self.answer = answer
-        # By name where it is encrypted: proxies that look into it make out certificates to names.
-        self.url = f"{'https://localhost' if tls else 'http://127.0.0.1'}:{self.server_port}"
-        if tls:  # shaken hands with where each is answered, not where all are let in
-            self.socket = tls.wrap_socket(
-                self.socket, server_side=True, do_handshake_on_connect=False
-            )
+        self.url = f"http://127.0.0.1:{self.server_port}"
         self.deserted = 0  # answers whose reader was gone before they ended
         self._closing = False
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -228,7 +176,7 @@ class Listener(ThreadingHTTPServer):
     def close(self) -> None:
         """Answer nobody any more."""
         self._closing = True
-        socket.create_connection(self.server_address[:2]).close()  # it waits for somebody to come
+        socket.create_connection(("127.0.0.1", self.server_port)).close()  # it waits for a request
         self._thread.join()
         self.server_close()
 

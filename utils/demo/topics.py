@@ -1,10 +1,9 @@
 """Words of each invented study: what it is about, in what, and how it was looked at."""
 
 import re
+from pathlib import Path
 
-from tests.fixtures import fixture_text
-
-_RAW = fixture_text("world/topics.txt")
+_RAW = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
 
 
 def _read(raw: str) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -1,0 +1,1 @@
+"""The demo's invented papers, and the small internet that gives them away."""
